@@ -58,7 +58,11 @@ middle center
 several multiple
 many numerous
 huge enormous"""
-SYNONYMS = {a: b for line in _PAIRS.splitlines() for a, b in [line.split(), line.split()[::-1]]}
+SYNONYMS = {
+    a: b
+    for line in _PAIRS.splitlines()
+    for a, b in [line.split(), line.split()[::-1]]
+}
 _OBJECTS = """car dog cat bird tree table chair cup hat horse boat building sign bench flower
 bottle window lamp book shirt bicycle bridge road wall fence rock bowl ball plate door"""
 OBJECTS = _OBJECTS.split()
@@ -76,7 +80,9 @@ def wrong_object(text: str, rng: random.Random) -> str | None:
     if not found:
         return None
     place = rng.choice(found)
-    other = rng.choice([word for word in OBJECTS if not re.search(rf"\b{word}", text)])
+    other = rng.choice(
+        [word for word in OBJECTS if not re.search(rf"\b{word}", text)]
+    )
     return text[: place.start()] + other + text[place.end() :]
 
 
@@ -87,7 +93,9 @@ def shuffled(text: str, rng: random.Random) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--texts", type=int, default=150)
     given = parser.parse_args()
@@ -106,7 +114,9 @@ def main() -> None:
         false = wrong_object(text, rng)
         if n >= 2 and false is not None:
             pairs.append((score(other, text), score(false, text), n))
-    print(f"synonyms, {np.mean([n for *_, n in pairs]):.1f} a text, against one wrong object")
+    print(
+        f"synonyms, {np.mean([n for *_, n in pairs]):.1f} a text, against one wrong object"
+    )
     for value in ("accord", "f1", "words", "sentence"):
         ours = np.array([same[value] for same, _, _ in pairs])
         theirs = np.array([wrong[value] for _, wrong, _ in pairs])
@@ -116,20 +126,36 @@ def main() -> None:
         )
 
     def jumbled(name: str, groups: list[list[str]]) -> None:
-        for title, change in (("shuffled", shuffled), ("sorted", lambda t, _: by_name(t))):
-            found = np.array([score(change(refs[0], rng), refs)["accord"] for refs in groups])
+        for title, change in (
+            ("shuffled", shuffled),
+            ("sorted", lambda t, _: by_name(t)),
+        ):
+            found = np.array(
+                [
+                    score(change(refs[0], rng), refs)["accord"]
+                    for refs in groups
+                ]
+            )
             print(
                 f"{name}, {title}: mean {found.mean():.3f}, below 0.3 in"
                 f" {np.mean(found < 0.3):.2f} of {len(found)}"
             )
 
-    jumbled("descriptions", [[text] for text in rng.sample(texts, min(50, given.texts))])
+    jumbled(
+        "descriptions",
+        [[text] for text in rng.sample(texts, min(50, given.texts))],
+    )
     for name in ("flickr8k_expert.jsonl", "vatex_eval.jsonl.gz"):
         opened = gzip.open if name.endswith("gz") else open
-        with opened(given.data / "human_judgments" / name, "rt", encoding="utf-8") as file:
+        with opened(
+            given.data / "human_judgments" / name, "rt", encoding="utf-8"
+        ) as file:
             rows = [json.loads(line) for line in file]
         sets = {row["image"]: row["references"] for row in rows}
-        jumbled(name.partition(".")[0], rng.sample(list(sets.values()), min(100, given.texts)))
+        jumbled(
+            name.partition(".")[0],
+            rng.sample(list(sets.values()), min(100, given.texts)),
+        )
 
 
 def by_name(text: str) -> str:

@@ -37,12 +37,25 @@ def command(checkout: Path, spec: str, rows: list[Row]) -> tuple[float, str]:
     """Processor time of one command, and what it prints if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.jsonl")
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        given = ["score", str(path), "-m", spec, "-o", f"{folder}/out", "--workers", "1"]
+        path.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
+        given = [
+            "score",
+            str(path),
+            "-m",
+            spec,
+            "-o",
+            f"{folder}/out",
+            "--workers",
+            "1",
+        ]
         environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
         start = [sys.executable, "-c", COMMAND, *given]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(start, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            start, env=environment, capture_output=True, text=True, check=False
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return taken, done.stderr.strip() or "failed" if done.returncode else ""
@@ -52,7 +65,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("older", type=Path, help="a checkout")
     parser.add_argument(
-        "--data", type=Path, required=True, help="folder with iiw400_sxs, docci_test_sxs"
+        "--data",
+        type=Path,
+        required=True,
+        help="folder with iiw400_sxs, docci_test_sxs",
     )
     parser.add_argument("--words", type=int, default=115)
     parser.add_argument("--rounds", type=int, default=3)
@@ -77,10 +93,15 @@ def main() -> None:
                 for n in (SHORT, len(rows)):
                     taken, message = command(checkout, its, rows[:n])
                     if message:
-                        raise SystemExit(f"{checkout}: beholder score -m {its!r}: {message}")
-                    least[checkout, n] = min(taken, least.get((checkout, n), taken))
+                        raise SystemExit(
+                            f"{checkout}: beholder score -m {its!r}: {message}"
+                        )
+                    least[checkout, n] = min(
+                        taken, least.get((checkout, n), taken)
+                    )
         each = {
-            checkout: (least[checkout, len(rows)] - least[checkout, SHORT]) / (len(rows) - SHORT)
+            checkout: (least[checkout, len(rows)] - least[checkout, SHORT])
+            / (len(rows) - SHORT)
             for checkout in specs
         }
         now, before = each[here], each[given.older]

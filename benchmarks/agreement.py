@@ -69,18 +69,31 @@ async def _values(item: Item) -> dict[str, float]:
     evidence = await ACCORD.gather(item, tools())
     score = ACCORD.score_item(item, evidence).values
     plan, grades = evidence.units.plan, evidence.units.grades
-    alone = PoSh(lexical_weight=0.0, references="best").score_answers(plan, grades).values
-    mean = PoSh(lexical_weight=0.0, references="mean").score_answers(plan, grades).values
+    alone = (
+        PoSh(lexical_weight=0.0, references="best")
+        .score_answers(plan, grades)
+        .values
+    )
+    mean = (
+        PoSh(lexical_weight=0.0, references="mean")
+        .score_answers(plan, grades)
+        .values
+    )
     near = align_words(item.candidate, item.references)
     aligned = replace(plan, lexical_alignment=near, peers=near.peers)
     worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
     own = evidence.candidate.whole.astype(np.float64)
-    others = np.stack([text.whole for text in evidence.references]).astype(np.float64)
+    others = np.stack([text.whole for text in evidence.references]).astype(
+        np.float64
+    )
     centre = others.mean(axis=0)
     recall = peer_adjusted_recall(float(np.mean(near.recalls)), near.peers)
     return {
-        **{name if name == "accord" else f"accord {name}": v for name, v in score.items()},
+        **{
+            name if name == "accord" else f"accord {name}": v
+            for name, v in score.items()
+        },
         "posh with words": worded["f1"],
         "posh best": alone["f1"],
         "precision": alone["precision"],
@@ -108,7 +121,10 @@ def _overlap(item: Item) -> float:
         return {text[a:b].lower() for a, b in words(text)}
 
     own = of(item.candidate)
-    return max(2 * len(own & of(t)) / max(1, len(own) + len(of(t))) for t in item.references)
+    return max(
+        2 * len(own & of(t)) / max(1, len(own) + len(of(t)))
+        for t in item.references
+    )
 
 
 def of_picture(items: Sequence[Item]) -> list[dict[str, float]]:
@@ -124,25 +140,39 @@ def columns(items: Sequence[Item], jobs: int) -> dict[str, FloatArray]:
     if jobs == 1:
         done = [of_picture(part) for part in parts]
     else:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(
+            jobs, mp_context=get_context("spawn")
+        ) as pool:
             done = list(pool.map(of_picture, parts, chunksize=4))
     found: list[dict[str, float]] = [{}] * len(items)
     for places, values in zip(groups.values(), done, strict=True):
         for place, row in zip(places, values, strict=True):
             found[place] = row
     names = dict.fromkeys(name for row in found for name in row)
-    return {name: np.array([row.get(name, 0.0) for row in found]) for name in names}
+    return {
+        name: np.array([row.get(name, 0.0) for row in found]) for name in names
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--sets", nargs="+", choices=judged.SETS, default=list(judged.SETS))
+    parser.add_argument(
+        "--sets", nargs="+", choices=judged.SETS, default=list(judged.SETS)
+    )
     parser.add_argument("--resamples", type=int, default=200)
-    parser.add_argument("--scorers", nargs="+", choices=SHOWN, default=SHOWN, metavar="NAME")
-    parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
+    parser.add_argument(
+        "--scorers", nargs="+", choices=SHOWN, default=SHOWN, metavar="NAME"
+    )
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the pictures"
+    )
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--kept", type=Path, help="all values by set, read and added to")
+    parser.add_argument(
+        "--kept", type=Path, help="all values by set, read and added to"
+    )
     given = parser.parse_args()
     kept: dict[str, FloatArray] = {}
     if given.kept and given.kept.exists():
@@ -152,13 +182,22 @@ def main() -> None:
         items = judged.items_of(name, rows)
         key = f"{name} {given.share:g}"
         if f"{key}/accord" not in kept:
-            kept |= {f"{key}/{column}": v for column, v in columns(items, given.jobs).items()}
+            kept |= {
+                f"{key}/{column}": v
+                for column, v in columns(items, given.jobs).items()
+            }
             if given.kept:
                 np.savez_compressed(given.kept, **kept)  # type: ignore[arg-type]
-        found = {k.partition("/")[2]: v for k, v in kept.items() if k.partition("/")[0] == key}
+        found = {
+            k.partition("/")[2]: v
+            for k, v in kept.items()
+            if k.partition("/")[0] == key
+        }
         for title in given.scorers:
             sign = -1 if title in HIGHER_IS_WORSE else 1
-            for label, text in judged.SETS[name](name, rows, sign * found[title], given.resamples):
+            for label, text in judged.SETS[name](
+                name, rows, sign * found[title], given.resamples
+            ):
                 print(f"{label:34} {title:18} {text}", flush=True)
 
 

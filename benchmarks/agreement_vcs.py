@@ -30,7 +30,10 @@ from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure
 from beholder.text import frequency, words
 
-DATA = Path(__file__).parents[1] / "../shared/data/human_judgments/vatex_eval.jsonl.gz"
+DATA = (
+    Path(__file__).parents[1]
+    / "../shared/data/human_judgments/vatex_eval.jsonl.gz"
+)
 
 Scorer = Callable[[Sequence[Item]], np.ndarray]
 
@@ -52,13 +55,19 @@ def load(data: Path, n_references: int) -> tuple[list[Item], np.ndarray]:
 
 
 def length(items: Sequence[Item]) -> np.ndarray:
-    return np.array([len(words(item.candidate)) for item in items], dtype=float)
+    return np.array(
+        [len(words(item.candidate)) for item in items], dtype=float
+    )
 
 
 def metric_scorer(metric: VCSShort, tools: Tools) -> Scorer:
     def score(items: Sequence[Item]) -> np.ndarray:
         results = metric.score(items, tools=tools)
-        failed = [result.message for result in results if isinstance(result, ItemFailure)]
+        failed = [
+            result.message
+            for result in results
+            if isinstance(result, ItemFailure)
+        ]
         assert not failed, failed[:3]
         return np.array([result.values["vcs"] for result in results])  # type: ignore[union-attr]
 
@@ -70,17 +79,29 @@ def soft_precision(embedder: str, tools: Tools) -> Scorer:
         return [text[start:end].lower() for start, end in words(text)]
 
     def score(items: Sequence[Item]) -> np.ndarray:
-        texts = {text for item in items for text in (item.candidate, *item.references)}
+        texts = {
+            text
+            for item in items
+            for text in (item.candidate, *item.references)
+        }
         known = sorted({word for text in texts for word in words_of(text)})
         vectors = run_sync(tools.embed(embedder, known))
         place = {word: index for index, word in enumerate(known)}
         scores = []
         for item in items:
             found = words_of(item.candidate)
-            others = sorted({word for text in item.references for word in words_of(text)})
+            others = sorted(
+                {word for text in item.references for word in words_of(text)}
+            )
             rows = vectors[[place[word] for word in found]]
-            best = (rows @ vectors[[place[word] for word in others]].T).max(axis=1)
-            scores.append(np.average(best, weights=[frequency.weight(word) for word in found]))
+            best = (rows @ vectors[[place[word] for word in others]].T).max(
+                axis=1
+            )
+            scores.append(
+                np.average(
+                    best, weights=[frequency.weight(word) for word in found]
+                )
+            )
         return np.array(scores)
 
     return score
@@ -89,7 +110,12 @@ def soft_precision(embedder: str, tools: Tools) -> Scorer:
 def agreement(scores: np.ndarray, ratings: np.ndarray) -> np.ndarray:
     """(tau-b, rho), each rating a pair of its own."""
     repeated, flat = np.repeat(scores, ratings.shape[1]), ratings.ravel()
-    return np.array([kendalltau(repeated, flat).statistic, spearmanr(repeated, flat).statistic])
+    return np.array(
+        [
+            kendalltau(repeated, flat).statistic,
+            spearmanr(repeated, flat).statistic,
+        ]
+    )
 
 
 def interval(
@@ -100,13 +126,17 @@ def interval(
     places = [np.flatnonzero(videos == video) for video in np.unique(videos)]
     drawn = []
     for _ in range(resamples):
-        chosen = np.concatenate([places[i] for i in rng.integers(len(places), size=len(places))])
+        chosen = np.concatenate(
+            [places[i] for i in rng.integers(len(places), size=len(places))]
+        )
         drawn.append(agreement(scores[chosen], ratings[chosen]))
     return np.asarray(np.percentile(drawn, [2.5, 97.5], axis=0))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Agreement of VCS-short with VATEX-EVAL ratings")
+    parser = argparse.ArgumentParser(
+        description="Agreement of VCS-short with VATEX-EVAL ratings"
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--resamples", type=int, default=200)
@@ -124,18 +154,23 @@ def main() -> None:
             VCSShort(embedder=embedder, stop_words="none"), tools
         ),
         "vcs_short, rules=paper": metric_scorer(
-            VCSShort(embedder=embedder, rules="paper", references="best"), tools
+            VCSShort(embedder=embedder, rules="paper", references="best"),
+            tools,
         ),
     }
     print(f"embedder {tools.identity('embedder', embedder)}")
     for n_references in (9, 1):
         items, ratings = load(options.data, n_references)
-        videos = np.unique([item.group["video"] for item in items], return_inverse=True)[1]
+        videos = np.unique(
+            [item.group["video"] for item in items], return_inverse=True
+        )[1]
         print(
             f"\n{n_references} reference(s): {len(items)} captions, {videos.max() + 1} videos, "
             f"{ratings.size} pairs, {options.resamples} resamples"
         )
-        print(f"  {'':28} {'tau-b':>7} {'95 % interval':>16}   {'rho':>7} {'95 % interval':>16}")
+        print(
+            f"  {'':28} {'tau-b':>7} {'95 % interval':>16}   {'rho':>7} {'95 % interval':>16}"
+        )
         for name, score in scorers.items():
             scores = score(items)
             tau, rho = agreement(scores, ratings)

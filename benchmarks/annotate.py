@@ -42,18 +42,32 @@ class Browser:
         self._cookies: dict[str, str] = {}
 
     async def __aenter__(self) -> Browser:
-        self._in, self._out = await asyncio.open_connection("127.0.0.1", self._port)
+        self._in, self._out = await asyncio.open_connection(
+            "127.0.0.1", self._port
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._out.close()
 
-    async def ask(self, line: str, body: str = "", marks: tuple[str, str] = ("", "")) -> str:
+    async def ask(
+        self, line: str, body: str = "", marks: tuple[str, str] = ("", "")
+    ) -> str:
         """The body of an answer that must be 200; marks are those of the session and the page."""
-        cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        head = [line + " HTTP/1.1", f"host: 127.0.0.1:{self._port}", f"cookie: {cookies}"]
+        cookies = "; ".join(
+            f"{name}={value}" for name, value in self._cookies.items()
+        )
+        head = [
+            line + " HTTP/1.1",
+            f"host: 127.0.0.1:{self._port}",
+            f"cookie: {cookies}",
+        ]
         if body:
-            told = zip(("content-length", HEADER, PAGE_KEY), (len(body), *marks), strict=True)
+            told = zip(
+                ("content-length", HEADER, PAGE_KEY),
+                (len(body), *marks),
+                strict=True,
+            )
             head += [f"{name}: {value}" for name, value in told]
         self._out.write("\r\n".join([*head, "", body]).encode())
         came = (await self._in.readuntil(b"\r\n\r\n")).decode().split("\r\n")
@@ -63,17 +77,26 @@ class Browser:
             if name == "set-cookie":
                 cookie, _, rest = value.partition("=")
                 self._cookies[cookie] = rest.partition(";")[0]
-        length = next(int(value) for name, _, value in fields if name == "content-length")
+        length = next(
+            int(value) for name, _, value in fields if name == "content-length"
+        )
         return (await self._in.readexactly(length)).decode()
 
 
 def _marks(page: str) -> tuple[str, str]:
-    csrf, key = (page.split(f'data-{name}="')[1].split('"')[0] for name in ("csrf", "key"))
+    csrf, key = (
+        page.split(f'data-{name}="')[1].split('"')[0]
+        for name in ("csrf", "key")
+    )
     return csrf, key
 
 
 async def annotate(
-    token: str, seconds: int, share: float, all_in: asyncio.Barrier, waited: list[float]
+    token: str,
+    seconds: int,
+    share: float,
+    all_in: asyncio.Barrier,
+    waited: list[float],
 ) -> None:
     """One annotator: a save each second, each at a moment of his own."""
     async with Browser(PORT) as browser:
@@ -87,7 +110,12 @@ async def annotate(
         for number in range(1, seconds + 1):
             await asyncio.sleep(max(0.0, begin + number - time.perf_counter()))
             rating = 1 + (number * 7) % 10
-            act = {"client": "bench", "number": number, "part": "rating", "value": rating}
+            act = {
+                "client": "bench",
+                "number": number,
+                "part": "rating",
+                "value": rating,
+            }
             at = (number - 1) % N_TEXTS
             line = f"POST /units/{1 + at}/acts"
             sent = time.perf_counter()
@@ -102,7 +130,10 @@ async def measure(tokens: list[str], seconds: int) -> list[float]:
     n = len(tokens)
     all_in = asyncio.Barrier(n)
     await asyncio.gather(
-        *(annotate(t, seconds, place / n, all_in, waited) for place, t in enumerate(tokens))
+        *(
+            annotate(t, seconds, place / n, all_in, waited)
+            for place, t in enumerate(tokens)
+        )
     )
     return waited
 
@@ -121,22 +152,39 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true")
     asked = parser.parse_args()
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
+        folder = (
+            Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
+        )
         database = None
         if asked.postgres:
             found = programs()
             if found is None:
-                raise SystemExit("there is no PostgreSQL server here (apt-get install postgresql)")
+                raise SystemExit(
+                    "there is no PostgreSQL server here (apt-get install postgresql)"
+                )
             server_of_data = stack.enter_context(running(found))
             database = server_of_data.new_url()
             os.environ["PGPASSWORD"] = server_of_data.password
         task = task_named("ratings")
-        texts = [Item(str(n), f"A text about picture {n}.") for n in range(N_TEXTS)]
+        texts = [
+            Item(str(n), f"A text about picture {n}.") for n in range(N_TEXTS)
+        ]
         names = tuple(f"person {n}" for n in range(asked.annotators))
         study = AnnotationStudy.make(
-            folder, task, task.units(texts), AnnotationDesign(names), database=database
+            folder,
+            task,
+            task.units(texts),
+            AnnotationDesign(names),
+            database=database,
         )
-        command = [sys.executable, "-m", "beholder", "annotate", "serve", str(folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "beholder",
+            "annotate",
+            "serve",
+            str(folder),
+        ]
         server = subprocess.Popen(
             [*command, "--port", str(PORT)], stdout=subprocess.PIPE, text=True
         )

@@ -21,7 +21,9 @@ import beholder
 from beholder import Item
 
 _SHOWN = re.compile(r'<item id=\\"(\d+)\\">')
-_WORDS = "The red tram stops beside the old market hall, and two women get off. "
+_WORDS = (
+    "The red tram stops beside the old market hall, and two women get off. "
+)
 
 
 def serve(port: int) -> None:
@@ -37,18 +39,37 @@ def serve(port: int) -> None:
                 break
         text = raw.decode("utf-8")
         answer = {"choice": "A"} if "Questions:" in text else {"state": "met"}
-        rows = [{"id": int(n), **answer, "quote": "red tram"} for n in _SHOWN.findall(text)]
-        said = json.dumps({"rows": rows}) if rows else '{"k7": [417, 417], "note": "-"}'
-        choice = {"index": 0, "message": {"role": "assistant", "content": said}}
+        rows = [
+            {"id": int(n), **answer, "quote": "red tram"}
+            for n in _SHOWN.findall(text)
+        ]
+        said = (
+            json.dumps({"rows": rows})
+            if rows
+            else '{"k7": [417, 417], "note": "-"}'
+        )
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": said},
+        }
         choice["finish_reason"] = "stop"
-        usage = {"prompt_tokens": len(raw) // 4, "completion_tokens": len(said) // 4}
-        body = json.dumps({"id": "x", "model": "m", "choices": [choice], "usage": usage}).encode()
+        usage = {
+            "prompt_tokens": len(raw) // 4,
+            "completion_tokens": len(said) // 4,
+        }
+        body = json.dumps(
+            {"id": "x", "model": "m", "choices": [choice], "usage": usage}
+        ).encode()
         headers = [(b"content-type", b"application/json")]
         headers.append((b"content-length", str(len(body)).encode()))
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": headers}
+        )
         await send({"type": "http.response.body", "body": body})
 
-    uvicorn.run(app, port=port, log_level="critical", lifespan="off", ws="none")
+    uvicorn.run(
+        app, port=port, log_level="critical", lifespan="off", ws="none"
+    )
 
 
 def items(n: int, each: int) -> list[Item]:
@@ -60,11 +81,17 @@ def items(n: int, each: int) -> list[Item]:
             f"{_WORDS * 5} Number {i}.",
             meta={
                 "questions": [
-                    {"question": f"What stops in scene {i}, part {k}?", "options": options}
+                    {
+                        "question": f"What stops in scene {i}, part {k}?",
+                        "options": options,
+                    }
                     | {"answer": "a tram"}
                     for k in range(each)
                 ],
-                "criteria": [f"Part {k} of scene {i} shows a red tram." for k in range(each)],
+                "criteria": [
+                    f"Part {k} of scene {i} shows a red tram."
+                    for k in range(each)
+                ],
             },
         )
         for i in range(n)
@@ -74,12 +101,16 @@ def items(n: int, each: int) -> list[Item]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=200)
-    parser.add_argument("--each", type=int, default=20, help="questions and criteria of a text")
+    parser.add_argument(
+        "--each", type=int, default=20, help="questions and criteria of a text"
+    )
     args = parser.parse_args()
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(port,), daemon=True)
+    server = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(port,), daemon=True
+    )
     server.start()
     for _ in range(200):
         with socket.socket() as probe:
@@ -100,9 +131,14 @@ def main() -> None:
                 )
                 seconds = time.perf_counter() - start
                 (result,) = run.summary.values()
-                assert (result.n_scored, result.values["unread"].mean) == (args.texts, 0.0)
+                assert (result.n_scored, result.values["unread"].mean) == (
+                    args.texts,
+                    0.0,
+                )
             rate = 60 * n / seconds
-            print(f"{name}, {at_once} a call: {n:,} in {seconds:.1f} s, {rate:,.0f} a minute")
+            print(
+                f"{name}, {at_once} a call: {n:,} in {seconds:.1f} s, {rate:,.0f} a minute"
+            )
     server.terminate()
 
 

@@ -41,12 +41,19 @@ def said(body: dict[str, Any]) -> dict[str, Any]:
         value = _value(form["json_schema"]["schema"])
         if "ranks" in value:
             value["ranks"] = [1, 2, 3, 4, 5]
-        for clause in value.get("clauses", ()):  # a translation goes through the whole text
-            clause["source"] = _FENCED.findall(body["messages"][-1]["content"])[-1][1]
+        for clause in value.get(
+            "clauses", ()
+        ):  # a translation goes through the whole text
+            clause["source"] = _FENCED.findall(
+                body["messages"][-1]["content"]
+            )[-1][1]
         return completion(json.dumps(value))
     if body.get("logprobs") and "ready" not in str(body["messages"]):
         return completion("4", first={"4": -0.1, "3": -2.5})
-    return completion("ready" if "ready" in str(body["messages"]) else WORDS, first={"A": -0.1})
+    return completion(
+        "ready" if "ready" in str(body["messages"]) else WORDS,
+        first={"A": -0.1},
+    )
 
 
 def _value(schema: dict[str, Any]) -> Any:
@@ -55,10 +62,20 @@ def _value(schema: dict[str, Any]) -> Any:
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object":
-        return {name: _value(inner) for name, inner in schema.get("properties", {}).items()}
+        return {
+            name: _value(inner)
+            for name, inner in schema.get("properties", {}).items()
+        }
     if kind == "array":
-        return [_value(schema["items"]) for _ in range(schema.get("minItems", 1))]
-    return {"boolean": True, "integer": 0, "number": 5, "string": "a cat on a mat"}.get(str(kind))
+        return [
+            _value(schema["items"]) for _ in range(schema.get("minItems", 1))
+        ]
+    return {
+        "boolean": True,
+        "integer": 0,
+        "number": 5,
+        "string": "a cat on a mat",
+    }.get(str(kind))
 
 
 def write_data(folder: Path) -> None:
@@ -70,28 +87,69 @@ def write_data(folder: Path) -> None:
         Image.new("RGB", (32, 24), (20 * i % 255, 90, 40)).save(folder / name)
         text = f"{WORDS} The number {i} is on the wall."
         references = [f"{text} Behind it is a lamp."]
-        rows.append({"id": f"r{i}", "candidate": text, "references": references, "images": [name]})
+        rows.append(
+            {
+                "id": f"r{i}",
+                "candidate": text,
+                "references": references,
+                "images": [name],
+            }
+        )
     frames = [{"id": f"f{i}", "image": f"img/{i:02d}.png"} for i in range(N)]
     stories = [
-        {"id": f"s{i}", "frames": frames[i : i + 3], "source": "human" if i % 2 else "random"}
+        {
+            "id": f"s{i}",
+            "frames": frames[i : i + 3],
+            "source": "human" if i % 2 else "random",
+        }
         for i in range(N - 3)
     ]
     write_reviews(folder / "reviews.jsonl", n=N)
     for file, content in (("rows", rows), ("stories", stories)):
         text = "\n".join(json.dumps(row) for row in content)
         (folder / f"{file}.jsonl").write_text(text, "utf-8")
-    (folder / "categories.json").write_text('{"cats": "Cats.", "dogs": "Dogs."}', "utf-8")
+    (folder / "categories.json").write_text(
+        '{"cats": "Cats.", "dogs": "Dogs."}', "utf-8"
+    )
 
 
 ENGINES: dict[str, tuple[str, ...]] = {
     "score dcscore": ("score", "rows.jsonl", "-m", "dcscore", "--no-report"),
     "score posh": ("score", "rows.jsonl", "-m", "posh", "--no-report"),
-    "score direct": ("score", "rows.jsonl", "-m", "direct_assessment", "--no-report"),
+    "score direct": (
+        "score",
+        "rows.jsonl",
+        "-m",
+        "direct_assessment",
+        "--no-report",
+    ),
     "caption": ("caption", "rows.jsonl", "--words", "5-60"),
     "classify": ("classify", "rows.jsonl", "--categories", "categories.json"),
-    "translate": ("translate", "rows.jsonl", "--from", "English", "--to", "German"),
-    "rank": ("rank", "reviews.jsonl", "-s", "response(judge=JUDGE)", "--resamples", "50"),
-    "narrate": ("narrate", "judge", "stories.jsonl", "--by", "captions", "--min-words", "5"),
+    "translate": (
+        "translate",
+        "rows.jsonl",
+        "--from",
+        "English",
+        "--to",
+        "German",
+    ),
+    "rank": (
+        "rank",
+        "reviews.jsonl",
+        "-s",
+        "response(judge=JUDGE)",
+        "--resamples",
+        "50",
+    ),
+    "narrate": (
+        "narrate",
+        "judge",
+        "stories.jsonl",
+        "--by",
+        "captions",
+        "--min-words",
+        "5",
+    ),
 }
 
 
@@ -122,7 +180,10 @@ def command(arguments: Sequence[str]) -> str | None:
     before = sys.argv
     sys.argv = ["beholder", *arguments]
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
             main()
     except SystemExit:
         return None
@@ -137,26 +198,47 @@ def outcomes(folder: Path, found: Figures) -> None:
     """Add what the stores in a folder hold."""
     for path in folder.rglob("store.sqlite"):
         with contextlib.closing(sqlite3.connect(path)) as db:
-            found.results += db.execute("SELECT count(*) FROM scores").fetchone()[0]
-            for error, message in db.execute("SELECT error, message FROM failures"):
+            found.results += db.execute(
+                "SELECT count(*) FROM scores"
+            ).fetchone()[0]
+            for error, message in db.execute(
+                "SELECT error, message FROM failures"
+            ):
                 found.reasons += 1
                 if "a bug in" in message:
                     found.bugs.append(f"{error}: {message}")
 
 
-def run(name: str, kinds: tuple[str, ...], rate: float, in_a_row: int, found: Figures) -> None:
+def run(
+    name: str,
+    kinds: tuple[str, ...],
+    rate: float,
+    in_a_row: int,
+    found: Figures,
+) -> None:
     """One engine twice, with odd answers and then without; adds to the figures."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_data(folder)
         os.chdir(folder)
-        with serving(OddServer(said, fault_rate=rate, faults=kinds, most_in_a_row=in_a_row)) as odd:
+        with serving(
+            OddServer(
+                said, fault_rate=rate, faults=kinds, most_in_a_row=in_a_row
+            )
+        ) as odd:
             judge = f"openai('m', base_url='{odd.url}', {QUICK})"
-            arguments = [part.replace("JUDGE", judge) for part in ENGINES[name]]
+            arguments = [
+                part.replace("JUDGE", judge) for part in ENGINES[name]
+            ]
             if name != "rank":
                 arguments += ["--judge", judge]
             one_file = name in ("caption", "classify", "translate")
-            arguments += ["-o", "out.jsonl" if one_file else "out", "--cache", "off"]
+            arguments += [
+                "-o",
+                "out.jsonl" if one_file else "out",
+                "--cache",
+                "off",
+            ]
             crash = command(arguments)
             found.tracebacks += [crash] if crash else []
             outcomes(folder, found)
@@ -173,10 +255,16 @@ def run(name: str, kinds: tuple[str, ...], rate: float, in_a_row: int, found: Fi
 def main() -> int:
     """Print the figures; 1 if any of those is not 0 that should be."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--alone", action="store_true", help="also each kind alone, per engine")
-    parser.add_argument("--engine", action="append", choices=ENGINES, help="only these")
+    parser.add_argument(
+        "--alone", action="store_true", help="also each kind alone, per engine"
+    )
+    parser.add_argument(
+        "--engine", action="append", choices=ENGINES, help="only these"
+    )
     given = parser.parse_args()
-    print(f"{len(KINDS)} kinds of odd answers; at 30 %, mixed{'; then alone' * given.alone}\n")
+    print(
+        f"{len(KINDS)} kinds of odd answers; at 30 %, mixed{'; then alone' * given.alone}\n"
+    )
     print(
         f"{'engine':16}{'results':>9}{'reasons':>9}{'odd':>7}{'requests':>10}{'tracebacks':>12}"
         f"{'bugs':>6}{'twice':>7}"

@@ -54,14 +54,22 @@ def main() -> None:
     """Time both and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="?")
-    parser.add_argument("--peer", default=sys.executable, help="an interpreter with pycocoevalcap")
+    parser.add_argument(
+        "--peer",
+        default=sys.executable,
+        help="an interpreter with pycocoevalcap",
+    )
     arguments = parser.parse_args()
     items = read(arguments.data) if arguments.data else made_up()
     ours = {name: seconds(name, items) for name in OURS}
     theirs = peer(arguments.peer, items)
     scale = 1000 / len(items)
-    print(f"seconds per 1,000 captions, {len(items)} captions, one process each")
-    print(f"{'metric':10}{'ours':>9}{'peer':>9}{'ratio':>8}{'with tokenizer':>17}{'ratio':>8}")
+    print(
+        f"seconds per 1,000 captions, {len(items)} captions, one process each"
+    )
+    print(
+        f"{'metric':10}{'ours':>9}{'peer':>9}{'ratio':>8}{'with tokenizer':>17}{'ratio':>8}"
+    )
     for name, mine in ours.items():
         line = f"{name:10}{mine * scale:9.3f}"
         if name in theirs:
@@ -89,9 +97,13 @@ def peer(python: str, items: list[Item]) -> dict[str, float]:
     """Seconds of the peer, or nothing where it is not installed."""
     with tempfile.TemporaryDirectory() as folder:
         rows, found = Path(folder, "rows.json"), Path(folder, "found.json")
-        rows.write_text(json.dumps([[item.candidate, item.references] for item in items]))
+        rows.write_text(
+            json.dumps([[item.candidate, item.references] for item in items])
+        )
         done = subprocess.run(
-            [python, "-c", PEER, str(rows), str(found)], capture_output=True, text=True
+            [python, "-c", PEER, str(rows), str(found)],
+            capture_output=True,
+            text=True,
         )
         if done.returncode:
             print("no peer:", done.stderr.strip().splitlines()[-1])
@@ -108,16 +120,45 @@ def read(path: str) -> list[Item]:
 def made_up() -> list[Item]:
     """Captions of our own, five references each."""
     rng = random.Random(0)
-    who = ["a dog", "two men", "the tall woman", "a small child", "three girls", "an old man"]
-    what = ["runs on", "sits near", "looks at", "stands beside", "plays with", "walks past"]
-    where = ["the beach", "a red car", "an old house", "the wet street", "a wooden table"]
-    how = ["in the rain", "with a ball", "alone", "under a blue sky", "while it snows"]
+    who = [
+        "a dog",
+        "two men",
+        "the tall woman",
+        "a small child",
+        "three girls",
+        "an old man",
+    ]
+    what = [
+        "runs on",
+        "sits near",
+        "looks at",
+        "stands beside",
+        "plays with",
+        "walks past",
+    ]
+    where = [
+        "the beach",
+        "a red car",
+        "an old house",
+        "the wet street",
+        "a wooden table",
+    ]
+    how = [
+        "in the rain",
+        "with a ball",
+        "alone",
+        "under a blue sky",
+        "while it snows",
+    ]
 
     def caption() -> str:
         words = " ".join(rng.choice(part) for part in (who, what, where, how))
         return f"{words}, number {rng.randrange(10**6)}."
 
-    return [Item(str(i), caption(), tuple(caption() for _ in range(5))) for i in range(N)]
+    return [
+        Item(str(i), caption(), tuple(caption() for _ in range(5)))
+        for i in range(N)
+    ]
 
 
 if __name__ == "__main__":

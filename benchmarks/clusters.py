@@ -42,12 +42,18 @@ class Agreement:
     @property
     def precision(self) -> float:
         """Precision in 0..1; 0 if nothing was found."""
-        return self.precision_part / self.precision_whole if self.precision_whole else 0.0
+        return (
+            self.precision_part / self.precision_whole
+            if self.precision_whole
+            else 0.0
+        )
 
     @property
     def recall(self) -> float:
         """Recall in 0..1; 0 if there is nothing to find."""
-        return self.recall_part / self.recall_whole if self.recall_whole else 0.0
+        return (
+            self.recall_part / self.recall_whole if self.recall_whole else 0.0
+        )
 
     @property
     def f1(self) -> float:
@@ -61,8 +67,14 @@ def muc(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
     return Agreement(*_links(found, gold), *_links(gold, found))
 
 
-def _links(one: Sequence[Cluster], other: Sequence[Cluster]) -> tuple[float, float]:
-    place = {mention: number for number, cluster in enumerate(other) for mention in cluster}
+def _links(
+    one: Sequence[Cluster], other: Sequence[Cluster]
+) -> tuple[float, float]:
+    place = {
+        mention: number
+        for number, cluster in enumerate(other)
+        for mention in cluster
+    }
     part = whole = 0
     for cluster in one:
         pieces = {place.get(mention, (mention,)) for mention in cluster}
@@ -76,7 +88,9 @@ def b_cubed(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
     return Agreement(*_shares(found, gold), *_shares(gold, found))
 
 
-def _shares(one: Sequence[Cluster], other: Sequence[Cluster]) -> tuple[float, float]:
+def _shares(
+    one: Sequence[Cluster], other: Sequence[Cluster]
+) -> tuple[float, float]:
     place = {mention: cluster for cluster in other for mention in cluster}
     part = sum(
         len(cluster & place.get(mention, frozenset())) / len(cluster)
@@ -90,7 +104,9 @@ def ceaf_e(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
     """Best one-to-one pairing of clusters by twice the overlap over the sum of sizes."""
     if not found or not gold:
         return Agreement(0.0, float(len(found)), 0.0, float(len(gold)))
-    similarity = np.array([[2 * len(f & g) / (len(f) + len(g)) for g in gold] for f in found])
+    similarity = np.array(
+        [[2 * len(f & g) / (len(f) + len(g)) for g in gold] for f in found]
+    )
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     total = float(similarity[rows, columns].sum())
     return Agreement(total, float(len(found)), total, float(len(gold)))

@@ -30,9 +30,16 @@ def criteria(pair: Pair, other: Pair) -> list[dict[str, str]]:
         for text in (pair.reference, pair.altered, other.reference)
     )
     found = [("met", sentence) for sentence in said]
-    found += [("contradicted", sentence) for sentence in altered if sentence not in said]
+    found += [
+        ("contradicted", sentence)
+        for sentence in altered
+        if sentence not in said
+    ]
     found += [("not_mentioned", elsewhere[0])]
-    return [{"id": f"{state} {n}", "text": text} for n, (state, text) in enumerate(found)]
+    return [
+        {"id": f"{state} {n}", "text": text}
+        for n, (state, text) in enumerate(found)
+    ]
 
 
 def report(pairs: Sequence[Pair], texts: Sequence[str]) -> None:
@@ -49,7 +56,9 @@ def report(pairs: Sequence[Pair], texts: Sequence[str]) -> None:
             told[str(unit.detail["id"]).split()[0]][str(unit.verdict)] += 1
     for true in STATES:
         n = told[true].total()
-        shares = ", ".join(f"{state} {told[true][state] / n:.3f}" for state in STATES)
+        shares = ", ".join(
+            f"{state} {told[true][state] / n:.3f}" for state in STATES
+        )
         print(f"  {true} ({n}): {shares}")
 
 

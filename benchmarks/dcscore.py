@@ -51,9 +51,13 @@ def facts(limit: int, rng: random.Random) -> Iterator[str]:
     missed = []
     for match in oracle_statements.evaluate(ORACLE, limit):
         found = {fact for _, fact, _ in match.pairs}
-        missed += [text for i, text in enumerate(match.facts) if i not in found]
+        missed += [
+            text for i, text in enumerate(match.facts) if i not in found
+        ]
     yield "missed, for example:"
-    yield from (f"    {text}" for text in rng.sample(missed, min(SHOWN, len(missed))))
+    yield from (
+        f"    {text}" for text in rng.sample(missed, min(SHOWN, len(missed)))
+    )
 
 
 def replaced(fact: str, rng: random.Random) -> str | None:
@@ -72,7 +76,9 @@ def replaced(fact: str, rng: random.Random) -> str | None:
 def bent_relations(text: str, rng: random.Random) -> Iterator[str]:
     """Relations of a text with another of its things at their end; few are true by chance."""
     graph = scene_graph(parse(text))
-    names = sorted({entity.name for entity in graph.entities if entity.kind == "thing"})
+    names = sorted(
+        {entity.name for entity in graph.entities if entity.kind == "thing"}
+    )
     for found in graph_statements(graph):
         if found.kind == "relation":
             end = graph.entities[found.entities[1]].name
@@ -84,9 +90,13 @@ def bent_relations(text: str, rng: random.Random) -> Iterator[str]:
 def verify(limit: int, rng: random.Random) -> Iterator[str]:
     """Shares of facts that the judge takes for true, with examples of errors."""
     rows = oracle_statements.read(ORACLE)[:limit]
-    cleaned = [[oracle_statements.cleaned(fact) for fact in own] for _, own in rows]
+    cleaned = [
+        [oracle_statements.cleaned(fact) for fact in own] for _, own in rows
+    ]
     shifted = cleaned[1:] + cleaned[:1]
-    wrong = [[other for f in own if (other := replaced(f, rng))] for own in cleaned]
+    wrong = [
+        [other for f in own if (other := replaced(f, rng))] for own in cleaned
+    ]
     bent = [list(bent_relations(text, rng)) for text, _ in rows]
     told = (
         ("own facts", cleaned, True),
@@ -100,9 +110,14 @@ def verify(limit: int, rng: random.Random) -> Iterator[str]:
         for (text, _), each in zip(rows, claims, strict=True):
             verdicts = run_sync(builtin.ask(Verify(each, reference=text)))
             n += len(each)
-            errors += [c for c, v in zip(each, verdicts, strict=True) if v != should]
+            errors += [
+                c for c, v in zip(each, verdicts, strict=True) if v != should
+            ]
         yield f"{name}: {len(errors) / n:.3f} wrong verdicts (n={n}); for example:"
-        yield from (f"    {text}" for text in rng.sample(errors, min(SHOWN, len(errors))))
+        yield from (
+            f"    {text}"
+            for text in rng.sample(errors, min(SHOWN, len(errors)))
+        )
 
 
 def match(limit: int, rng: random.Random) -> Iterator[str]:
@@ -118,16 +133,23 @@ def match(limit: int, rng: random.Random) -> Iterator[str]:
         found += sum(j is not None for j in ours)
         same += sum(ours[i] == j for i, j in by_words.items())
         missed += [
-            f"{pairs.found[i]}  ~  {targets[j]}" for i, j in by_words.items() if ours[i] is None
+            f"{pairs.found[i]}  ~  {targets[j]}"
+            for i, j in by_words.items()
+            if ours[i] is None
         ]
         odd += [
             f"{pairs.found[i]}  ~  {targets[j]}"
             for i, j in enumerate(ours) if j is not None and by_words.get(i) != j
         ]  # fmt: skip
     yield f"matches: {found}, by words {gold}, the same {same}"
-    for name, lines in (("only by words", missed), ("only or other by the judge", odd)):
+    for name, lines in (
+        ("only by words", missed),
+        ("only or other by the judge", odd),
+    ):
         yield f"{name} ({len(lines)}), for example:"
-        yield from (f"    {line}" for line in rng.sample(lines, min(SHOWN, len(lines))))
+        yield from (
+            f"    {line}" for line in rng.sample(lines, min(SHOWN, len(lines)))
+        )
 
 
 def people(resamples: int) -> Iterator[str]:
@@ -135,12 +157,22 @@ def people(resamples: int) -> Iterator[str]:
     for name in ("iiw400_sxs", "docci_test_sxs"):
         rows = judged.load(JUDGED, name, 1.0)
         items = judged.items_of(name, rows)
-        labels = {k: np.array([r["judgments"][k] for r in rows]) for k in rows[0]["judgments"]}
+        labels = {
+            k: np.array([r["judgments"][k] for r in rows])
+            for k in rows[0]["judgments"]
+        }
         ratio = np.array(
-            [len(words(item.candidate)) / len(words(item.references[0])) for item in items]
+            [
+                len(words(item.candidate)) / len(words(item.references[0]))
+                for item in items
+            ]
         )
         told = labels["comprehensiveness"] + labels["specificity"]
-        metrics: Sequence[Metric[Any]] = (DCScore(), DCScore(rules="eq2_distinct"), PoSh())
+        metrics: Sequence[Metric[Any]] = (
+            DCScore(),
+            DCScore(rules="eq2_distinct"),
+            PoSh(),
+        )
         for metric in metrics:
             scores = metric.score(items, tools=Tools())
             failed = [s.message for s in scores if isinstance(s, ItemFailure)]
@@ -151,10 +183,15 @@ def people(resamples: int) -> Iterator[str]:
                 ("recall", told, "C+S"),
             ):
                 x = np.array(
-                    [0.0 if isinstance(s, ItemFailure) else s.values[value] for s in scores]
+                    [
+                        0.0 if isinstance(s, ItemFailure) else s.values[value]
+                        for s in scores
+                    ]
                 )
                 raw = stats.spearman(x, people_say, n_resamples=resamples)
-                beyond = stats.partial(x, people_say, ratio, "spearman", n_resamples=resamples)
+                beyond = stats.partial(
+                    x, people_say, ratio, "spearman", n_resamples=resamples
+                )
                 yield (
                     f"{name:15} {metric.name:30} {value:9} with {label:13}"
                     f" {judged.show(raw)}   length out {judged.show(beyond)}"
@@ -163,10 +200,39 @@ def people(resamples: int) -> Iterator[str]:
 
 def speed(n: int = 300) -> Iterator[str]:
     """Seconds of CPU for n facts against n, first and again."""
-    things = ["man", "dog", "cup", "plate", "hat", "shoe", "car", "tree", "house", "chair", "lamp"]
-    colours = ["red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange"]
-    kinds = ["The {t} is {c}.", "There are {n} {c} {t}s.", "The {t} stands on the {c} mat."]
-    made = [kinds[i % 3].format(t=things[i % 11], c=colours[i % 9], n=i + 2) for i in range(2 * n)]
+    things = [
+        "man",
+        "dog",
+        "cup",
+        "plate",
+        "hat",
+        "shoe",
+        "car",
+        "tree",
+        "house",
+        "chair",
+        "lamp",
+    ]
+    colours = [
+        "red",
+        "blue",
+        "green",
+        "yellow",
+        "black",
+        "white",
+        "brown",
+        "gray",
+        "orange",
+    ]
+    kinds = [
+        "The {t} is {c}.",
+        "There are {n} {c} {t}s.",
+        "The {t} stands on the {c} mat.",
+    ]
+    made = [
+        kinds[i % 3].format(t=things[i % 11], c=colours[i % 9], n=i + 2)
+        for i in range(2 * n)
+    ]
     builtin = judge("builtin")
     for again in ("first", "again"):
         start = time.process_time()
@@ -180,7 +246,9 @@ def speed(n: int = 300) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART")
+    parser.add_argument(
+        "parts", nargs="*", choices=[*PARTS, []], metavar="PART"
+    )
     parser.add_argument("--limit", type=int, default=181)
     parser.add_argument("--resamples", type=int, default=1000)
     given = parser.parse_args()

@@ -86,7 +86,9 @@ class Replayed(Scorer):
         return found
 
 
-def _replayed(known: Encoded, askers: Sequence[Asker[Any]], kind: str) -> Replayed:
+def _replayed(
+    known: Encoded, askers: Sequence[Asker[Any]], kind: str
+) -> Replayed:
     return Replayed(known, askers, KINDS[kind])
 
 
@@ -126,26 +128,40 @@ def long_rows(folder: Path, n: int) -> Iterator[dict[str, Any]]:
         yield {"id": str(number), "candidate": text, "references": [reference]}
 
 
-def real(metrics: Sequence[Metric[Any]], items: Sequence[Item]) -> tuple[Encoded, dict[str, float]]:
+def real(
+    metrics: Sequence[Metric[Any]], items: Sequence[Item]
+) -> tuple[Encoded, dict[str, float]]:
     """What becomes of items, and a worker's seconds per outcome by metric, when it is warm."""
     known, seconds = Encoded(), {}
     for one in metrics:
         scorer = Scorer((one.prepare(items),), ITEM)
-        tasks: list[Task] = [(place, item, (0,)) for place, item in enumerate(items)]
+        tasks: list[Task] = [
+            (place, item, (0,)) for place, item in enumerate(items)
+        ]
         half = len(tasks) // 2
         scorer(tasks[:half])
         before = time.process_time()
         for start in range(half, len(tasks), execute.SMALLEST):
-            known.scores.extend(scorer(tasks[start : start + execute.SMALLEST]).scores)
-        seconds[one.name] = (time.process_time() - before) / (len(tasks) - half)
+            known.scores.extend(
+                scorer(tasks[start : start + execute.SMALLEST]).scores
+            )
+        seconds[one.name] = (time.process_time() - before) / (
+            len(tasks) - half
+        )
     return known, seconds
 
 
-def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str, Any]:
+def run_once(
+    data: Path, folder: Path, names: Sequence[str], n: int
+) -> dict[str, Any]:
     """One run of ``n`` rows whose outcomes are known, phase by phase."""
     clock = Clock()
     metrics = [metric(name) for name in names]
-    items = [row for row in islice(read_items(data), N_REAL[data.stem]) if isinstance(row, Item)]
+    items = [
+        row
+        for row in islice(read_items(data), N_REAL[data.stem])
+        if isinstance(row, Item)
+    ]
     known, seconds = real(metrics, items)
     setattr(session, "Scorer", partial(Replayed, known))  # noqa: B010
     setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
@@ -154,7 +170,9 @@ def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str
     clock.around(session, "execute", "write")
     clock.around(session, "export", "export")
     clock.around(session, "summarise", "summary")
-    config = configure(str(data), list(metrics), out=folder, limit=n, workers=64)
+    config = configure(
+        str(data), list(metrics), out=folder, limit=n, workers=64
+    )
     with clock.over("first start"):
         run(SCORES, config, Quiet())
     with clock.over("page"):
@@ -171,13 +189,26 @@ def run_once(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str
     }
 
 
-def per_outcome(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[str, Any]:
+def per_outcome(
+    data: Path, folder: Path, names: Sequence[str], n: int
+) -> dict[str, Any]:
     """The main process's seconds per outcome of each metric, by workers."""
-    items = [row for row in islice(read_items(data), N_REAL[data.stem]) if isinstance(row, Item)]
+    items = [
+        row
+        for row in islice(read_items(data), N_REAL[data.stem])
+        if isinstance(row, Item)
+    ]
     setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
     found: dict[str, Any] = {}
     with Store.open(folder) as store:
-        store.sync(ITEM, (row for row in islice(read_items(data), n) if isinstance(row, Item)))
+        store.sync(
+            ITEM,
+            (
+                row
+                for row in islice(read_items(data), n)
+                if isinstance(row, Item)
+            ),
+        )
         for name in names:
             one = metric(name)
             known, seconds = real([one], items)
@@ -185,9 +216,13 @@ def per_outcome(data: Path, folder: Path, names: Sequence[str], n: int) -> dict[
             for workers in WORKERS:
                 store.keep_only(one.name, [])
                 scorer = Replayed(known, [one.prepare(items)], ITEM)
-                work = execute.Work(scorer, store.pending(one.name, n)[None], store, Tools())
+                work = execute.Work(
+                    scorer, store.pending(one.name, n)[None], store, Tools()
+                )
                 before = time.process_time()
-                execute.execute(work, store.put_block, workers=workers, concurrency=1)
+                execute.execute(
+                    work, store.put_block, workers=workers, concurrency=1
+                )
                 main[str(workers)] = (time.process_time() - before) / n
             found[name] = {"worker": seconds[one.name], "main": main}
     return found
@@ -199,33 +234,64 @@ def _few(processes: int, workers: int, **options: Any) -> ProcessPoolExecutor:
 
 def apart(what: str, *arguments: object) -> dict[str, Any]:
     """A measurement in a process of its own, so that memory is its own."""
-    command = [sys.executable, "-m", "benchmarks.engine", "--one", what, *map(str, arguments)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.engine",
+        "--one",
+        what,
+        *map(str, arguments),
+    ]
+    done = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def tell_outcomes(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
+def tell_outcomes(
+    data: Path, folder: Path, names: Sequence[str], n: int
+) -> None:
     """Print a row per metric."""
-    for name, found in apart("outcome", data, folder, ",".join(names), n).items():
+    for name, found in apart(
+        "outcome", data, folder, ",".join(names), n
+    ).items():
         worker, main = found["worker"], found["main"]
         share = main["64"] / (worker + main["64"])
-        cells = " | ".join(f"{1e6 * main[str(workers)]:,.0f}" for workers in WORKERS)
+        cells = " | ".join(
+            f"{1e6 * main[str(workers)]:,.0f}" for workers in WORKERS
+        )
         busy = worker / main["64"]
-        print(f"| {name} | {1e3 * worker:.2f} | {cells} | {share:.1%} | {busy:,.0f} |", flush=True)
+        print(
+            f"| {name} | {1e3 * worker:.2f} | {cells} | {share:.1%} | {busy:,.0f} |",
+            flush=True,
+        )
 
 
 def tell_run(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
     """Print a row for a run of ``n`` rows."""
-    found = apart("run", data, folder / f"run-{data.stem}-{n}", ",".join(names), n)
+    found = apart(
+        "run", data, folder / f"run-{data.stem}-{n}", ",".join(names), n
+    )
     seconds, sizes = found["seconds"], found["bytes"]
-    phases = ("read", "prepare", "write", "export", "summary", "page", "second start")
+    phases = (
+        "read",
+        "prepare",
+        "write",
+        "export",
+        "summary",
+        "page",
+        "second start",
+    )
     cells = " | ".join(f"{seconds.get(phase, 0):.2f}" for phase in phases)
     whole = found["worker"] + seconds["first start"]
     stored = f"{sizes['store.sqlite'] / n:,.0f}"
     again = f"{seconds['second start'] / whole:.2%}"
     page = f"{sizes['report.html'] / 1e6:.1f}"
-    print(f"| {n:,} | {cells} | {again} | {stored} | {page} | {found['MB']:,.0f} |", flush=True)
+    print(
+        f"| {n:,} | {cells} | {again} | {stored} | {page} | {found['MB']:,.0f} |",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -238,17 +304,27 @@ def main() -> None:
     if args.one is not None:
         what, data, folder, names, n = args.one
         do = {"run": run_once, "outcome": per_outcome}[what]
-        print(json.dumps(do(Path(data), Path(folder), names.split(","), int(n))))
+        print(
+            json.dumps(do(Path(data), Path(folder), names.split(","), int(n)))
+        )
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         short, long = folder / "short.jsonl", folder / "long.jsonl"
         for path, rows in (
-            (short, million.rows(args.data, max(*args.sizes, args.outcomes), 1)),
+            (
+                short,
+                million.rows(args.data, max(*args.sizes, args.outcomes), 1),
+            ),
             (long, long_rows(args.data, 1_000)),
         ):
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        print("| metric | worker, ms | main, us at 2 | at 8 | at 64 | share | busy at |")
+            path.write_text(
+                "".join(json.dumps(row) + "\n" for row in rows),
+                encoding="utf-8",
+            )
+        print(
+            "| metric | worker, ms | main, us at 2 | at 8 | at 64 | share | busy at |"
+        )
         print("|---|---|---|---|---|---|---|")
         tell_outcomes(short, folder / "short", SHORT, args.outcomes)
         tell_outcomes(long, folder / "long", LONG, 1_000)

@@ -41,7 +41,18 @@ from beholder.text import words as word_spans
 
 DATA = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"
 SWAPS = (
-    ("red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange", "purple"),
+    (
+        "red",
+        "blue",
+        "green",
+        "yellow",
+        "black",
+        "white",
+        "brown",
+        "gray",
+        "orange",
+        "purple",
+    ),
     ("two", "three", "four", "five", "six", "seven"),
     ("left", "right"),
     ("large", "small"),
@@ -51,13 +62,17 @@ REPLACED, LEFT_OUT = 0.2, 0.1
 RUN = 4
 NUMBERED = re.compile(r"_\d+\b")
 """Annotators numbered things of one name ("house_1"); readers do not."""
-FUNCTION_WORDS = "a an the and at by from in into of on onto over to toward towards with"
+FUNCTION_WORDS = (
+    "a an the and at by from in into of on onto over to toward towards with"
+)
 LIGHT = frozenset(FUNCTION_WORDS.split())
 """Words that say nothing alone; at the ends of a span they are dropped, for both methods."""
 TokenSpans = list[tuple[int, int]]
 
 
-def altered(text: str, rng: random.Random) -> tuple[str, list[Span], list[Span]]:
+def altered(
+    text: str, rng: random.Random
+) -> tuple[str, list[Span], list[Span]]:
     """A candidate, its wrong words, and the words of the original that it lost."""
     parts: list[str] = []
     wrong: list[Span] = []
@@ -107,7 +122,8 @@ def by_units(score: ItemScore, side: Side, text: str) -> TokenSpans:
     spans = [
         span
         for unit in score.units
-        if unit.side == side and unit.verdict in ("contradicted", "unstated", "omission")
+        if unit.side == side
+        and unit.verdict in ("contradicted", "unstated", "omission")
         for span in unit.spans
     ]
     return trimmed(text, tokens(text, spans))
@@ -115,7 +131,9 @@ def by_units(score: ItemScore, side: Side, text: str) -> TokenSpans:
 
 def by_words(spans: TokenSpans) -> TokenSpans:
     """The same words one by one."""
-    return [(i, i + 1) for i in sorted({i for a, b in spans for i in range(a, b)})]
+    return [
+        (i, i + 1) for i in sorted({i for a, b in spans for i in range(a, b)})
+    ]
 
 
 def run_scores(text: str, other: str) -> np.ndarray:
@@ -124,7 +142,10 @@ def run_scores(text: str, other: str) -> np.ndarray:
     for each in (text, other):
         spans = word_spans(each)
         starts = range(max(1, len(spans) - RUN + 1))
-        runs = [" ".join(each[a:b].lower() for a, b in spans[i : i + RUN]) for i in starts]
+        runs = [
+            " ".join(each[a:b].lower() for a, b in spans[i : i + RUN])
+            for i in starts
+        ]
         sides.append(vectors(runs))
     best: np.ndarray = (sides[0] @ sides[1].T).max(axis=1)
     return best
@@ -162,7 +183,10 @@ def show(
     thresholds = np.linspace(0.3, 1.0, 57)
     spans = best(
         [
-            [trimmed(text, as_runs(s, t, merge)) for text, s in zip(texts, runs, strict=True)]
+            [
+                trimmed(text, as_runs(s, t, merge))
+                for text, s in zip(texts, runs, strict=True)
+            ]
             for t in thresholds
             for merge in (True, False)
         ]
@@ -176,7 +200,9 @@ def show(
         ("runs, words", words),
     ):
         interval = found.interval
-        between = f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+        between = (
+            f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+        )
         print(
             f"  {reading}  F1 {found.f1 or 0.0:.3f} {between}  precision"
             f" {found.precision or 0.0:.3f}  recall {found.recall or 0.0:.3f}"
@@ -189,10 +215,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=12345)
     given = parser.parse_args()
     rng = random.Random(given.seed)
-    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in DATA.read_text(encoding="utf-8").splitlines()
+    ]
     captions = [row["candidate"] for row in rows[: given.limit]]
     facts = [
-        " ".join(f"{NUMBERED.sub('', f).strip().rstrip('.')}." for f in row["judgments"]["facts"])
+        " ".join(
+            f"{NUMBERED.sub('', f).strip().rstrip('.')}."
+            for f in row["judgments"]["facts"]
+        )
         for row in rows[: given.limit]
     ]
     metric, tools = PoSh(), Tools()
@@ -201,7 +233,9 @@ def main() -> None:
         scores = metric.score(
             [
                 Item(str(i), candidate, (caption,))
-                for i, (caption, (candidate, _, _)) in enumerate(zip(captions, made, strict=True))
+                for i, (caption, (candidate, _, _)) in enumerate(
+                    zip(captions, made, strict=True)
+                )
             ],
             tools=tools,
         )

@@ -13,9 +13,26 @@ from beholder.language.document import Document, Word
 from beholder.language.lemmas import lemma
 from beholder.language.links import Links
 from beholder.language.phrases import find_phrases
-from benchmarks.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
+from benchmarks.clusters import (
+    Agreement,
+    Cluster,
+    b_cubed,
+    ceaf_e,
+    merged,
+    muc,
+)
 
-THINGS = frozenset(["person", "animal", "object", "place", "plant", "organization", "substance"])
+THINGS = frozenset(
+    [
+        "person",
+        "animal",
+        "object",
+        "place",
+        "plant",
+        "organization",
+        "substance",
+    ]
+)
 """Entity types of GUM that are things; abstract ones, events and times are left out."""
 
 
@@ -69,7 +86,9 @@ def _gold(rows: list[list[str]], starts: list[int]) -> GoldDocument:
             )
             offset += len(form) + 1
     text = " ".join(word.text for word in words)
-    document = Document(text, words, list(zip(starts, ends, strict=True)), "gold")
+    document = Document(
+        text, words, list(zip(starts, ends, strict=True)), "gold"
+    )
     return GoldDocument(document, _clusters(document, rows))
 
 
@@ -77,7 +96,9 @@ def _clusters(document: Document, rows: list[list[str]]) -> list[Cluster]:
     stack: dict[str, list[tuple[int, str]]] = {}
     found: dict[str, set[Hashable]] = {}
     for place, row in enumerate(rows):
-        entry = next((e for e in row[9].split("|") if e.startswith("Entity=")), "")
+        entry = next(
+            (e for e in row[9].split("|") if e.startswith("Entity=")), ""
+        )
         for opened, closed in _events(entry.removeprefix("Entity=")):
             if opened is not None:
                 number, kind = opened
@@ -85,7 +106,9 @@ def _clusters(document: Document, rows: list[list[str]]) -> list[Cluster]:
             if closed is not None and stack.get(closed):
                 start, kind = stack[closed].pop()
                 if kind in THINGS:
-                    found.setdefault(closed, set()).add(_head(document, start, place + 1))
+                    found.setdefault(closed, set()).add(
+                        _head(document, start, place + 1)
+                    )
     return [frozenset(c) for c in found.values() if len(c) > 1]
 
 
@@ -108,7 +131,11 @@ def _head(document: Document, start: int, end: int) -> int:
 
 def link_clusters(links: Links, document: Document) -> list[Cluster]:
     """The clusters that links make; a group of several antecedents is no identity."""
-    pairs = [(mention, earlier[0]) for mention, earlier in links.same.items() if len(earlier) == 1]
+    pairs = [
+        (mention, earlier[0])
+        for mention, earlier in links.same.items()
+        if len(earlier) == 1
+    ]
     return merged(pairs)
 
 
@@ -138,9 +165,17 @@ def evaluate(
     """
     total: dict[str, Agreement] = {}
     for entry in gold:
-        known = frozenset().union(*entry.clusters) if entry.clusters else frozenset()
+        known = (
+            frozenset().union(*entry.clusters)
+            if entry.clusters
+            else frozenset()
+        )
         found = [c for c in resolver(entry.document) if c & known]
-        for name, measure in (("MUC", muc), ("B3", b_cubed), ("CEAFe", ceaf_e)):
+        for name, measure in (
+            ("MUC", muc),
+            ("B3", b_cubed),
+            ("CEAFe", ceaf_e),
+        ):
             value = measure(found, entry.clusters)
             total[name] = total[name] + value if name in total else value
     return total
@@ -152,7 +187,8 @@ def report(path: Path) -> Iterator[str]:
     for name, resolver in (("head match", head_match), ("builtin", builtin)):
         scores = evaluate(gold, resolver)
         cells = "  ".join(
-            f"{k} P {v.precision:.3f} R {v.recall:.3f} F {v.f1:.3f}" for k, v in scores.items()
+            f"{k} P {v.precision:.3f} R {v.recall:.3f} F {v.f1:.3f}"
+            for k, v in scores.items()
         )
         mean = sum(v.f1 for v in scores.values()) / len(scores)
         yield f"{name:10}  {cells}  mean F {mean:.3f}"

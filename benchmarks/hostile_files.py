@@ -29,7 +29,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from beholder.data import read_frames, read_items, read_reviews, read_storylines
+from beholder.data import (
+    read_frames,
+    read_items,
+    read_reviews,
+    read_storylines,
+)
 from beholder.errors import BeholderError
 from beholder.options import DataOptions
 from beholder.run.rows.engine import read_pictured
@@ -136,7 +141,9 @@ def _json_rows(rng: random.Random, rows: Sequence[object]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def _table(rng: random.Random, rows: Sequence[object], delimiter: str) -> bytes:
+def _table(
+    rng: random.Random, rows: Sequence[object], delimiter: str
+) -> bytes:
     import csv
 
     kept = [row for row in rows if isinstance(row, dict)]
@@ -146,7 +153,9 @@ def _table(rng: random.Random, rows: Sequence[object], delimiter: str) -> bytes:
     writer.writerow(names)
     for row in kept:
         cells = [row.get(name) for name in names]
-        writer.writerow([json.dumps(c) if isinstance(c, list | dict) else c for c in cells])
+        writer.writerow(
+            [json.dumps(c) if isinstance(c, list | dict) else c for c in cells]
+        )
     return text.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -166,15 +175,24 @@ def _parquet(rng: random.Random, rows: Sequence[object]) -> bytes:
             )
     n = len(kept)
     odd: list[Callable[[], Any]] = [
-        lambda: pa.array([rng.randrange(-(2**62), 2**62)] * n, pa.timestamp("ns")),
-        lambda: pa.array([rng.randrange(-(2**62), 2**62)] * n, pa.timestamp("s", tz="+25:99")),
-        lambda: pa.array([rng.randrange(-(2**62), 2**62)] * n, pa.duration("ns")),
+        lambda: pa.array(
+            [rng.randrange(-(2**62), 2**62)] * n, pa.timestamp("ns")
+        ),
+        lambda: pa.array(
+            [rng.randrange(-(2**62), 2**62)] * n,
+            pa.timestamp("s", tz="+25:99"),
+        ),
+        lambda: pa.array(
+            [rng.randrange(-(2**62), 2**62)] * n, pa.duration("ns")
+        ),
         lambda: pa.array([rng.randrange(-(2**31), 2**31)] * n, pa.date32()),
         lambda: pa.array([datetime.now(UTC)] * n),
         lambda: pa.array([b"\xff\xfe\0"] * n),
         lambda: pa.array([b"\xff\xfe"] * n).cast(pa.string(), safe=False),
         lambda: pa.array(["x"] * n).dictionary_encode(),
-        lambda: pa.array([[("k", [1])]] * n, pa.map_(pa.string(), pa.list_(pa.int8()))),
+        lambda: pa.array(
+            [[("k", [1])]] * n, pa.map_(pa.string(), pa.list_(pa.int8()))
+        ),
         lambda: pa.nulls(n),
         lambda: pa.array([1] * n, pa.time64("ns")),
         lambda: pa.array([2**64 - 1] * n, pa.uint64()),
@@ -191,7 +209,11 @@ def _parquet(rng: random.Random, rows: Sequence[object]) -> bytes:
     table = pa.table(columns)
     sink = io.BytesIO()
     try:
-        pq.write_table(table, sink, compression=rng.choice(("none", "snappy", "gzip", "zstd")))
+        pq.write_table(
+            table,
+            sink,
+            compression=rng.choice(("none", "snappy", "gzip", "zstd")),
+        )
     except (pa.ArrowException, ValueError):
         return b"PAR1"
     return sink.getvalue()
@@ -213,7 +235,9 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 
 def hostile_rows(rng: random.Random) -> list[object]:
     """The rows of a good file, some with other values, names or shapes."""
-    rows: list[object] = [json.loads(json.dumps(row)) for row in ROWS[: rng.choice((1, 2, 8))]]
+    rows: list[object] = [
+        json.loads(json.dumps(row)) for row in ROWS[: rng.choice((1, 2, 8))]
+    ]
     for _ in range(rng.choice((0, 0, 1, 3))):
         row = rng.choice(rows)
         if not isinstance(row, dict) or not row:
@@ -222,9 +246,11 @@ def hostile_rows(rng: random.Random) -> list[object]:
         if rng.random() < 0.6:
             row[name] = copy.deepcopy(rng.choice(VALUES))
         elif rng.random() < 0.5:
-            row[rng.choice(("caption", "image", "group.x", "\x1b[2J", "", "reviews"))] = row.pop(
-                name
-            )
+            row[
+                rng.choice(
+                    ("caption", "image", "group.x", "\x1b[2J", "", "reviews")
+                )
+            ] = row.pop(name)
         else:
             rows[rows.index(row)] = copy.deepcopy(rng.choice(VALUES))
     return rows
@@ -233,7 +259,9 @@ def hostile_rows(rng: random.Random) -> list[object]:
 def hostile_file(rng: random.Random, folder: Path) -> Path:
     """Write one file: of mutated rows, mutated bytes, or both, packed or not."""
     ending = rng.choice(list(FORMATS))
-    packing = "" if ending == ".parquet" else rng.choice(("", "", ".gz", ".xz"))
+    packing = (
+        "" if ending == ".parquet" else rng.choice(("", "", ".gz", ".xz"))
+    )
     data = FORMATS[ending](rng, hostile_rows(rng))
     n = rng.choice((0, 1, 1, 2, 4))
     outside = bool(packing) and rng.random() < 0.5
@@ -271,14 +299,20 @@ def read_all(path: Path, found: Found) -> None:
         except BeholderError as error:
             found.refused += 1
             if str(path) not in str(error):
-                found.tracebacks[f"{name}: the message names no file: {str(error)[:80]}"] += 1
+                found.tracebacks[
+                    f"{name}: the message names no file: {str(error)[:80]}"
+                ] += 1
         except Exception:  # whatever it is, it is what is looked for
             place = traceback.format_exc().splitlines()
-            found.tracebacks[f"{name}: {place[-1][:120]} | {place[-3].strip()}"] += 1
+            found.tracebacks[
+                f"{name}: {place[-1][:120]} | {place[-3].strip()}"
+            ] += 1
         took = time.process_time() - start
         found.slowest = max(found.slowest, took)
         if took > SECONDS:
-            found.tracebacks[f"{name}: took {took:.0f} s of processor time"] += 1
+            found.tracebacks[
+                f"{name}: took {took:.0f} s of processor time"
+            ] += 1
 
 
 def _work(seed: int, numbers: range, answer: Connection) -> None:
@@ -287,10 +321,14 @@ def _work(seed: int, numbers: range, answer: Connection) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
             answer.send(number)
-            path = hostile_file(random.Random(f"{seed} {number}"), Path(folder))
+            path = hostile_file(
+                random.Random(f"{seed} {number}"), Path(folder)
+            )
             read_all(path, found)
             path.unlink()
-    answer.send((found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024))
+    answer.send(
+        (found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    )
 
 
 def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
@@ -319,7 +357,9 @@ def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
                 _add(whole, part)
         work.join()
         if not done:
-            whole.tracebacks[f"file {last}: the process died ({work.exitcode})"] += 1
+            whole.tracebacks[
+                f"file {last}: the process died ({work.exitcode})"
+            ] += 1
         start = numbers.stop if done else last + 1
     return whole, most
 

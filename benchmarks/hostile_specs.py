@@ -62,14 +62,21 @@ def hostile_spec(rng: random.Random) -> str:
     """One spec: well formed with odd options, or of odd pieces."""
     kind = rng.random()
     if kind < 0.5:
-        parts = [f"{rng.choice(KEYS)}={rng.choice(VALUES)}" for _ in range(rng.choice((1, 1, 3)))]
-        parts[:0] = [rng.choice(("'m'", *VALUES))] if rng.random() < 0.5 else []
+        parts = [
+            f"{rng.choice(KEYS)}={rng.choice(VALUES)}"
+            for _ in range(rng.choice((1, 1, 3)))
+        ]
+        parts[:0] = (
+            [rng.choice(("'m'", *VALUES))] if rng.random() < 0.5 else []
+        )
         made = f"{rng.choice(NAMES)}({', '.join(parts)})"
         made = f"posh(judge={made})" if rng.random() < 0.2 else made
     elif kind < 0.6:
         made = f"{rng.choice(NAMES)}:{rng.choice((*BITS, *VALUES))}"
     else:
-        made = "".join(rng.choice((*BITS, *NAMES)) for _ in range(rng.randrange(1, 12)))
+        made = "".join(
+            rng.choice((*BITS, *NAMES)) for _ in range(rng.randrange(1, 12))
+        )
     for _ in range(rng.choice((0, 0, 1, 3))):
         place = rng.randrange(len(made) + 1)
         made = made[:place] + rng.choice(BITS) + made[place + 1 :]
@@ -97,7 +104,9 @@ def try_all(given: str, found: Tried) -> None:
             found.refused += 1
         except Exception:  # whatever it is, it is what is looked for
             lines = traceback.format_exc().splitlines()
-            found.tracebacks[f"{name}: {lines[-1][:90]} | {lines[-3].strip()[-70:]}"] += 1
+            found.tracebacks[
+                f"{name}: {lines[-1][:90]} | {lines[-3].strip()[-70:]}"
+            ] += 1
         found.slowest = max(found.slowest, time.process_time() - start)
 
 

@@ -37,11 +37,19 @@ def serve(port: int) -> None:
     """The server's process."""
     import uvicorn
 
-    choice = {"index": 0, "message": {"role": "assistant", "content": "4"}, "finish_reason": "stop"}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "4"},
+        "finish_reason": "stop",
+    }
     tokens = [{"token": str(d), "logprob": -1.0 - d} for d in range(20)]
-    choice["logprobs"] = {"content": [{"token": "4", "logprob": -0.1, "top_logprobs": tokens}]}
+    choice["logprobs"] = {
+        "content": [{"token": "4", "logprob": -0.1, "top_logprobs": tokens}]
+    }
     usage = {"prompt_tokens": 200, "completion_tokens": 1}
-    body = json.dumps({"id": "x", "model": "m", "choices": [choice], "usage": usage}).encode()
+    body = json.dumps(
+        {"id": "x", "model": "m", "choices": [choice], "usage": usage}
+    ).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
@@ -51,17 +59,26 @@ def serve(port: int) -> None:
         while (await receive()).get("more_body"):
             pass
         await asyncio.sleep(DELAY)
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": headers}
+        )
         await send({"type": "http.response.body", "body": body})
 
-    uvicorn.run(app, port=port, log_level="critical", lifespan="off", ws="none")
+    uvicorn.run(
+        app, port=port, log_level="critical", lifespan="off", ws="none"
+    )
 
 
 async def bare(library: Any, url: str, n: int, concurrency: int) -> float:
     """Requests per second of httpx or httpx2 alone, with a body like the judge's."""
     body = {
         "model": "m",
-        "messages": [{"role": "user", "content": TEXT + " A question of the usual length." * 20}],
+        "messages": [
+            {
+                "role": "user",
+                "content": TEXT + " A question of the usual length." * 20,
+            }
+        ],
         "max_tokens": 1,
         "temperature": 0.0,
         "logprobs": True,
@@ -71,7 +88,9 @@ async def bare(library: Any, url: str, n: int, concurrency: int) -> float:
     async with library.AsyncClient(limits=limits, timeout=60) as client:
 
         async def one(i: int) -> None:
-            response = await client.post(f"{url}/chat/completions", json=body | {"seed": i})
+            response = await client.post(
+                f"{url}/chat/completions", json=body | {"seed": i}
+            )
             response.json()["choices"][0]["message"]["content"]
 
         start = time.perf_counter()
@@ -80,7 +99,9 @@ async def bare(library: Any, url: str, n: int, concurrency: int) -> float:
         return n / (time.perf_counter() - start)
 
 
-async def judged(url: str, numbers: Iterable[int], concurrency: int, folder: Path) -> float:
+async def judged(
+    url: str, numbers: Iterable[int], concurrency: int, folder: Path
+) -> float:
     """Requests per second of a judge that keeps its answers in a run and in a cache."""
     own = judges.AnswerFile(folder / "run.sqlite")
     shared = judges.AnswerFile(folder / "cache.sqlite")
@@ -120,13 +141,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--most", type=int, default=20000, help="requests of the memory test")
-    parser.add_argument("--concurrency", type=int, nargs="*", default=[8, 16, 32])
+    parser.add_argument(
+        "--most", type=int, default=20000, help="requests of the memory test"
+    )
+    parser.add_argument(
+        "--concurrency", type=int, nargs="*", default=[8, 16, 32]
+    )
     args = parser.parse_args()
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(port,), daemon=True)
+    server = multiprocessing.get_context("spawn").Process(
+        target=serve, args=(port,), daemon=True
+    )
     server.start()
     url = f"http://127.0.0.1:{port}/v1"
     for _ in range(200):
@@ -134,18 +161,28 @@ def main() -> None:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 break
         time.sleep(0.05)
-    print(f"answers after {DELAY * 1000:.0f} ms; Python {sys.version.split()[0]}")
+    print(
+        f"answers after {DELAY * 1000:.0f} ms; Python {sys.version.split()[0]}"
+    )
     for concurrency in args.concurrency:
         ratios: dict[str, list[float]] = {"httpx": [], "httpx2": []}
         costs = []
-        for _ in range(args.rounds):  # side by side, so that a busy machine slows both
+        for _ in range(
+            args.rounds
+        ):  # side by side, so that a busy machine slows both
             plain = {
-                library.__name__: asyncio.run(bare(library, url, args.requests, concurrency))
+                library.__name__: asyncio.run(
+                    bare(library, url, args.requests, concurrency)
+                )
                 for library in (httpx, httpx2)
             }
             with tempfile.TemporaryDirectory() as folder:
                 before = cpu()
-                ours = asyncio.run(judged(url, range(args.requests), concurrency, Path(folder)))
+                ours = asyncio.run(
+                    judged(
+                        url, range(args.requests), concurrency, Path(folder)
+                    )
+                )
                 costs.append((cpu() - before) / args.requests)
             for name, rate in plain.items():
                 ratios[name].append(ours / rate)
@@ -153,7 +190,9 @@ def main() -> None:
             f"judge / {name} = {median(found):.2f} ({min(found):.2f} to {max(found):.2f})"
             for name, found in ratios.items()
         )
-        print(f"concurrency {concurrency}: {told}, CPU {1000 * median(costs):.2f} ms a request")
+        print(
+            f"concurrency {concurrency}: {told}, CPU {1000 * median(costs):.2f} ms a request"
+        )
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(judged(url, range(1000), 16, Path(folder)))
         at_1000 = peak()

@@ -45,7 +45,9 @@ def load(data: Path, name: str, share: float) -> list[Row]:
     rows = [json.loads(line) for line in text.splitlines()]
     step = max(1, round(1 / share))
     pictures = set(list(dict.fromkeys(row["image"] for row in rows))[::step])
-    return [row for row in rows if row["image"] in pictures and _used(name, row)]
+    return [
+        row for row in rows if row["image"] in pictures and _used(name, row)
+    ]
 
 
 def _used(name: str, row: Row) -> bool:
@@ -53,21 +55,33 @@ def _used(name: str, row: Row) -> bool:
     if name == "thumb_mscoco":
         return bool(judged["system"] != "Human")
     if name == "sugarcrepe":
-        return bool(row["references"]) and not judged["category"].startswith("add")
+        return bool(row["references"]) and not judged["category"].startswith(
+            "add"
+        )
     return True
 
 
 def items_of(name: str, rows: Sequence[Row]) -> list[Item]:
     """The candidates; where two are compared, those of all rows and then their rivals."""
-    fields = ("candidate", "candidate_b") if SETS[name] is chosen else ("candidate",)
+    fields = (
+        ("candidate", "candidate_b")
+        if SETS[name] is chosen
+        else ("candidate",)
+    )
     return [
-        Item(id=f"{field}/{place}", candidate=row[field], references=tuple(row["references"]))
+        Item(
+            id=f"{field}/{place}",
+            candidate=row[field],
+            references=tuple(row["references"]),
+        )
         for field in fields
         for place, row in enumerate(rows)
     ]
 
 
-def rated(name: str, rows: Sequence[Row], found: FloatArray, resamples: int) -> list[Line]:
+def rated(
+    name: str, rows: Sequence[Row], found: FloatArray, resamples: int
+) -> list[Line]:
     """Correlation with ratings."""
     field, kinds = {
         "flickr8k_expert": ("expert_ratings", ("tau-c",)),
@@ -77,7 +91,11 @@ def rated(name: str, rows: Sequence[Row], found: FloatArray, resamples: int) -> 
     }[name]
     labels = [np.atleast_1d(row["judgments"][field]) for row in rows]
     x = np.repeat(found, [len(each) for each in labels])
-    clusters = [row["image"] for row, each in zip(rows, labels, strict=True) for _ in each]
+    clusters = [
+        row["image"]
+        for row, each in zip(rows, labels, strict=True)
+        for _ in each
+    ]
     return [
         (f"{name} {kind}", show(stats.correlate(
             x, np.concatenate(labels), kind, clusters=clusters, n_resamples=resamples  # type: ignore[arg-type]
@@ -86,18 +104,28 @@ def rated(name: str, rows: Sequence[Row], found: FloatArray, resamples: int) -> 
     ]  # fmt: skip
 
 
-def chosen(name: str, rows: Sequence[Row], found: FloatArray, resamples: int) -> list[Line]:
+def chosen(
+    name: str, rows: Sequence[Row], found: FloatArray, resamples: int
+) -> list[Line]:
     """How often the better of two is scored above the other."""
     n = len(rows)
-    right = np.sign(found[:n] - found[n:]) * [row["judgments"]["preferred"] for row in rows]
+    right = np.sign(found[:n] - found[n:]) * [
+        row["judgments"]["preferred"] for row in rows
+    ]
     right = (right + 1) / 2
     category = np.array([row["judgments"]["category"] for row in rows])
     pictures = [row["image"] for row in rows]
     kinds = [
-        (f"  {kind}", f"{right[category == kind].mean():.3f}") for kind in sorted(set(category))
+        (f"  {kind}", f"{right[category == kind].mean():.3f}")
+        for kind in sorted(set(category))
     ]
     if name == "pascal50s":
-        return [accuracy(f"{name} mean of kinds", right, category, pictures, resamples), *kinds]
+        return [
+            accuracy(
+                f"{name} mean of kinds", right, category, pictures, resamples
+            ),
+            *kinds,
+        ]
     swaps = np.char.startswith(category, "swap")
     same = np.zeros(n)
     of = [pictures[i] for i in np.flatnonzero(swaps)]
@@ -109,24 +137,43 @@ def chosen(name: str, rows: Sequence[Row], found: FloatArray, resamples: int) ->
 
 
 def accuracy(
-    name: str, right: FloatArray, kinds: FloatArray, pictures: Sequence[str], resamples: int
+    name: str,
+    right: FloatArray,
+    kinds: FloatArray,
+    pictures: Sequence[str],
+    resamples: int,
 ) -> Line:
     """Mean over kinds of the share that is right."""
 
     def mean(rows: Any) -> float | None:
         parts = [right[rows][kinds[rows] == kind] for kind in np.unique(kinds)]
-        return None if any(not len(p) for p in parts) else float(np.mean([p.mean() for p in parts]))
+        return (
+            None
+            if any(not len(p) for p in parts)
+            else float(np.mean([p.mean() for p in parts]))
+        )
 
     codes = cluster_codes(pictures, len(right))
-    interval = cluster_bootstrap(mean, codes, n_resamples=resamples, level=0.95, seed=12345)
+    interval = cluster_bootstrap(
+        mean, codes, n_resamples=resamples, level=0.95, seed=12345
+    )
     text = f"{mean(np.arange(len(right))):.3f}"
-    return name, text + (f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else "")
+    return name, text + (
+        f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
+    )
 
 
-def side_by_side(name: str, rows: Sequence[Row], found: FloatArray, resamples: int) -> list[Line]:
+def side_by_side(
+    name: str, rows: Sequence[Row], found: FloatArray, resamples: int
+) -> list[Line]:
     """Rank correlation with what people said of a description beside another."""
-    ratio = np.array([_length(r["candidate"]) / _length(r["references"][0]) for r in rows])
-    label = {key: np.array([row["judgments"][key] for row in rows]) for key in rows[0]["judgments"]}
+    ratio = np.array(
+        [_length(r["candidate"]) / _length(r["references"][0]) for r in rows]
+    )
+    label = {
+        key: np.array([row["judgments"][key] for row in rows])
+        for key in rows[0]["judgments"]
+    }
     recall = label["comprehensiveness"] + label["specificity"]
     return [
         (f"{name} C+S beyond length", show(
@@ -147,7 +194,9 @@ def show(found: Any) -> str:
     return f"{value}{between} n={found.n}"
 
 
-SETS: dict[str, Callable[[str, Sequence[Row], FloatArray, int], list[Line]]] = {
+SETS: dict[
+    str, Callable[[str, Sequence[Row], FloatArray, int], list[Line]]
+] = {
     "flickr8k_expert": rated,
     "thumb_mscoco": rated,
     "pascal50s": chosen,

@@ -61,7 +61,11 @@ def factual_scores(path: Path) -> Iterator[str]:
 
 def speed(data: Path) -> Iterator[str]:
     """Words a second through parse, coreference and graph, and memory, over three passes."""
-    texts = list(corpora.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz"))
+    texts = list(
+        corpora.descriptions(
+            data / "descriptions" / "iiw_descriptions.jsonl.xz"
+        )
+    )
     list(parse_many(texts[:20]))  # load
     for number in range(3):
         start, words, entities = time.process_time(), 0, 0
@@ -94,7 +98,9 @@ def main() -> None:
     tables = {
         "ud": lambda: ud(data),
         "ud-dev": lambda: ud(data, "dev"),
-        "factual": lambda: factual_scores(arguments.factual or data / "factual_sg" / "dev.csv.gz"),
+        "factual": lambda: factual_scores(
+            arguments.factual or data / "factual_sg" / "dev.csv.gz"
+        ),
         "coreference": lambda: gum_coreference.report(
             data / "ud_english" / "en_gum_open-ud-dev.conllu.xz"
         ),

@@ -39,11 +39,21 @@ def captions(folder: Path) -> tuple[list[str], dict[str, list[str]]]:
     pictures: dict[str, list[str]] = {}
     for name in SETS:
         path = folder / name
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        with (
+            gzip.open(path, "rt")
+            if path.suffix == ".gz"
+            else path.open() as file
+        ):
             for row in map(json.loads, file):
                 if row["references"]:
-                    pictures[f"{row['dataset']}/{row['image']}"] = row["references"]
-                texts = (row["candidate"], row["candidate_b"], *row["references"])
+                    pictures[f"{row['dataset']}/{row['image']}"] = row[
+                        "references"
+                    ]
+                texts = (
+                    row["candidate"],
+                    row["candidate_b"],
+                    *row["references"],
+                )
                 found |= dict.fromkeys(text for text in texts if text)
     return list(found), pictures
 
@@ -74,16 +84,25 @@ def largest(pid: int) -> dict[int, int]:
             children = Path(f"/proc/{one}/task/{one}/children").read_text()
         except OSError:  # it has ended
             continue
-        found[one] = next(int(x.split()[1]) for x in status.splitlines() if x.startswith("VmHWM"))
+        found[one] = next(
+            int(x.split()[1])
+            for x in status.splitlines()
+            if x.startswith("VmHWM")
+        )
         ahead += map(int, children.split())
     return found
 
 
 def opening(path: Path) -> float:
     """Seconds until the page is drawn."""
-    from toy.browser import browser  # of the tests: not for those who take the rows alone
+    from toy.browser import (
+        browser,
+    )  # of the tests: not for those who take the rows alone
 
-    with tempfile.TemporaryDirectory() as profile, browser(Path(profile)) as page:
+    with (
+        tempfile.TemporaryDirectory() as profile,
+        browser(Path(profile)) as page,
+    ):
         before = time.perf_counter()
         page.open(path.resolve().as_uri())
         return time.perf_counter() - before
@@ -94,15 +113,33 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--limit", type=int, help="score only the first so many; raise it later")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        help="score only the first so many; raise it later",
+    )
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    data, run = args.out / f"rows-{args.rows}.jsonl", args.out / f"run-{args.rows}"
+    data, run = (
+        args.out / f"rows-{args.rows}.jsonl",
+        args.out / f"run-{args.rows}",
+    )
     if not data.exists():
         with data.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows(args.data, args.rows, args.seed))
-    command = [sys.executable, "-m", "beholder", "score", str(data), "-o", str(run)]
+            file.writelines(
+                json.dumps(row) + "\n"
+                for row in rows(args.data, args.rows, args.seed)
+            )
+    command = [
+        sys.executable,
+        "-m",
+        "beholder",
+        "score",
+        str(data),
+        "-o",
+        str(run),
+    ]
     asked = [part for name in METRICS for part in ("-m", name)]
     asked += ["--limit", str(args.limit)] if args.limit else []
     peaks: dict[int, int] = {}
@@ -111,8 +148,12 @@ def main() -> None:
             peaks |= largest(process.pid)
             time.sleep(2)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"exit code {process.returncode}, {used.ru_utime + used.ru_stime:,.0f} s of CPU")
-    print(f"largest process {max(peaks.values()) / 1000:,.0f} MB of {len(peaks)}")
+    print(
+        f"exit code {process.returncode}, {used.ru_utime + used.ru_stime:,.0f} s of CPU"
+    )
+    print(
+        f"largest process {max(peaks.values()) / 1000:,.0f} MB of {len(peaks)}"
+    )
     for path in sorted(run.iterdir()):
         print(f"  {path.name}: {path.stat().st_size / 1e6:,.1f} MB")
     print(f"the page opens in {opening(run / 'report.html'):.2f} s")

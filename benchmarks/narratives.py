@@ -28,12 +28,21 @@ import time
 from pathlib import Path
 from typing import Any
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+for _variable in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+):
     os.environ[_variable] = "1"
 
 import numpy as np  # noqa: E402
 
-from beholder.kinds.narratives.storylines import Space, maxmin, narrative_map, trail  # noqa: E402
+from beholder.kinds.narratives.storylines import (  # noqa: E402
+    Space,
+    maxmin,
+    narrative_map,
+    trail,
+)
 
 LIMIT_SECONDS, LIMIT_BYTES = 300.0, 4 << 30
 
@@ -42,7 +51,9 @@ def walk(n: int, dimensions: int, seed: int = 0) -> np.ndarray:
     """Vectors that drift: neighbours in time are alike, as in a collection of photographs."""
     rng = np.random.default_rng(seed)
     drift = np.cumsum(rng.normal(scale=0.1, size=(n, dimensions)), axis=0)
-    return np.asarray(drift + rng.normal(size=(n, dimensions)), dtype=np.float32)
+    return np.asarray(
+        drift + rng.normal(size=(n, dimensions)), dtype=np.float32
+    )
 
 
 def photos(task: dict[str, Any]) -> tuple[np.ndarray, int, int]:
@@ -59,7 +70,11 @@ def ours_maxmin(task: dict[str, Any]) -> dict[str, Any]:
     began = time.perf_counter()
     space = Space.of(vectors, scale="minmax")
     (path,) = maxmin(space, task["k"], source=source, target=target)
-    return {"seconds": time.perf_counter() - began, "value": path.weakest, "n": len(path.positions)}
+    return {
+        "seconds": time.perf_counter() - began,
+        "value": path.weakest,
+        "n": len(path.positions),
+    }
 
 
 def ours_map(task: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +82,11 @@ def ours_map(task: dict[str, Any]) -> dict[str, Any]:
     began = time.perf_counter()
     space = Space.of(vectors, scale="minmax")
     path = narrative_map(space, task["k"], source=source, target=target)
-    return {"seconds": time.perf_counter() - began, "value": path.weakest, "n": len(path.positions)}
+    return {
+        "seconds": time.perf_counter() - began,
+        "value": path.weakest,
+        "n": len(path.positions),
+    }
 
 
 def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +101,9 @@ def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
     weakest = pulp.LpVariable("minedge", 0, 1)
     active = [pulp.LpVariable(f"act_{i}", 0, 1) for i in range(n)]
     step = {
-        (i, j): pulp.LpVariable(f"next_{i}_{j}", 0, 1) for i in range(n) for j in range(i + 1, n)
+        (i, j): pulp.LpVariable(f"next_{i}_{j}", 0, 1)
+        for i in range(n)
+        for j in range(i + 1, n)
     }
     program += weakest
     for i in range(n):
@@ -102,8 +123,12 @@ def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
     program.solve(pulp.PULP_CBC_CMD(msg=False, mip=False))
     flow = {edge: variable.value() or 0.0 for edge, variable in step.items()}
     path = [source]
-    while path[-1] != target:  # the heaviest step out: the storyline that carries the most flow
-        path.append(max(range(path[-1] + 1, n), key=lambda j: flow[path[-1], j]))
+    while (
+        path[-1] != target
+    ):  # the heaviest step out: the storyline that carries the most flow
+        path.append(
+            max(range(path[-1] + 1, n), key=lambda j: flow[path[-1], j])
+        )
     steps = space.steps(path)
     return {
         "seconds": time.perf_counter() - began,
@@ -117,7 +142,11 @@ def ours_trail(task: dict[str, Any]) -> dict[str, Any]:
     vectors = walk(task["n"], 48)
     began = time.perf_counter()
     path = trail(Space.of(vectors), source=0, target=task["n"] - 1)
-    return {"seconds": time.perf_counter() - began, "value": path.weakest, "n": len(path.positions)}
+    return {
+        "seconds": time.perf_counter() - began,
+        "value": path.weakest,
+        "n": len(path.positions),
+    }
 
 
 def networkx_trail(task: dict[str, Any]) -> dict[str, Any]:
@@ -148,24 +177,47 @@ def networkx_trail(task: dict[str, Any]) -> dict[str, Any]:
     path = [n - 1]
     while path[-1]:
         path.append(came_from[path[-1]])
-    return {"seconds": time.perf_counter() - began, "value": best[n - 1], "n": len(path)}
+    return {
+        "seconds": time.perf_counter() - began,
+        "value": best[n - 1],
+        "n": len(path),
+    }
 
 
 def ours_large(task: dict[str, Any]) -> dict[str, Any]:
     vectors = walk(task["n"], 512)
     began = time.perf_counter()
-    (path,) = maxmin(Space.of(vectors), 20, source=0, target=None, window=task["window"])
-    return {"seconds": time.perf_counter() - began, "value": path.weakest, "n": len(path.positions)}
+    (path,) = maxmin(
+        Space.of(vectors), 20, source=0, target=None, window=task["window"]
+    )
+    return {
+        "seconds": time.perf_counter() - began,
+        "value": path.weakest,
+        "n": len(path.positions),
+    }
 
 
 TASKS = {
-    f.__name__: f for f in (ours_maxmin, ours_map, pulp_map, ours_trail, networkx_trail, ours_large)
+    f.__name__: f
+    for f in (
+        ours_maxmin,
+        ours_map,
+        pulp_map,
+        ours_trail,
+        networkx_trail,
+        ours_large,
+    )
 }
 
 
 def measure(name: str, **task: Any) -> dict[str, Any]:
     """Run one task in a process of its own."""
-    command = [sys.executable, __file__, "--task", json.dumps({"name": name, **task})]
+    command = [
+        sys.executable,
+        __file__,
+        "--task",
+        json.dumps({"name": name, **task}),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
@@ -173,7 +225,9 @@ def measure(name: str, **task: Any) -> dict[str, Any]:
     return found
 
 
-def show(label: str, found: dict[str, Any], beside: dict[str, Any] | None = None) -> None:
+def show(
+    label: str, found: dict[str, Any], beside: dict[str, Any] | None = None
+) -> None:
     line = (
         f"  {label:<34} {found['seconds']:9.3f} s  {found['peak'] / 2**20:8.0f} MB"
         f"  weakest {found['value']:.4f}  {found['n']} pictures"
@@ -192,7 +246,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--photos", type=Path)
     parser.add_argument("--ends", nargs=2, metavar=("FIRST", "LAST"))
-    parser.add_argument("--quick", action="store_true", help="Part 2 with 1,500 pictures.")
+    parser.add_argument(
+        "--quick", action="store_true", help="Part 2 with 1,500 pictures."
+    )
     parser.add_argument("--task")
     options = parser.parse_args()
     if options.task:
@@ -201,7 +257,10 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(json.dumps({**found, "peak": peak}))
         return
-    given = {"photos": str(options.photos) if options.photos else None, "ends": options.ends}
+    given = {
+        "photos": str(options.photos) if options.photos else None,
+        "ends": options.ends,
+    }
     for k in (10, 30):
         print(f"501 pictures, K = {k}, min-max scale")
         peer = measure("pulp_map", k=k, **given)

@@ -18,7 +18,18 @@ from beholder.language.statements import statements
 
 THRESHOLD = 0.6
 _EMPTY_POS = frozenset(
-    {"DET", "ADP", "PUNCT", "AUX", "CCONJ", "SCONJ", "PART", "PRON", "SYM", "SPACE"}
+    {
+        "DET",
+        "ADP",
+        "PUNCT",
+        "AUX",
+        "CCONJ",
+        "SCONJ",
+        "PART",
+        "PRON",
+        "SYM",
+        "SPACE",
+    }
 )
 _EMPTY = frozenset({"be", "have", "there", "image", "feature", "show"})
 
@@ -28,7 +39,9 @@ def content(document: Document) -> Counter[str]:
     return Counter(
         noun(w.lemma)
         for w in document
-        if w.pos not in _EMPTY_POS and w.lemma not in _EMPTY and any(c.isalnum() for c in w.text)
+        if w.pos not in _EMPTY_POS
+        and w.lemma not in _EMPTY
+        and any(c.isalnum() for c in w.text)
     )
 
 
@@ -54,7 +67,9 @@ def match(found: Sequence[str], facts: Sequence[str]) -> Match:
     if not ours or not theirs:
         return Match(list(found), list(facts), [])
     scores = np.array([[token_f1(a, b) for b in theirs] for a in ours])
-    rows, columns = linear_sum_assignment(np.where(scores >= THRESHOLD, scores, 0), maximize=True)
+    rows, columns = linear_sum_assignment(
+        np.where(scores >= THRESHOLD, scores, 0), maximize=True
+    )
     pairs = [
         (int(r), int(c), float(scores[r, c]))
         for r, c in zip(rows, columns, strict=True)
@@ -89,6 +104,7 @@ def report(path: Path) -> Iterator[str]:
     facts = sum(len(m.facts) for m in matches)
     found = sum(len(m.found) for m in matches)
     hit = sum(len(m.pairs) for m in matches)
-    yield f"statements: recall {hit / facts:.3f} ({hit} of {facts} human facts matched), " + (
-        f"precision {hit / found:.3f} (of {found} statements)"
+    yield (
+        f"statements: recall {hit / facts:.3f} ({hit} of {facts} human facts matched), "
+        + (f"precision {hit / found:.3f} (of {found} statements)")
     )

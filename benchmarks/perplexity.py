@@ -41,23 +41,33 @@ def make_texts(image: int, n: int, n_words: int) -> list[str]:
     words = SENTENCE.split()
     return [
         f"Picture {image}: "
-        + " ".join(words[(n + k) % len(words)] for k in range(n_words - 5 * (n % 5)))
+        + " ".join(
+            words[(n + k) % len(words)] for k in range(n_words - 5 * (n % 5))
+        )
         for n in range(n)
     ]
 
 
 async def batched(
-    judge: Judge, texts: Sequence[Sequence[str]], images: Sequence[Image | None]
+    judge: Judge,
+    texts: Sequence[Sequence[str]],
+    images: Sequence[Image | None],
 ) -> list[list[Surprisal]]:
     """As a ranking run asks: one call per image, several at a time."""
     calls = (
-        judge.ask(MeasureSurprisal(row, prompt=PROMPT, images=[image] if image else []))
+        judge.ask(
+            MeasureSurprisal(
+                row, prompt=PROMPT, images=[image] if image else []
+            )
+        )
         for row, image in zip(texts, images, strict=True)
     )
     return list(await asyncio.gather(*calls))
 
 
-def one_by_one(model: HFModel, texts: Sequence[str], image: Image | None) -> list[float]:
+def one_by_one(
+    model: HFModel, texts: Sequence[str], image: Image | None
+) -> list[float]:
     """A plain loop over texts: prompt, picture and text in one pass each."""
     found = []
     for text in texts:
@@ -67,14 +77,22 @@ def one_by_one(model: HFModel, texts: Sequence[str], image: Image | None) -> lis
         if image:
             with PILImage.open(io.BytesIO(image.data)) as opened:
                 shown = {"images": [opened.convert("RGB")]}
-        encoded = dict(model.processor(text=[rendered], return_tensors="pt", **shown))
+        encoded = dict(
+            model.processor(text=[rendered], return_tensors="pt", **shown)
+        )
         prompt = encoded.pop("input_ids")[0].tolist()
         encoded.pop("attention_mask")
         ids = model.tokenizer(text, add_special_tokens=False)["input_ids"]
         with torch.inference_mode():
-            logits = model.model(input_ids=torch.tensor([prompt + ids]), **encoded).logits[0]
-            told = torch.log_softmax(logits[len(prompt) - 1 : -1].float(), dim=-1)
-            found.append(-float(told.gather(1, torch.tensor([ids]).T).double().sum()))
+            logits = model.model(
+                input_ids=torch.tensor([prompt + ids]), **encoded
+            ).logits[0]
+            told = torch.log_softmax(
+                logits[len(prompt) - 1 : -1].float(), dim=-1
+            )
+            found.append(
+                -float(told.gather(1, torch.tensor([ids]).T).double().sum())
+            )
     return found
 
 
@@ -83,8 +101,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=20)
     parser.add_argument("--texts", type=int, default=5, help="texts per image")
-    parser.add_argument("--words", type=int, default=60, help="words of the longest text")
-    parser.add_argument("--batch-size", type=int, default=8, help="as hf: judges have by default")
+    parser.add_argument(
+        "--words", type=int, default=60, help="words of the longest text"
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=int,
+        default=8,
+        help="as hf: judges have by default",
+    )
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     from transformers.models.clip.modeling_clip import CLIPVisionModel
@@ -94,14 +119,19 @@ def main() -> None:
 
     def counting(self: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal n_encoded
-        n_encoded += len(kwargs["pixel_values"] if "pixel_values" in kwargs else args[0])
+        n_encoded += len(
+            kwargs["pixel_values"] if "pixel_values" in kwargs else args[0]
+        )
         return forward(self, *args, **kwargs)
 
     CLIPVisionModel.forward = counting
     with tempfile.TemporaryDirectory() as folder:
         name = save_llava(Path(folder))
         plain = HFModel(name)
-        texts = [make_texts(n, options.texts, options.words) for n in range(options.images)]
+        texts = [
+            make_texts(n, options.texts, options.words)
+            for n in range(options.images)
+        ]
         for kind in ("with pictures", "without"):
             ratios, encoded = [], []
             for turn in range(options.rounds + 1):
@@ -119,7 +149,8 @@ def main() -> None:
                 middle = time.perf_counter()
                 encoded.append(n_encoded)
                 alone = [
-                    one_by_one(plain, row, image) for row, image in zip(texts, images, strict=True)
+                    one_by_one(plain, row, image)
+                    for row, image in zip(texts, images, strict=True)
                 ]
                 end = time.perf_counter()
                 for row, other in zip(together, alone, strict=True):

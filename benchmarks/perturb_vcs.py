@@ -27,7 +27,17 @@ from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 
 DATA = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"
-NAMES = ("vcs", "sas", "gas", "las", "las_precision", "las_recall", "nas", "nas_d", "nas_l")
+NAMES = (
+    "vcs",
+    "sas",
+    "gas",
+    "las",
+    "las_precision",
+    "las_recall",
+    "nas",
+    "nas_d",
+    "nas_l",
+)
 
 
 def auc(high: np.ndarray, low: np.ndarray) -> float:
@@ -42,9 +52,13 @@ def perturbed(captions: list[str], seed: int) -> dict[str, list[Item]]:
     for number, (name, change) in enumerate(PERTURBATIONS.items()):
         for index, caption in enumerate(captions):
             rng = np.random.default_rng([seed, number, index])
-            text = change.apply(caption, rng, captions[(index + 1) % len(captions)])
+            text = change.apply(
+                caption, rng, captions[(index + 1) % len(captions)]
+            )
             if text != caption:
-                item = Item(id=f"{name}/{index}", candidate=text, references=(caption,))
+                item = Item(
+                    id=f"{name}/{index}", candidate=text, references=(caption,)
+                )
                 versions.setdefault(name, []).append(item)
     return versions
 
@@ -58,7 +72,10 @@ def values_of(metric: VCS, items: list[Item], tools: Tools) -> np.ndarray:
 
 
 def print_row(label: str, n: int, numbers: Any) -> None:
-    print(f"  {label:18} {n:4}  " + "  ".join(f"{number:7.3f}" for number in numbers))
+    print(
+        f"  {label:18} {n:4}  "
+        + "  ".join(f"{number:7.3f}" for number in numbers)
+    )
 
 
 def main() -> None:
@@ -67,22 +84,37 @@ def main() -> None:
     parser.add_argument("--embedder", default="ordered")
     parser.add_argument("--lct", type=float, default=1)
     parser.add_argument("--rules", default="fixed")
-    parser.add_argument("--every", type=int, default=1, help="take every n-th caption")
+    parser.add_argument(
+        "--every", type=int, default=1, help="take every n-th caption"
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    metric = VCS(rules=options.rules, lct=options.lct, embedder=options.embedder)
+    metric = VCS(
+        rules=options.rules, lct=options.lct, embedder=options.embedder
+    )
     with options.data.open(encoding="utf-8") as lines:
-        captions = [json.loads(line)["candidate"] for line in lines][:: options.every]
+        captions = [json.loads(line)["candidate"] for line in lines][
+            :: options.every
+        ]
     tools = Tools()
     found = {
         name: values_of(metric, items, tools)
         for name, items in perturbed(captions, options.seed).items()
     }
     preserving = np.concatenate(
-        [values for name, values in found.items() if PERTURBATIONS[name].kind == "preserving"]
+        [
+            values
+            for name, values in found.items()
+            if PERTURBATIONS[name].kind == "preserving"
+        ]
     )
-    print(f"{metric.signature(metric.identities(tools))}\n{len(captions)} captions")
-    print(f"\nmeans\n  {'':18} {'n':>4}  " + "  ".join(f"{name[:7]:>7}" for name in NAMES))
+    print(
+        f"{metric.signature(metric.identities(tools))}\n{len(captions)} captions"
+    )
+    print(
+        f"\nmeans\n  {'':18} {'n':>4}  "
+        + "  ".join(f"{name[:7]:>7}" for name in NAMES)
+    )
     for name, values in found.items():
         print_row(name, len(values), values.mean(axis=0))
     print("\nAUC against all preserving versions")
@@ -91,10 +123,18 @@ def main() -> None:
         if PERTURBATIONS[name].kind == "breaking":
             breaking.append(values)
             columns = range(len(NAMES))
-            print_row(name, len(values), [auc(preserving[:, i], values[:, i]) for i in columns])
+            print_row(
+                name,
+                len(values),
+                [auc(preserving[:, i], values[:, i]) for i in columns],
+            )
     together = np.concatenate(breaking)
     columns = range(len(NAMES))
-    print_row("all", len(together), [auc(preserving[:, i], together[:, i]) for i in columns])
+    print_row(
+        "all",
+        len(together),
+        [auc(preserving[:, i], together[:, i]) for i in columns],
+    )
 
 
 if __name__ == "__main__":

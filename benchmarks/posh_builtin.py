@@ -38,8 +38,13 @@ from beholder.text import words
 def texts(n: int, n_words: int) -> list[str]:
     """Texts of so many words, each different: sentences of the sample in rotating order."""
     sample = resources.files("beholder.samples").joinpath("descriptions.jsonl")
-    rows = [json.loads(line) for line in sample.read_text(encoding="utf-8").splitlines()]
-    parts = [part for row in rows for part in (row["candidate"], *row["references"])]
+    rows = [
+        json.loads(line)
+        for line in sample.read_text(encoding="utf-8").splitlines()
+    ]
+    parts = [
+        part for row in rows for part in (row["candidate"], *row["references"])
+    ]
     found = []
     for start in range(n):
         rotated = parts[start % len(parts) :] + parts[: start % len(parts)]
@@ -53,11 +58,17 @@ def described(data: Path, n_words: int, step: int = 3) -> list[str]:
     """Candidates and references in turn, cut to so many words; one row of ``step``."""
     found = []
     for name in ("iiw400_sxs", "docci_test_sxs"):
-        for line in (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[::step]:
+        for line in (
+            (data / f"{name}.jsonl")
+            .read_text(encoding="utf-8")
+            .splitlines()[::step]
+        ):
             row = json.loads(line)
             for text in (row["candidate"], row["references"][0]):
                 spans = words(text)
-                found.append(text[: spans[min(n_words, len(spans)) - 1][1]] + ".")
+                found.append(
+                    text[: spans[min(n_words, len(spans)) - 1][1]] + "."
+                )
     return found
 
 
@@ -78,10 +89,14 @@ def stages(made: list[str]) -> dict[str, float]:
     documents: list[Document] = []
     taken = {"parsing": seconds(lambda: documents.extend(parse(made)))}
     graphs: list[SceneGraph] = []
-    taken["graphs"] = seconds(lambda: graphs.extend(map(scene_graph, documents)))
+    taken["graphs"] = seconds(
+        lambda: graphs.extend(map(scene_graph, documents))
+    )
     read = [AnalysedText(graph) for graph in graphs]
     pairs = list(zip(read[::2], read[1::2], strict=True))
-    taken["judging"] = seconds(lambda: [(find(a, b), find(b, a)) for a, b in pairs])
+    taken["judging"] = seconds(
+        lambda: [(find(a, b), find(b, a)) for a, b in pairs]
+    )
     return taken
 
 
@@ -92,13 +107,25 @@ def megabytes() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=40)
-    parser.add_argument("--words", type=int, default=115, help="words of a text")
-    parser.add_argument("--long", type=int, default=0, help="pairs for the memory run")
-    parser.add_argument("--data", type=Path, help="folder with iiw400_sxs and docci_test_sxs")
+    parser.add_argument(
+        "--words", type=int, default=115, help="words of a text"
+    )
+    parser.add_argument(
+        "--long", type=int, default=0, help="pairs for the memory run"
+    )
+    parser.add_argument(
+        "--data", type=Path, help="folder with iiw400_sxs and docci_test_sxs"
+    )
     given = parser.parse_args()
     posh, tools = PoSh(), Tools()
     rules = "judge='builtin(entail=False)'"
-    scorers = (posh, *map(metric, ("headline", f"posh({rules})", f"accord({rules}, caution=0)")))
+    scorers = (
+        posh,
+        *map(
+            metric,
+            ("headline", f"posh({rules})", f"accord({rules}, caution=0)"),
+        ),
+    )
     if given.data:
         made = described(given.data, given.words)
         n = len(made) // 2 - 5
@@ -106,7 +133,9 @@ def main() -> None:
         n, made = given.pairs, texts(2 * given.pairs + 10, given.words)
     warm, made = made[2 * n :], made[: 2 * n]
     for scored in scorers:
-        scored.score([Item(text, text, (warm[0],)) for text in warm], tools=tools)
+        scored.score(
+            [Item(text, text, (warm[0],)) for text in warm], tools=tools
+        )
     pairs = [Item(str(i), made[2 * i], (made[2 * i + 1],)) for i in range(n)]
     for scored in scorers:
         forget()
@@ -117,7 +146,12 @@ def main() -> None:
         return
     with threadpool_limits(1):
         parts = stages(made)
-    print(", ".join(f"{name} {1e3 * part / n:.1f} ms a pair" for name, part in parts.items()))
+    print(
+        ", ".join(
+            f"{name} {1e3 * part / n:.1f} ms a pair"
+            for name, part in parts.items()
+        )
+    )
     forget()
     same = [Item(str(i), made[i], (made[-1],)) for i in range(n)]
     repeated = seconds(partial(posh.score, same, tools=tools))
@@ -128,7 +162,11 @@ def main() -> None:
             block = texts(20, given.words)
             posh.score(
                 [
-                    Item(str(i), block[i % 10], (f"{done + i} dogs run. A cat sleeps.",))
+                    Item(
+                        str(i),
+                        block[i % 10],
+                        (f"{done + i} dogs run. A cat sleeps.",),
+                    )
                     for i in range(500)
                 ],
                 tools=tools,

@@ -30,7 +30,12 @@ from pathlib import Path
 from beholder import PoSh
 from beholder.backends import BACKENDS, Answer, Request, Sample, Scripted
 from beholder.judges.grades import from_first_token
-from beholder.judges.operations.presence import HIGHEST, LOWEST, Question, render
+from beholder.judges.operations.presence import (
+    HIGHEST,
+    LOWEST,
+    Question,
+    render,
+)
 from beholder.judges.templates import Templates
 from beholder.language import parse, scene_graph
 from beholder.language.scene import Rules
@@ -90,12 +95,16 @@ def exhaustive(source: str, target: str, surely: float) -> Outcome:
 
     def grade(question: Question) -> float:
         prompt = render(template, question, target)[-1].text
-        return from_first_token(first_token(prompt, surely), LOWEST, HIGHEST).value
+        return from_first_token(
+            first_token(prompt, surely), LOWEST, HIGHEST
+        ).value
 
     return published(scene_graph(parse(source), "reference"), grade, 2.0)
 
 
-def ours(rules: Rules, surely: float, candidate: str, reference: str) -> tuple[int, float, float]:
+def ours(
+    rules: Rules, surely: float, candidate: str, reference: str
+) -> tuple[int, float, float]:
     """Calls, precision and recall."""
     # The public code does not ask what is said instead.
     metric = PoSh(judge=f"hashed:{surely}", rules=rules, contradictions=False)
@@ -114,17 +123,30 @@ def main() -> None:
     print(f"{len(pairs)} pairs; calls per pair, both directions")
     print("surely there  rules      calls  public  ratio  scores")
     for surely in SURELY:
-        public = [(exhaustive(c, r, surely), exhaustive(r, c, surely)) for c, r in pairs]
-        n_public = sum(o.questions + o.rewrites for both in public for o in both) / len(pairs)
+        public = [
+            (exhaustive(c, r, surely), exhaustive(r, c, surely))
+            for c, r in pairs
+        ]
+        n_public = sum(
+            o.questions + o.rewrites for both in public for o in both
+        ) / len(pairs)
         for rules in ("reference", "fixed"):
             found = [ours(rules, surely, c, r) for c, r in pairs]
             n_calls = sum(n for n, _, _ in found) / len(pairs)
             equal = all(
                 math.isclose(p, forward.mean, rel_tol=1e-12)
                 and math.isclose(q, back.mean, rel_tol=1e-12)
-                for (_, p, q), (forward, back) in zip(found, public, strict=True)
+                for (_, p, q), (forward, back) in zip(
+                    found, public, strict=True
+                )
             )
-            told = "own scale" if rules == "fixed" else "equal" if equal else "DIFFERENT"
+            told = (
+                "own scale"
+                if rules == "fixed"
+                else "equal"
+                if equal
+                else "DIFFERENT"
+            )
             print(
                 f"{surely:12.0%}  {rules:9}  {n_calls:5.0f}  {n_public:6.0f}"
                 f"  {n_calls / n_public:5.2f}  {told}"

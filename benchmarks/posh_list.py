@@ -51,7 +51,9 @@ class Counted(Backend):
         self.real, self.name = real, real.name
         self.calls, self.usage = 0, Usage()
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Any:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Any:
         """See ``Backend.capabilities``."""
         return await self.real.capabilities(schema=schema, images=images)
 
@@ -65,7 +67,9 @@ class Counted(Backend):
 
 def pairs_of(path: Path, words: int, n: int) -> list[Pair]:
     """Texts of about so many words, each with the next."""
-    found = sorted(texts(path), key=lambda text: abs(len(text.split()) - words))[: 2 * n]
+    found = sorted(
+        texts(path), key=lambda text: abs(len(text.split()) - words)
+    )[: 2 * n]
     return list(zip(found[::2], found[1::2], strict=True))
 
 
@@ -78,15 +82,27 @@ def public(pairs: list[Pair]) -> list[Request]:
         return text
 
     for candidate, reference in pairs:
-        contexts = (f"Reference:\n{reference}\n\nDescription:\n{candidate}", candidate)
-        for text, context in zip((candidate, reference), contexts, strict=True):
+        contexts = (
+            f"Reference:\n{reference}\n\nDescription:\n{candidate}",
+            candidate,
+        )
+        for text, context in zip(
+            (candidate, reference), contexts, strict=True
+        ):
 
             def grade(question: Question, context: str = context) -> float:
                 prompt = ask(f"{context}\n\n{asked(question)}\n{LEGEND}")
-                return from_first_token(first_token(prompt, 0.5), LOWEST, HIGHEST).value
+                return from_first_token(
+                    first_token(prompt, 0.5), LOWEST, HIGHEST
+                ).value
 
             graph = scene_graph(parse(text), "reference")
-            published(graph, grade, 2.0, lambda name: ask(f"Write this as a noun phrase: {name}"))
+            published(
+                graph,
+                grade,
+                2.0,
+                lambda name: ask(f"Write this as a noun phrase: {name}"),
+            )
     return sent
 
 
@@ -94,15 +110,25 @@ def counting(pairs: list[Pair], form: str) -> list[dict[str, Any]]:
     """The bodies that a server gets; it grades every unit 5."""
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
-        units = body["messages"][-1]["content"].partition("<unit>")[2].partition("</unit>")[0]
+        units = (
+            body["messages"][-1]["content"]
+            .partition("<unit>")[2]
+            .partition("</unit>")[0]
+        )
         ids = re.findall(r"^(\d+) ", units, re.MULTILINE)
         rows = [{"id": int(i), "grade": 1, "quote": None} for i in ids]
         said = json.dumps({"rows": rows}) if rows else "5"
-        return probe_answer(body) or completion(said, first={"5": -0.01, "4": -5.0})
+        return probe_answer(body) or completion(
+            said, first={"5": -0.01, "4": -5.0}
+        )
 
     with serving(FaultServer(reply)) as server:
         scores(pairs, form, backend("openai", "m", base_url=server.url))
-        return [body for body in server.bodies if "Description" in str(body["messages"])]
+        return [
+            body
+            for body in server.bodies
+            if "Description" in str(body["messages"])
+        ]
 
 
 def scores(pairs: list[Pair], form: str, model: Backend) -> Iterator[Any]:
@@ -112,7 +138,9 @@ def scores(pairs: list[Pair], form: str, model: Backend) -> Iterator[Any]:
 
     async def one(number: int, pair: Pair) -> ItemScore | ItemError:
         try:
-            return await metric.evaluate(Item(str(number), pair[0], (pair[1],)), judge)
+            return await metric.evaluate(
+                Item(str(number), pair[0], (pair[1],)), judge
+            )
         except ItemError as error:
             return error
 
@@ -123,19 +151,31 @@ def scores(pairs: list[Pair], form: str, model: Backend) -> Iterator[Any]:
 
 
 def row(name: str, n: int, calls: int, prompt: int, most: int) -> None:
-    print(f"| {name} | {calls / n:,.0f} | {prompt / n:,.0f} | {most / prompt:.1f} |", flush=True)
+    print(
+        f"| {name} | {calls / n:,.0f} | {prompt / n:,.0f} | {most / prompt:.1f} |",
+        flush=True,
+    )
 
 
 def on_a_server(pairs: list[Pair]) -> None:
     n, sent = len(pairs), public(pairs)
     most = sum(request.estimated_tokens() for request in sent)
-    print("| form | calls a pair | prompt tokens | public / this |\n|---|---|---|---|")
+    print(
+        "| form | calls a pair | prompt tokens | public / this |\n|---|---|---|---|"
+    )
     row("public way", n, len(sent), most, most)
     for form in ("one", "list"):
         bodies = counting(pairs, form)
         whole = [
-            *(message["content"] + 12 * " " for body in bodies for message in body["messages"]),
-            *(json.dumps(body.get("response_format") or "") for body in bodies),
+            *(
+                message["content"] + 12 * " "
+                for body in bodies
+                for message in body["messages"]
+            ),
+            *(
+                json.dumps(body.get("response_format") or "")
+                for body in bodies
+            ),
         ]
         prompt = sum(len(text.encode()) for text in whole) // 3
         row(f"asking='{form}'", n, len(bodies), prompt, most)
@@ -160,8 +200,14 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
     for error in found["list"]:
         if isinstance(error, ItemError):
             print(f"no score: {str(error)[:200]}")
-    units = [pair for one, listed in both for pair in zip(one.units, listed.units, strict=True)]
-    graded = [(a, b) for a, b in units if a.score is not None and b.score is not None]
+    units = [
+        pair
+        for one, listed in both
+        for pair in zip(one.units, listed.units, strict=True)
+    ]
+    graded = [
+        (a, b) for a, b in units if a.score is not None and b.score is not None
+    ]
     yes = [(a.verdict == "match", b.verdict == "match") for a, b in graded]
     if not yes:
         print(f"{len(both)} of {len(pairs)} pairs have scores of both forms")
@@ -169,7 +215,11 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
     same = sum(a == b for a, b in yes) / len(yes)
     shares = [sum(pair[side] for pair in yes) / len(yes) for side in (0, 1)]
     chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
-    rho = spearman(*zip(*((a.score or 0.0, b.score or 0.0) for a, b in graded), strict=True))
+    rho = spearman(
+        *zip(
+            *((a.score or 0.0, b.score or 0.0) for a, b in graded), strict=True
+        )
+    )
     print(
         f"{len(both)} of {len(pairs)} pairs, {len(yes)} units: equal verdicts {same:.3f}, kappa"
         f" {(same - chance) / (1 - chance):.3f}, found {shares[0]:.2f} and {shares[1]:.2f},"

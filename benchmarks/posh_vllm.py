@@ -23,7 +23,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from beholder import PoSh
-from beholder.backends import BACKENDS, Answer, Message, Request, Sampling, Usage
+from beholder.backends import (
+    BACKENDS,
+    Answer,
+    Message,
+    Request,
+    Sampling,
+    Usage,
+)
 from beholder.backends.vllm import VLLM
 from beholder.judges.grades import from_first_token
 from beholder.judges.operations import Question
@@ -44,7 +51,9 @@ ENGINE: dict[str, Any] = {
     "enforce_eager": True,
     "max_num_seqs": 32,
 }
-RatingCondition = Callable[[str, list[tuple[str, str]]], Coroutine[Any, Any, None]]
+RatingCondition = Callable[
+    [str, list[tuple[str, str]]], Coroutine[Any, Any, None]
+]
 THRESHOLD = 2.0
 LEGEND = (
     "5 = surely there, 4 = probably there, 3 = perhaps, 2 = probably not, 1 = surely not there."
@@ -90,31 +99,51 @@ async def public(model: str, pairs: list[tuple[str, str]]) -> None:
     backend = Counted(model)
     loop = asyncio.get_running_loop()
 
-    def ask(text: str, max_tokens: int, temperature: float, top: int) -> Answer:
+    def ask(
+        text: str, max_tokens: int, temperature: float, top: int
+    ) -> Answer:
         sampling = Sampling(temperature, max_tokens, top_logprobs=top)
         request = Request((Message("user", (text,)),), sampling)
-        return asyncio.run_coroutine_threadsafe(backend.chat(request), loop).result()
+        return asyncio.run_coroutine_threadsafe(
+            backend.chat(request), loop
+        ).result()
 
     def direction(graph: SceneGraph, context: str) -> None:
         def grade(question: Question) -> float:
-            found = ask(f"{context}\n\n{asked(question)}\n{LEGEND}", 5, 1.0, 20)
+            found = ask(
+                f"{context}\n\n{asked(question)}\n{LEGEND}", 5, 1.0, 20
+            )
             try:
-                return from_first_token(found.samples[0].first or (), 1, 5).value
+                return from_first_token(
+                    found.samples[0].first or (), 1, 5
+                ).value
             except BadAnswer:
                 return 1.0
 
         def rewrite(text: str) -> object:
-            return ask(f"Write this as a noun phrase, and nothing else: {text}", 20, 0.0, 0)
+            return ask(
+                f"Write this as a noun phrase, and nothing else: {text}",
+                20,
+                0.0,
+                0,
+            )
 
         published(graph, grade, THRESHOLD, rewrite)
 
     jobs = []
     with ThreadPoolExecutor(max_workers=2 * len(pairs)) as pool:
         for candidate, reference in pairs:
-            ours, theirs = (scene_graph(parse(t), "reference") for t in (candidate, reference))
+            ours, theirs = (
+                scene_graph(parse(t), "reference")
+                for t in (candidate, reference)
+            )
             both = f"Reference:\n{reference}\n\nDescription:\n{candidate}"
             jobs.append(loop.run_in_executor(pool, direction, ours, both))
-            jobs.append(loop.run_in_executor(pool, direction, theirs, f"Description:\n{candidate}"))
+            jobs.append(
+                loop.run_in_executor(
+                    pool, direction, theirs, f"Description:\n{candidate}"
+                )
+            )
         await asyncio.gather(*jobs)
 
 
@@ -123,7 +152,9 @@ def beholder(rules: Rules) -> RatingCondition:
 
     async def way(model: str, pairs: list[tuple[str, str]]) -> None:
         # The public code does not ask what is said instead.
-        metric = PoSh(judge=f"counted({model!r})", rules=rules, contradictions=False)
+        metric = PoSh(
+            judge=f"counted({model!r})", rules=rules, contradictions=False
+        )
         items = [Item(str(i), c, (r,)) for i, (c, r) in enumerate(pairs)]
         tools = Tools()
         await asyncio.gather(*(metric.gather(item, tools) for item in items))
@@ -137,11 +168,17 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--words", type=int, default=60)
     given = parser.parse_args()
-    os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")  # else its time is not ours
+    os.environ.setdefault(
+        "VLLM_ENABLE_V1_MULTIPROCESSING", "0"
+    )  # else its time is not ours
     os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
     made = texts(2 * given.pairs, given.words)
     pairs = list(zip(made[::2], made[1::2], strict=True))
-    asyncio.run(Counted(given.model).chat(Request((Message("user", ("Hello",)),), Sampling())))
+    asyncio.run(
+        Counted(given.model).chat(
+            Request((Message("user", ("Hello",)),), Sampling())
+        )
+    )
     ways: dict[str, RatingCondition] = {
         "public way": public,
         "rules=reference": beholder("reference"),

@@ -32,7 +32,9 @@ def descendants() -> list[int]:
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            after_name = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            after_name = (
+                (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            )
         except OSError:  # it has ended
             continue
         children.setdefault(int(after_name[1]), []).append(int(folder.name))
@@ -51,8 +53,14 @@ def usage(pid: int) -> tuple[float, int]:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0.0, 0
-    peak = [int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")]
-    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK"), max(peak, default=0)
+    peak = [
+        int(line.split()[1])
+        for line in status.splitlines()
+        if line.startswith("VmHWM")
+    ]
+    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK"), max(
+        peak, default=0
+    )
 
 
 def measured(command: list[str]) -> tuple[float, float]:
@@ -66,12 +74,16 @@ def measured(command: list[str]) -> tuple[float, float]:
             seconds[pid] = max(used, seconds.get(pid, 0.0))
             peaks[pid] = max(peak, peaks.get(pid, 0))
 
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as process:
         while process.poll() is None:
             look()
             time.sleep(0.5)
     if process.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+        raise SystemExit(
+            f"{' '.join(command)} ended with {process.returncode}"
+        )
     return sum(seconds.values()), max(peaks.values()) / 1000
 
 
@@ -85,25 +97,49 @@ def main() -> None:
     # What outlives a command is ours from then on, so that it is seen until it ends.
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     metrics = args.metric or list(million.METRICS)
-    print(f"{os.cpu_count()} processors, {args.rows:,} rows, {' '.join(metrics)}", flush=True)
+    print(
+        f"{os.cpu_count()} processors, {args.rows:,} rows, {' '.join(metrics)}",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         data = folder / "rows.jsonl"
         with data.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(r) + "\n" for r in million.rows(args.data, args.rows, 1))
+            file.writelines(
+                json.dumps(r) + "\n"
+                for r in million.rows(args.data, args.rows, 1)
+            )
         asked = [word for name in metrics for word in ("-m", name)]
         for number in range(args.rounds):
             used = {}
             for engine in ("local", "ray"):
                 out = folder / f"{engine}-{number}"
-                command = [sys.executable, "-m", "beholder", "score", str(data), *asked]
-                command += ["-o", str(out), "--engine", engine, "--workers", str(os.cpu_count())]
+                command = [
+                    sys.executable,
+                    "-m",
+                    "beholder",
+                    "score",
+                    str(data),
+                    *asked,
+                ]
+                command += [
+                    "-o",
+                    str(out),
+                    "--engine",
+                    engine,
+                    "--workers",
+                    str(os.cpu_count()),
+                ]
                 used[engine], peak = measured(command)
-                print(f"{engine}: {used[engine]:,.1f} s of CPU, largest process {peak:,.0f} MB")
+                print(
+                    f"{engine}: {used[engine]:,.1f} s of CPU, largest process {peak:,.0f} MB"
+                )
             more = used["ray"] / used["local"] - 1
             print(f"Ray takes {100 * more:+.1f} %", flush=True)
             for name in SAME:
-                one, other = (folder / f"{engine}-{number}" / name for engine in used)
+                one, other = (
+                    folder / f"{engine}-{number}" / name for engine in used
+                )
                 assert one.read_bytes() == other.read_bytes(), name
 
 

@@ -22,15 +22,24 @@ from beholder.rewards import GUARDS
 from beholder.run.execute import Scorer
 from beholder.run.subjects import ITEM
 
-DATA = Path(__file__).parents[1] / "../shared/data/descriptions/iiw_descriptions.jsonl.xz"
+DATA = (
+    Path(__file__).parents[1]
+    / "../shared/data/descriptions/iiw_descriptions.jsonl.xz"
+)
 
 
 def texts(path: Path, n_words: int) -> list[str]:
     """Descriptions of at least so many words, cut to them."""
     data = path.read_bytes()
-    lines = (lzma.decompress(data) if path.suffix == ".xz" else data).decode().splitlines()
+    lines = (
+        (lzma.decompress(data) if path.suffix == ".xz" else data)
+        .decode()
+        .splitlines()
+    )
     found = [json.loads(line)["text"].split() for line in lines]
-    return [" ".join(words[:n_words]) for words in found if len(words) >= n_words]
+    return [
+        " ".join(words[:n_words]) for words in found if len(words) >= n_words
+    ]
 
 
 def group(reference: str, others: list[str], size: int) -> list[Item]:
@@ -46,7 +55,9 @@ def group(reference: str, others: list[str], size: int) -> list[Item]:
 
 def main() -> None:
     """Print the figure."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--groups", type=int, default=10)
     parser.add_argument("--size", type=int, default=8)
@@ -57,7 +68,9 @@ def main() -> None:
     n = given.groups + 1
     references, rest = found[:n], found[n:]
     groups = [
-        group(reference, rest[k * given.size : (k + 1) * given.size], given.size)
+        group(
+            reference, rest[k * given.size : (k + 1) * given.size], given.size
+        )
         for k, reference in enumerate(references)
     ]
     for name in given.metric or ("posh", "accord"):
@@ -77,7 +90,9 @@ def main() -> None:
                     guard.factor(item)
         spent = time.process_time() - start
         count = given.groups * given.size
-        print(f"{name}: {count / spent:.1f} rewards a second ({count} texts, {spent:.2f} s)")
+        print(
+            f"{name}: {count / spent:.1f} rewards a second ({count} texts, {spent:.2f} s)"
+        )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+for _variable in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+):
     os.environ[_variable] = "1"
 
 import numpy as np  # noqa: E402
@@ -39,7 +43,9 @@ def battles(n: int, n_systems: int) -> list[Battle]:
     first = rng.integers(0, n_systems, n)
     second = (first + rng.integers(1, n_systems, n)) % n_systems
     wins = rng.random(n) < 1 / (1 + np.exp((second - first) / 4))
-    winner = np.where(rng.random(n) < 0.25, "equal", np.where(wins, "model1", "model2"))
+    winner = np.where(
+        rng.random(n) < 0.25, "equal", np.where(wins, "model1", "model2")
+    )
     return [
         (f"system-{i}", f"system-{j}", str(w))
         for i, j, w in zip(first, second, winner, strict=True)
@@ -72,7 +78,9 @@ def loop(table: list[Battle], trials: int) -> dict[str, int]:
         drawn = generator.choice(n, size=n, replace=True)
         for name, rating in one_pass(table[i] for i in drawn).items():
             found[name].append(rating)
-    return {name: int(np.median(values) + 0.5) for name, values in found.items()}
+    return {
+        name: int(np.median(values) + 0.5) for name, values in found.items()
+    }
 
 
 def vectorised(table: list[Battle], trials: int) -> dict[str, int]:
@@ -99,10 +107,14 @@ def elo_table(n: int, trials: int, rounds: int) -> None:
         assert rated == expected, "the integers differ"
     ratio = statistics.median(theirs) / statistics.median(ours)
     single = [b / a for a, b in zip(ours, theirs, strict=True)]
-    print(f"Elo bootstrap, {n} battles x {trials} trials, the same integers, {rounds} rounds")
+    print(
+        f"Elo bootstrap, {n} battles x {trials} trials, the same integers, {rounds} rounds"
+    )
     print(f"  plain loop   {statistics.median(theirs):8.2f} s")
     print(f"  beholder     {statistics.median(ours):8.2f} s")
-    print(f"  ratio        {ratio:8.1f}   ({min(single):.1f} to {max(single):.1f}; wanted: 15)")
+    print(
+        f"  ratio        {ratio:8.1f}   ({min(single):.1f} to {max(single):.1f}; wanted: 15)"
+    )
 
 
 def tau_table(n: int, rounds: int) -> None:
@@ -113,7 +125,9 @@ def tau_table(n: int, rounds: int) -> None:
         work = functools.partial(kendall, x, y, n_resamples=resamples)
         runs = [timed(work)[0] for _ in range(rounds)]
         spread = f"({min(runs):.2f} to {max(runs):.2f}; wanted: below 1)"
-        print(f"tau-b, {n} pairs, {label:14} {statistics.median(runs):6.2f} s  {spread}")
+        print(
+            f"tau-b, {n} pairs, {label:14} {statistics.median(runs):6.2f} s  {spread}"
+        )
 
 
 def main() -> None:

@@ -24,7 +24,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+for _variable in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+):
     os.environ[_variable] = "1"
 
 import numpy as np  # noqa: E402
@@ -40,17 +44,28 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return np.asarray(vectors / lengths, dtype=np.float32)
 
 
-def story_pair(rng: np.random.Generator, n_reference: int, n_candidate: int) -> Pair:
+def story_pair(
+    rng: np.random.Generator, n_reference: int, n_candidate: int
+) -> Pair:
     """Two tellings of one story: chunks near each other at the same place, some strayed."""
-    story = np.cumsum(rng.normal(size=(max(n_reference, n_candidate), DIMENSIONS)), axis=0)
+    story = np.cumsum(
+        rng.normal(size=(max(n_reference, n_candidate), DIMENSIONS)), axis=0
+    )
 
     def told(n: int) -> np.ndarray:
-        places = np.linspace(0, len(story) - 1, n) + rng.normal(scale=1.0, size=n)
+        places = np.linspace(0, len(story) - 1, n) + rng.normal(
+            scale=1.0, size=n
+        )
         rows = story[np.clip(np.rint(places).astype(int), 0, len(story) - 1)]
         return np.asarray(rows + rng.normal(scale=1.5, size=rows.shape))
 
     reference, candidate = told(n_reference), told(n_candidate)
-    return unit(reference), unit(candidate), unit(reference.sum(0)), unit(candidate.sum(0))
+    return (
+        unit(reference),
+        unit(candidate),
+        unit(reference.sum(0)),
+        unit(candidate.sum(0)),
+    )
 
 
 def all_alike(n: int) -> Pair:
@@ -70,19 +85,31 @@ def theirs() -> Callable[[Pair], dict[str, float]]:
     import torch
 
     # This file has the name of the peer's module: take its folder off the path.
-    sys.path = [path for path in sys.path if Path(path).resolve() != Path(__file__).parent]
+    sys.path = [
+        path
+        for path in sys.path
+        if Path(path).resolve() != Path(__file__).parent
+    ]
     vcs = importlib.import_module("vcs")
     torch.set_num_threads(1)
 
     def score(pair: Pair) -> dict[str, float]:
-        chunks = {"r": torch.from_numpy(pair[0]), "g": torch.from_numpy(pair[1])}
-        whole = {"r": torch.from_numpy(pair[2][None]), "g": torch.from_numpy(pair[3][None])}
+        chunks = {
+            "r": torch.from_numpy(pair[0]),
+            "g": torch.from_numpy(pair[1]),
+        }
+        whole = {
+            "r": torch.from_numpy(pair[2][None]),
+            "g": torch.from_numpy(pair[3][None]),
+        }
         result: dict[str, float] = vcs.compute_vcs_score(
             "r",
             "g",
             segmenter_fn=lambda text: [text] * len(chunks[text]),
             embedding_fn_las=lambda texts: chunks[texts[0]],
-            embedding_fn_gas=lambda texts: torch.cat([whole[text] for text in texts]),
+            embedding_fn_gas=lambda texts: torch.cat(
+                [whole[text] for text in texts]
+            ),
             return_all_metrics=True,
         )
         return result
@@ -107,7 +134,10 @@ def throughput(title: str, pairs: list[Pair], rounds: int) -> None:
     for pair in pairs[:3]:  # the same work, and warm
         found, expected = scorers["package"](pair), scorers["theirs"](pair)
         assert abs(found["vcs"] - expected["VCS"]) < 2e-5, (found, expected)
-        assert abs(found["nas_l"] - expected["NAS-L"]) < 2e-5, (found, expected)
+        assert abs(found["nas_l"] - expected["NAS-L"]) < 2e-5, (
+            found,
+            expected,
+        )
         scorers["fixed"](pair)
     seconds: dict[str, list[float]] = {name: [] for name in scorers}
     for _ in range(rounds):
@@ -116,7 +146,9 @@ def throughput(title: str, pairs: list[Pair], rounds: int) -> None:
                 start = time.perf_counter()
                 score(pair)
                 seconds[name].append(time.perf_counter() - start)
-    print(f"\n{title}: pairs per second, median [quartiles], n = {len(seconds['theirs'])} each")
+    print(
+        f"\n{title}: pairs per second, median [quartiles], n = {len(seconds['theirs'])} each"
+    )
     base = quartiles(seconds["theirs"])[1]
     for name, values in seconds.items():
         low, middle, high = quartiles(values)
@@ -141,13 +173,24 @@ def child(name: str, size: int) -> None:
     score(pair)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"seconds": seconds, "peak": peak / 1024, "before": before / 1024}))
+    print(
+        json.dumps(
+            {"seconds": seconds, "peak": peak / 1024, "before": before / 1024}
+        )
+    )
 
 
 def alike(size: int, repeats: int) -> None:
-    print(f"\n{size} x {size} chunks, all alike: first call in a new process, n = {repeats} each")
-    runs = {name: [in_child(name, size) for _ in range(repeats)] for name in MAKERS}
-    base = {key: quartiles([run[key] for run in runs["theirs"]])[1] for key in ("seconds", "peak")}
+    print(
+        f"\n{size} x {size} chunks, all alike: first call in a new process, n = {repeats} each"
+    )
+    runs = {
+        name: [in_child(name, size) for _ in range(repeats)] for name in MAKERS
+    }
+    base = {
+        key: quartiles([run[key] for run in runs["theirs"]])[1]
+        for key in ("seconds", "peak")
+    }
     for name, results in runs.items():
         low, seconds, high = quartiles([run["seconds"] for run in results])
         peak = quartiles([run["peak"] for run in results])[1]
@@ -161,7 +204,9 @@ def alike(size: int, repeats: int) -> None:
 
 
 def cold_start(repeats: int) -> None:
-    print(f"\ncold start of a new process: median [quartiles], n = {repeats} each")
+    print(
+        f"\ncold start of a new process: median [quartiles], n = {repeats} each"
+    )
     code = {
         "theirs": "import vcs",
         "beholder": "import beholder; beholder.VCS()",
@@ -170,14 +215,24 @@ def cold_start(repeats: int) -> None:
     for name, line in code.items():
         wall, processor = [], []
         for _ in range(repeats):
-            start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            start, before = (
+                time.perf_counter(),
+                resource.getrusage(resource.RUSAGE_CHILDREN),
+            )
             subprocess.run([sys.executable, "-c", line], check=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             wall.append(time.perf_counter() - start)
-            processor.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+            processor.append(
+                after.ru_utime
+                - before.ru_utime
+                + after.ru_stime
+                - before.ru_stime
+            )
         low, middle, high = quartiles(wall)
         used = quartiles(processor)[1]
-        print(f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}], processor {used:.2f} s")
+        print(
+            f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}], processor {used:.2f} s"
+        )
 
 
 def main() -> None:
@@ -186,7 +241,11 @@ def main() -> None:
     alike(800, repeats=5)
     cold_start(repeats=7)
     rng = np.random.default_rng(0)
-    throughput("28 x 30 chunks", [story_pair(rng, 28, 30) for _ in range(40)], rounds=20)
+    throughput(
+        "28 x 30 chunks",
+        [story_pair(rng, 28, 30) for _ in range(40)],
+        rounds=20,
+    )
     sizes = {(int(r), int(g)) for r, g in rng.integers(15, 60, size=(300, 2))}
     new = [story_pair(rng, r, g) for r, g in sorted(sizes)]
     throughput("15..60 x 15..60 chunks, every size new", new, rounds=1)

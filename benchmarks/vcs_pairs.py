@@ -26,10 +26,17 @@ SETS = ("docci_test_sxs", "iiw400_sxs")
 SHIFT = 7
 
 
-def values(metric: VCS, pairs: list[tuple[str, str]], tools: Tools) -> np.ndarray:
-    items = [Item(id=str(n), candidate=a, references=(b,)) for n, (a, b) in enumerate(pairs)]
+def values(
+    metric: VCS, pairs: list[tuple[str, str]], tools: Tools
+) -> np.ndarray:
+    items = [
+        Item(id=str(n), candidate=a, references=(b,))
+        for n, (a, b) in enumerate(pairs)
+    ]
     scores = metric.score(items, tools=tools)
-    return np.array([s.values["vcs"] for s in scores if isinstance(s, ItemScore)])
+    return np.array(
+        [s.values["vcs"] for s in scores if isinstance(s, ItemScore)]
+    )
 
 
 def main() -> None:
@@ -39,11 +46,14 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     for name in SETS:
-        lines = (options.data / f"{name}.jsonl").read_text("utf-8").splitlines()
+        lines = (
+            (options.data / f"{name}.jsonl").read_text("utf-8").splitlines()
+        )
         rows = [json.loads(line) for line in lines][:: options.every]
         true = [(row["candidate"], row["references"][0]) for row in rows]
         wrong = [
-            (text, true[(place + SHIFT) % len(true)][1]) for place, (text, _) in enumerate(true)
+            (text, true[(place + SHIFT) % len(true)][1])
+            for place, (text, _) in enumerate(true)
         ]
         for lct in (0, 1, 2):
             metric, tools = VCS(lct=lct, embedder=options.embedder), Tools()

@@ -28,7 +28,20 @@ from beholder.run.subjects import ITEM, ScheduledAsker
 from beholder.web import Settings
 from beholder.web.viewer import Viewer, make_viewer
 
-WORDS = ("a", "the", "red", "old", "tall", "cat", "dog", "lemon", "table", "bowl", "holds", "sees")
+WORDS = (
+    "a",
+    "the",
+    "red",
+    "old",
+    "tall",
+    "cat",
+    "dog",
+    "lemon",
+    "table",
+    "bowl",
+    "holds",
+    "sees",
+)
 VERDICTS = ("match", "mistake", "omission")
 REPEATS = 5
 LIMIT_MS = 200.0
@@ -59,14 +72,25 @@ def make(folder: Path, n: int) -> Path:
             for place in range(n):
                 units = tuple(
                     Unit(
-                        "entity", "cat", "candidate", ((k, k + 3),), 0.5, VERDICTS[(place + k) % 3]
+                        "entity",
+                        "cat",
+                        "candidate",
+                        ((k, k + 3),),
+                        0.5,
+                        VERDICTS[(place + k) % 3],
                     )
                     for k in range(12)
                 )
-                scores = dict(zip(names, rng.random(len(names)).tolist(), strict=True))
-                store.put(asker.name, place, ItemScore(scores, units, asker.name))
+                scores = dict(
+                    zip(names, rng.random(len(names)).tolist(), strict=True)
+                )
+                store.put(
+                    asker.name, place, ItemScore(scores, units, asker.name)
+                )
         export(store, asked)
-    log = manifest.build("scores", manifest.Log("made.jsonl", digest, n_items), asked)
+    log = manifest.build(
+        "scores", manifest.Log("made.jsonl", digest, n_items), asked
+    )
     manifest.write(folder, structs.replace(log, status="complete"))
     return folder
 
@@ -79,7 +103,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         started = time.process_time()
         run = make(Path(folder) / "run", n)
-        print(f"made {n:,} items: {time.process_time() - started:.1f} s of CPU")
+        print(
+            f"made {n:,} items: {time.process_time() - started:.1f} s of CPU"
+        )
         viewer = Viewer([run, run])
         started = time.process_time()
         for view in viewer.runs:
@@ -116,7 +142,9 @@ def main() -> None:
             again = statistics.median(times[1:])
             worst = max(worst, again)
             size = len(answer.content) // 1000
-            print(f"{name:32} {again:7.1f} ms   first {times[0]:7.1f} ms   {size:5} kB")
+            print(
+                f"{name:32} {again:7.1f} ms   first {times[0]:7.1f} ms   {size:5} kB"
+            )
         print(f"slowest {worst:.0f} ms; limit {LIMIT_MS:.0f} ms")
         viewer.watcher.stop()
 

@@ -49,7 +49,9 @@ def harbour(draw: Any) -> None:
     draw.rectangle((0, 0, 360, 130), fill="#b9bfc4")
     draw.rectangle((0, 130, 360, 240), fill="#4d7a94")
     draw.rectangle((210, 140, 360, 158), fill="#8a6a45")
-    draw.polygon(((50, 145), (190, 145), (165, 185), (75, 185)), fill="#b23a32")
+    draw.polygon(
+        ((50, 145), (190, 145), (165, 185), (75, 185)), fill="#b23a32"
+    )
     draw.line((118, 60, 118, 145), fill="#3b3027", width=4)
     for x in (250, 285):
         draw.ellipse((x, 88, x + 16, 104), fill="#e2bd9b")
@@ -104,7 +106,9 @@ def serve(study: AnnotationStudy) -> tuple[uvicorn.Server, str]:
     listener, address = listen()
     app = make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
-    threading.Thread(target=server.run, args=([listener],), daemon=True).start()
+    threading.Thread(
+        target=server.run, args=([listener],), daemon=True
+    ).start()
     return server, address
 
 
@@ -112,7 +116,16 @@ def act(page: Any, task: str) -> None:
     """What an annotator does before the picture is taken."""
     if task == "marks":
         page.locator("[data-label=mistakes]").focus()
-        for key in ("ArrowRight", "a", "2", "m", *["ArrowRight"] * 6, "n", "1", "m"):
+        for key in (
+            "ArrowRight",
+            "a",
+            "2",
+            "m",
+            *["ArrowRight"] * 6,
+            "n",
+            "1",
+            "m",
+        ):
             page.keyboard.press(key)
         page.locator("[data-label=omissions]").focus()
         for key in (*["ArrowRight"] * 13, *["Shift+ArrowRight"] * 3, "a", "m"):
@@ -128,22 +141,33 @@ def act(page: Any, task: str) -> None:
 def keep(page: Any, name: str) -> None:
     """A small PNG of the page."""
     height = page.evaluate("document.body.scrollHeight")
-    page.set_viewport_size({"width": 980, "height": height})  # nothing sticks anywhere
+    page.set_viewport_size(
+        {"width": 980, "height": height}
+    )  # nothing sticks anywhere
     image = Image.open(io.BytesIO(page.screenshot(full_page=True)))
-    image.convert("RGB").quantize(64).save(IMAGES / f"annotate-{name}.png", optimize=True)
+    image.convert("RGB").quantize(64).save(
+        IMAGES / f"annotate-{name}.png", optimize=True
+    )
 
 
 def main() -> None:
     """Make all pictures."""
     chromium = shutil.which("chromium")
-    with tempfile.TemporaryDirectory() as base, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with (
+        tempfile.TemporaryDirectory() as base,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
         for task in DATA_OF:
             folder = Path(base) / task
             study = study_of(folder, task)
             draw_pictures(folder)
             server, address = serve(study)
-            page = browser.new_context(viewport={"width": 980, "height": 420}).new_page()
+            page = browser.new_context(
+                viewport={"width": 980, "height": 420}
+            ).new_page()
             page.goto(f"{address}/?token={study.annotators()['anna']}")
             page.get_by_role("heading", level=1).wait_for()
             units = study.assigned("anna")
@@ -154,7 +178,9 @@ def main() -> None:
             keep(page, task)
             if task == "sequences":
                 for who, ratings in (("anna", (8, 5, 2)), ("ben", (7, 5, 3))):
-                    for unit, rating in zip(("walk", "trip", "mix"), ratings, strict=True):
+                    for unit, rating in zip(
+                        ("walk", "trip", "mix"), ratings, strict=True
+                    ):
                         finish(study, who, unit, {"rating": rating})
                 page.context.clear_cookies()
                 page.goto(f"{address}/?token={study.token}")

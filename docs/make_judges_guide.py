@@ -52,7 +52,9 @@ def tallies() -> tuple[int, dict[str, Tally], dict[str, int]]:
     add, counts = Tally.add, Counter[int]()
     counting = []  # kept, so that no two have one id
 
-    def counted(self: Tally, backend: str, request: Request, said: str, *more: Any) -> None:
+    def counted(
+        self: Tally, backend: str, request: Request, said: str, *more: Any
+    ) -> None:
         n = self.n_calls
         add(self, backend, request, said, *more)
         rows = re.findall(r'\{"id": \d', said)
@@ -60,7 +62,9 @@ def tallies() -> tuple[int, dict[str, Tally], dict[str, int]]:
             counting.append(self)
             counts[id(self)] += len(rows) or 1
 
-    sample = (files("beholder.samples") / "descriptions.jsonl").read_text("utf-8")
+    sample = (files("beholder.samples") / "descriptions.jsonl").read_text(
+        "utf-8"
+    )
     rows = [json.loads(line) for line in sample.splitlines()]
     found = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -70,10 +74,16 @@ def tallies() -> tuple[int, dict[str, Tally], dict[str, int]]:
         data.write_text(sample, encoding="utf-8")
         for spec in (*BY_TEXT, *BY_PICTURE):
             asked = metric(spec, judge=JUDGE)
-            config = ScoreConfig(str(data), (asked,), Path(folder) / "run", DataOptions())
+            config = ScoreConfig(
+                str(data), (asked,), Path(folder) / "run", DataOptions()
+            )
             with mock.patch.object(Tally, "add", counted):
                 found[spec] = _asked(plan(SCORES, config).askers[0].judge)
-    return len(rows), found, {spec: counts[id(tally)] for spec, tally in found.items()}
+    return (
+        len(rows),
+        found,
+        {spec: counts[id(tally)] for spec, tally in found.items()},
+    )
 
 
 def _asked(tally: Tally | None) -> Tally:
@@ -84,37 +94,66 @@ def _asked(tally: Tally | None) -> Tally:
 def tables() -> str:
     """What each metric asks, and what 1,000 texts cost by each model."""
     n, asked, verdicts = tallies()
-    heads = ("metric", "questions a text", "verdicts", "prompt tokens", "answer tokens")
+    heads = (
+        "metric",
+        "questions a text",
+        "verdicts",
+        "prompt tokens",
+        "answer tokens",
+    )
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for spec, tally in asked.items():
-        told = (tally.n_calls, verdicts[spec], tally.prompt_tokens, tally.completion_tokens)
-        lines.append(f"| `{spec}` | {' | '.join(_rounded(number / n) for number in told)} |")
+        told = (
+            tally.n_calls,
+            verdicts[spec],
+            tally.prompt_tokens,
+            tally.completion_tokens,
+        )
+        lines.append(
+            f"| `{spec}` | {' | '.join(_rounded(number / n) for number in told)} |"
+        )
     for what, counts in (
         ("1,000 texts", dict.fromkeys(asked, n)),
         ("1,000 verdicts", verdicts),
     ):
         names = " | ".join(f"`{spec}`" for spec in asked)
-        lines += ["", f"| US dollars for {what} | {names} |", "|---" * (len(asked) + 1) + "|"]
+        lines += [
+            "",
+            f"| US dollars for {what} | {names} |",
+            "|---" * (len(asked) + 1) + "|",
+        ]
         for model, price in load_prices().items():
             costs = [
                 # A call is never long, so it is priced as one and multiplied.
-                price.cost(Usage(tally.prompt_tokens // tally.n_calls)) * tally.n_calls
+                price.cost(Usage(tally.prompt_tokens // tally.n_calls))
+                * tally.n_calls
                 + price.cost(Usage(completion=tally.completion_tokens))
                 for tally in asked.values()
             ]
-            shares = [cost * 1000 / counts[spec] for spec, cost in zip(asked, costs, strict=True)]
-            lines.append(f"| `{model}` | {' | '.join(map(_rounded, shares))} |")
+            shares = [
+                cost * 1000 / counts[spec]
+                for spec, cost in zip(asked, costs, strict=True)
+            ]
+            lines.append(
+                f"| `{model}` | {' | '.join(map(_rounded, shares))} |"
+            )
     lines += [
         "",
         "| model | input | cached | written | output | read on | where |",
         "|---" * 7 + "|",
     ]
     for model, price in load_prices().items():
-        lines.append(f"| `{model}` | {_prices(price)} | {price.date} | {price.source} |")
+        lines.append(
+            f"| `{model}` | {_prices(price)} | {price.date} | {price.source} |"
+        )
         if price.long is not None:
-            lines.append(f"| above {price.over:,} tokens | {_prices(price.long)} | | |")
+            lines.append(
+                f"| above {price.over:,} tokens | {_prices(price.long)} | | |"
+            )
         if price.then is not None:
-            lines.append(f"| after {price.until} | {_prices(price.then)} | | |")
+            lines.append(
+                f"| after {price.until} | {_prices(price.then)} | | |"
+            )
     return "\n".join(lines) + "\n"
 
 

@@ -24,13 +24,24 @@ def overview() -> str:
     ]
     for name in METRICS.builtin():
         cls = METRICS.get(name)
-        what = (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ").replace("|", "/")
+        what = (
+            (inspect.getdoc(cls) or "")
+            .split("\n\n")[0]
+            .replace("\n", " ")
+            .replace("|", "/")
+        )
         needs = ", ".join(["candidate", *sorted(cls.required_fields)])
         main = cls.values[0]
-        better = {True: ", higher is better", False: ", lower is better", None: ""}
+        better = {
+            True: ", higher is better",
+            False: ", lower is better",
+            None: "",
+        }
         value = f"`{main.name}`, {main.low:g} to {main.high:g}{better[main.higher_is_better]}"
         asks = "yes" if cls.operations else "no"
-        rows.append(f"| [`{name}`](#{name}) | {what} | {needs} | {value} | {asks} |")
+        rows.append(
+            f"| [`{name}`](#{name}) | {what} | {needs} | {value} | {asks} |"
+        )
     return "\n".join(rows)
 
 

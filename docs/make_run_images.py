@@ -35,14 +35,20 @@ VIEWER_SIZE = {"width": 1100, "height": 1000}
 def save(page: Any, name: str) -> None:
     """Save what the window shows as a small PNG."""
     image = Image.open(io.BytesIO(page.screenshot()))
-    image.convert("RGB").quantize(64).save(IMAGES / f"{name}.png", optimize=True)
+    image.convert("RGB").quantize(64).save(
+        IMAGES / f"{name}.png", optimize=True
+    )
 
 
 def make_report_image(browser: Any, folder: Path) -> None:
     """Take the picture of the demo's report, at an item with each kind of finding."""
-    (folder / SAMPLE).write_bytes((files("beholder.samples") / SAMPLE).read_bytes())
+    (folder / SAMPLE).write_bytes(
+        (files("beholder.samples") / SAMPLE).read_bytes()
+    )
     metrics = ["accord", "vcs", "bleu"]
-    beholder.score(folder / SAMPLE, metrics=metrics, out=folder / "demo").report()
+    beholder.score(
+        folder / SAMPLE, metrics=metrics, out=folder / "demo"
+    ).report()
     page = browser.new_context(viewport=REPORT_SIZE).new_page()
     page.goto((folder / "demo" / "report.html").as_uri())
     page.get_by_text("market/hasty", exact=True).first.click()
@@ -62,7 +68,11 @@ def make_report_image(browser: Any, folder: Path) -> None:
 
 def make_viewer_images(browser: Any, folder: Path) -> None:
     """Take the pictures of a list and of one item in two runs."""
-    rows = [json.loads(line) for line in items(folder).read_text("utf-8").split("\n") if line]
+    rows = [
+        json.loads(line)
+        for line in items(folder).read_text("utf-8").split("\n")
+        if line
+    ]
     draw_pictures(folder)
     runs = []
     for name, system in SYSTEMS.items():
@@ -77,7 +87,9 @@ def make_viewer_images(browser: Any, folder: Path) -> None:
     listener, address = listen()
     viewer = make_viewer(Viewer(runs, folder), Settings())
     server = uvicorn.Server(uvicorn.Config(viewer, log_level="warning"))
-    threading.Thread(target=server.run, args=([listener],), daemon=True).start()
+    threading.Thread(
+        target=server.run, args=([listener],), daemon=True
+    ).start()
     page = browser.new_context(viewport=VIEWER_SIZE).new_page()
     page.goto(address)
     page.get_by_role("link", name="model-a").first.click()
@@ -87,7 +99,9 @@ def make_viewer_images(browser: Any, folder: Path) -> None:
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("link", name="street").first.click()
     page.get_by_text("Candidate").first.wait_for()
-    page.get_by_role("heading", name="model-a").evaluate("e => e.parentElement.scrollIntoView()")
+    page.get_by_role("heading", name="model-a").evaluate(
+        "e => e.parentElement.scrollIntoView()"
+    )
     save(page, "view-compare")
     server.should_exit = True
 
@@ -95,8 +109,13 @@ def make_viewer_images(browser: Any, folder: Path) -> None:
 def main() -> None:
     """Make all pictures."""
     chromium = shutil.which("chromium")
-    with tempfile.TemporaryDirectory() as base, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with (
+        tempfile.TemporaryDirectory() as base,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
         make_report_image(browser, Path(base))
         make_viewer_images(browser, Path(base))
         browser.close()

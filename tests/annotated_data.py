@@ -42,14 +42,18 @@ def picture(path: Path, colour: str, sign: str) -> None:
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     return path
 
 
 def items(folder: Path, systems: Sequence[str] = ("north", "south")) -> Path:
     """Rows of systems about three pictures, each with its reference and facts."""
     rows = []
-    for colour, (name, texts) in zip(COLOURS, DESCRIPTIONS.items(), strict=False):
+    for colour, (name, texts) in zip(
+        COLOURS, DESCRIPTIONS.items(), strict=False
+    ):
         picture(folder / f"{name}.png", colour, name)
         rows += [
             {
@@ -58,7 +62,11 @@ def items(folder: Path, systems: Sequence[str] = ("north", "south")) -> Path:
                 "references": [texts["reference"]],
                 "images": [f"{name}.png"],
                 "group": {"system": system},
-                "facts": [part.strip() for part in texts[system].split(".") if part.strip()],
+                "facts": [
+                    part.strip()
+                    for part in texts[system].split(".")
+                    if part.strip()
+                ],
             }
             for system in systems
         ]
@@ -68,12 +76,24 @@ def items(folder: Path, systems: Sequence[str] = ("north", "south")) -> Path:
 def storylines(folder: Path) -> Path:
     """Three sequences of three pictures by two sources."""
     rows = []
-    for n, (name, source) in enumerate((("walk", "human"), ("trip", "human"), ("mix", "random"))):
+    for n, (name, source) in enumerate(
+        (("walk", "human"), ("trip", "human"), ("mix", "random"))
+    ):
         frames = []
         for k in range(3):
             file = f"{name}{k}.png"
-            picture(folder / file, COLOURS[(n + k) % len(COLOURS)], f"{name} {k + 1}")
-            frames.append({"id": f"{name}{k}", "image": file, "date": f"{1928 + n}-03-0{k + 1}"})
+            picture(
+                folder / file,
+                COLOURS[(n + k) % len(COLOURS)],
+                f"{name} {k + 1}",
+            )
+            frames.append(
+                {
+                    "id": f"{name}{k}",
+                    "image": file,
+                    "date": f"{1928 + n}-03-0{k + 1}",
+                }
+            )
         rows.append({"id": name, "source": source, "frames": frames})
     return write_rows(folder / "storylines.jsonl", rows)
 
@@ -81,7 +101,9 @@ def storylines(folder: Path) -> Path:
 def reviews(folder: Path) -> Path:
     """Three sets of three texts about a picture."""
     rows = []
-    for colour, (name, texts) in zip(COLOURS, DESCRIPTIONS.items(), strict=False):
+    for colour, (name, texts) in zip(
+        COLOURS, DESCRIPTIONS.items(), strict=False
+    ):
         picture(folder / f"{name}.png", colour, name)
         own = [texts[system] for system in ("north", "south", "east")]
         rows.append(
@@ -98,11 +120,24 @@ def reviews(folder: Path) -> Path:
 
 def revisions(folder: Path) -> Path:
     """A proposal for each row of ``items``: the first word is another."""
-    rows = [json.loads(line) for line in items(folder).read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in items(folder).read_text("utf-8").splitlines()
+    ]
     for row in rows:
         text, first = row["candidate"], row["candidate"].split()[0]
-        edit = {"op": "replace", "start": 0, "end": len(first), "old": first, "new": "One"}
-        row["revision"] = {"text": text, "edits": [edit], "refused": [{"mark": 1, "why": "quoted"}]}
+        edit = {
+            "op": "replace",
+            "start": 0,
+            "end": len(first),
+            "old": first,
+            "new": "One",
+        }
+        row["revision"] = {
+            "text": text,
+            "edits": [edit],
+            "refused": [{"mark": 1, "why": "quoted"}],
+        }
         row["candidate"] = "One" + text[len(first) :]
         row["not_better"] = row["id"] == "harbour-north"
     return write_rows(folder / "revisions.jsonl", rows)

@@ -27,7 +27,9 @@ def study_of(
     """A study of made-up data, or of their first ``limit`` rows, in ``folder / "study"``."""
     folder.mkdir(parents=True, exist_ok=True)
     named = task_named(task)
-    units, _ = units_of(named, str(DATA_OF[task](folder)), DataOptions(limit=limit))
+    units, _ = units_of(
+        named, str(DATA_OF[task](folder)), DataOptions(limit=limit)
+    )
     return AnnotationStudy.make(
         folder / "study",
         named,
@@ -38,11 +40,15 @@ def study_of(
     )
 
 
-def finish(study: AnnotationStudy, annotator: str, unit: str, parts: Mapping[str, Any]) -> None:
+def finish(
+    study: AnnotationStudy, annotator: str, unit: str, parts: Mapping[str, Any]
+) -> None:
     """Judge a unit as a page does: part by part, then done."""
     position = study.positions()[unit]
     client = f"test-{annotator}-{position}"
     acts = [*parts.items(), (DONE, True)]
     first = study.last(annotator, client) + 1
     for number, (part, value) in enumerate(acts, start=first):
-        assert study.save(annotator, position, Act(client, number, part, value)).accepted
+        assert study.save(
+            annotator, position, Act(client, number, part, value)
+        ).accepted

@@ -15,17 +15,23 @@ from uuid import uuid4
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit it and find `toy`
+sys.path.insert(
+    0, str(Path(__file__).parent)
+)  # worker processes inherit it and find `toy`
 
 from servers import postgres
 
-if find_spec("hypothesis"):  # environments of real engines have no property tests
+if find_spec(
+    "hypothesis"
+):  # environments of real engines have no property tests
     from hypothesis import settings
 
     # No deadline: a busy machine is no failure. In CI each property gets the same examples every time,
     # so that a change fails on its own account; elsewhere every run tries new ones.
     settings.register_profile("suite", deadline=None)
-    settings.register_profile("suite-ci", deadline=None, derandomize=True, print_blob=True)
+    settings.register_profile(
+        "suite-ci", deadline=None, derandomize=True, print_blob=True
+    )
     settings.load_profile("suite-ci" if os.environ.get("CI") else "suite")
 
 
@@ -43,7 +49,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-collect_ignore = ["outside/seen-colours"]  # as a package of its own: test_outside_metrics.py
+collect_ignore = [
+    "outside/seen-colours"
+]  # as a package of its own: test_outside_metrics.py
 
 
 @pytest.fixture
@@ -66,15 +74,21 @@ def shared_data() -> Path:
     Nothing that can be proved without them asks for this folder: see ``tests/vectors``.
     """
     if not SHARED.is_dir():
-        pytest.skip("Flickr8k (non-commercial) and ROGER (no licence) cannot be shipped with tests")
+        pytest.skip(
+            "Flickr8k (non-commercial) and ROGER (no licence) cannot be shipped with tests"
+        )
     return SHARED
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache_of_the_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cache_of_the_module(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
     """Fixtures of a module have a cache of their own; see ``clean_environment``."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BEHOLDER_CACHE", str(tmp_path_factory.getbasetemp() / uuid4().hex))
+        patch.setenv(
+            "BEHOLDER_CACHE", str(tmp_path_factory.getbasetemp() / uuid4().hex)
+        )
         yield
 
 
@@ -91,7 +105,9 @@ def clean_environment(
     """
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path_factory.getbasetemp() / uuid4().hex))
+    monkeypatch.setenv(
+        "BEHOLDER_CACHE", str(tmp_path_factory.getbasetemp() / uuid4().hex)
+    )
 
 
 @pytest.fixture
@@ -111,12 +127,24 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     from beholder.stats import agreement, bootstrap, correlation, significance
 
-    usual = agreement, correlation, significance  # loaded here, so that they take part
-    assert all(vars(one)["cluster_bootstrap"] is bootstrap.cluster_bootstrap for one in usual)
+    usual = (
+        agreement,
+        correlation,
+        significance,
+    )  # loaded here, so that they take part
+    assert all(
+        vars(one)["cluster_bootstrap"] is bootstrap.cluster_bootstrap
+        for one in usual
+    )
     for name in ("cluster_bootstrap", "cluster_replicates"):
         whole = vars(bootstrap)[name]
 
-        def few(*given: Any, n_resamples: int = 1000, whole: Any = whole, **options: Any) -> Any:
+        def few(
+            *given: Any,
+            n_resamples: int = 1000,
+            whole: Any = whole,
+            **options: Any,
+        ) -> Any:
             return whole(*given, n_resamples=min(n_resamples, 50), **options)
 
         users = [
@@ -142,18 +170,25 @@ _BLANK = {
 
 
 @pytest.fixture(autouse=True)
-def blank_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def blank_figures(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Figures are made but not drawn, unless the test has the marker ``drawn``.
 
     Drawing takes most of the time of a small run.
     """
-    if request.node.get_closest_marker("drawn") or find_spec("matplotlib") is None:
+    if (
+        request.node.get_closest_marker("drawn")
+        or find_spec("matplotlib") is None
+    ):
         return
     from matplotlib.figure import Figure
 
     drawn = Figure.savefig
 
-    def savefig(self: Any, target: Any, *, format: str | None = None, **options: Any) -> None:
+    def savefig(
+        self: Any, target: Any, *, format: str | None = None, **options: Any
+    ) -> None:
         if isinstance(target, str | Path):
             Path(target).write_bytes(_BLANK[format or Path(target).suffix[1:]])
         elif hasattr(target, "write"):
@@ -170,7 +205,9 @@ def postgres_server() -> Iterator[postgres.Server]:
     pytest.importorskip("pg8000", reason="needs the extra postgres")
     programs = postgres.programs()
     if programs is None:
-        pytest.skip("there is no PostgreSQL server here (apt-get install postgresql)")
+        pytest.skip(
+            "there is no PostgreSQL server here (apt-get install postgresql)"
+        )
     with postgres.running(programs) as server:
         yield server
 
@@ -179,6 +216,8 @@ def postgres_server() -> Iterator[postgres.Server]:
 def postgres_url(postgres_server: postgres.Server) -> Iterator[str]:
     """The address of a new, empty database, with its password."""
     yield postgres_server.new_url()
-    with warnings.catch_warnings():  # the driver leaves sockets open that the server has closed
+    with (
+        warnings.catch_warnings()
+    ):  # the driver leaves sockets open that the server has closed
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()

@@ -34,11 +34,17 @@ def test_the_summary_names_slow_and_skipped_tests(tmp_path: Path) -> None:
 
 
 def test_the_summary_is_of_the_30_slowest_tests() -> None:
-    found = [test_times.Case("test", f"t{i}", float(i), "passed", "") for i in range(40)]
+    found = [
+        test_times.Case("test", f"t{i}", float(i), "passed", "")
+        for i in range(40)
+    ]
     lines = test_times.summary(found).splitlines()
     assert lines[1].endswith("test: t39")
     assert lines[30].endswith("test: t10")
-    assert lines[31:] == ["no test was skipped", "40 passed, 0 failed, 0 skipped"]
+    assert lines[31:] == [
+        "no test was skipped",
+        "40 passed, 0 failed, 0 skipped",
+    ]
 
 
 def test_ci_runs_every_target_that_tests() -> None:
@@ -48,10 +54,20 @@ def test_ci_runs_every_target_that_tests() -> None:
     text = script.read_text("utf-8")
     rules = set(
         re.findall(
-            r"^(test[\w-]*|check|site|release|kernels):", (ROOT / "Makefile").read_text(), re.M
+            r"^(test[\w-]*|check|site|release|kernels):",
+            (ROOT / "Makefile").read_text(),
+            re.M,
         )
     )
-    assert {"test", "test-slow", "test-web", "check", "site", "release", "kernels"} <= set(rules)
+    assert {
+        "test",
+        "test-slow",
+        "test-web",
+        "check",
+        "site",
+        "release",
+        "kernels",
+    } <= set(rules)
     first = re.findall(r"^step .* make (\S+)", text, re.M)
     assert first == [".venv/.ready", "check", "test"]
     (lines,) = re.findall(r"^xargs .*<<END\n(.*?)^END$", text, re.M | re.S)

@@ -27,7 +27,9 @@ from beholder.dates import PartialDate
         ("March 7th, 1928", PartialDate(1928, 3, 7)),
     ],
 )
-def test_a_date_is_read_as_far_as_it_is_known(text: str, parsed: PartialDate) -> None:
+def test_a_date_is_read_as_far_as_it_is_known(
+    text: str, parsed: PartialDate
+) -> None:
     assert PartialDate.parse(text) == parsed
 
 
@@ -102,9 +104,15 @@ def test_first_and_last_day_span_what_is_unknown() -> None:
         ("1930?", "1930?", "1929-01-01", "1931-12-31"),
     ],
 )
-def test_dates_as_archives_write_them(text: str, written: str, first: str, last: str) -> None:
+def test_dates_as_archives_write_them(
+    text: str, written: str, first: str, last: str
+) -> None:
     found = PartialDate.parse(text)
-    assert (str(found), str(found.first), str(found.last)) == (written, first, last)
+    assert (str(found), str(found.first), str(found.last)) == (
+        written,
+        first,
+        last,
+    )
     assert found.precision == "span"
     assert PartialDate.parse(written) == found
 
@@ -117,7 +125,15 @@ def test_spans_are_before_another_date_only_with_all_their_days() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["../19", "1930s1930", "1930s19", "c. /1930-21", "y17000000000000", "%1930s19"]
+    "text",
+    [
+        "../19",
+        "1930s1930",
+        "1930s19",
+        "c. /1930-21",
+        "y17000000000000",
+        "%1930s19",
+    ],
 )
 def test_odd_texts_are_no_dates_and_print_nothing(
     text: str, capsys: pytest.CaptureFixture[str]

@@ -39,7 +39,9 @@ from toy.command import Cli, runner
 from toy.world import make_world
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
-MODEL = re.compile(r"\b(openai|anthropic|gemini|hf|vllm|st|clip|spacy):|\bclipscore\b")
+MODEL = re.compile(
+    r"\b(openai|anthropic|gemini|hf|vllm|st|clip|spacy):|\bclipscore\b"
+)
 """A command that names one of these asks a model that tests do not have."""
 N_NOT_RUN = 15
 """Blocks with a comment that says what they need; a page that adds one says so here."""
@@ -77,8 +79,12 @@ def cli(
     monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
     for vendor in ("OPENAI", "ANTHROPIC", "GEMINI"):
         monkeypatch.setenv(f"{vendor}_API_KEY", "none")  # nobody is asked
-    monkeypatch.setattr("beholder.web.serve", lambda app, settings, listening: None)
-    monkeypatch.setattr("beholder.web.app.serve", lambda app, settings, listening: None)
+    monkeypatch.setattr(
+        "beholder.web.serve", lambda app, settings, listening: None
+    )
+    monkeypatch.setattr(
+        "beholder.web.app.serve", lambda app, settings, listening: None
+    )
     return runner(monkeypatch, capsys)
 
 
@@ -99,12 +105,16 @@ def tried(words: list[str], cli: Cli, exit_status: int = 0) -> str:
     asks = MODEL.search(" ".join(words)) is not None
     if asks:
         if "--dry-run" not in {
-            n for part in command.assemble_argument_collection() for n in part.names
+            n
+            for part in command.assemble_argument_collection()
+            for n in part.names
         }:
             return ""
         words = words if "--dry-run" in words else [*words, "--dry-run"]
     done = cli(*words)
-    assert " would fail: " not in done.out + done.err, f"beholder {shlex.join(words)}: {done.out}"
+    assert " would fail: " not in done.out + done.err, (
+        f"beholder {shlex.join(words)}: {done.out}"
+    )
     not_installed = asks and done.code == 2 and "pip install" in done.err
     assert done.code == exit_status or not_installed, (
         f"beholder {shlex.join(words)}: {done.err}{done.out}"
@@ -116,10 +126,18 @@ def looked_up(words: list[str]) -> None:
     """Fail unless what another program is told of this repository is there."""
     match words:
         case ["make", *targets]:
-            known = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-            assert {word for word in targets if "=" not in word} <= set(known), words
+            known = re.findall(
+                r"^([a-z-]+):",
+                (ROOT / "Makefile").read_text("utf-8"),
+                re.MULTILINE,
+            )
+            assert {word for word in targets if "=" not in word} <= set(
+                known
+            ), words
         case ["pip", "install", *wanted]:
-            project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+            project = tomllib.loads(
+                (ROOT / "pyproject.toml").read_text("utf-8")
+            )["project"]
             extras = re.findall(r"beholder\[([a-z,]+)\]", " ".join(wanted))
             named = {extra for group in extras for extra in group.split(",")}
             assert named <= set(project["optional-dependencies"]), words
@@ -130,14 +148,23 @@ def looked_up(words: list[str]) -> None:
         case ["python", script, *_]:
             assert (ROOT / script).is_file(), words
         case _:
-            pytest.fail(f"cannot be tried: {shlex.join(words)}; say above what it needs")
+            pytest.fail(
+                f"cannot be tried: {shlex.join(words)}; say above what it needs"
+            )
 
 
-def run_block(block: Block, page: Path, names: dict[str, object], cli: Cli) -> None:
+def run_block(
+    block: Block, page: Path, names: dict[str, object], cli: Cli
+) -> None:
     """Run what can be run of a block and compare what it prints; look at the rest."""
     output = ""
     if block.language == "python":
-        code = compile("\n" * (block.line - 1) + block.code, str(page), "exec", dont_inherit=True)
+        code = compile(
+            "\n" * (block.line - 1) + block.code,
+            str(page),
+            "exec",
+            dont_inherit=True,
+        )
         if block.needs is None:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
@@ -151,8 +178,14 @@ def run_block(block: Block, page: Path, names: dict[str, object], cli: Cli) -> N
                 parsed(words[1:])
             elif block.needs is None:
                 looked_up(words)
-    if block.output is not None and block.needs is None and block.language in ("python", "sh"):
-        assert output.strip() == block.output.strip(), f"the page shows another output:\n{output}"
+    if (
+        block.output is not None
+        and block.needs is None
+        and block.language in ("python", "sh")
+    ):
+        assert output.strip() == block.output.strip(), (
+            f"the page shows another output:\n{output}"
+        )
 
 
 @pytest.mark.parametrize(
@@ -174,15 +207,24 @@ def test_a_command_that_would_fail_is_found(line: str, cli: Cli) -> None:
         run_block(Block("sh", line, 1, None), ROOT / "README.md", {}, cli)
 
 
-def test_what_needs_more_than_sample_data_is_still_held_against_the_command_line(cli: Cli) -> None:
+def test_what_needs_more_than_sample_data_is_still_held_against_the_command_line(
+    cli: Cli,
+) -> None:
     with pytest.raises(CycloptsError):
         run_block(
-            Block("sh", "beholder score a --metrics b", 1, "a server"), ROOT / "README.md", {}, cli
+            Block("sh", "beholder score a --metrics b", 1, "a server"),
+            ROOT / "README.md",
+            {},
+            cli,
         )
 
 
 def with_examples() -> list[Path]:
-    return [page for page in PAGES if any(b.language in {"python", "sh"} for b in blocks(page))]
+    return [
+        page
+        for page in PAGES
+        if any(b.language in {"python", "sh"} for b in blocks(page))
+    ]
 
 
 def page_with_examples(page: Path) -> ParameterSet:
@@ -192,9 +234,15 @@ def page_with_examples(page: Path) -> ParameterSet:
 
 
 @pytest.mark.usefixtures("few_resamples", "own_operations")
-@pytest.mark.parametrize("page", [page_with_examples(page) for page in with_examples()])
-def test_examples_run(page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("example")  # dataclasses look up the module of their class
+@pytest.mark.parametrize(
+    "page", [page_with_examples(page) for page in with_examples()]
+)
+def test_examples_run(
+    page: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType(
+        "example"
+    )  # dataclasses look up the module of their class
     monkeypatch.setitem(sys.modules, "example", module)
     for block in blocks(page):
         try:
@@ -208,7 +256,9 @@ def check_figures(shown: Figures, page: Path) -> None:
     computed = eval(shown.code, {"beholder": beholder})
     remaining = iter(shown.quoted)
     for number in computed:
-        written = next((quoted for quoted in remaining if float(quoted) == number), None)
+        written = next(
+            (quoted for quoted in remaining if float(quoted) == number), None
+        )
         assert written is not None, (
             f"{name_of(page)}:{shown.line}: {number} is computed and not quoted; quoted:"
             f" {', '.join(shown.quoted)}"
@@ -216,7 +266,8 @@ def check_figures(shown: Figures, page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=name_of(page)) for page in PAGES if figures(page)]
+    "page",
+    [pytest.param(page, id=name_of(page)) for page in PAGES if figures(page)],
 )
 def test_quoted_figures_are_those_of_the_code(page: Path) -> None:
     for shown in figures(page):
@@ -227,7 +278,9 @@ def test_quoted_figures_are_those_of_the_code(page: Path) -> None:
     ("code", "output"),
     [("print(1 + 1)", "3"), ("print('a')", "a\nb"), ("pass", "a")],
 )
-def test_an_output_that_the_code_does_not_print_is_found(code: str, output: str, cli: Cli) -> None:
+def test_an_output_that_the_code_does_not_print_is_found(
+    code: str, output: str, cli: Cli
+) -> None:
     block = Block("python", code, 1, None, output)
     with pytest.raises(AssertionError, match="another output"):
         run_block(block, ROOT / "README.md", {}, cli)
@@ -242,7 +295,12 @@ def test_a_figure_that_the_code_does_not_give_is_found() -> None:
 
 
 def test_few_blocks_are_not_run() -> None:
-    found = [(name_of(page), b.line, b.needs) for page in PAGES for b in blocks(page) if b.needs]
+    found = [
+        (name_of(page), b.line, b.needs)
+        for page in PAGES
+        for b in blocks(page)
+        if b.needs
+    ]
     assert len(found) == N_NOT_RUN, found
 
 
@@ -250,7 +308,9 @@ def test_few_blocks_are_not_run() -> None:
 def test_blocks_say_what_they_are(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert {block.language for block in blocks(page)} <= LANGUAGES
-    assert 2 * len(blocks(page)) == len(re.findall(r"^ *```", text, re.MULTILINE)), "odd fences"
+    assert 2 * len(blocks(page)) == len(
+        re.findall(r"^ *```", text, re.MULTILINE)
+    ), "odd fences"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -258,18 +318,25 @@ def test_commands_in_the_text_exist(page: Path) -> None:
     for line in inline_commands(page.read_text(encoding="utf-8")):
         words = shlex.split(line)[1:]
         command = parsed(words) if len(words) > 2 else named(words)
-        assert command is not app or words[:1] in (["--help"], ["--install-completion"]), line
+        assert command is not app or words[:1] in (
+            ["--help"],
+            ["--install-completion"],
+        ), line
 
 
 def named(words: list[str]) -> App:
     """The command that is only named, without what it needs."""
-    return app.parse_commands([word for word in words if word != "--help"])[1][-1]
+    return app.parse_commands([word for word in words if word != "--help"])[1][
+        -1
+    ]
 
 
 def examples_of(command: App, name: str) -> Iterator[tuple[str, str]]:
     """Each command with the examples of its help."""
     if command.default_command is not None:
-        for found in inline_commands(cleandoc(command.default_command.__doc__ or "")):
+        for found in inline_commands(
+            cleandoc(command.default_command.__doc__ or "")
+        ):
             yield name, found
     for sub in command:
         if not sub.startswith("-"):
@@ -303,21 +370,31 @@ def test_commands_of_examples_are_taken(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_to_files(page: Path) -> None:
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        assert (page.parent / target).exists(), (
+            f"{page.name} links to {target}"
+        )
 
 
 @pytest.mark.parametrize("name", ["make_metrics_page", "make_judges_guide"])
 def test_pages_that_are_made_are_fresh(name: str) -> None:
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
+    spec = importlib.util.spec_from_file_location(
+        name, ROOT / f"docs/{name}.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.PAGE.read_text(encoding="utf-8") == module.page(), "run `make docs`"
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(), (
+        "run `make docs`"
+    )
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=name_of)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "docs/notebooks").glob("*.ipynb")), ids=name_of
+)
 def test_notebooks_hold_no_results(path: Path) -> None:
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        assert not cell.get("outputs"), "clear the outputs: `make site` makes them anew"
+        assert not cell.get("outputs"), (
+            "clear the outputs: `make site` makes them anew"
+        )
         assert cell.get("execution_count") is None

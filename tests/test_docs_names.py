@@ -27,7 +27,9 @@ from beholder.text import SPLITTERS
 T = TypeVar("T")
 
 SOURCE = ROOT / "src/beholder"
-TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+TARGETS = re.findall(
+    r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+)
 GROUPS = {
     f"beholder.{kind}"
     for kind in (
@@ -57,7 +59,9 @@ class Missing(AssertionError):
 def spans(text: str) -> list[str]:
     """What stands between single backticks, outside of blocks."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    return [" ".join(found.split()) for found in re.findall(r"`([^`]+)`", prose)]
+    return [
+        " ".join(found.split()) for found in re.findall(r"`([^`]+)`", prose)
+    ]
 
 
 def lines_of(page: Path) -> Iterator[list[str]]:
@@ -66,7 +70,11 @@ def lines_of(page: Path) -> Iterator[list[str]]:
         if re.match(r"(beholder|make|python) \S", span):
             yield shlex.split(span)
         elif re.match(r"-[ms] \S", span):
-            yield ["beholder", "rank" if span.startswith("-s") else "score", *shlex.split(span)]
+            yield [
+                "beholder",
+                "rank" if span.startswith("-s") else "score",
+                *shlex.split(span),
+            ]
     for block in blocks(page):
         if block.language == "sh":
             yield from commands(block.code)
@@ -101,13 +109,20 @@ def check_asker(given: str, *, ranks: bool) -> None:
     """A metric (or ranker) can be made of the spec, and all tools that it names are there."""
     found = re.fullmatch(r"([a-z_0-9/]+)(?:\.([a-z_0-9]+))?(\(.*\))?", given)
     if PLACEHOLDER.fullmatch(given) or found is None or "/" in found[1]:
-        check(PLACEHOLDER.fullmatch(given) is not None or "/" in given, f"{given!r} is no metric")
+        check(
+            PLACEHOLDER.fullmatch(given) is not None or "/" in given,
+            f"{given!r} is no metric",
+        )
         return
     name, value, options = found.groups()
     try:
-        made = (ranker if ranks else metric)(name + (options or ""), judge="openai:MODEL")
+        made = (ranker if ranks else metric)(
+            name + (options or ""), judge="openai:MODEL"
+        )
         if value:
-            metric(name + (options or ""), judge="openai:MODEL").value_named(value)
+            metric(name + (options or ""), judge="openai:MODEL").value_named(
+                value
+            )
     except ConfigError as error:
         raise Missing(f"{given!r}: {error}") from error
     for kind, spec in made.tool_specs():
@@ -132,7 +147,10 @@ def check_command(words: list[str]) -> None:
             check_tool(options[option], given)
     if words[1] == "agree" and len(words) > 2 and not words[2].startswith("-"):
         known = words[2] in {*SETS, "long_sxs"} or re.search(r"[./]", words[2])
-        check(bool(known or PLACEHOLDER.fullmatch(words[2])), f"there is no set {words[2]!r}")
+        check(
+            bool(known or PLACEHOLDER.fullmatch(words[2])),
+            f"there is no set {words[2]!r}",
+        )
 
 
 def check_words(words: list[str]) -> None:
@@ -142,9 +160,15 @@ def check_words(words: list[str]) -> None:
             check_command(words)
         case ["make", *targets]:
             for target in targets:
-                check("=" in target or target in TARGETS, f"there is no target {target!r}")
+                check(
+                    "=" in target or target in TARGETS,
+                    f"there is no target {target!r}",
+                )
         case ["python", "-m", module, *_] if module.startswith("benchmarks."):
-            check((ROOT / f"{module.replace('.', '/')}.py").is_file(), f"no module {module}")
+            check(
+                (ROOT / f"{module.replace('.', '/')}.py").is_file(),
+                f"no module {module}",
+            )
         case ["python", script, *_] if script.endswith(".py"):
             check((ROOT / script).is_file(), f"there is no {script}")
 
@@ -153,16 +177,30 @@ def check_span(span: str) -> None:
     """A file, a Python name or a metric with options that stands in the text."""
     if "NAME" in span:
         return
-    if re.fullmatch(r"(tests|src|benchmarks|training|tools|docs|requirements)/[\w./-]*", span):
-        check((ROOT / span).exists() or (SOURCE / span).exists(), f"there is no file {span}")
+    if re.fullmatch(
+        r"(tests|src|benchmarks|training|tools|docs|requirements)/[\w./-]*",
+        span,
+    ):
+        check(
+            (ROOT / span).exists() or (SOURCE / span).exists(),
+            f"there is no file {span}",
+        )
     elif re.fullmatch(r"[\w/-]+/[\w-]+\.py", span):
-        found_files = (one.glob(f"**/{span}") for one in (SOURCE, ROOT / "tests/outside"))
+        found_files = (
+            one.glob(f"**/{span}") for one in (SOURCE, ROOT / "tests/outside")
+        )
         check(any(map(any, found_files)), f"there is no file {span}")
     elif re.match(r"beholder\.[\w.]+(\(|$)", span):
         check_name(span.partition("(")[0])
-    elif (found := re.fullmatch(r"(coref|parser|splitter)=['\"]([^'\"]+)['\"]", span)) is not None:
+    elif (
+        found := re.fullmatch(
+            r"(coref|parser|splitter)=['\"]([^'\"]+)['\"]", span
+        )
+    ) is not None:
         check_tool(found[1], found[2])
-    elif (found := re.fullmatch(r"([a-z_0-9]+)\(.*=.*\)", span)) and found[1] in METRICS.names():
+    elif (found := re.fullmatch(r"([a-z_0-9]+)\(.*=.*\)", span)) and found[
+        1
+    ] in METRICS.names():
         check_asker(span, ranks=False)
 
 
@@ -205,7 +243,8 @@ def test_make_targets_that_code_names_exist() -> None:
         (name_of(path), target)
         for path in IN_CODE
         for target in re.findall(
-            r"(?:`make |make (?=test-))([a-z]+(?:-[a-z]+)*)", path.read_text("utf-8")
+            r"(?:`make |make (?=test-))([a-z]+(?:-[a-z]+)*)",
+            path.read_text("utf-8"),
         )
     }
     assert {pair for pair in named if pair[1] not in TARGETS} == set()
@@ -237,7 +276,11 @@ def test_a_line_that_names_what_does_not_exist_is_found() -> None:
         "python benchmarks/nothing.py",
         "python -m benchmarks.nothing",
     ]
-    assert [line for line in lines if not is_missing(check_words, shlex.split(line))] == []
+    assert [
+        line
+        for line in lines
+        if not is_missing(check_words, shlex.split(line))
+    ] == []
 
 
 def test_a_span_that_names_what_does_not_exist_is_found() -> None:

@@ -12,7 +12,13 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.options import DataOptions, JudgeOptions, Options, WorkOptions, grouped
+from beholder.options import (
+    DataOptions,
+    JudgeOptions,
+    Options,
+    WorkOptions,
+    grouped,
+)
 from toy.bothways import Reader, make_world
 from toy.metric import WordCount
 from toy.photos import make_collection
@@ -23,9 +29,13 @@ if "reader" not in BACKENDS.names():
 
 def test_every_option_has_a_place_in_a_group() -> None:
     named = {
-        one.name for group in (DataOptions, JudgeOptions, WorkOptions) for one in fields(group)
+        one.name
+        for group in (DataOptions, JudgeOptions, WorkOptions)
+        for one in fields(group)
     }
-    assert set(Options.__annotations__) == (named - {"extra"}) | {"judge_options"}
+    assert set(Options.__annotations__) == (named - {"extra"}) | {
+        "judge_options"
+    }
 
 
 def test_options_reach_their_groups() -> None:
@@ -57,9 +67,14 @@ def test_a_wrong_option_is_refused_by_every_door(
     tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
     doors: tuple[Callable[[], object], ...] = (
-        lambda: beholder.score([{"candidate": "x"}], [WordCount()], out=tmp_path / "a", **options),
+        lambda: beholder.score(
+            [{"candidate": "x"}], [WordCount()], out=tmp_path / "a", **options
+        ),
         lambda: beholder.rank(
-            [{"texts": ["a", "b"]}], [WordCount()], out=tmp_path / "b", **options
+            [{"texts": ["a", "b"]}],
+            [WordCount()],
+            out=tmp_path / "b",
+            **options,
         ),
     )
     for door in doors:
@@ -69,9 +84,14 @@ def test_a_wrong_option_is_refused_by_every_door(
 
 
 def test_rank_gives_a_run_with_its_ranking(tmp_path: Path) -> None:
-    row = {"texts": ["one", "one two", "one two three"], "ranks": {"x": [3, 2, 1], "y": [3, 2, 1]}}
+    row = {
+        "texts": ["one", "one two", "one two three"],
+        "ranks": {"x": [3, 2, 1], "y": [3, 2, 1]},
+    }
     bad = {"texts": ["alone"]}
-    run = beholder.rank([row, bad], ["length"], out=tmp_path, skip_bad_rows=True)
+    run = beholder.rank(
+        [row, bad], ["length"], out=tmp_path, skip_bad_rows=True
+    )
     assert run.kind == "ranking"
     assert run.ranking.images[0].scorers["length"].ranks == (3, 2, 1)
     assert run.summary["length"].values["correlation"].mean == 1.0
@@ -81,18 +101,26 @@ def test_rank_gives_a_run_with_its_ranking(tmp_path: Path) -> None:
 
 
 def test_rank_without_scorer_needs_references(tmp_path: Path) -> None:
-    with pytest.raises(beholder.ConfigError, match="no references to score against, so name"):
+    with pytest.raises(
+        beholder.ConfigError, match="no references to score against, so name"
+    ):
         beholder.rank([{"texts": ["a", "b"]}], out=tmp_path)
 
 
 def test_agree_holds_metrics_against_labels(tmp_path: Path) -> None:
     data = tmp_path / "judged.jsonl"
     rows = [
-        {"id": str(n), "candidate": "word " * n, "judgments": {"overall": n}} for n in range(1, 8)
+        {"id": str(n), "candidate": "word " * n, "judgments": {"overall": n}}
+        for n in range(1, 8)
     ]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     report = beholder.agree(
-        data, [WordCount()], labels=["overall"], resamples=0, out=tmp_path / "run", limit=6
+        data,
+        [WordCount()],
+        labels=["overall"],
+        resamples=0,
+        out=tmp_path / "run",
+        limit=6,
     )
     row = report.sections[0].rows[0]
     assert (row.metric, row.found.value, row.found.n) == ("word_count", 1.0, 6)
@@ -109,13 +137,18 @@ def test_storylines_are_extracted_and_compared(tmp_path: Path) -> None:
     assert [len(one.frames) for one in storylines] == [3]
     assert not found.learned
     run = beholder.narrate.compare(
-        storylines, coherence="handcrafted", out=tmp_path / "run", media_root=pictures.parent
+        storylines,
+        coherence="handcrafted",
+        out=tmp_path / "run",
+        media_root=pictures.parent,
     )
     assert run.kind == "narratives"
     (path,) = found.found
     (narrative,) = run.study.narratives
     assert narrative.coherence
-    assert narrative.coherence.minimum == pytest.approx(path.path.weakest, abs=1e-6)
+    assert narrative.coherence.minimum == pytest.approx(
+        path.path.weakest, abs=1e-6
+    )
     with pytest.raises(beholder.ConfigError, match="say what to extract"):
         beholder.narrate.extract(pictures)
 
@@ -125,14 +158,22 @@ def test_both_directions_are_read_from_a_run(tmp_path: Path) -> None:
     data = make_world(tmp_path, 6).data
     both = "dcscore(direction='both')"
     run = beholder.score(data, [both], judge="reader:m", out=tmp_path / "run")
-    by_run, by_path = beholder.bidirectional(run), beholder.bidirectional(run.path)
-    assert [table.name for table in by_run.tables] == [table.name for table in by_path.tables]
+    by_run, by_path = (
+        beholder.bidirectional(run),
+        beholder.bidirectional(run.path),
+    )
+    assert [table.name for table in by_run.tables] == [
+        table.name for table in by_path.tables
+    ]
     assert by_run.tables
 
 
 def test_a_run_names_what_it_has(tmp_path: Path) -> None:
     run = beholder.score([{"candidate": "x"}], [WordCount()], out=tmp_path)
-    with pytest.raises(beholder.RunError, match=r"nothing called 'vcs'; it has: \['word_count'\]"):
+    with pytest.raises(
+        beholder.RunError,
+        match=r"nothing called 'vcs'; it has: \['word_count'\]",
+    ):
         list(run.outcomes("vcs"))
 
 

@@ -35,7 +35,11 @@ def test_splitlines_is_called_on_tables_of_the_package_alone() -> None:
 @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\u0085"])
 def test_rows_end_at_line_feeds_alone(tmp_path: Path, end: str) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text(f'["a{end}b"]\n\n["c"]\r\n["d"]', encoding="utf-8", newline="")
+    path.write_text(
+        f'["a{end}b"]\n\n["c"]\r\n["d"]', encoding="utf-8", newline=""
+    )
     assert list(read_records(path, list[str])) == [[f"a{end}b"], ["c"], ["d"]]
-    with pytest.raises(DataError, match=r"rows.jsonl:1: Expected `int`, got `str`"):
+    with pytest.raises(
+        DataError, match=r"rows.jsonl:1: Expected `int`, got `str`"
+    ):
         list(read_records(path, list[int]))

@@ -40,8 +40,12 @@ def test_a_text_is_written_with_its_folder_and_the_same_line_ends_everywhere(
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["page.html"]
 
 
-@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@x", "\tx", " =1", "＝1", "\u00a0=1"])
-def test_csv_makes_formulas_of_texts_inert_and_leaves_numbers(tmp_path: Path, formula: str) -> None:
+@pytest.mark.parametrize(
+    "formula", ["=1+1", "+1", "-1", "@x", "\tx", " =1", "＝1", "\u00a0=1"]
+)
+def test_csv_makes_formulas_of_texts_inert_and_leaves_numbers(
+    tmp_path: Path, formula: str
+) -> None:
     path = tmp_path / "t.csv"
     files.write_csv(path, [["name", "value"], [formula, -1.5], [None, True]])
     lines = path.read_bytes().decode().split("\n")
@@ -51,13 +55,20 @@ def test_csv_makes_formulas_of_texts_inert_and_leaves_numbers(tmp_path: Path, fo
     assert lines[2] == ",1"
 
 
-@pytest.mark.parametrize("end", ["\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-def test_no_end_of_a_line_in_a_text_begins_a_row(tmp_path: Path, end: str) -> None:
+@pytest.mark.parametrize(
+    "end", ["\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"]
+)
+def test_no_end_of_a_line_in_a_text_begins_a_row(
+    tmp_path: Path, end: str
+) -> None:
     path = tmp_path / "t.csv"
     files.write_csv(path, [["name", "value"], [f"{end}=1{end}x", 2]])
     # read as a spreadsheet does: only a quoted end of a line stays inside its cell
     with path.open(newline="", encoding="utf-8") as lines:
-        assert list(csv.reader(lines)) == [["name", "value"], ["'\n=1\nx", "2"]]
+        assert list(csv.reader(lines)) == [
+            ["name", "value"],
+            ["'\n=1\nx", "2"],
+        ]
     assert path.read_bytes() == b'name,value\n"\'\n=1\nx",2\n'
 
 
@@ -77,19 +88,25 @@ def test_json_that_cannot_be_used_says_why(
     if content is not None:
         path.write_text(content)
     with pytest.raises(RunError, match=message):
-        files.read_json(path, form=1, kind="run log", missing="it is not there")
+        files.read_json(
+            path, form=1, kind="run log", missing="it is not there"
+        )
 
 
 def read_in_background(fifo: Path) -> tuple[Thread, list[bytes]]:
     """Start to read a FIFO: whoever opens it for writing waits for its reader."""
     received: list[bytes] = []
-    thread = Thread(target=lambda: received.append(fifo.read_bytes()), daemon=True)
+    thread = Thread(
+        target=lambda: received.append(fifo.read_bytes()), daemon=True
+    )
     thread.start()
     return thread, received
 
 
 @pytest.mark.parametrize("is_linked", [False, True])
-def test_a_fifo_gets_the_bytes_and_stays(tmp_path: Path, is_linked: bool) -> None:
+def test_a_fifo_gets_the_bytes_and_stays(
+    tmp_path: Path, is_linked: bool
+) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     path = fifo
@@ -102,11 +119,17 @@ def test_a_fifo_gets_the_bytes_and_stays(tmp_path: Path, is_linked: bool) -> Non
     assert received == [b"a page\n"]
     assert stat.S_ISFIFO(fifo.stat().st_mode)
     assert path.is_symlink() is is_linked
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted({"fifo", path.name})
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
+        {"fifo", path.name}
+    )
 
 
-@pytest.mark.parametrize(("minor", "message"), [(3, None), (7, "No space left on device")])
-def test_a_device_stays(tmp_path: Path, minor: int, message: str | None) -> None:
+@pytest.mark.parametrize(
+    ("minor", "message"), [(3, None), (7, "No space left on device")]
+)
+def test_a_device_stays(
+    tmp_path: Path, minor: int, message: str | None
+) -> None:
     node = tmp_path / "node"
     try:
         # 1:3 takes all that is written, as /dev/null; 1:7 is always full, as /dev/full.
@@ -148,16 +171,30 @@ def test_a_socket_and_a_folder_are_refused_and_stay(
     for name in ("folder", "link"):
         with pytest.raises(RunError, match="it is a folder"):
             files.write_text(Path(name), "a page\n")
-    assert sorted(p.name for p in tmp_path.rglob("*")) == ["folder", "link", "socket"]
+    assert sorted(p.name for p in tmp_path.rglob("*")) == [
+        "folder",
+        "link",
+        "socket",
+    ]
 
 
-def test_a_link_stays_and_the_file_that_it_leads_to_is_replaced(tmp_path: Path) -> None:
+def test_a_link_stays_and_the_file_that_it_leads_to_is_replaced(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     file = tmp_path / "elsewhere" / "page.html"
-    links = {"old": "elsewhere/page.html", "chain": "old", "new": "elsewhere/new.html"}
+    links = {
+        "old": "elsewhere/page.html",
+        "chain": "old",
+        "new": "elsewhere/new.html",
+    }
     for link, target in links.items():
         (tmp_path / link).symlink_to(target)
-    for link, name in (("old", "page.html"), ("chain", "page.html"), ("new", "new.html")):
+    for link, name in (
+        ("old", "page.html"),
+        ("chain", "page.html"),
+        ("new", "new.html"),
+    ):
         file.write_text("before")
         files.write_text(tmp_path / link, "after")
         assert str((tmp_path / link).readlink()) == links[link]
@@ -181,9 +218,14 @@ def test_standard_output_gets_the_bytes_between_those_that_are_printed(
     )
     into_file = tmp_path / "out"
     with into_file.open("wb") as out:
-        subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, stdout=out)
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, cwd=tmp_path, stdout=out
+        )
     piped = subprocess.run(
-        [sys.executable, "-c", code], check=True, cwd=tmp_path, capture_output=True
+        [sys.executable, "-c", code],
+        check=True,
+        cwd=tmp_path,
+        capture_output=True,
     )
     assert into_file.read_bytes() == piped.stdout == b"before\na page\nafter\n"
 
@@ -199,9 +241,13 @@ def test_standard_output_gets_the_bytes_between_those_that_are_printed(
         (b'{"a": "\\udfff x"}', "not JSON: half of a surrogate pair"),
     ],
 )
-def test_json_of_others_that_is_no_record_says_why(data: bytes | str, message: str) -> None:
+def test_json_of_others_that_is_no_record_says_why(
+    data: bytes | str, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         files.decode_json(data, dict[str, str])
-    assert files.decode_json('{"a": "\\ud83d\\ude00"}', dict[str, str]) == {"a": "😀"}
+    assert files.decode_json('{"a": "\\ud83d\\ude00"}', dict[str, str]) == {
+        "a": "😀"
+    }
     with pytest.raises(ValueError, match="nested too deeply"):
         files.decode_json(b"[" * 200_000, list[Any])

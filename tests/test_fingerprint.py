@@ -32,11 +32,15 @@ def test_the_manifest_is_that_of_the_code_and_data() -> None:
     )
 
 
-def test_without_a_manifest_digests_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_manifest_digests_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with_manifest = fingerprint.digest_of_modules("beholder.judges.llm")
     monkeypatch.setattr(fingerprint, "MANIFEST", PACKAGE / "no such file")
     fingerprint.forget()
-    assert fingerprint.digest_of_modules("beholder.judges.llm") == with_manifest
+    assert (
+        fingerprint.digest_of_modules("beholder.judges.llm") == with_manifest
+    )
     monkeypatch.undo()
     fingerprint.forget()
 
@@ -52,7 +56,9 @@ def test_a_manifest_that_another_version_of_the_rules_wrote_is_not_used(
         (fingerprint.digest_of_rules(), "of other rules"),
         ("0" * 64, right.code),
     ):
-        fingerprint.MANIFEST.write_text(json.dumps({"rules": rules, "code": rows}), "utf-8")
+        fingerprint.MANIFEST.write_text(
+            json.dumps({"rules": rules, "code": rows}), "utf-8"
+        )
         fingerprint.forget()
         assert fingerprint.read_module(path).code == code
     monkeypatch.undo()
@@ -64,31 +70,41 @@ def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
         path.relative_to(PACKAGE).as_posix()
         for path in fingerprint.files_of("beholder.judges.builtin.judge")
     }
-    assert {name for name in files if not name.endswith(".py")} == {
-        "embed/static_model/model.safetensors",
-        "embed/static_model/tokenizer.json",
-        "embed/minilm_model/encoder.onnx",
-        "embed/minilm_model/entailment.onnx",
-        "embed/minilm_model/tokens.onnx",  # vectors of word pieces, which the parser reads
-        "embed/minilm_model/minilm_tokenizer.json",
-        "judges/builtin/classes.txt",
-        "judges/builtin/inference.txt",
-        "judges/builtin/numbers.json",
-        "judges/builtin/predicates.txt",
-        "language/certainty.json",
-        "language/english.onnx",  # weights of the parser
-        "language/english_relations.onnx",
-        "language/english_words.onnx",
-        "language/lemmas.txt",
-        "language/lexicon.txt",
-        "language/tokens.json",
-        "language/unseen.txt",
-        "text/word_frequencies.txt",
-        "text/wordnet/kinds.txt.xz",
-    }
-    parts = {path.name for path in (PACKAGE / "judges/builtin").glob("*.py")} - {"__init__.py"}
+    assert (
+        {name for name in files if not name.endswith(".py")}
+        == {
+            "embed/static_model/model.safetensors",
+            "embed/static_model/tokenizer.json",
+            "embed/minilm_model/encoder.onnx",
+            "embed/minilm_model/entailment.onnx",
+            "embed/minilm_model/tokens.onnx",  # vectors of word pieces, which the parser reads
+            "embed/minilm_model/minilm_tokenizer.json",
+            "judges/builtin/classes.txt",
+            "judges/builtin/inference.txt",
+            "judges/builtin/numbers.json",
+            "judges/builtin/predicates.txt",
+            "language/certainty.json",
+            "language/english.onnx",  # weights of the parser
+            "language/english_relations.onnx",
+            "language/english_words.onnx",
+            "language/lemmas.txt",
+            "language/lexicon.txt",
+            "language/tokens.json",
+            "language/unseen.txt",
+            "text/word_frequencies.txt",
+            "text/wordnet/kinds.txt.xz",
+        }
+    )
+    parts = {
+        path.name for path in (PACKAGE / "judges/builtin").glob("*.py")
+    } - {"__init__.py"}
     assert {f"judges/builtin/{name}" for name in parts} <= files
-    others = {"language/coreference.py", "text/kinds.py", "embed/static.py", "judges/grades.py"}
+    others = {
+        "language/coreference.py",
+        "text/kinds.py",
+        "embed/static.py",
+        "judges/grades.py",
+    }
     assert others <= files
 
 
@@ -123,9 +139,17 @@ class C:
         ("LIMIT = 0.5", "other: int\nLIMIT = 0.5", True),
         ("    return", "    n: int\n    return", True),
         ("from a import b", "from typing import Any\nfrom a import b", True),
-        ("from a import b", "if TYPE_CHECKING:\n    import c\nfrom a import b", True),
+        (
+            "from a import b",
+            "if TYPE_CHECKING:\n    import c\nfrom a import b",
+            True,
+        ),
         ("    width: int = 1", "    width: float = 1", True),
-        ("    width: int = 1", "    width = 1", False),  # no field of the dataclass any more
+        (
+            "    width: int = 1",
+            "    width = 1",
+            False,
+        ),  # no field of the dataclass any more
         ("    width: int = 1", "    width: int = 1\n    height: int", False),
         ("LIMIT = 0.5", "LIMIT = 0.6", False),
         ("x * LIMIT > b(x)", "x * LIMIT >= b(x)", False),
@@ -133,14 +157,20 @@ class C:
         ("from a import b", "from c import b", False),
     ],
 )
-def test_words_about_the_code_are_no_other_code(old: str, new: str, same: bool) -> None:
+def test_words_about_the_code_are_no_other_code(
+    old: str, new: str, same: bool
+) -> None:
     after = BEFORE.replace(old, new)
     assert after != BEFORE
-    written = [fingerprint.digest_of_code(ast.parse(text)) for text in (BEFORE, after)]
+    written = [
+        fingerprint.digest_of_code(ast.parse(text)) for text in (BEFORE, after)
+    ]
     assert (written[0] == written[1]) is same
 
 
-def test_a_tree_is_written_as_text_in_the_same_way_by_all_versions_of_python() -> None:
+def test_a_tree_is_written_as_text_in_the_same_way_by_all_versions_of_python() -> (
+    None
+):
     # By hand, from the grammar of the module ast, without fields that are empty. Python 3.12 gives
     # type parameters to functions, 3.13 shows empty fields, and the versions of Unicode differ in
     # which characters are printable.
@@ -155,7 +185,9 @@ def test_a_tree_is_written_as_text_in_the_same_way_by_all_versions_of_python() -
     )
 
 
-def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() -> None:
+def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() -> (
+    None
+):
     # Python 3.12.1 parses f"{x:{y}}" with an empty constant at the end of the format.
     def tree(*end: ast.expr) -> ast.Module:
         value = ast.FormattedValue(ast.Name("y"), -1)
@@ -163,8 +195,12 @@ def test_the_empty_text_that_some_versions_add_to_a_format_is_no_other_code() ->
         shown = ast.FormattedValue(ast.Name("x"), -1, spec)
         return ast.Module([ast.Expr(ast.JoinedStr([shown]))], [])
 
-    assert fingerprint.digest_of_code(tree(ast.Constant(""))) == fingerprint.digest_of_code(tree())
-    assert fingerprint.digest_of_code(tree(ast.Constant("8"))) != fingerprint.digest_of_code(tree())
+    assert fingerprint.digest_of_code(
+        tree(ast.Constant(""))
+    ) == fingerprint.digest_of_code(tree())
+    assert fingerprint.digest_of_code(
+        tree(ast.Constant("8"))
+    ) != fingerprint.digest_of_code(tree())
 
 
 OTHER_PYTHONS: list[Path] = sorted(
@@ -188,7 +224,10 @@ def test_all_modules_have_the_same_digest_in_all_versions_of_python() -> None:
     )
     printed = {
         subprocess.run(
-            [str(python), "-c", code, str(PACKAGE)], capture_output=True, text=True, check=True
+            [str(python), "-c", code, str(PACKAGE)],
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for python in (sys.executable, *OTHER_PYTHONS)
     }
@@ -216,9 +255,17 @@ def _signatures(root: Path) -> dict[str, str]:
         "def sign(spec):\n    made = metric(spec); return made.signature(made.identities(Tools()))\n"
         f"print(json.dumps({{spec: sign(spec) for spec in {list(CHANGES)!r}}}))"
     )
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(root),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     signatures: dict[str, str] = json.loads(done.stdout)
     return signatures
@@ -228,14 +275,19 @@ CHANGES = {
     "capture": {"language/lexicon.txt", "language/scene.py"},
     "meteor": {"text/wordnet/synonyms.txt.xz"},
     "token_f1": {"text/word_frequencies.txt"},
-    "vcs_short": {"text/word_frequencies.txt", "metrics/vcs/stop_words_english.txt"},
+    "vcs_short": {
+        "text/word_frequencies.txt",
+        "metrics/vcs/stop_words_english.txt",
+    },
     "length": {"text/tokenize.py"},
 }
 """Files that change the numbers of a metric; a file that is not listed with it does not."""
 
 
 @pytest.mark.parametrize("file", sorted(set().union(*CHANGES.values())))
-def test_a_changed_file_changes_the_signatures_that_depend_on_it(copied: Path, file: str) -> None:
+def test_a_changed_file_changes_the_signatures_that_depend_on_it(
+    copied: Path, file: str
+) -> None:
     before = {spec: _signature(spec) for spec in CHANGES}
     target = copied / "beholder" / file
     content = target.read_bytes()
@@ -248,9 +300,15 @@ def test_a_changed_file_changes_the_signatures_that_depend_on_it(copied: Path, f
     depending = {spec for spec, files in CHANGES.items() if file in files}
     # All of these metrics cut texts into words.
     assert changed >= depending
-    if file.endswith((".xz", "stop_words_english.txt", "word_frequencies.txt")):
+    if file.endswith(
+        (".xz", "stop_words_english.txt", "word_frequencies.txt")
+    ):
         # Evidence of English, in ``text.languages``, counts frequent words.
-        more = {"capture", "meteor"} if file == "text/word_frequencies.txt" else {"capture"}
+        more = (
+            {"capture", "meteor"}
+            if file == "text/word_frequencies.txt"
+            else {"capture"}
+        )
         assert changed == depending | (more if file != STOP_WORDS else set())
 
 
@@ -278,24 +336,40 @@ def _signature(spec: str) -> str:
         ("vcs_short", ("stop_words", "embedder")),
     ],
 )
-def test_what_a_parameter_names_is_stated_with_a_digest(spec: str, fields: tuple[str, ...]) -> None:
-    parts = dict(part.split(":", 1) for part in _signature(spec).split("|")[1:])
+def test_what_a_parameter_names_is_stated_with_a_digest(
+    spec: str, fields: tuple[str, ...]
+) -> None:
+    parts = dict(
+        part.split(":", 1) for part in _signature(spec).split("|")[1:]
+    )
     for field in fields:
-        assert re.search(r"@[0-9a-f]{12}(\+tokenizers@[\d.]+)?$", parts[field]), parts
+        assert re.search(
+            r"@[0-9a-f]{12}(\+tokenizers@[\d.]+)?$", parts[field]
+        ), parts
 
 
 def test_the_graphs_of_posh_are_covered_with_a_model_as_judge() -> None:
     parts = dict(
-        part.split(":", 1) for part in _signature("posh(judge='oracle:model')").split("|")[1:]
+        part.split(":", 1)
+        for part in _signature("posh(judge='oracle:model')").split("|")[1:]
     )
-    builtin = dict(part.split(":", 1) for part in _signature("posh").split("|")[1:])
+    builtin = dict(
+        part.split(":", 1) for part in _signature("posh").split("|")[1:]
+    )
     assert parts["parser"] == builtin["parser"] != "builtin"
     assert parts["coref"] == builtin["coref"] != "builtin"
 
 
 UNCOVERED = (
     # make, name and store: they compute nothing
-    *("fingerprint.py", "fingerprints.json", "errors.py", "files.py", "optional.py", "records.py"),
+    *(
+        "fingerprint.py",
+        "fingerprints.json",
+        "errors.py",
+        "files.py",
+        "optional.py",
+        "records.py",
+    ),
     *("registry.py", "spec.py", "aio.py", "threads.py"),
     # refuses options and lists of a wrong form
     "options.py",
@@ -347,7 +421,11 @@ def test_three_signatures_cover_all_that_a_score_reads_and_runs() -> None:
 
 def _check_evidence(name: str, files: dict[str, bool]) -> None:
     assert "metrics/base.py" in files
-    frame = {"judges/asking.py", "judges/answers.py"} if not judged(name) else set()
+    frame = (
+        {"judges/asking.py", "judges/answers.py"}
+        if not judged(name)
+        else set()
+    )
     missed = [
         file
         for file, is_covered in files.items()
@@ -358,7 +436,10 @@ def _check_evidence(name: str, files: dict[str, bool]) -> None:
 
 def judged(name: str) -> bool:
     """Whether a metric asks a judge; others only pass through the list of its questions."""
-    return any(spec.startswith(name) and "oracle" in spec for spec in recorded.settings())
+    return any(
+        spec.startswith(name) and "oracle" in spec
+        for spec in recorded.settings()
+    )
 
 
 # Code of others
@@ -387,17 +468,25 @@ Write = Callable[..., type]
 
 
 @pytest.fixture
-def load_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+def load_metric(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Write]:
     """Write a module below a folder, import it as a new process does, and return its class."""
     names: set[str] = set()
 
     def forget() -> None:
-        for name in [loaded for loaded in sys.modules if loaded.partition(".")[0] in names]:
+        for name in [
+            loaded
+            for loaded in sys.modules
+            if loaded.partition(".")[0] in names
+        ]:
             del sys.modules[name]
         fingerprint.forget()
 
     def write(root: str, files: dict[str, str], module: str) -> type:
-        names.update({Path(name).parts[0].removesuffix(".py") for name in files})
+        names.update(
+            {Path(name).parts[0].removesuffix(".py") for name in files}
+        )
         for name, text in files.items():
             path = tmp_path / root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -405,7 +494,9 @@ def load_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wri
         monkeypatch.syspath_prepend(str(tmp_path / root))
         monkeypatch.setattr(sys, "dont_write_bytecode", True)
         forget()
-        cls: type = getattr(__import__(module, fromlist=["Colours"]), "Colours")  # noqa: B009
+        cls: type = getattr(  # noqa: B009
+            __import__(module, fromlist=["Colours"]), "Colours"
+        )
         return cls
 
     yield write
@@ -419,14 +510,19 @@ def _metric(formula: str, imports: str = "") -> str:
 OWN = {
     "its own file": ({"loose_colours.py": _metric("1.0")}, "loose_colours"),
     "a file beside it": (
-        {"loose_colours.py": _metric("N", "from numbers_of import N"), "numbers_of.py": "N = 1.0"},
+        {
+            "loose_colours.py": _metric("N", "from numbers_of import N"),
+            "numbers_of.py": "N = 1.0",
+        },
         "loose_colours",
     ),
     "another module of its package": (
         {
             "colour_pkg/__init__.py": "",
             "colour_pkg/inner/__init__.py": "",
-            "colour_pkg/inner/colours.py": _metric("N", "from ..numbers import N"),
+            "colour_pkg/inner/colours.py": _metric(
+                "N", "from ..numbers import N"
+            ),
             "colour_pkg/numbers.py": "N = 1.0",
         },
         "colour_pkg.inner.colours",
@@ -444,19 +540,25 @@ OWN = {
 
 
 @pytest.mark.parametrize("case", OWN)
-@pytest.mark.parametrize(("root", "differs"), [("src", True), ("site-packages", False)])
+@pytest.mark.parametrize(
+    ("root", "differs"), [("src", True), ("site-packages", False)]
+)
 def test_a_changed_formula_changes_the_digest_unless_a_version_identifies_it(
     load_metric: Write, case: str, root: str, differs: bool
 ) -> None:
     files, module = OWN[case]
     before = fingerprint.digest_of(load_metric(root, files, module))
     assert fingerprint.digest_of(load_metric(root, files, module)) == before
-    changed = {name: text.replace("1.0", "2.0") for name, text in files.items()}
+    changed = {
+        name: text.replace("1.0", "2.0") for name, text in files.items()
+    }
     after = fingerprint.digest_of(load_metric(root, changed, module))
     assert (after != before) is differs
 
 
-def test_what_another_package_imports_of_ours_is_in_its_digest(load_metric: Write) -> None:
+def test_what_another_package_imports_of_ours_is_in_its_digest(
+    load_metric: Write,
+) -> None:
     imports = "from beholder.text import words"
     files = {"pkg_of_words.py": _metric("len(words(item.candidate))", imports)}
     cls = load_metric("site-packages", files, "pkg_of_words")
@@ -498,25 +600,39 @@ def test_a_class_without_a_file_is_identified_by_its_code(
         assert isinstance(cls, type)
         return fingerprint.digest_of(cls)
 
-    plain: dict[str, object] = {"factor": 2, "limit": 4, "sign": "+", "words": "Count."}
+    plain: dict[str, object] = {
+        "factor": 2,
+        "limit": 4,
+        "sign": "+",
+        "words": "Count.",
+    }
     assert (digest(plain | change) != digest(plain)) is differs
 
 
-def test_operations_of_another_package_are_in_the_signature(load_metric: Write) -> None:
+def test_operations_of_another_package_are_in_the_signature(
+    load_metric: Write,
+) -> None:
     @dataclass(frozen=True)
     class Asking(METRICS.get("length")):  # type: ignore[misc]
         needs = (Verify,)
 
     plain = METRICS.get("length")()
-    assert f"code:{fingerprint.digest_of(Asking, Verify)}|" in Asking().signature()
+    assert (
+        f"code:{fingerprint.digest_of(Asking, Verify)}|"
+        in Asking().signature()
+    )
     assert plain.signature() != Asking().signature()
 
 
-def test_tools_of_others_are_signed_with_their_code(load_metric: Write) -> None:
+def test_tools_of_others_are_signed_with_their_code(
+    load_metric: Write,
+) -> None:
     text = "class Colours:\n    identity = 'mine'\n    n = 1.0\n"
     signed = []
     for factor in ("1.0", "2.0"):
-        cls = load_metric("src", {"loose_tool.py": text.replace("1.0", factor)}, "loose_tool")
+        cls = load_metric(
+            "src", {"loose_tool.py": text.replace("1.0", factor)}, "loose_tool"
+        )
         signed.append(versioned(cls(), "mine"))
     assert signed[0] != signed[1]
     assert all(one.startswith("mine@") for one in signed)
@@ -534,13 +650,17 @@ print(run.summary["colours"].values["colours"].mean)
 """
 
 
-def test_a_run_of_a_script_is_not_continued_with_another_formula(tmp_path: Path) -> None:
+def test_a_run_of_a_script_is_not_continued_with_another_formula(
+    tmp_path: Path,
+) -> None:
     script = tmp_path / "mine.py"
 
     def start(formula: str) -> subprocess.CompletedProcess[str]:
         script.write_text(SCRIPT.format(metric=_metric(formula)), "utf-8")
         command = [sys.executable, str(script), str(tmp_path / "run")]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False
+        )
 
     assert start("1.0").stdout.strip() == "1.0"
     assert start("1.0").stdout.strip() == "1.0"
@@ -557,11 +677,15 @@ def test_a_run_is_not_continued_when_a_word_list_changed(
     digest = fingerprint.digest_of_data
     changed = PACKAGE / "language" / "lexicon.txt"
     monkeypatch.setattr(
-        fingerprint, "digest_of_data", lambda path: digest(path) + "!" * (path == changed)
+        fingerprint,
+        "digest_of_data",
+        lambda path: digest(path) + "!" * (path == changed),
     )
     fingerprint.digest_of.cache_clear()
     fingerprint.digest_of_modules.cache_clear()
-    with pytest.raises(Exception, match=r"parser was builtin@\S+, now builtin@\S+"):
+    with pytest.raises(
+        Exception, match=r"parser was builtin@\S+, now builtin@\S+"
+    ):
         score(rows, ["spice"], out=tmp_path / "run")
     monkeypatch.undo()
     fingerprint.forget()

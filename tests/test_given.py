@@ -53,7 +53,9 @@ def test_types_are_those_of_the_annotations(
     for value in good:
         check_types(taker, {name: value}, "here")
     for value in bad:
-        with pytest.raises(ConfigError, match=f"^here: {name}=.*: expected {said}$"):
+        with pytest.raises(
+            ConfigError, match=f"^here: {name}=.*: expected {said}$"
+        ):
             check_types(taker, {name: value}, "here")
 
 

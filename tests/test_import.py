@@ -13,16 +13,34 @@ import pytest
 
 import beholder
 
-HEAVY = ["numpy", "scipy", "pyarrow", "matplotlib", "model2vec", "tokenizers", "httpx2", "rich"]
+HEAVY = [
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "matplotlib",
+    "model2vec",
+    "tokenizers",
+    "httpx2",
+    "rich",
+]
 
 
 def _printed_by(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return done.stdout
 
 
 def _loaded_after(statement: str) -> set[str]:
-    return set(_printed_by(f"{statement}\nimport sys\nprint(' '.join(sys.modules))").split())
+    return set(
+        _printed_by(
+            f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+        ).split()
+    )
 
 
 def test_import_beholder_loads_no_heavy_module() -> None:
@@ -31,7 +49,14 @@ def test_import_beholder_loads_no_heavy_module() -> None:
 
 def test_building_a_metric_loads_no_model_and_no_plotting() -> None:
     loaded = _loaded_after("import beholder; beholder.VCS()")
-    assert not loaded & {"scipy", "pyarrow", "matplotlib", "model2vec", "httpx2", "torch"}
+    assert not loaded & {
+        "scipy",
+        "pyarrow",
+        "matplotlib",
+        "model2vec",
+        "httpx2",
+        "torch",
+    }
 
 
 def test_listing_the_metrics_loads_no_store_and_no_pages() -> None:
@@ -44,7 +69,14 @@ def test_listing_the_metrics_loads_no_store_and_no_pages() -> None:
     listed = _printed_by(code)
     assert "posh" in listed
     loaded = set(listed.splitlines()[-1].split())
-    assert not loaded & {"scipy", "pyarrow", "jinja2", "spacy", "PIL", "beholder.run.store"}
+    assert not loaded & {
+        "scipy",
+        "pyarrow",
+        "jinja2",
+        "spacy",
+        "PIL",
+        "beholder.run.store",
+    }
 
 
 def test_pages_of_runs_without_human_ratings_load_no_scipy() -> None:
@@ -52,8 +84,12 @@ def test_pages_of_runs_without_human_ratings_load_no_scipy() -> None:
     assert "scipy" not in loaded
 
 
-def test_scoring_loads_no_statistics_before_a_gate_or_labels_ask_for_one() -> None:
-    loaded = _loaded_after("from beholder.kinds.scores import gates, gate_reports, page")
+def test_scoring_loads_no_statistics_before_a_gate_or_labels_ask_for_one() -> (
+    None
+):
+    loaded = _loaded_after(
+        "from beholder.kinds.scores import gates, gate_reports, page"
+    )
     assert not loaded & {"scipy.stats", "scipy.optimize", "matplotlib"}
 
 
@@ -92,7 +128,9 @@ def test_without_extras_only_what_needs_them_cannot_be_imported() -> None:
     failed = _printed_by(IMPORT_ALL.format(extras=EXTRAS)).split()
     assert "beholder.kinds.ranking.plots" in failed  # the packages are hidden
     assert [
-        name for name in failed if not name.startswith(NEED_EXTRAS) and not name.endswith(".plots")
+        name
+        for name in failed
+        if not name.startswith(NEED_EXTRAS) and not name.endswith(".plots")
     ] == []
 
 
@@ -107,11 +145,15 @@ def test_a_score_draws_itself_in_a_notebook() -> None:
 
 
 def test_every_public_name_can_be_had() -> None:
-    assert [name for name in dir(beholder) if getattr(beholder, name, None) is None] == []
+    assert [
+        name for name in dir(beholder) if getattr(beholder, name, None) is None
+    ] == []
 
 
 def test_the_names_for_types_are_those_that_load() -> None:
-    tree = ast.parse(Path(beholder.__file__).with_suffix(".pyi").read_text("utf-8"))
+    tree = ast.parse(
+        Path(beholder.__file__).with_suffix(".pyi").read_text("utf-8")
+    )
     names = {
         str(alias.asname): (one.module, alias.name)
         for one in tree.body
@@ -142,9 +184,16 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_no_module_hides_the_name_it_offers() -> None:
     # Importing a submodule sets its name on the package, in place of a function that is called so.
-    for package in ("beholder.kinds.narratives.storylines", "beholder.report", "beholder.stats"):
+    for package in (
+        "beholder.kinds.narratives.storylines",
+        "beholder.report",
+        "beholder.stats",
+    ):
         module = importlib.import_module(package)
-        submodules = {submodule.name for submodule in pkgutil.iter_modules(module.__path__)}
+        submodules = {
+            submodule.name
+            for submodule in pkgutil.iter_modules(module.__path__)
+        }
         assert not submodules & set(module.__all__), package
 
 
@@ -154,7 +203,15 @@ def test_the_list_of_commands_loads_nothing_and_has_every_command() -> None:
         "from beholder.__main__ import main; main(); print(*sys.modules)"
     )
     *said, modules = _printed_by(code).splitlines()
-    assert not set(modules.split()) & {"cyclopts", "numpy", "rich", "msgspec", "beholder.cli"}
+    assert not set(modules.split()) & {
+        "cyclopts",
+        "numpy",
+        "rich",
+        "msgspec",
+        "beholder.cli",
+    }
     from beholder.cli.main import app
 
-    assert {line.split()[0] for line in said if line[:3].strip()} >= {*app} - {"-h"}
+    assert {line.split()[0] for line in said if line[:3].strip()} >= {*app} - {
+        "-h"
+    }

@@ -31,8 +31,13 @@ def test_the_builtin_judge_answers_without_a_run() -> None:
 
 
 def test_options_beside_a_spec_stand_in_it_and_those_inside_go_first() -> None:
-    made = beholder.judge("openai('m', timeout=9)", timeout=5, base_url="http://localhost:1/v1")
-    assert made.named() == "openai('m', base_url='http://localhost:1/v1', timeout=9)"
+    made = beholder.judge(
+        "openai('m', timeout=9)", timeout=5, base_url="http://localhost:1/v1"
+    )
+    assert (
+        made.named()
+        == "openai('m', base_url='http://localhost:1/v1', timeout=9)"
+    )
     panel = beholder.judge("panel(openai:a, openai:b)", temperature=0.5)
     members = "[openai('a', temperature=0.5), openai('b', temperature=0.5)]"
     assert panel.named() == f"panel(members={members})"
@@ -43,15 +48,23 @@ def test_an_option_that_no_judge_takes_is_refused() -> None:
         beholder.judge("builtin", base_url="http://localhost:1/v1")
 
 
-def test_metrics_and_doors_take_it_as_they_take_its_spec(tmp_path: Path) -> None:
-    name = scripted(tmp_path, {"reason": "So it is.", "overall": 4, "mistakes": 4, "omissions": 5})
+def test_metrics_and_doors_take_it_as_they_take_its_spec(
+    tmp_path: Path,
+) -> None:
+    name = scripted(
+        tmp_path,
+        {"reason": "So it is.", "overall": 4, "mistakes": 4, "omissions": 5},
+    )
     made = beholder.judge(name, temperature=0.25)
     assert PoSh(judge=made) == PoSh(judge=made.named())  # type: ignore[arg-type]
     both: tuple[Judge | str, ...] = (made, made.named())
     for number, judge in enumerate(both):
         out = tmp_path / str(number)
         beholder.score([ROW], ["direct_assessment"], judge=judge, out=out)
-    logs = [json.loads((tmp_path / n / "run.json").read_text())["summary"] for n in "01"]
+    logs = [
+        json.loads((tmp_path / n / "run.json").read_text())["summary"]
+        for n in "01"
+    ]
     assert logs[0] == logs[1]
     assert logs[0][0]["n_failed"] == 0
     assert logs[0][0]["values"]["recall"]["mean"] == 1.0
@@ -68,8 +81,12 @@ def test_a_cache_answers_the_second_judge(tmp_path: Path) -> None:
     said = {}
     for kept in (cache, None):
         for answer in (True, False):
-            name = scripted(tmp_path, {"rows": [{"id": 0, "supported": answer}]})
-            said[kept, answer] = run_sync(beholder.judge(name, cache=kept).ask(CLAIM))
+            name = scripted(
+                tmp_path, {"rows": [{"id": 0, "supported": answer}]}
+            )
+            said[kept, answer] = run_sync(
+                beholder.judge(name, cache=kept).ask(CLAIM)
+            )
     assert said == {
         (cache, True): [True],
         (cache, False): [True],

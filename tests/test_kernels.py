@@ -25,17 +25,23 @@ ONE = Outcome("One", {"a dog": True, "A dog.": "[0, 0]"}, {"accord": 0.5})
         ({"values": {"accord": float("nan")}}, 1),
     ],
 )
-def test_each_difference_is_a_line(changes: dict[str, dict[str, object]], expected: int) -> None:
+def test_each_difference_is_a_line(
+    changes: dict[str, dict[str, object]], expected: int
+) -> None:
     found = differences(ONE, replace(ONE, kernel="Other", **changes))  # type: ignore[arg-type]
     assert len(found) == expected
     assert all("One" in line and "Other" in line for line in found)
 
 
-def test_a_difference_and_too_few_kernels_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_and_too_few_kernels_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     outcomes = {name: replace(ONE, kernel=name) for name in "abc"}
     monkeypatch.setattr(kernels, "kernel", lambda: "a")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(kernels, "run", lambda _: (outcomes, {"d": "does not run"}))
+    monkeypatch.setattr(
+        kernels, "run", lambda _: (outcomes, {"d": "does not run"})
+    )
     assert kernels.main([]) == 0
     outcomes["c"] = replace(outcomes["c"], decisions={"a dog": False})
     assert kernels.main([]) == 1

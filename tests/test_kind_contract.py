@@ -38,7 +38,12 @@ from beholder.run import manifest
 from beholder.run.execute import Work
 from beholder.run.kind import builtin_kinds, kind_named, plan, run
 from beholder.run.plan import RunPlan
-from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, TranslateRow
+from beholder.run.rows.askers import (
+    CaptionRow,
+    ClassifyRow,
+    RowAsker,
+    TranslateRow,
+)
 from beholder.run.rows.engine import RowsConfig
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Done, OneMachine, Quiet, RunContext
@@ -51,7 +56,11 @@ from toy.reviewer import Reviewer, write_reviews
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
-for _name, _backend in (("story", Storyteller), ("reader", Reader), ("reviewer", Reviewer)):
+for _name, _backend in (
+    ("story", Storyteller),
+    ("reader", Reader),
+    ("reviewer", Reviewer),
+):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
@@ -110,15 +119,29 @@ def _replace(file: str, old: str, new: str) -> None:
 
 
 def _scored() -> Kind:
-    specs = ("bleu", "vcs", "fleur(judge='oracle:model')", "dcscore(judge='oracle:model')")
-    config = ScoreConfig("d.jsonl", tuple(map(metric, specs)), Path("run"), work=ONE)
+    specs = (
+        "bleu",
+        "vcs",
+        "fleur(judge='oracle:model')",
+        "dcscore(judge='oracle:model')",
+    )
+    config = ScoreConfig(
+        "d.jsonl", tuple(map(metric, specs)), Path("run"), work=ONE
+    )
 
     def prepare() -> None:
         rows = [
-            {"id": i.id, "candidate": i.candidate, "references": i.references, "images": i.images}
+            {
+                "id": i.id,
+                "candidate": i.candidate,
+                "references": i.references,
+                "images": i.images,
+            }
             for i in items(Path())
         ]
-        Path("d.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        Path("d.jsonl").write_text(
+            "".join(f"{json.dumps(row)}\n" for row in rows)
+        )
 
     return Kind(
         "scores",
@@ -133,7 +156,9 @@ def _scored() -> Kind:
 
 def _ranked() -> Kind:
     rankers = (Response(REVIEWER, orders=2), ByMetric(metric("length")))
-    config = RankConfig("r.jsonl", Path("run"), rankers, resamples=50, work=ONE)
+    config = RankConfig(
+        "r.jsonl", Path("run"), rankers, resamples=50, work=ONE
+    )
     return Kind(
         "ranking",
         lambda: write_reviews(Path("r.jsonl"), 5),
@@ -175,7 +200,9 @@ def _narrated() -> Kind:
 
 
 def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
-    config = RowsConfig("data/d.jsonl", Path("out.jsonl"), {"s": asker}, work=ONE)
+    config = RowsConfig(
+        "data/d.jsonl", Path("out.jsonl"), {"s": asker}, work=ONE
+    )
 
     def prepare() -> None:
         make_collection(Path("data"), 5)
@@ -186,11 +213,15 @@ def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
                 "id": str(n),
                 "candidate": f"A thing_{n} is there.",
                 "images": [f"img/{n:03d}.jpg"],
-                "marks": [{"kind": "omission", "text": "a cat", "instead": "A cat."}],
+                "marks": [
+                    {"kind": "omission", "text": "a cat", "instead": "A cat."}
+                ],
             }
             for n in range(5)
         ]
-        Path("data/d.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        Path("data/d.jsonl").write_text(
+            "".join(f"{json.dumps(row)}\n" for row in rows)
+        )
 
     return Kind(
         "rows",
@@ -205,7 +236,9 @@ def _rows(asker: RowAsker, *, looks: bool = True) -> Kind:
 
 
 def _reviewed() -> Kind:
-    config = ReviewsConfig("data/index.csv", Path("run"), REVIEWER, ("en", "de"), work=ONE)
+    config = ReviewsConfig(
+        "data/index.csv", Path("run"), REVIEWER, ("en", "de"), work=ONE
+    )
     return Kind(
         "reviews",
         lambda: make_collection(Path("data"), 4),
@@ -223,15 +256,25 @@ TABLE: dict[str, Callable[[], Kind]] = {
     "ranking": _ranked,
     "narratives": _narrated,
     "rows of caption": lambda: _rows(CaptionRow(STORY)),
-    "rows of classify": lambda: _rows(ClassifyRow(READER, {"nature": "land", "trade": "shops"})),
-    "rows of revise": lambda: _rows(ReviseRow("scripted:rules.jsonl"), looks=False),
-    "rows of translate": lambda: _rows(TranslateRow(READER, "English", "Hindi"), looks=False),
+    "rows of classify": lambda: _rows(
+        ClassifyRow(READER, {"nature": "land", "trade": "shops"})
+    ),
+    "rows of revise": lambda: _rows(
+        ReviseRow("scripted:rules.jsonl"), looks=False
+    ),
+    "rows of translate": lambda: _rows(
+        TranslateRow(READER, "English", "Hindi"), looks=False
+    ),
     "reviews": _reviewed,
 }
 
 
 @pytest.fixture
-def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kind:
+def kind(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Kind:
     monkeypatch.chdir(tmp_path)
     found: Kind = TABLE[request.param]()
     found.prepare()
@@ -250,14 +293,25 @@ def contents(kind: Kind) -> dict[str, bytes]:
     """All that a run leaves for people and programs, its store aside."""
     draw(kind.folder)
     named = (*TABLES, *kind.others)
-    thumbs = (str(one.relative_to(kind.folder)) for one in kind.folder.rglob("thumbs/*"))
-    return {name: (kind.folder / name).read_bytes() for name in (*named, *sorted(thumbs))}
+    thumbs = (
+        str(one.relative_to(kind.folder))
+        for one in kind.folder.rglob("thumbs/*")
+    )
+    return {
+        name: (kind.folder / name).read_bytes()
+        for name in (*named, *sorted(thumbs))
+    }
 
 
 @every
-def test_it_goes_on_after_an_interruption_to_the_same_bytes(kind: Kind, tmp_path: Path) -> None:
+def test_it_goes_on_after_an_interruption_to_the_same_bytes(
+    kind: Kind, tmp_path: Path
+) -> None:
     kind.run(calm := Watched())
-    once, asked = contents(kind), Path("log").read_text() if Path("log").is_file() else ""
+    once, asked = (
+        contents(kind),
+        Path("log").read_text() if Path("log").is_file() else "",
+    )
     for at in (1, calm.total // 2):
         again = tmp_path / str(at)
         again.mkdir()
@@ -268,11 +322,15 @@ def test_it_goes_on_after_an_interruption_to_the_same_bytes(kind: Kind, tmp_path
                 kind.run(stopped := Watched(at))
             assert manifest.read(kind.folder).status == "interrupted"
             kind.run(resumed := Watched())
-            assert stopped.n_done <= resumed.reused < resumed.total == calm.total
+            assert (
+                stopped.n_done <= resumed.reused < resumed.total == calm.total
+            )
             assert resumed.n_done == resumed.total - resumed.reused
             assert contents(kind) == once
             if asked:  # nothing is paid for twice
-                assert sorted(Path("log").read_text().split()) == sorted(asked.split())
+                assert sorted(Path("log").read_text().split()) == sorted(
+                    asked.split()
+                )
 
 
 @every
@@ -281,7 +339,11 @@ def test_a_second_start_does_nothing(kind: Kind) -> None:
     before = contents(kind)
     kind.run(second := Watched())
     assert (first.reused, first.n_done) == (0, first.total)
-    assert (second.reused, second.n_done, second.total) == (first.total, 0, first.total)
+    assert (second.reused, second.n_done, second.total) == (
+        first.total,
+        0,
+        first.total,
+    )
     assert contents(kind) == before
 
 
@@ -300,7 +362,9 @@ class Elsewhere(OneMachine):
 def test_its_work_is_done_by_the_engine(kind: Kind) -> None:
     engine, watched = Elsewhere(), Watched()
     if not kind_named(kind.name).engines:
-        with pytest.raises(ConfigError, match=f"{kind.name!r} work on this machine only"):
+        with pytest.raises(
+            ConfigError, match=f"{kind.name!r} work on this machine only"
+        ):
             kind.run(watched, engine=engine)
         assert not kind.folder.exists()
         return
@@ -339,7 +403,9 @@ def test_a_plan_asks_and_writes_nothing(kind: Kind) -> None:
 def test_a_busy_folder_is_refused(kind: Kind) -> None:
     with (
         Store.open(kind.folder),
-        pytest.raises(RunError, match="being written by another beholder process"),
+        pytest.raises(
+            RunError, match="being written by another beholder process"
+        ),
     ):
         kind.run(Watched())
 
@@ -353,7 +419,9 @@ def test_changed_data_are_refused(kind: Kind) -> None:
 
 
 @every
-def test_a_changed_picture_is_refused_where_it_is_looked_at(kind: Kind) -> None:
+def test_a_changed_picture_is_refused_where_it_is_looked_at(
+    kind: Kind,
+) -> None:
     kind.run(Watched())
     before = contents(kind)
     if kind.picture is None:
@@ -363,10 +431,15 @@ def test_a_changed_picture_is_refused_where_it_is_looked_at(kind: Kind) -> None:
         assert second.n_done == 0
         return
     Image.new("RGB", (9, 9), "red").save(kind.picture)
-    with pytest.raises(RunError, match=r"made of another picture.*the file has changed since"):
+    with pytest.raises(
+        RunError, match=r"made of another picture.*the file has changed since"
+    ):
         kind.run(Watched())
-    assert {name: before[name] for name in ("scores.parquet", "units.parquet")} == {
-        name: (kind.folder / name).read_bytes() for name in ("scores.parquet", "units.parquet")
+    assert {
+        name: before[name] for name in ("scores.parquet", "units.parquet")
+    } == {
+        name: (kind.folder / name).read_bytes()
+        for name in ("scores.parquet", "units.parquet")
     }
 
 
@@ -392,6 +465,10 @@ def test_it_is_read(kind: Kind) -> None:
     kind.run(watched := Watched())
     run = Run(kind.folder)
     assert run.kind == kind.name
-    found: list[Any] = [one for name in run.summary for one in run.outcomes(name)]
+    found: list[Any] = [
+        one for name in run.summary for one in run.outcomes(name)
+    ]
     assert len(found) == watched.total
-    assert {row["metric"] for row in run.to_arrow().to_pylist()} <= set(run.summary)
+    assert {row["metric"] for row in run.to_arrow().to_pylist()} <= set(
+        run.summary
+    )

@@ -48,9 +48,13 @@ MODULES = {
 
 def _imported(module: str) -> Iterator[str]:
     """Our modules that a module names in imports, wherever they stand: in functions, for types."""
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for node in ast.walk(
+        ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    ):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
+            yield from (
+                alias.name for alias in node.names if alias.name in MODULES
+            )
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{module}: relative import"
             for alias in node.names:
@@ -86,10 +90,14 @@ def test_imports_go_downward_only(imports: dict[str, list[str]]) -> None:
         for name in names
         if PARTS.index(_part(name)) > PARTS.index(_part(module))
     ]
-    assert upward == [], "LEVELS places the importing part before the imported part"
+    assert upward == [], (
+        "LEVELS places the importing part before the imported part"
+    )
 
 
-def test_no_kind_of_work_imports_another(imports: dict[str, list[str]]) -> None:
+def test_no_kind_of_work_imports_another(
+    imports: dict[str, list[str]],
+) -> None:
     sideward = [
         f"{module} imports {name}"
         for module, names in imports.items()
@@ -99,14 +107,20 @@ def test_no_kind_of_work_imports_another(imports: dict[str, list[str]]) -> None:
     assert sideward == [], "move what both kinds need below kinds"
 
 
-def test_an_import_is_read_wherever_it_stands(imports: dict[str, list[str]]) -> None:
+def test_an_import_is_read_wherever_it_stands(
+    imports: dict[str, list[str]],
+) -> None:
     # By reading: the command imports its outputs in a function, and its rules at the top.
-    assert {"beholder.lint.outputs", "beholder.lint.rules"} <= set(imports["beholder.lint.command"])
+    assert {"beholder.lint.outputs", "beholder.lint.rules"} <= set(
+        imports["beholder.lint.command"]
+    )
     assert len({_kind(module) for module in imports} - {""}) >= 8
 
 
 def test_no_modules_import_each_other(imports: dict[str, list[str]]) -> None:
-    graph = {module: set(names) - {module} for module, names in imports.items()}
+    graph = {
+        module: set(names) - {module} for module, names in imports.items()
+    }
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -24,14 +24,20 @@ RULES = Path(__file__).parent / "toy" / "assess_rules.jsonl"
 # a model. elsewhere: these run in a test of its own, because it needs pictures or weights.
 TABLE: dict[str, dict[str, object]] = {
     "accord": {"identical": 1.0, "changed": "accord(encoder='hf:x')"},
-    "bertscore": {"changed": "bertscore(layer=9)", "elsewhere": "classical/test_bertscore.py"},
+    "bertscore": {
+        "changed": "bertscore(layer=9)",
+        "elsewhere": "classical/test_bertscore.py",
+    },
     "clair": {
         "identical": 1.0,
         "plain": "clair(judge='openai:m')",
         "changed": "clair(judge='openai:x')",
         "scored": f"clair(judge='scripted:{RULES}')",
     },
-    "clipscore": {"changed": "clipscore(prefix='')", "elsewhere": "classical/test_clipscore.py"},
+    "clipscore": {
+        "changed": "clipscore(prefix='')",
+        "elsewhere": "classical/test_clipscore.py",
+    },
     "direct_assessment": {
         "identical": 1.0,
         "plain": "direct_assessment(judge='openai:m')",
@@ -70,7 +76,10 @@ TABLE: dict[str, dict[str, object]] = {
         "changed": "autodq(judge='openai:m', what='objects')",
         "elsewhere": "test_written.py",
     },
-    "checklist": {"changed": "checklist(at_once=2)", "elsewhere": "test_asked.py"},
+    "checklist": {
+        "changed": "checklist(at_once=2)",
+        "elsewhere": "test_asked.py",
+    },
     "qa": {
         "plain": "qa(judge='openai:m')",
         "changed": "qa(judge='openai:m', seed=2)",
@@ -122,14 +131,18 @@ def test_the_table_has_every_builtin_metric() -> None:
 
 PLAIN = {name: str(row.get("plain", name)) for name, row in TABLE.items()}
 SCORED = {
-    name: str(row.get("scored", name)) for name, row in TABLE.items() if "elsewhere" not in row
+    name: str(row.get("scored", name))
+    for name, row in TABLE.items()
+    if "elsewhere" not in row
 }
 
 
 def test_what_is_scored_elsewhere_has_its_tests() -> None:
     for row in TABLE.values():
         if "elsewhere" in row:
-            assert (Path(__file__).parent / "metrics" / str(row["elsewhere"])).is_file()
+            assert (
+                Path(__file__).parent / "metrics" / str(row["elsewhere"])
+            ).is_file()
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -144,22 +157,34 @@ class TestContract:
         if PLAIN[name] == name:
             assert metric(name).name == name
         else:
-            with pytest.raises(ConfigError, match=rf"{name} needs a judge .*--judge"):
+            with pytest.raises(
+                ConfigError, match=rf"{name} needs a judge .*--judge"
+            ):
                 metric(name)
 
     def test_a_value_that_is_no_choice_is_refused(self, name: str) -> None:
         for field, listed in choices(METRICS.get(name)).items():
-            with pytest.raises(ConfigError, match=rf"{field}='odd': expected one of {listed[0]!r}"):
+            with pytest.raises(
+                ConfigError,
+                match=rf"{field}='odd': expected one of {listed[0]!r}",
+            ):
                 metric(PLAIN[name], **{field: "odd"})
 
-    def test_a_tool_written_otherwise_is_the_same_metric(self, name: str) -> None:
+    def test_a_tool_written_otherwise_is_the_same_metric(
+        self, name: str
+    ) -> None:
         for p in params(METRICS.get(name)):
             if p.metadata["tool"]:
                 texts = ("x('a')", "x:a", "x(model='a')")
-                built = {metric(name, **{"judge": "openai:m", p.name: text}) for text in texts}
+                built = {
+                    metric(name, **{"judge": "openai:m", p.name: text})
+                    for text in texts
+                }
                 assert len(built) == 1
                 assert f"{p.name}='x:a'" in next(iter(built)).name
-                nested = metric(f"{name}({p.name}=x('a', b=1))", judge="openai:m").name
+                nested = metric(
+                    f"{name}({p.name}=x('a', b=1))", judge="openai:m"
+                ).name
                 assert f"{p.name}=x('a', b=1)" in nested
                 assert metric(nested, judge="openai:m").name == nested
 
@@ -168,7 +193,9 @@ class TestContract:
         assert json.loads(json.dumps(built.config())) == built.config()
         assert all(p.metadata["help"] for p in params(built))
 
-    def test_signature_names_every_field_that_affects_the_score(self, name: str) -> None:
+    def test_signature_names_every_field_that_affects_the_score(
+        self, name: str
+    ) -> None:
         signature = metric(PLAIN[name]).signature()
         for p in params(METRICS.get(name)):
             assert (f"|{p.name}:" in signature) == p.metadata["affects_score"]
@@ -176,12 +203,27 @@ class TestContract:
 
 EMPTY_IS_AN_ANSWER = {"qa", "checklist", "placement"}
 """A text that says nothing answers no question, and may be right for a picture that decorates."""
-WORDLESS = ["-", ".", "...", "?!", "*", "—", "。", "🏖️", "👍🏽 ❤", "( ) [ ]", "„“", "\u200b-"]
+WORDLESS = [
+    "-",
+    ".",
+    "...",
+    "?!",
+    "*",
+    "—",
+    "。",
+    "🏖️",
+    "👍🏽 ❤",
+    "( ) [ ]",
+    "„“",
+    "\u200b-",
+]
 
 
 @pytest.mark.parametrize("name", sorted(set(TABLE) - EMPTY_IS_AN_ANSWER))
 @pytest.mark.parametrize("text", WORDLESS)
-def test_a_text_without_words_is_a_failure_of_every_metric(name: str, text: str) -> None:
+def test_a_text_without_words_is_a_failure_of_every_metric(
+    name: str, text: str
+) -> None:
     built = metric(PLAIN[name])
     given = {"images": ("a.png",), "meta": {"objects": ["dog"]}}
     with pytest.raises(ItemError, match="the candidate has no words"):
@@ -194,19 +236,27 @@ def test_a_text_without_words_is_a_failure_of_every_metric(name: str, text: str)
 @pytest.mark.parametrize(("name", "spec"), SCORED.items(), ids=list(SCORED))
 @pytest.mark.filterwarnings("ignore:.* over one image is 0")
 class TestScores:
-    def test_values_are_those_it_states_and_lie_in_their_range(self, name: str, spec: str) -> None:
+    def test_values_are_those_it_states_and_lie_in_their_range(
+        self, name: str, spec: str
+    ) -> None:
         built = metric(spec)
-        found = built.score_text("A dog sleeps. A red car passes by.", TEXT).values
+        found = built.score_text(
+            "A dog sleeps. A red car passes by.", TEXT
+        ).values
         assert list(found) == [value.name for value in built.values]
         for value in built.values:
             assert value.low <= found[value.name] <= value.high
 
-    def test_identical_texts_get_the_stated_headline(self, name: str, spec: str) -> None:
+    def test_identical_texts_get_the_stated_headline(
+        self, name: str, spec: str
+    ) -> None:
         built = metric(spec)
         found = built.score_text(TEXT, TEXT).values[built.values[0].name]
         assert found == pytest.approx(TABLE[name]["identical"], abs=1e-6)
 
-    def test_order_of_items_does_not_matter(self, name: str, spec: str) -> None:
+    def test_order_of_items_does_not_matter(
+        self, name: str, spec: str
+    ) -> None:
         items = [
             Item("a", "A dog sleeps on a mat.", (TEXT,)),
             Item("b", "A woman sells lemons. A boy sleeps.", (TEXT,)),
@@ -219,12 +269,16 @@ class TestScores:
         ]
 
     @pytest.mark.parametrize(
-        ("candidate", "references"), [("", (TEXT,)), (" \n", (TEXT,)), (TEXT, ())]
+        ("candidate", "references"),
+        [("", (TEXT,)), (" \n", (TEXT,)), (TEXT, ())],
     )
     def test_an_empty_side_is_a_failure_with_a_reason(
         self, name: str, spec: str, candidate: str, references: tuple[str, ...]
     ) -> None:
-        if not references and "references" not in METRICS.get(name).required_fields:
+        if (
+            not references
+            and "references" not in METRICS.get(name).required_fields
+        ):
             return  # it reads none
         (outcome,) = metric(spec).score([Item("a", candidate, references)])
         assert isinstance(outcome, ItemFailure)
@@ -240,24 +294,40 @@ class TestScores:
         ids=["one word", "only punctuation", "emoji", "html", "control", "hindi", "japanese",
              "long word", "500 words", "2000 words"],
     )  # fmt: skip
-    def test_odd_texts_get_a_score_or_a_reason(self, name: str, spec: str, text: str) -> None:
+    def test_odd_texts_get_a_score_or_a_reason(
+        self, name: str, spec: str, text: str
+    ) -> None:
         for candidate, reference in ((text, TEXT), (TEXT, text), (text, text)):
-            (outcome,) = metric(spec).score([Item("a", candidate, (reference,))])
-            assert isinstance(outcome, ItemScore) or "bug" not in outcome.message
+            (outcome,) = metric(spec).score(
+                [Item("a", candidate, (reference,))]
+            )
+            assert (
+                isinstance(outcome, ItemScore) or "bug" not in outcome.message
+            )
 
 
-EMBEDDING = [name for name in TABLE if any(p.name == "embedder" for p in params(METRICS.get(name)))]
+EMBEDDING = [
+    name
+    for name in TABLE
+    if any(p.name == "embedder" for p in params(METRICS.get(name)))
+]
 
 
 @pytest.mark.parametrize("name", EMBEDDING)
-def test_the_encoder_in_the_package_can_stand_for_every_embedder(name: str) -> None:
+def test_the_encoder_in_the_package_can_stand_for_every_embedder(
+    name: str,
+) -> None:
     built = metric(name, embedder="minilm")
     first = built.values[0].name
     copy = built.score_text(TEXT, TEXT)
-    assert copy.values[first] == pytest.approx(TABLE[name]["identical"], abs=1e-6)
+    assert copy.values[first] == pytest.approx(
+        TABLE[name]["identical"], abs=1e-6
+    )
     assert "|embedder:minilm@" in copy.signature
     others = [
-        metric(name, embedder=kind).score_text("A dog sleeps beside lemons.", TEXT).values
+        metric(name, embedder=kind)
+        .score_text("A dog sleeps beside lemons.", TEXT)
+        .values
         for kind in ("minilm", "static")
     ]
     assert others[0] != others[1]  # and it is what the texts were compared by

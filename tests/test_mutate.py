@@ -22,7 +22,10 @@ def test_every_named_package_and_file_exists() -> None:
 
 def test_every_named_test_exists() -> None:
     words = {
-        word for groups in map(mirrors.tests_of, MIRRORS) for group in groups for word in group
+        word
+        for groups in map(mirrors.tests_of, MIRRORS)
+        for group in groups
+        for word in group
     }
     paths = {word for word in words if word.startswith("tests/")}
     assert len(paths) > 50

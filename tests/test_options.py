@@ -40,8 +40,12 @@ def test_keyword_options_are_the_fields_of_the_groups() -> None:
         (JudgeOptions, "replicates", 0),
     ],
 )
-def test_a_value_out_of_range_is_named(group: Any, name: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=rf"{name}={value!r}: expected .*leave it out"):
+def test_a_value_out_of_range_is_named(
+    group: Any, name: str, value: object
+) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"{name}={value!r}: expected .*leave it out"
+    ):
         group(**{name: value})
 
 
@@ -53,7 +57,9 @@ def test_limits_of_the_ranges_are_inside() -> None:
 
 def test_only_what_was_given_goes_to_judges() -> None:
     assert JudgeOptions().keywords() == {}
-    given = JudgeOptions("http://a/v1", "KEY", 0, Path("p"), True, {"timeout": 3}, 2)
+    given = JudgeOptions(
+        "http://a/v1", "KEY", 0, Path("p"), True, {"timeout": 3}, 2
+    )
     assert given.keywords() == {
         "base_url": "http://a/v1",
         "key_env": "KEY",
@@ -84,12 +90,16 @@ def test_the_address_goes_to_those_that_take_one(tmp_path: Path) -> None:
     assert isinstance(asked, OpenAIEmbedder)
     assert asked.identity == "openai:m@127.0.0.1:9"
     keywords: dict[str, Any] = options["judge"]
-    assert isinstance(judges.judge(f"panel(openai:m, scripted:{rules})", **keywords), Panel)
+    assert isinstance(
+        judges.judge(f"panel(openai:m, scripted:{rules})", **keywords), Panel
+    )
     alone = judges.judge("openai:m", **keywords)
     assert isinstance(alone, LLMJudge)
     assert alone.backend.name == "openai:m@http://127.0.0.1:9/v1"
     with pytest.raises(ConfigError, match="base_url"):
-        judges.judge(f"scripted({str(rules)!r}, base_url='http://127.0.0.1:9/v1')")
+        judges.judge(
+            f"scripted({str(rules)!r}, base_url='http://127.0.0.1:9/v1')"
+        )
 
 
 def test_extra_may_not_repeat_a_field() -> None:

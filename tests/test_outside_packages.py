@@ -87,7 +87,9 @@ Install = Callable[..., None]
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+def install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Install]:
     """Installs a distribution in a version; a second call replaces the first."""
     site = tmp_path / "site"
     site.mkdir()
@@ -101,14 +103,20 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             info.rmdir()
         info = site / f"{module}-{version}.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
         (info / "entry_points.txt").write_text(ENTRIES.format(module=module))
         (info / "top_level.txt").write_text(f"{module}\n")
         # A file of equal size in the same second would be taken for the compiled one.
         shutil.rmtree(site / module, ignore_errors=True)
         (site / module).mkdir()
-        (site / module / "__init__.py").write_text("from .tools import Nobody\n")
-        (site / module / "colours.py").write_text(f"FACTOR = {factor}\n{COLOURS}")
+        (site / module / "__init__.py").write_text(
+            "from .tools import Nobody\n"
+        )
+        (site / module / "colours.py").write_text(
+            f"FACTOR = {factor}\n{COLOURS}"
+        )
         (site / module / "tools.py").write_text(TOOLS)
         _forget(module)
 
@@ -120,7 +128,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 def _forget(module: str) -> None:
     """As in a new process."""
     importlib.invalidate_caches()
-    for name in [one for one in sys.modules if one.partition(".")[0] == module]:
+    for name in [
+        one for one in sys.modules if one.partition(".")[0] == module
+    ]:
         del sys.modules[name]
     for known in (METRICS, JUDGES, COREFERENCES):
         for name in [one for one in known._classes if "/" in one]:
@@ -136,14 +146,22 @@ def test_a_metric_names_its_package_and_version(install: Install) -> None:
     install("mypkg", "0.2")
     built = metric("mypkg/colours(names='red')")
     assert built.name == "mypkg/colours"
-    assert metric("mypkg/colours(names='blue')").name == "mypkg/colours(names='blue')"
-    assert re.fullmatch(
-        rf"mypkg/colours\|names:red\|mypkg:0\.2\|code:\w{{12}}\|v:{__version__}", built.signature()
+    assert (
+        metric("mypkg/colours(names='blue')").name
+        == "mypkg/colours(names='blue')"
     )
-    assert type(built)().signature() == built.signature()  # by the class, without a spec
+    assert re.fullmatch(
+        rf"mypkg/colours\|names:red\|mypkg:0\.2\|code:\w{{12}}\|v:{__version__}",
+        built.signature(),
+    )
+    assert (
+        type(built)().signature() == built.signature()
+    )  # by the class, without a spec
 
 
-def test_a_version_that_changed_is_refused_and_not_reused(install: Install, tmp_path: Path) -> None:
+def test_a_version_that_changed_is_refused_and_not_reused(
+    install: Install, tmp_path: Path
+) -> None:
     install("mypkg", "0.1", factor=0.0)
     run = score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
     assert run.summary["mypkg/colours"].values["recall"].mean == 0.0
@@ -151,7 +169,9 @@ def test_a_version_that_changed_is_refused_and_not_reused(install: Install, tmp_
     with pytest.raises(RunError, match=r"mypkg was 0\.1, now 0\.2"):
         score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
     again = score(ITEMS, ["mypkg/colours"], out=tmp_path / "new")
-    assert again.summary["mypkg/colours"].values["recall"].mean == 0.5  # one red in two texts
+    assert (
+        again.summary["mypkg/colours"].values["recall"].mean == 0.5
+    )  # one red in two texts
 
 
 def test_code_that_changed_under_one_version_is_refused_and_not_reused(
@@ -163,7 +183,9 @@ def test_code_that_changed_under_one_version_is_refused_and_not_reused(
     with pytest.raises(RunError, match=r"code was \w+, now \w+"):
         score(ITEMS, ["mypkg/colours"], out=tmp_path / "run")
     again = score(ITEMS, ["mypkg/colours"], out=tmp_path / "new")
-    assert again.summary["mypkg/colours"].values["recall"].mean == 0.5  # one red in two texts
+    assert (
+        again.summary["mypkg/colours"].values["recall"].mean == 0.5
+    )  # one red in two texts
 
 
 def test_two_packages_with_one_short_name_stand_side_by_side(
@@ -173,10 +195,15 @@ def test_two_packages_with_one_short_name_stand_side_by_side(
     install("other-pkg", "3.1", factor=2.0)
     both = ["mypkg/colours", "other-pkg/colours"]
     run = score(ITEMS, both, out=tmp_path / "run")
-    means = {name: found.values["recall"].mean for name, found in run.summary.items()}
+    means = {
+        name: found.values["recall"].mean
+        for name, found in run.summary.items()
+    }
     assert means == {"mypkg/colours": 0.5, "other-pkg/colours": 1.0}
     signature = metric(both[1]).signature()
-    assert signature.startswith("other-pkg/colours|names:red|other-pkg:3.1|code:")
+    assert signature.startswith(
+        "other-pkg/colours|names:red|other-pkg:3.1|code:"
+    )
 
 
 def test_pages_and_help_show_the_full_name(
@@ -194,16 +221,29 @@ def test_pages_and_help_show_the_full_name(
 @pytest.mark.parametrize(
     ("spec", "part"),
     [
-        ("cosine(embedder='mypkg/lengths')", r"embedder:lengths@\w{12}\[mypkg:1\.0\]"),
-        ("vcs(splitter='mypkg/whole')", r"splitter:whole@\w{12}\[mypkg:1\.0\]"),
+        (
+            "cosine(embedder='mypkg/lengths')",
+            r"embedder:lengths@\w{12}\[mypkg:1\.0\]",
+        ),
+        (
+            "vcs(splitter='mypkg/whole')",
+            r"splitter:whole@\w{12}\[mypkg:1\.0\]",
+        ),
         ("posh(judge='mypkg/nobody')", r"judge:nobody@\w{12}\[mypkg:1\.0\]"),
-        ("posh(coref='mypkg/apart')", r"coref:mypkg/apart@\w{12}\[mypkg:1\.0\]"),
+        (
+            "posh(coref='mypkg/apart')",
+            r"coref:mypkg/apart@\w{12}\[mypkg:1\.0\]",
+        ),
     ],
 )
-def test_a_tool_names_its_package_and_version(install: Install, spec: str, part: str) -> None:
+def test_a_tool_names_its_package_and_version(
+    install: Install, spec: str, part: str
+) -> None:
     install("mypkg", "1.0")
     built = metric(spec)
-    assert re.search(rf"\|{part}\|", built.signature(built.identities(Tools())))
+    assert re.search(
+        rf"\|{part}\|", built.signature(built.identities(Tools()))
+    )
 
 
 def test_ours_and_code_of_no_distribution_name_none() -> None:
@@ -211,5 +251,6 @@ def test_ours_and_code_of_no_distribution_name_none() -> None:
 
     assert registry.origin(type(metric("bleu"))) is None
     assert re.fullmatch(
-        rf"word_count\|factor:1\.0\|code:\w{{12}}\|v:{__version__}", WordCount().signature()
+        rf"word_count\|factor:1\.0\|code:\w{{12}}\|v:{__version__}",
+        WordCount().signature(),
     )

@@ -25,7 +25,11 @@ from toy.reviewer import Reviewer, write_reviews
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
-for backend_name, backend in (("reader", Reader), ("reviewer", Reviewer), ("story", Storyteller)):
+for backend_name, backend in (
+    ("reader", Reader),
+    ("reviewer", Reviewer),
+    ("story", Storyteller),
+):
     if backend_name not in BACKENDS.names():
         BACKENDS.register(backend_name)(backend)
 
@@ -42,10 +46,14 @@ def read_promises() -> dict[str, list[tuple[str, str]]]:
             section = line.removeprefix("## ")
         if not line.startswith("| ") or not section:
             continue
-        title, commands, *_ = (cell.strip() for cell in line.strip("|").split(" | "))
+        title, commands, *_ = (
+            cell.strip() for cell in line.strip("|").split(" | ")
+        )
         for group in re.findall(r"\((`[^()]*)\)", commands):
             names = NAME.findall(group.partition(";")[0])
-            promises.setdefault(section, []).extend((title, name) for name in names)
+            promises.setdefault(section, []).extend(
+                (title, name) for name in names
+            )
     return promises
 
 
@@ -53,7 +61,11 @@ PROMISES = read_promises()
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     run = runner(monkeypatch, capsys)
@@ -67,7 +79,9 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 
 def rows_of(folder: str, name: str) -> list[dict[str, str]]:
-    with Path(folder, f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    with Path(folder, f"{name}.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         return list(csv.DictReader(file))
 
 
@@ -80,12 +94,47 @@ def run_posh(cli: Cli) -> None:
     """Seven judgments of four pictures, one text marked twice, twelve battles of three models."""
     write_sets(Path("sets"))
     plain = ("--resamples", "40", "--no-report", "--no-figures")
-    cli("agree", "docent_coarse", "--data", "sets", "-m", "length", *plain, "--tables", "t/coarse")
-    cli("agree", "docent_coarse", "--data", "sets", "--judges", "--tables", "t/judges")
-    cli("agree", "docent_granular", "--data", "sets", "--judges", "--tables", "t/marks")
+    cli(
+        "agree",
+        "docent_coarse",
+        "--data",
+        "sets",
+        "-m",
+        "length",
+        *plain,
+        "--tables",
+        "t/coarse",
+    )
+    cli(
+        "agree",
+        "docent_coarse",
+        "--data",
+        "sets",
+        "--judges",
+        "--tables",
+        "t/judges",
+    )
+    cli(
+        "agree",
+        "docent_granular",
+        "--data",
+        "sets",
+        "--judges",
+        "--tables",
+        "t/marks",
+    )
     cli("agree", "docent_granular", "--data", "sets", "-m", "ngram_embed", *plain,
         "--tables", "t/granular")  # fmt: skip
-    cli("agree", "--suite", "sets", "-m", "token_f1", "--resamples", "40", "--no-report")
+    cli(
+        "agree",
+        "--suite",
+        "sets",
+        "-m",
+        "token_f1",
+        "--resamples",
+        "40",
+        "--no-report",
+    )
     Path("three.json").write_text('["test_00002"]', "utf-8")
     cli("agree", "caparena", "--data", "sets", "-m", "length", "--subset", "three.json", *plain,
         "--tables", "t/subset")  # fmt: skip
@@ -96,10 +145,30 @@ def run_posh(cli: Cli) -> None:
         for i in range(5)
     ]  # fmt: skip
     write_rows("systems.jsonl", rows)
-    cli("score", "systems.jsonl", "-m", "token_f1", "-m", "length", "-o", "s", "--no-report")
-    cli("leaderboard", "s", "--tables", "t/board", "--figure", "t/board/systems.svg")
+    cli(
+        "score",
+        "systems.jsonl",
+        "-m",
+        "token_f1",
+        "-m",
+        "length",
+        "-o",
+        "s",
+        "--no-report",
+    )
+    cli(
+        "leaderboard",
+        "s",
+        "--tables",
+        "t/board",
+        "--figure",
+        "t/board/systems.svg",
+    )
     assert Path("t/board/systems.svg").is_file()
-    assert {row["system"] for row in rows_of("t/board", "leaderboard")} == {"good", "poor"}
+    assert {row["system"] for row in rows_of("t/board", "leaderboard")} == {
+        "good",
+        "poor",
+    }
     (references, *_) = rows_of("t/coarse", "contents")
     assert (references["n"], references["pictures"]) == ("2", "4")
     assert {row["n"] for row in rows_of("t/coarse", "judgments")} >= {"7"}
@@ -121,7 +190,8 @@ def run_vcs(cli: Cli) -> None:
         "A dog runs over a field. It jumps over a fence. It swims in a river. It sleeps.",
     )
     videos = [
-        {"id": str(i), "candidate": text, "video": f"{i}.mp4"} for i, text in enumerate(sentences)
+        {"id": str(i), "candidate": text, "video": f"{i}.mp4"}
+        for i, text in enumerate(sentences)
     ]
     texts = [
         {"id": f"{system}/{i}", "candidate": text, "references": [text], "video": f"{i}.mp4",
@@ -131,33 +201,57 @@ def run_vcs(cli: Cli) -> None:
     ]  # fmt: skip
     write_rows("videos.jsonl", videos)
     write_rows("texts.jsonl", texts)
-    cli("suite", "comparison", "videos.jsonl", "-m", "rouge", "-o", "runs/comparison")
+    cli(
+        "suite",
+        "comparison",
+        "videos.jsonl",
+        "-m",
+        "rouge",
+        "-o",
+        "runs/comparison",
+    )
     cli("suite", "authors", "texts.jsonl", "-m", "rouge", "--author", "system",
         "-o", "runs/authors")  # fmt: skip
     assert rows_of("runs/comparison/tables", "comparison")[0]["n"] == "2"
-    assert {row["n"] for row in rows_of("runs/authors/tables", "pairs")} == {"2"}
+    assert {row["n"] for row in rows_of("runs/authors/tables", "pairs")} == {
+        "2"
+    }
 
 
 def run_har_mar(cli: Cli) -> None:
     """24 pictures by four systems in two languages; some of other lengths, some by two people."""
     world = make_world(Path("world"), 24)
-    rows = [json.loads(line) for line in world.data.read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in world.data.read_text("utf-8").splitlines()
+    ]
     for row in rows:
         row["group"]["dataset"] = "free"
     shorter = [
-        {**row, "id": f"{row['id']}/short", "group": {**row["group"], "dataset": "short"}}
+        {
+            **row,
+            "id": f"{row['id']}/short",
+            "group": {**row["group"], "dataset": "short"},
+        }
         for row in rows
         if row["group"]["language"] == "English"
     ]
     for row in rows[: 6 * 8]:
-        row["references"] = [*row["references"], row["references"][0].rpartition(" ")[0]]
+        row["references"] = [
+            *row["references"],
+            row["references"][0].rpartition(" ")[0],
+        ]
     write_rows("world/all.jsonl", [*rows, *shorter])
     cli("score", "world/all.jsonl", "-m", "dcscore(direction='both')", "-m", "bleu", "-m", "rouge",
         "--judge", "reader:m", "-o", "run", "--no-report")  # fmt: skip
     cli("bidirectional", "run", "--cuts", "0.4,0.8", "--random", "rest")
     tables = "run/bidirectional/tables"
-    counts = {(row["dataset"], row["language"]): row["n"] for row in rows_of(tables, "rates")}
-    assert counts == dict.fromkeys([("free", "hi"), ("free", "en"), ("short", "en")], "24")
+    counts = {
+        (row["dataset"], row["language"]): row["n"]
+        for row in rows_of(tables, "rates")
+    }
+    assert counts == dict.fromkeys(
+        [("free", "hi"), ("free", "en"), ("short", "en")], "24"
+    )
     assert {row["n"] for row in rows_of(tables, "correlations")} == {"22"}
 
 
@@ -169,8 +263,13 @@ def run_irr(cli: Cli) -> None:
     cli("report", "runs/rank-r", "--figures", "figures")
     tables = "runs/rank-r/tables"
     thresholds = rows_of(tables, "threshold-by-language")
-    everything = [row for row in thresholds if row["threshold"] == "in any way"]
-    assert [(row["language"], row["images"]) for row in everything] == [("en", "8"), ("ja", "8")]
+    everything = [
+        row for row in thresholds if row["threshold"] == "in any way"
+    ]
+    assert [(row["language"], row["images"]) for row in everything] == [
+        ("en", "8"),
+        ("ja", "8"),
+    ]
     pooled = rows_of(tables, "correlation-by-threshold")
     assert pooled[0]["images"] == "16"
     # Table 4 has people's correlation and the scorer's: at the threshold of the study those of
@@ -180,10 +279,17 @@ def run_irr(cli: Cli) -> None:
     for row, language in zip(at_study, languages, strict=True):
         shared = row.keys() & language.keys()
         assert shared > {"language", "images", "people"}  # and the scorers
-        assert {key: row[key] for key in shared} == {key: language[key] for key in shared}
+        assert {key: row[key] for key in shared} == {
+            key: language[key] for key in shared
+        }
     n_judged = sum(int(row["images"]) for row in languages)
-    assert sum(int(row["images"]) for row in rows_of(tables, "category")) == n_judged
-    assert {row["images"] for row in pooled if row["threshold"] == "≥ 0.6"} == {str(n_judged)}
+    assert (
+        sum(int(row["images"]) for row in rows_of(tables, "category"))
+        == n_judged
+    )
+    assert {
+        row["images"] for row in pooled if row["threshold"] == "≥ 0.6"
+    } == {str(n_judged)}
 
 
 def run_narratives(cli: Cli) -> None:
@@ -192,15 +298,29 @@ def run_narratives(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 3)
     compare = ("narrate", "compare", "s.jsonl", "--pictures", "data/index.csv")
     vectors = ("--embedder", "npz:data/vectors.npz", "--judges", "2")
-    ways = ("--by", "captions", "--by", "sight", "--by", "hybrid", "--scale", "minmax")
-    cli(*compare, "--judge", "story:steady", *ways, *vectors, "-o", "runs/ways")
+    ways = (
+        "--by",
+        "captions",
+        "--by",
+        "sight",
+        "--by",
+        "hybrid",
+        "--scale",
+        "minmax",
+    )
+    cli(
+        *compare, "--judge", "story:steady", *ways, *vectors, "-o", "runs/ways"
+    )
     cli(*compare, "--judge", "story:steady", "--judge", "story:other", *vectors,
         "--by", "sight", "-o", "runs/two")  # fmt: skip
     cli(*compare, "--judge", "story:steady", *vectors, "--by", "sight", "-o", "runs/examples",
         "--example", "human-1=8", "--example", "random-0=3")  # fmt: skip
     cli("narrate", "transitions", "s.jsonl", "--pictures", "data/index.csv",
         "--judge", "story:steady", "-o", "runs/steps")  # fmt: skip
-    counts = {row["source"]: row["n"] for row in rows_of("runs/ways/tables", "coherence")}
+    counts = {
+        row["source"]: row["n"]
+        for row in rows_of("runs/ways/tables", "coherence")
+    }
     assert counts == {"human": "6", "maps": "3", "random": "3"}
 
 
@@ -220,6 +340,12 @@ def test_each_section_makes_promises() -> None:
 @pytest.mark.parametrize("section", STUDIES)
 def test_what_a_row_promises_comes_out(section: str, cli: Cli) -> None:
     STUDIES[section](cli)
-    names = {path.stem for path in Path().rglob("*") if path.suffix in (".csv", ".svg")}
-    missing = [(title, name) for title, name in PROMISES[section] if name not in names]
+    names = {
+        path.stem
+        for path in Path().rglob("*")
+        if path.suffix in (".csv", ".svg")
+    }
+    missing = [
+        (title, name) for title, name in PROMISES[section] if name not in names
+    ]
     assert missing == []

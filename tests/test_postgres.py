@@ -21,7 +21,11 @@ def secret(url: str) -> str:
 
 
 def count(database: Database) -> int:
-    return int(database.do(lambda c: c.execute(sa.text("SELECT count(*) FROM t")).scalar_one()))
+    return int(
+        database.do(
+            lambda c: c.execute(sa.text("SELECT count(*) FROM t")).scalar_one()
+        )
+    )
 
 
 def add(database: Database, n: int) -> None:
@@ -32,7 +36,9 @@ def add(database: Database, n: int) -> None:
 @pytest.fixture
 def table(postgres_url: str) -> Iterator[Database]:
     database = Database(Address.read(postgres_url))
-    database.do(lambda c: c.execute(sa.text("CREATE TABLE t (n INTEGER PRIMARY KEY)")))
+    database.do(
+        lambda c: c.execute(sa.text("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
+    )
     yield database
     database.close()
 
@@ -46,7 +52,9 @@ def test_the_password_may_stand_beside_the_address(
     assert database.do(lambda c: c.execute(sa.text("SELECT 7")).scalar()) == 7
     database.close()
     monkeypatch.setenv("PGPASSWORD", "wrong-guess")
-    with pytest.raises(RunError, match="password authentication failed") as refused:
+    with pytest.raises(
+        RunError, match="password authentication failed"
+    ) as refused:
         Database(Address.read(bare), pause=lambda _: None).do(lambda c: None)
     assert "wrong-guess" not in str(refused.value)
 
@@ -64,10 +72,23 @@ def test_the_name_and_errors_show_no_password(
 
 
 def test_an_address_is_read_and_shown_without_its_password() -> None:
-    address = Address.read("postgresql://me%40home:p%2Fw%3A@db.example:6543/a%20b?sslmode=require")
-    assert (address.user, address.host, address.port) == ("me@home", "db.example", 6543)
-    assert (address.password, address.database, address.sslmode) == ("p/w:", "a b", "require")
-    assert str(address) == "postgresql://me%40home@db.example:6543/a%20b?sslmode=require"
+    address = Address.read(
+        "postgresql://me%40home:p%2Fw%3A@db.example:6543/a%20b?sslmode=require"
+    )
+    assert (address.user, address.host, address.port) == (
+        "me@home",
+        "db.example",
+        6543,
+    )
+    assert (address.password, address.database, address.sslmode) == (
+        "p/w:",
+        "a b",
+        "require",
+    )
+    assert (
+        str(address)
+        == "postgresql://me%40home@db.example:6543/a%20b?sslmode=require"
+    )
     assert "p/w" not in repr(address)
     here = Address.read("postgres://me:pw@/d?host=/run/pg")
     assert (here.host, here.port, here.socket) == (None, 5432, "/run/pg")
@@ -78,17 +99,25 @@ def test_an_address_is_read_and_shown_without_its_password() -> None:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("postgresql://u:hidden@h/d?passwd=hidden2", "an option of an address that is not known"),
+        (
+            "postgresql://u:hidden@h/d?passwd=hidden2",
+            "an option of an address that is not known",
+        ),
         ("postgresql://u:hidden@h:port/d", "cannot be read"),
         ("postgresql://u:123/hidden@h/d", "cannot be read"),
         ("postgresql://u:hid#den@h/d", "no database|cannot be read"),
         ("postgresql://u:12/d#hidden@h", "cannot be read"),
         ("postgresql://u:hidden@h", "names no database"),
         ("mysql://u:hidden@h/d", "of another kind"),
-        ("postgresql://u:hidden@h/d?sslmode=hidden", "another sslmode than disable, require"),
+        (
+            "postgresql://u:hidden@h/d?sslmode=hidden",
+            "another sslmode than disable, require",
+        ),
     ],
 )
-def test_an_address_that_is_none_is_refused_and_not_repeated(address: str, said: str) -> None:
+def test_an_address_that_is_none_is_refused_and_not_repeated(
+    address: str, said: str
+) -> None:
     with pytest.raises(ConfigError, match=said) as refused:
         Address.read(address)
     shown = f"{refused.value!r} {refused.value.__cause__!r}"
@@ -163,7 +192,9 @@ def test_a_lost_connection_prints_nothing(postgres_url: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
 
 
-def test_errors_of_the_net_that_the_driver_lets_through(table: Database) -> None:
+def test_errors_of_the_net_that_the_driver_lets_through(
+    table: Database,
+) -> None:
     rounds: list[int] = []
     table._pause = lambda _: None
 
@@ -177,7 +208,9 @@ def test_errors_of_the_net_that_the_driver_lets_through(table: Database) -> None
     assert table.do(work) == 7
     assert rounds == [0, 1, 2]
     broken = list(range(99))
-    with pytest.raises(RunError, match=r"cannot be reached: .*Connection reset by peer"):
+    with pytest.raises(
+        RunError, match=r"cannot be reached: .*Connection reset by peer"
+    ):
         table.do(work)
 
 

@@ -68,7 +68,9 @@ def test_no_kind_of_this_package_has_a_function_beside_that_list() -> None:
     assert {name for kind in ours for name in kind.functions} <= set(NAMES)
 
 
-def _score_as_users_write(references: Sequence[str]) -> list[beholder.ItemScore]:
+def _score_as_users_write(
+    references: Sequence[str],
+) -> list[beholder.ItemScore]:
     rouge = beholder.metric("rouge")
     return [
         rouge.score_text("A dog runs.", "A dog."),

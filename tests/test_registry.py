@@ -44,13 +44,17 @@ def test_a_class_of_another_kind_is_refused() -> None:
 
 
 def test_an_unknown_name_says_the_closest_and_all() -> None:
-    with pytest.raises(UnknownNameError, match=r"no metric is called 'vsc'; did you mean 'vcs'\?"):
+    with pytest.raises(
+        UnknownNameError,
+        match=r"no metric is called 'vsc'; did you mean 'vcs'\?",
+    ):
         METRICS.get("vsc")
 
 
 def test_an_unknown_parameter_says_the_closest_and_all() -> None:
     with pytest.raises(
-        ConfigError, match=r"no parameter 'rule'; did you mean 'rules'\? It has: rules"
+        ConfigError,
+        match=r"no parameter 'rule'; did you mean 'rules'\? It has: rules",
     ):
         metric("vcs(rule='paper')")
 
@@ -60,8 +64,12 @@ def test_a_metric_of_an_outside_package_is_loaded_by_entry_point(
 ) -> None:
     info = tmp_path / "acme-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[beholder.metrics]\nwords = acme_words:AcmeWords\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "[beholder.metrics]\nwords = acme_words:AcmeWords\n"
+    )
     (tmp_path / "acme_words.py").write_text(
         "from dataclasses import dataclass\n"
         "from toy.metric import WordCount\n"
@@ -71,7 +79,9 @@ def test_a_metric_of_an_outside_package_is_loaded_by_entry_point(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert "acme/words" in METRICS.names()
-    assert "acme_words" not in sys.modules  # only a name that is asked for is imported
+    assert (
+        "acme_words" not in sys.modules
+    )  # only a name that is asked for is imported
     built = metric("acme/words(factor=2)")
     assert isinstance(built, Metric)
     assert built.name == "acme/words(factor=2)"

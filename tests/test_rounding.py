@@ -32,7 +32,9 @@ from beholder.tables import Column, Table
         (-math.inf, 3, "-inf"),
     ],
 )
-def test_halves_go_away_from_zero(value: float, digits: int, text: str) -> None:
+def test_halves_go_away_from_zero(
+    value: float, digits: int, text: str
+) -> None:
     assert fixed(value, digits) == text
 
 
@@ -42,7 +44,12 @@ def test_the_largest_number_is_printed() -> None:
 
 def test_a_mean_is_one_figure_in_whatever_order_it_was_added_up() -> None:
     # 0.0345 each way, and the doubles differ in their last places
-    halves = {0.0345, 0.1 + 0.2 - 0.3 + 0.0345, sum([0.0345] * 10) / 10, 1.0345 - 1}
+    halves = {
+        0.0345,
+        0.1 + 0.2 - 0.3 + 0.0345,
+        sum([0.0345] * 10) / 10,
+        1.0345 - 1,
+    }
     assert len(halves) > 2
     assert {fixed(half, 3) for half in halves} == {"0.035"}
 
@@ -50,7 +57,11 @@ def test_a_mean_is_one_figure_in_whatever_order_it_was_added_up() -> None:
 def test_tables_of_all_forms_print_the_same_figure() -> None:
     found = {"n": 0.034499999999999996}
     table = Table("t", "T", (Column("n", "n"),), (found,))
-    assert show_number(found["n"]) == show_cell(found, table.columns[0]) == "0.035"
+    assert (
+        show_number(found["n"])
+        == show_cell(found, table.columns[0])
+        == "0.035"
+    )
     assert "0&#46;035" in markdown(table)
     assert "0.035" in latex(table)
     assert show_fixed(1234567.5, 0) == "1,234,568"

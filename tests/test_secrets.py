@@ -41,7 +41,9 @@ def test_a_secret_in_a_spec_is_refused_without_showing_it(spec: str) -> None:
         with pytest.raises(ConfigError) as caught:
             way()
         assert PLANTED not in str(caught.value)
-        assert caught.value.__cause__ is None or PLANTED not in str(caught.value.__cause__)
+        assert caught.value.__cause__ is None or PLANTED not in str(
+            caught.value.__cause__
+        )
 
 
 @pytest.mark.parametrize(
@@ -59,9 +61,15 @@ def test_what_is_no_secret_is_taken(spec: str) -> None:
 
 
 def test_an_address_given_beside_the_spec_stands_in_no_name() -> None:
-    judge = judges.judge("openai:m", base_url=f"http://user:{PLANTED}@127.0.0.1:9/v1")
+    judge = judges.judge(
+        "openai:m", base_url=f"http://user:{PLANTED}@127.0.0.1:9/v1"
+    )
     assert isinstance(judge, judges.LLMJudge)
-    assert PLANTED not in judge.backend.name + judge.backend.variant + repr(judge)
-    with pytest.raises(ConfigError, match=r"http://127\.0\.0\.1:9/v1") as caught:
+    assert PLANTED not in judge.backend.name + judge.backend.variant + repr(
+        judge
+    )
+    with pytest.raises(
+        ConfigError, match=r"http://127\.0\.0\.1:9/v1"
+    ) as caught:
         _ = judge.identity  # nobody listens there
     assert PLANTED not in str(caught.value)

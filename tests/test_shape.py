@@ -17,7 +17,9 @@ PUBLIC = {
 """Functions that people call with keywords; each option is documented there."""
 
 TREES = {
-    path.relative_to(SRC).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+    path.relative_to(SRC).as_posix(): ast.parse(
+        path.read_text(encoding="utf-8")
+    )
     for path in sorted(SRC.rglob("*.py"))
 }
 
@@ -28,7 +30,9 @@ def test_a_class_name_stands_once() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(file)
-    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+    assert {
+        name: files for name, files in places.items() if len(files) > 1
+    } == {}
 
 
 def test_no_function_takes_more_than_ten_parameters() -> None:
@@ -36,8 +40,15 @@ def test_no_function_takes_more_than_ten_parameters() -> None:
     for file, tree in TREES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                names = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
-                if len([name for name in names if name not in ("self", "cls")]) > MOST_PARAMETERS:
+                names = [
+                    one.arg for one in (*node.args.args, *node.args.kwonlyargs)
+                ]
+                if (
+                    len(
+                        [name for name in names if name not in ("self", "cls")]
+                    )
+                    > MOST_PARAMETERS
+                ):
                     wide.add(f"{file}:{node.name}")
     assert wide == PUBLIC
 

@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 
 from beholder import judges
 from beholder.errors import ConfigError
-from beholder.spec import MAX_DEPTH, MAX_LENGTH, Spec, parse, tool, with_label, with_value
-
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}(/[a-z][a-z.-]{0,3})?", fullmatch=True).filter(
-    lambda name: name not in ("True", "False", "None")
+from beholder.spec import (
+    MAX_DEPTH,
+    MAX_LENGTH,
+    Spec,
+    parse,
+    tool,
+    with_label,
+    with_value,
 )
+
+NAMES = st.from_regex(
+    r"[a-z][a-z0-9_]{0,8}(/[a-z][a-z.-]{0,3})?", fullmatch=True
+).filter(lambda name: name not in ("True", "False", "None"))
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
-TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+TEXTS = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
+)
 LITERALS = (
     st.none()
     | st.booleans()
@@ -56,7 +66,8 @@ def test_specs_at_random_are_taken_or_refused_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["replay:\0", r"replay('\x00')", "vcs:\ud83d", r"vcs(a=['\ud83d'])"]
+    "text",
+    ["replay:\0", r"replay('\x00')", "vcs:\ud83d", r"vcs(a=['\ud83d'])"],
 )
 def test_what_no_file_can_be_named_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="a NUL or half a surrogate pair"):
@@ -168,7 +179,8 @@ def test_what_is_printed_is_read_as_it_was(spec: Spec) -> None:
 
 
 @given(
-    st.text(alphabet=string.printable, max_size=40) | st.text("ab=:(),'\"[]{}.1\\ ", max_size=40)
+    st.text(alphabet=string.printable, max_size=40)
+    | st.text("ab=:(),'\"[]{}.1\\ ", max_size=40)
 )
 @example("panel( openai:a , hf:b(x=1) )")
 @example("x(a=1e999)")
@@ -185,9 +197,16 @@ def test_any_text_is_refused_in_words_or_prints_canonically(text: str) -> None:
     ("texts", "canonical"),
     [
         (("builtin", "builtin()", " builtin ( ) "), "builtin"),
-        (("openai:m", "openai('m')", "openai(model='m')", 'openai( "m" )'), "openai:m"),
         (
-            ("openai('m', b=2, a=1)", "openai:m(a=1, b=2)", "openai(b=2, model='m', a=1)"),
+            ("openai:m", "openai('m')", "openai(model='m')", 'openai( "m" )'),
+            "openai:m",
+        ),
+        (
+            (
+                "openai('m', b=2, a=1)",
+                "openai:m(a=1, b=2)",
+                "openai(b=2, model='m', a=1)",
+            ),
             "openai('m', a=1, b=2)",
         ),
         (
@@ -201,7 +220,9 @@ def test_any_text_is_refused_in_words_or_prints_canonically(text: str) -> None:
         ),
     ],
 )
-def test_equal_tools_have_equal_texts(texts: tuple[str, ...], canonical: str) -> None:
+def test_equal_tools_have_equal_texts(
+    texts: tuple[str, ...], canonical: str
+) -> None:
     assert [str(tool(text)) for text in texts] == [canonical] * len(texts)
     assert str(tool(canonical)) == canonical
 
@@ -221,7 +242,10 @@ def test_tools_that_make_no_sense_are_refused(text: str, message: str) -> None:
 
 def test_a_text_without_quotes_is_no_literal() -> None:
     assert parse("x(a=1, b=['c'])").literals() == {"a": 1, "b": ["c"]}
-    with pytest.raises(ConfigError, match="rules=paper is not a literal; quote text as 'paper'"):
+    with pytest.raises(
+        ConfigError,
+        match="rules=paper is not a literal; quote text as 'paper'",
+    ):
         parse("vcs(rules=paper)").literals()
     with pytest.raises(ConfigError, match="quote text as 'paper'"):
         parse("vcs(rules=[{'a': paper}])").literals()
@@ -232,7 +256,10 @@ def test_a_text_without_quotes_is_no_literal() -> None:
 
 def test_metrics_with_a_value_and_specs_with_a_label() -> None:
     assert with_value("cider") == (Spec("cider"), None)
-    assert with_value("vcs(lct=1).las") == (Spec("vcs", options={"lct": 1}), "las")
+    assert with_value("vcs(lct=1).las") == (
+        Spec("vcs", options={"lct": 1}),
+        "las",
+    )
     assert with_value("posh(judge='openai:gpt-4.1')")[1] is None
     assert with_label("openai:m=x") == (None, Spec("openai", "m=x"))
     assert with_label("gpt-4.1=openai:m") == ("gpt-4.1", Spec("openai", "m"))

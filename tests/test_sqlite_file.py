@@ -44,16 +44,23 @@ def test_a_locked_file_is_reported_before_the_end_of_the_wait(
     lines = [record.getMessage() for record in caplog.records]
     assert (
         lines
-        == [f"{locked} is locked by another process; waiting for it, and giving up in 0 s"] * 2
+        == [
+            f"{locked} is locked by another process; waiting for it, and giving up in 0 s"
+        ]
+        * 2
     )
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
 
 def test_work_goes_on_when_the_lock_is_gone(
-    monkeypatch: pytest.MonkeyPatch, locked: Path, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch,
+    locked: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(sqlite_file, "SILENT", 0.05)
-    with closing(sqlite3.connect(locked.parent / "other", isolation_level=None)) as stranger:
+    with closing(
+        sqlite3.connect(locked.parent / "other", isolation_level=None)
+    ) as stranger:
         file = AnswerFile(locked.parent / "other")
         stranger.execute("BEGIN IMMEDIATE")
 
@@ -71,8 +78,13 @@ def test_work_goes_on_when_the_lock_is_gone(
         file.close()
 
 
-def test_a_new_cache_is_its_owner_s_alone_and_an_old_one_keeps_its_rights(tmp_path: Path) -> None:
-    new, old = tmp_path / "new" / "answers.sqlite", tmp_path / "old" / "answers.sqlite"
+def test_a_new_cache_is_its_owner_s_alone_and_an_old_one_keeps_its_rights(
+    tmp_path: Path,
+) -> None:
+    new, old = (
+        tmp_path / "new" / "answers.sqlite",
+        tmp_path / "old" / "answers.sqlite",
+    )
     old.parent.mkdir(mode=0o755)
     AnswerFile(old).close()
     old.chmod(0o664)
@@ -82,4 +94,7 @@ def test_a_new_cache_is_its_owner_s_alone_and_an_old_one_keeps_its_rights(tmp_pa
         rights = {one.stat().st_mode & 0o777 for one in path.parent.iterdir()}
         assert rights == ({0o600} if path == new else {0o664})
         cache.close()
-    assert (new.parent.stat().st_mode & 0o777, old.parent.stat().st_mode & 0o777) == (0o700, 0o755)
+    assert (
+        new.parent.stat().st_mode & 0o777,
+        old.parent.stat().st_mode & 0o777,
+    ) == (0o700, 0o755)

@@ -61,13 +61,24 @@ def private_imports(source: str) -> set[str]:
     """Private names, and names of private modules, that a file imports from our packages."""
     found = set[str]()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in OURS:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] in OURS
+        ):
             inside = any(map(is_private, (node.module or "").split(".")))
-            names = [one.name for one in node.names if not one.name.startswith("__")]
+            names = [
+                one.name for one in node.names if not one.name.startswith("__")
+            ]
             found |= {name for name in names if inside or is_private(name)}
         elif isinstance(node, ast.Import):
-            parts = [one.name for one in node.names if one.name.split(".")[0] in OURS]
-            found |= {name for name in parts if any(map(is_private, name.split(".")))}
+            parts = [
+                one.name
+                for one in node.names
+                if one.name.split(".")[0] in OURS
+            ]
+            found |= {
+                name for name in parts if any(map(is_private, name.split(".")))
+            }
     return found
 
 
@@ -75,10 +86,15 @@ def _our_names(tree: ast.Module) -> set[str]:
     """Names that a file binds to our packages, modules and what is in them."""
     names = set[str]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in OURS:
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").split(".")[0] in OURS
+        ):
             names |= {one.asname or one.name for one in node.names}
         elif isinstance(node, ast.Import):
-            parts = [one for one in node.names if one.name.split(".")[0] in OURS]
+            parts = [
+                one for one in node.names if one.name.split(".")[0] in OURS
+            ]
             names |= {one.asname or one.name.split(".")[0] for one in parts}
     return names
 
@@ -100,11 +116,16 @@ def private_uses(source: str) -> list[str]:
                 found.append(node.attr)
         elif isinstance(node, ast.Call):
             called = node.func
-            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            name = (
+                called.attr
+                if isinstance(called, ast.Attribute)
+                else getattr(called, "id", "")
+            )
             texts = [
                 part.value.rpartition(".")[2]
                 for part in node.args[:2]
-                if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                if isinstance(part, ast.Constant)
+                and isinstance(part.value, str)
             ]
             if name in ("setattr", "delattr", "getattr"):
                 found += [text for text in texts if is_private(text)]
@@ -113,13 +134,19 @@ def private_uses(source: str) -> list[str]:
 
 def test_uses_of_private_names_may_only_become_fewer() -> None:
     counts = {
-        path.relative_to(TESTS).as_posix(): len(private_uses(path.read_text("utf-8")))
+        path.relative_to(TESTS).as_posix(): len(
+            private_uses(path.read_text("utf-8"))
+        )
         for path in TESTS.rglob("*.py")
     }
-    more = {file: n for file, n in counts.items() if n > PRIVATE_USES.get(file, 0)}
+    more = {
+        file: n for file, n in counts.items() if n > PRIVATE_USES.get(file, 0)
+    }
     assert more == {}, "test by public names"
     fewer = {
-        file: counts.get(file, 0) for file, n in PRIVATE_USES.items() if counts.get(file, 0) < n
+        file: counts.get(file, 0)
+        for file, n in PRIVATE_USES.items()
+        if counts.get(file, 0) < n
     }
     assert fewer == {}, "lower the allowance"
 
@@ -129,8 +156,15 @@ def test_private_uses_are_found() -> None:
     assert private_uses(f"{ours}ties._count(1)") == ["_count"]
     assert private_uses(f"{ours}beholder.stats.ties._count") == ["_count"]
     assert private_uses(f"{ours}patch.setattr(ties, '_MOST', 3)") == ["_MOST"]
-    assert private_uses(f"{ours}patch.setattr('beholder.stats.ties._MOST', 3)") == ["_MOST"]
-    assert private_uses(f"{ours}numpy._core, self._own, ties.__name__, ties.count") == []
+    assert private_uses(
+        f"{ours}patch.setattr('beholder.stats.ties._MOST', 3)"
+    ) == ["_MOST"]
+    assert (
+        private_uses(
+            f"{ours}numpy._core, self._own, ties.__name__, ties.count"
+        )
+        == []
+    )
 
 
 def test_tests_prove_behaviour_and_not_private_names() -> None:
@@ -144,7 +178,9 @@ def test_tests_prove_behaviour_and_not_private_names() -> None:
 
 
 def test_private_imports_are_found() -> None:
-    assert private_imports("from beholder.stats.ties import _count, ties") == {"_count"}
+    assert private_imports("from beholder.stats.ties import _count, ties") == {
+        "_count"
+    }
     assert private_imports("from beholder._made import thing") == {"thing"}
     assert private_imports("import beholder._version") == {"beholder._version"}
     assert not private_imports("from beholder._version import __version__")

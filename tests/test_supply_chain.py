@@ -21,11 +21,16 @@ EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 GROUPS: dict[str, list[Any]] = PROJECT["dependency-groups"]
 _LOCK = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))
 [ITSELF] = [one for one in _LOCK["package"] if one["name"] == "beholder"]
-LOCKED: list[dict[str, Any]] = [one for one in _LOCK["package"] if one is not ITSELF]
+LOCKED: list[dict[str, Any]] = [
+    one for one in _LOCK["package"] if one is not ITSELF
+]
 NEEDS = {
     "": PROJECT["project"]["dependencies"],
     **EXTRAS,
-    **{name: [one for one in needs if isinstance(one, str)] for name, needs in GROUPS.items()},
+    **{
+        name: [one for one in needs if isinstance(one, str)]
+        for name, needs in GROUPS.items()
+    },
 }
 """Requirements of beholder itself (''), of each extra and of each group."""
 CODE = {"AutoConfig", "AutoTokenizer", "AutoProcessor", "CLIPImageProcessor"}
@@ -38,7 +43,11 @@ TWO_VERSIONS = {
 
 def versions(package: str) -> set[str]:
     """The versions of a package in the lock."""
-    return {one["version"] for one in LOCKED if one["name"] == canonicalize_name(package)}
+    return {
+        one["version"]
+        for one in LOCKED
+        if one["name"] == canonicalize_name(package)
+    }
 
 
 def reached(*packages: str) -> set[str]:
@@ -52,23 +61,33 @@ def reached(*packages: str) -> set[str]:
         if name not in found:
             found.add(name)
             waiting += [
-                need["name"] for one in by_name[name] for need in one.get("dependencies", [])
+                need["name"]
+                for one in by_name[name]
+                for need in one.get("dependencies", [])
             ]
     return found
 
 
-def test_every_file_in_the_lock_has_a_hash_and_comes_from_the_public_index() -> None:
+def test_every_file_in_the_lock_has_a_hash_and_comes_from_the_public_index() -> (
+    None
+):
     files = [
         file
         for one in LOCKED
-        for file in [*one.get("wheels", []), *([one["sdist"]] if "sdist" in one else [])]
+        for file in [
+            *one.get("wheels", []),
+            *([one["sdist"]] if "sdist" in one else []),
+        ]
     ]
     assert len(files) > 2000
     for file in files:
         assert re.fullmatch("sha256:[0-9a-f]{64}", file["hash"]), file
         assert file["url"].startswith("https://files.pythonhosted.org/"), file
     assert ITSELF["source"] == {"editable": "."}
-    assert all(one["source"] == {"registry": "https://pypi.org/simple"} for one in LOCKED)
+    assert all(
+        one["source"] == {"registry": "https://pypi.org/simple"}
+        for one in LOCKED
+    )
 
 
 @pytest.mark.parametrize("name", NEEDS)
@@ -80,19 +99,27 @@ def test_the_lock_holds_what_each_extra_and_group_needs(name: str) -> None:
     }
     direct = {one["name"] for one in parts[name]}
     for needed in map(Requirement, NEEDS[name]):
-        assert canonicalize_name(needed.name) in direct, f"run `make lock`: {needed} is new"
+        assert canonicalize_name(needed.name) in direct, (
+            f"run `make lock`: {needed} is new"
+        )
         locked = versions(needed.name)
         assert locked, f"uv.lock lacks {needed}; run `make lock`"
         # Where vLLM asks for an older version, one of the two fits.
-        assert any(needed.specifier.contains(version) for version in locked), needed
+        assert any(needed.specifier.contains(version) for version in locked), (
+            needed
+        )
 
 
 def test_one_version_of_each_package_but_for_vllm() -> None:
-    assert {one["name"] for one in LOCKED if len(versions(one["name"])) > 1} <= TWO_VERSIONS
+    assert {
+        one["name"] for one in LOCKED if len(versions(one["name"])) > 1
+    } <= TWO_VERSIONS
 
 
 def test_the_extras_bring_nothing_into_the_base() -> None:
-    base = reached(*(Requirement(one).name for one in PROJECT["project"]["dependencies"]))
+    base = reached(
+        *(Requirement(one).name for one in PROJECT["project"]["dependencies"])
+    )
     named = {
         canonicalize_name(need.name)
         for needs in EXTRAS.values()
@@ -105,7 +132,9 @@ def test_the_extras_bring_nothing_into_the_base() -> None:
 
 def test_the_page_of_installing_names_every_extra() -> None:
     page = (ROOT / "docs" / "install.md").read_text("utf-8")
-    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(EXTRAS)
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(
+        EXTRAS
+    )
 
 
 def test_uv_is_installed_as_the_lock_has_it() -> None:
@@ -120,8 +149,12 @@ def test_uv_is_installed_as_the_lock_has_it() -> None:
 
 def test_torch_for_the_cpu_is_the_version_of_the_lock_and_has_a_hash() -> None:
     text = (ROOT / "requirements" / "torch.txt").read_text("utf-8")
-    [line] = [one for one in text.splitlines() if one and not one.startswith("#")]
-    pinned = re.fullmatch(r"torch==([\d.]+)\+cpu --hash=sha256:[0-9a-f]{64}", line)
+    [line] = [
+        one for one in text.splitlines() if one and not one.startswith("#")
+    ]
+    pinned = re.fullmatch(
+        r"torch==([\d.]+)\+cpu --hash=sha256:[0-9a-f]{64}", line
+    )
     assert pinned
     assert versions("torch") == {pinned[1]}
 
@@ -134,7 +167,9 @@ def test_the_lock_waits_for_new_versions() -> None:
 def test_nothing_is_installed_without_a_version_and_a_hash() -> None:
     """Each line that installs: from the lock, or from files with hashes."""
     files = (ROOT / "Makefile", ROOT / "tools" / "release.sh")
-    text = "".join(file.read_text("utf-8") for file in files).replace("\\\n", " ")
+    text = "".join(file.read_text("utf-8") for file in files).replace(
+        "\\\n", " "
+    )
     lines = [
         line
         for line in text.splitlines()
@@ -142,7 +177,9 @@ def test_nothing_is_installed_without_a_version_and_a_hash() -> None:
     ]
     assert len(lines) >= 8
     for line in lines:
-        own = re.search(r"-e \.|dist/\*\.whl", line)  # what was built here has no hash yet
+        own = re.search(
+            r"-e \.|dist/\*\.whl", line
+        )  # what was built here has no hash yet
         allowed = (
             "--no-deps" in line
             if own
@@ -156,9 +193,13 @@ def loaders() -> list[tuple[str, ast.Call]]:
     found = []
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if isinstance(node, ast.Call) and isinstance(
+                node.func, ast.Attribute
+            ):
                 if node.func.attr == "from_pretrained":
-                    found.append((ast.unparse(node.func.value).rpartition(".")[2], node))
+                    found.append(
+                        (ast.unparse(node.func.value).rpartition(".")[2], node)
+                    )
                 elif node.func.attr == "_load" and path.parent.name == "embed":
                     found.append((ast.unparse(node.args[0]).strip("'"), node))
                 elif node.func.attr == "SentenceTransformer":

@@ -27,17 +27,29 @@ CASES: dict[str, Callable[[], object]] = {
     "Reviews.texts": lambda: Reviews("1", "abc"),  # type: ignore[arg-type]
     "Reviews.references": lambda: Reviews("1", ("a", "b"), references=TEXT),  # type: ignore[arg-type]
     "Storyline.frames": lambda: Storyline("1", "abc"),  # type: ignore[arg-type]
-    "MetricResult.cautions": lambda: MetricResult("m", {}, 0, 0, "", cautions="odd"),  # type: ignore[arg-type]
-    "score_text.images": lambda: ROUGE.score_text(TEXT, [TEXT], images="x.png"),
-    "assert_score.images": lambda: assert_score(TEXT, TEXT, of=ROUGE, at_least=0, images="x.png"),
+    "MetricResult.cautions": lambda: MetricResult(
+        "m", {}, 0, 0, "", cautions="odd"
+    ),  # type: ignore[arg-type]
+    "score_text.images": lambda: ROUGE.score_text(
+        TEXT, [TEXT], images="x.png"
+    ),
+    "assert_score.images": lambda: assert_score(
+        TEXT, TEXT, of=ROUGE, at_least=0, images="x.png"
+    ),
     "Tools.embed.texts": lambda: asyncio.run(Tools().embed("static", TEXT)),
     "agree.metrics": lambda: beholder.agree("labels.jsonl", "rouge"),
-    "agree.labels": lambda: beholder.agree("labels.jsonl", ["rouge"], labels="overall"),
+    "agree.labels": lambda: beholder.agree(
+        "labels.jsonl", ["rouge"], labels="overall"
+    ),
     "score.metrics": lambda: beholder.score([], "rouge"),
     "rank.scorers": lambda: beholder.rank([], "rouge"),
     "compare.by": lambda: beholder.narrate.compare([], "sight"),  # type: ignore[arg-type]
-    "bradley_terry.first": lambda: stats.bradley_terry("ab", ["b", "a"], [1, 0]),
-    "bradley_terry.second": lambda: stats.bradley_terry(["a", "b"], "ba", [1, 0]),
+    "bradley_terry.first": lambda: stats.bradley_terry(
+        "ab", ["b", "a"], [1, 0]
+    ),
+    "bradley_terry.second": lambda: stats.bradley_terry(
+        ["a", "b"], "ba", [1, 0]
+    ),
     "elo.first": lambda: stats.elo("ab", ["b", "a"], [1, 0]),
     "elo.second": lambda: stats.elo(["a", "b"], "ba", [1, 0]),
     "Rank.texts": lambda: operations.Rank("ab"),
@@ -47,7 +59,9 @@ CASES: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_one_text_for_several_is_refused(case: str) -> None:
-    with pytest.raises(ConfigError, match=r"expected a list of texts, got one text; write \['"):
+    with pytest.raises(
+        ConfigError, match=r"expected a list of texts, got one text; write \['"
+    ):
         CASES[case]()
 
 
@@ -58,15 +72,21 @@ def test_the_labels_of_a_correction_are_a_list(tmp_path: Path) -> None:
         run.corrected("labels.jsonl", label="overall")
 
 
-@pytest.mark.parametrize("more", [(TEXT,), (["x.png"],), (None,), (TEXT, "A cat.")])
+@pytest.mark.parametrize(
+    "more", [(TEXT,), (["x.png"],), (None,), (TEXT, "A cat.")]
+)
 def test_a_second_reference_is_no_picture(more: tuple[Any, ...]) -> None:
-    with pytest.raises(ConfigError, match=r"write several references as a list"):
+    with pytest.raises(
+        ConfigError, match=r"write several references as a list"
+    ):
         ROUGE.score_text(TEXT, "A cat sits.", *more)
 
 
 def test_several_references_are_a_list_and_one_may_be_alone() -> None:
     # ROUGE-L is the best over references: the second is the candidate itself.
-    assert ROUGE.score_text(TEXT, ["A cat sits.", TEXT]).values["rouge_l"] == 1.0
+    assert (
+        ROUGE.score_text(TEXT, ["A cat sits.", TEXT]).values["rouge_l"] == 1.0
+    )
     assert ROUGE.score_text(TEXT, TEXT).values["rouge_l"] == 1.0
 
 
@@ -84,18 +104,29 @@ def _takers() -> Iterator[str]:
             continue  # all have the methods of ``Metric``, which are in the table
         callables = {name: thing} if callable(thing) else {}
         if inspect.ismodule(thing):
-            callables = {one: getattr(thing, one) for one in getattr(thing, "__all__", dir(thing))}
+            callables = {
+                one: getattr(thing, one)
+                for one in getattr(thing, "__all__", dir(thing))
+            }
         for called, function in callables.items():
-            if not callable(function) or called.startswith("_") or called[0].isupper():
+            if (
+                not callable(function)
+                or called.startswith("_")
+                or called[0].isupper()
+            ):
                 parameters = {}
             else:
                 parameters = dict(inspect.signature(function).parameters)
             for parameter in parameters.values():
-                if str(parameter.annotation).startswith(("Sequence[str", "tuple[str")):
+                if str(parameter.annotation).startswith(
+                    ("Sequence[str", "tuple[str")
+                ):
                     yield f"{called}.{parameter.name}"
         if inspect.isclass(thing) and hasattr(thing, "__dataclass_fields__"):
             for field in thing.__dataclass_fields__.values():
-                if str(field.type).startswith(("Sequence[str", "tuple[str", "tuple[Frame")):
+                if str(field.type).startswith(
+                    ("Sequence[str", "tuple[str", "tuple[Frame")
+                ):
                     yield f"{name}.{field.name}"
 
 

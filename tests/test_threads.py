@@ -90,7 +90,11 @@ with one_blas_thread():
 
 
 def test_a_library_that_is_loaded_meanwhile_has_one_thread_too() -> None:
-    subprocess.run([sys.executable, "-c", "import numpy\n" + _LATER], check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-c", "import numpy\n" + _LATER],
+        check=True,
+        timeout=120,
+    )
 
 
 _FORKED = """
@@ -126,5 +130,7 @@ def test_a_child_that_was_forked_scores_with_threads_and_processes_of_its_own(
 ) -> None:
     script = tmp_path / "forked.py"
     script.write_text(_FORKED)
-    done = subprocess.run([sys.executable, str(script)], timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)], timeout=120, check=False
+    )
     assert done.returncode == 0

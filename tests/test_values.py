@@ -20,14 +20,18 @@ LAST = 1.5 * 10**-recorded.DIGITS
 
 def _read(version: str) -> dict[str, dict[str, Any]]:
     file = recorded.file(version)
-    assert file.is_file(), f"no values are recorded for {version}: run make values"
+    assert file.is_file(), (
+        f"no values are recorded for {version}: run make values"
+    )
     found: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8"))
     return found
 
 
 def _same(now: Any, then: Any) -> bool:
     if isinstance(now, dict) and isinstance(then, dict):
-        return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in now)
+        return now.keys() == then.keys() and all(
+            _same(now[key], then[key]) for key in now
+        )
     if isinstance(now, str) or isinstance(then, str):
         return bool(now == then)
     return math.isclose(now, then, rel_tol=1e-6, abs_tol=LAST)
@@ -66,7 +70,9 @@ class TestRecorder:
     @pytest.fixture(autouse=True)
     def plant(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(recorded, "FOLDER", tmp_path)
-        monkeypatch.setattr(recorded, "table", lambda folder: {"length": {"a": {"words": 2.0}}})
+        monkeypatch.setattr(
+            recorded, "table", lambda folder: {"length": {"a": {"words": 2.0}}}
+        )
         (tmp_path / "released.json").write_text("{}", "utf-8")
         (tmp_path / "development.json").write_text("{}", "utf-8")
         assert record_values.main("1.0") == 0
@@ -88,14 +94,20 @@ class TestRecorder:
         assert (self.folder / "1.0.json").read_text("utf-8") == "{}\n"
 
     @pytest.mark.parametrize("version", ["1.1.dev0", "2.0.dev1"])
-    def test_development_renews_its_table_and_releases_nothing(self, version: str) -> None:
+    def test_development_renews_its_table_and_releases_nothing(
+        self, version: str
+    ) -> None:
         assert record_values.main(version) == 0
-        assert "length" in (self.folder / "development.json").read_text("utf-8")
+        assert "length" in (self.folder / "development.json").read_text(
+            "utf-8"
+        )
         assert set(record_values.released()) == {"1.0"}
 
     def test_a_changed_missing_or_unlisted_table_is_reported(self) -> None:
         table = self.folder / "1.0.json"
-        table.write_text(table.read_text("utf-8").replace("2.0", "2.1"), "utf-8")
+        table.write_text(
+            table.read_text("utf-8").replace("2.0", "2.1"), "utf-8"
+        )
         assert record_values.changed_tables() == ["1.0"]
         table.unlink()
         assert record_values.changed_tables() == ["1.0"]

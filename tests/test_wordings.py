@@ -22,16 +22,22 @@ def test_no_forbidden_wording() -> None:
         for finding in findings(page.read_text(encoding="utf-8"))
     ]
     forbidden = [
-        (name, finding) for name, finding in found if (name, finding.wording) not in EXCEPTIONS
+        (name, finding)
+        for name, finding in found
+        if (name, finding.wording) not in EXCEPTIONS
     ]
     assert forbidden == []
-    needless = set(EXCEPTIONS) - {(name, finding.wording) for name, finding in found}
+    needless = set(EXCEPTIONS) - {
+        (name, finding.wording) for name, finding in found
+    }
     assert needless == set(), "remove these exceptions"
 
 
 def test_every_exception_has_a_reason_and_a_checked_page() -> None:
     assert all(EXCEPTIONS.values())
-    assert {name for name, _ in EXCEPTIONS} <= {name_of(page) for page in CHECKED}
+    assert {name for name, _ in EXCEPTIONS} <= {
+        name_of(page) for page in CHECKED
+    }
     assert {name_of(page) for page in PAGES} >= set(TO_DO.split())
 
 
@@ -39,12 +45,17 @@ def test_every_exception_has_a_reason_and_a_checked_page() -> None:
     ("prose", "wording"),
     [
         ("Mend the rows.", "mend"),
-        ("`agree` holds each metric against people.", "holds each metric against"),
+        (
+            "`agree` holds each metric against people.",
+            "holds each metric against",
+        ),
         ("The run goes\non with the rest.", "goes on"),
         ("A dry run asks nobody.", "nobody"),
     ],
 )
-def test_a_forbidden_wording_is_found_with_its_line(prose: str, wording: str) -> None:
+def test_a_forbidden_wording_is_found_with_its_line(
+    prose: str, wording: str
+) -> None:
     (found,) = findings(f"# Title\n\n```sh\ntold\n```\n\n{prose}\n")
     assert (found.line, found.wording) == (7, wording)
     assert found.advice
@@ -65,7 +76,9 @@ def test_code_and_links_and_longer_words_are_not_checked(text: str) -> None:
 
 def test_the_source_has_no_more_forbidden_wordings_than_before() -> None:
     found = findings_by_package()
-    assert found == MOST, "write it otherwise, or lower the number in tools/words.py"
+    assert found == MOST, (
+        "write it otherwise, or lower the number in tools/words.py"
+    )
 
 
 def test_comments_docstrings_and_messages_are_checked() -> None:

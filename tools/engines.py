@@ -78,7 +78,9 @@ class Engines:
 
     def __init__(self, folder: Path, names: tuple[str, ...]) -> None:
         unknown = set(names) - set(INSIDE) - set(SERVERS)
-        assert not unknown, f"no engine is called {unknown}; there are {(*INSIDE, *SERVERS)}"
+        assert not unknown, (
+            f"no engine is called {unknown}; there are {(*INSIDE, *SERVERS)}"
+        )
         self.names = names
         self.weights = folder / "weights"
         self.model = self.weights / "smollm2"
@@ -92,13 +94,19 @@ class Engines:
         if name in INSIDE:
             self._make(name)
             return f"kept:{name}"
-        served = str(model or self.model) if name == "transformers-server" else "smollm2"
+        served = (
+            str(model or self.model)
+            if name == "transformers-server"
+            else "smollm2"
+        )
         address = self.server(name).address
         return f"openai({served!r}, base_url={address!r}, timeout=300, attempts=2)"
 
     def own_spec(self, name: str) -> str:
         """An engine of ``INSIDE``, for a process of its own that makes it anew."""
-        options = "".join(f", {key}={value!r}" for key, value in _OPTIONS[name].items())
+        options = "".join(
+            f", {key}={value!r}" for key, value in _OPTIONS[name].items()
+        )
         return f"{name}({str(self.model)!r}{options})"
 
     def server(self, name: str) -> Server:
@@ -148,11 +156,20 @@ class Engines:
                 for kind, weights in (("", "smollm2.gguf"), ("f32-", "smollm2-f32.gguf"))
             },
         }  # fmt: skip
-        command = [*map(str, commands[name]), "--host", "127.0.0.1", "--port", str(port)]
+        command = [
+            *map(str, commands[name]),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
         log = self._folder / f"{name}.log"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                command, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+                command,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         server = Server(f"http://127.0.0.1:{port}/v1", process)
         _wait(server, log)
@@ -170,7 +187,9 @@ def _wait(server: Server, log: Path) -> None:
     end = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < end and server.process.poll() is None:
         try:
-            urllib.request.urlopen(f"{server.address}/models", timeout=10).close()
+            urllib.request.urlopen(
+                f"{server.address}/models", timeout=10
+            ).close()
             return
         except urllib.error.HTTPError:
             return
@@ -179,4 +198,6 @@ def _wait(server: Server, log: Path) -> None:
     if server.process.poll() is None:
         os.killpg(server.process.pid, signal.SIGKILL)
     said = log.read_text(errors="replace")[-2000:]
-    raise AssertionError(f"{log.stem} did not start; the end of {log}:\n{said}")
+    raise AssertionError(
+        f"{log.stem} did not start; the end of {log}:\n{said}"
+    )

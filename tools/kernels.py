@@ -26,11 +26,27 @@ from threadpoolctl import threadpool_info
 TOLERANCE = 1e-5
 LEAST = 3
 KERNELS = {
-    "x86_64": ("Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX", "Cooperlake"),
-    "aarch64": ("ARMV8", "CORTEXA57", "NEOVERSEN1", "THUNDERX2T99", "NEOVERSEV1"),
+    "x86_64": (
+        "Prescott",
+        "Nehalem",
+        "Sandybridge",
+        "Haswell",
+        "Zen",
+        "SkylakeX",
+        "Cooperlake",
+    ),
+    "aarch64": (
+        "ARMV8",
+        "CORTEXA57",
+        "NEOVERSEN1",
+        "THUNDERX2T99",
+        "NEOVERSEV1",
+    ),
 }
 """Kernels by machine; those that name one and the same are counted once."""
-VERDICTS = Path(__file__).parents[1] / "tests/judges/builtin/golden_verdicts.txt"
+VERDICTS = (
+    Path(__file__).parents[1] / "tests/judges/builtin/golden_verdicts.txt"
+)
 _TIME = 900
 
 
@@ -84,7 +100,11 @@ def kernel() -> str | None:
     """The kernel of numpy's OpenBLAS in this process, or None if numpy uses another BLAS."""
     import numpy as np  # noqa: F401  loads the library
 
-    found = [pool for pool in threadpool_info() if pool["internal_api"] == "openblas"]
+    found = [
+        pool
+        for pool in threadpool_info()
+        if pool["internal_api"] == "openblas"
+    ]
     return str(found[0]["architecture"]) if found else None
 
 
@@ -99,22 +119,35 @@ def outcome() -> Outcome:
 
     rows = list(golden_verdicts())
     chances = {
-        f"{row.statement} | {row.text}": probabilities([row.statement], row.text)[0] for row in rows
+        f"{row.statement} | {row.text}": probabilities(
+            [row.statement], row.text
+        )[0]
+        for row in rows
     }
     texts = list(dict.fromkeys(row.text for row in rows))
     least = number("facts.both_true")
-    decisions: dict[str, bool | str] = {name: chances[name] >= least for name in chances}
+    decisions: dict[str, bool | str] = {
+        name: chances[name] >= least for name in chances
+    }
     network = Network(FOLDER)
     for sentence in (*texts, *(row.statement for row in rows)):
         words = sentence.replace(".", " .").replace(",", " ,").split()
         tagged = network.read(words)
         decisions[sentence] = json.dumps(
-            [tagged.tags, tagged.parts, tagged.heads.tolist(), tagged.relations]
+            [
+                tagged.tags,
+                tagged.parts,
+                tagged.heads.tolist(),
+                tagged.relations,
+            ]
         )
     values = dict(chances)
     # Each four texts make one description, compared with one that shares half of it.
     for start in range(0, len(texts) - 5, 4):
-        candidate, reference = " ".join(texts[start : start + 4]), " ".join(texts[start + 2 :][:4])
+        candidate, reference = (
+            " ".join(texts[start : start + 4]),
+            " ".join(texts[start + 2 :][:4]),
+        )
         for metric in (Accord(), PoSh()):
             scored = metric.score_text(candidate, reference)
             for name, value in scored.values.items():
@@ -128,18 +161,27 @@ def differences(first: Outcome, second: Outcome) -> list[str]:
     for name in sorted(first.decisions.keys() | second.decisions.keys()):
         ours, theirs = first.decisions.get(name), second.decisions.get(name)
         if ours != theirs:
-            lines.append(f"{name!r}: {ours} ({first.kernel}), {theirs} ({second.kernel})")
+            lines.append(
+                f"{name!r}: {ours} ({first.kernel}), {theirs} ({second.kernel})"
+            )
     for name in sorted(first.values.keys() | second.values.keys()):
-        a, b = (side.values.get(name, float("nan")) for side in (first, second))
+        a, b = (
+            side.values.get(name, float("nan")) for side in (first, second)
+        )
         if not abs(a - b) <= TOLERANCE:
-            lines.append(f"{name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})")
+            lines.append(
+                f"{name!r}: {a!r} ({first.kernel}), {b!r} ({second.kernel})"
+            )
     return lines
 
 
 def largest(first: Outcome, second: Outcome) -> float:
     """The largest difference of two values."""
     shared = first.values.keys() & second.values.keys()
-    return max((abs(first.values[name] - second.values[name]) for name in shared), default=0.0)
+    return max(
+        (abs(first.values[name] - second.values[name]) for name in shared),
+        default=0.0,
+    )
 
 
 def run(asked: Sequence[str]) -> tuple[dict[str, Outcome], dict[str, str]]:
@@ -147,9 +189,15 @@ def run(asked: Sequence[str]) -> tuple[dict[str, Outcome], dict[str, str]]:
     found: dict[str, Outcome] = {}
     left: dict[str, str] = {}
     for name in asked:
-        environment = os.environ | {"OPENBLAS_CORETYPE": name, "OPENBLAS_NUM_THREADS": "1"}
+        environment = os.environ | {
+            "OPENBLAS_CORETYPE": name,
+            "OPENBLAS_NUM_THREADS": "1",
+        }
         probe = _child("--kernel", environment)
-        seen = next((other for other, one in found.items() if one.kernel == probe), None)
+        seen = next(
+            (other for other, one in found.items() if one.kernel == probe),
+            None,
+        )
         if probe is None:
             left[name] = "does not run on this processor"
         elif seen is not None:
@@ -170,7 +218,12 @@ def _child(argument: str, environment: Mapping[str, str]) -> str | None:
     command = [sys.executable, "-m", "tools.kernels", argument]
     root = Path(__file__).parents[1]
     done = subprocess.run(
-        command, env=environment, cwd=root, stdout=subprocess.PIPE, text=True, timeout=_TIME
+        command,
+        env=environment,
+        cwd=root,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=_TIME,
     )
     if done.returncode < 0:
         return None
@@ -186,7 +239,9 @@ def main(arguments: Sequence[str]) -> int:
     if list(arguments) == ["--outcome"]:
         print(json.dumps(asdict(outcome())))
         return 0
-    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(
+        platform.machine(), platform.machine()
+    )
     if kernel() is None or machine not in KERNELS:
         print(
             f"This numpy on {machine} has no OpenBLAS with kernels to choose: nothing to compare."
@@ -195,17 +250,23 @@ def main(arguments: Sequence[str]) -> int:
     found, left = run(arguments or KERNELS[machine])
     first = next(iter(found.values()), None)
     wrong: list[str] = []
-    print(f"{'kernel':<14}{'runs as':<14}{'decisions':>10}{'values':>8}  largest difference")
+    print(
+        f"{'kernel':<14}{'runs as':<14}{'decisions':>10}{'values':>8}  largest difference"
+    )
     for name, one in found.items():
         counts = f"{len(one.decisions):>10}{len(one.values):>8}"
-        print(f"{name:<14}{one.kernel:<14}{counts}  {largest(first or one, one):.1e}")
+        print(
+            f"{name:<14}{one.kernel:<14}{counts}  {largest(first or one, one):.1e}"
+        )
         wrong += differences(first or one, one)
     for name, why in left.items():
         print(f"{name:<14}{why}")
     for line in wrong:
         print(line)
     if len(found) < LEAST:
-        print(f"{len(found)} kernels ran; at least {LEAST} are needed to compare.")
+        print(
+            f"{len(found)} kernels ran; at least {LEAST} are needed to compare."
+        )
         return 1
     print(f"{len(wrong)} differences." if wrong else "All kernels agree.")
     return 1 if wrong else 0

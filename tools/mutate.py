@@ -49,7 +49,15 @@ SECONDS = 120
 """How long the tests of one change may take on a busy machine before it counts as undecided."""
 
 OTHERS = (
-    *("numpy", "scipy.stats", "scipy.optimize", "scipy.sparse", "hypothesis", "pydantic", "PIL"),
+    *(
+        "numpy",
+        "scipy.stats",
+        "scipy.optimize",
+        "scipy.sparse",
+        "hypothesis",
+        "pydantic",
+        "PIL",
+    ),
     *("pyarrow.parquet", "cyclopts", "jinja2", "httpx", "sqlalchemy"),
 )
 """Packages of others that are loaded once, before the tests of each change start from there."""
@@ -110,18 +118,28 @@ def places(tree: ast.Module) -> Iterator[ast.AST]:
         node, called = waiting.pop()
         if isinstance(node, ast.JoinedStr):
             continue
-        called |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        if called or not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)):
+        called |= isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        )
+        if called or not (
+            isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
+        ):
             yield node
         for name, value in ast.iter_fields(node):
             if name not in ("annotation", "returns", "decorator_list"):
                 children = value if isinstance(value, list) else [value]
-                waiting += [(child, called) for child in children if isinstance(child, ast.AST)]
+                waiting += [
+                    (child, called)
+                    for child in children
+                    if isinstance(child, ast.AST)
+                ]
 
 
 def opposite(condition: ast.expr) -> ast.expr:
     """The condition turned round."""
-    if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+    if isinstance(condition, ast.UnaryOp) and isinstance(
+        condition.op, ast.Not
+    ):
         return condition.operand
     return ast.UnaryOp(ast.Not(), condition)
 
@@ -134,10 +152,24 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
                 other = copy.deepcopy(node)
                 other.ops[i] = COMPARISONS[type(operator)]()
                 yield node, other
-        case ast.BinOp() if type(node.op) in CALCULATIONS and not text_in(node):
-            yield node, ast.BinOp(node.left, CALCULATIONS[type(node.op)](), node.right)
-        case ast.AugAssign() if type(node.op) in CALCULATIONS and not text_in(node):
-            yield node, ast.AugAssign(node.target, CALCULATIONS[type(node.op)](), node.value)
+        case ast.BinOp() if type(node.op) in CALCULATIONS and not text_in(
+            node
+        ):
+            yield (
+                node,
+                ast.BinOp(
+                    node.left, CALCULATIONS[type(node.op)](), node.right
+                ),
+            )
+        case ast.AugAssign() if type(node.op) in CALCULATIONS and not text_in(
+            node
+        ):
+            yield (
+                node,
+                ast.AugAssign(
+                    node.target, CALCULATIONS[type(node.op)](), node.value
+                ),
+            )
         case ast.BoolOp():
             turned = ast.Or() if isinstance(node.op, ast.And) else ast.And()
             yield node, ast.BoolOp(turned, node.values)
@@ -176,7 +208,11 @@ def changed_constants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
 
 def text_in(node: ast.BinOp | ast.AugAssign) -> bool:
     """Is a side a text?  Texts that are subtracted end in an error, which proves nothing."""
-    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.value]
+    sides = (
+        [node.left, node.right]
+        if isinstance(node, ast.BinOp)
+        else [node.value]
+    )
     return any(
         isinstance(side, ast.JoinedStr)
         or (isinstance(side, ast.Constant) and isinstance(side.value, str))
@@ -200,7 +236,9 @@ def mutants(package: str, file: Path) -> list[Mutant]:
             start = begins[old.lineno - 1] + old.col_offset
             end = begins[old.end_lineno - 1] + old.end_col_offset
             text = ast.unparse(new)
-            if isinstance(new, ast.expr) and not isinstance(new, ast.Name | ast.Constant):
+            if isinstance(new, ast.expr) and not isinstance(
+                new, ast.Name | ast.Constant
+            ):
                 text = f"({text})"
             found.append(
                 Mutant(
@@ -223,19 +261,24 @@ def equivalent_lines() -> set[tuple[str, str]]:
     return {(entry["file"], entry["text"]) for entry in listed}
 
 
-def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mutant]:
+def draw(
+    packages: Sequence[str], n: int, seed: int, only: str = ""
+) -> list[Mutant]:
     """``n`` changes, spread evenly over the packages, the same for the same seed and source."""
     skipped = equivalent_lines()
     drawn: list[list[Mutant]] = []
     for package in packages:
         files = sorted((SOURCE / "beholder" / package).rglob("*.py"))
         inner = [
-            SOURCE / "beholder" / other for other in PACKAGES if other.startswith(f"{package}/")
+            SOURCE / "beholder" / other
+            for other in PACKAGES
+            if other.startswith(f"{package}/")
         ]
         files = [
             f
             for f in files
-            if only in f.as_posix() and not any(f.is_relative_to(folder) for folder in inner)
+            if only in f.as_posix()
+            and not any(f.is_relative_to(folder) for folder in inner)
         ]
         all_of_it = [
             mutant
@@ -246,7 +289,9 @@ def draw(packages: Sequence[str], n: int, seed: int, only: str = "") -> list[Mut
         ]
         random.Random(f"{seed} {package}").shuffle(all_of_it)
         drawn.append(all_of_it)
-    in_turn = [m for round_ in zip_longest(*drawn) for m in round_ if m is not None]
+    in_turn = [
+        m for round_ in zip_longest(*drawn) for m in round_ if m is not None
+    ]
     return in_turn[:n]
 
 
@@ -256,7 +301,9 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.source = folder / "src"
-        shutil.copytree(SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__")
+        )
         compileall.compile_dir(self.source, quiet=2)
 
     def tests(
@@ -283,7 +330,9 @@ class Copy:
                 os.killpg(process.pid or 0, signal.SIGKILL)
                 process.join()
         pattern = r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$"
-        failed = re.findall(pattern, said.read_text("utf-8", errors="replace"), re.MULTILINE)
+        failed = re.findall(
+            pattern, said.read_text("utf-8", errors="replace"), re.MULTILINE
+        )
         return process.exitcode, failed[0] if failed else ""
 
     def outcome(self, mutant: Mutant, seconds: float) -> tuple[Outcome, str]:
@@ -291,15 +340,26 @@ class Copy:
         file = self.source / "beholder" / mutant.file
         compiled = Path(importlib.util.cache_from_source(str(file)))
         as_it_was = file.read_bytes()
-        changed = as_it_was[: mutant.start] + mutant.text.encode() + as_it_was[mutant.end :]
-        compiled.unlink(missing_ok=True)  # a file of equal size and date would pass for compiled
+        changed = (
+            as_it_was[: mutant.start]
+            + mutant.text.encode()
+            + as_it_was[mutant.end :]
+        )
+        compiled.unlink(
+            missing_ok=True
+        )  # a file of equal size and date would pass for compiled
         file.write_bytes(changed)
         try:
-            for chosen, tests in product(("not slow", "slow"), tests_of(mutant.file)):
+            for chosen, tests in product(
+                ("not slow", "slow"), tests_of(mutant.file)
+            ):
                 status, failed = self.tests(tests, seconds, chosen)
                 if status is None:
                     return "undecided", "out of time"
-                if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+                if status not in (
+                    pytest.ExitCode.OK,
+                    pytest.ExitCode.NO_TESTS_COLLECTED,
+                ):
                     return "killed", failed
             return "survived", ""
         finally:
@@ -318,7 +378,15 @@ def run_pytest(source: Path, said: Path, tests: list[str]) -> None:
     own = [str(source), str(ROOT / "tests"), str(ROOT)]
     sys.path[:] = [*own, *(p for p in sys.path if p not in (str(SOURCE), ""))]
     os.environ["PYTHONPATH"] = os.pathsep.join(own)
-    plain = ["-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain"]
+    plain = [
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+        "--assert=plain",
+    ]
     status = pytest.main(["-x", "--tb=no", "-rfE", *plain, *tests])
     sys.stdout.flush()
     os._exit(int(status))
@@ -353,7 +421,9 @@ def table(results: Sequence[tuple[Mutant, Outcome]]) -> str:
         of_it = Counter(o for m, o in results if package in (m.package, "all"))
         decided = of_it["killed"] + of_it["survived"]
         score = f"{100 * of_it['killed'] / decided:.0f} %" if decided else "-"
-        counts = f"{of_it['killed']} | {of_it['survived']} | {of_it['undecided']}"
+        counts = (
+            f"{of_it['killed']} | {of_it['survived']} | {of_it['undecided']}"
+        )
         rows.append(f"| {package} | {counts} | {score} |")
     return "\n".join(rows)
 
@@ -377,28 +447,52 @@ def main() -> int:
     """Draw, try, and print what survived."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--n", type=int, default=150, help="changes to try")
-    parser.add_argument("--seed", type=int, default=1, help="another seed draws other changes")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="changes tried at a time")
-    parser.add_argument("--package", choices=PACKAGES, action="append", help="only of these")
-    parser.add_argument("--file", default="", help="only of files whose path has this text")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="limit of one change")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="another seed draws other changes"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count(),
+        help="changes tried at a time",
+    )
+    parser.add_argument(
+        "--package", choices=PACKAGES, action="append", help="only of these"
+    )
+    parser.add_argument(
+        "--file", default="", help="only of files whose path has this text"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="limit of one change"
+    )
     options = parser.parse_args()
-    chosen = draw(options.package or PACKAGES, options.n, options.seed, options.file)
+    chosen = draw(
+        options.package or PACKAGES, options.n, options.seed, options.file
+    )
     preload()
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)  # tests that give up their rights still read the source
+        Path(folder).chmod(
+            0o755
+        )  # tests that give up their rights still read the source
         workers = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(options.jobs, workers, use_copy, (folder,)) as pool:
+        with ProcessPoolExecutor(
+            options.jobs, workers, use_copy, (folder,)
+        ) as pool:
             tried = []
             for mutant, (outcome, by) in zip(
-                chosen, pool.map(attempt, chosen, repeat(options.seconds)), strict=True
+                chosen,
+                pool.map(attempt, chosen, repeat(options.seconds)),
+                strict=True,
             ):
                 print(f"{outcome:9} {mutant}  {by}", flush=True)
                 tried.append((mutant, outcome, by))
         unchanged = Copy(Path(folder) / "unchanged")
-        failing = failing_without_a_change(unchanged, {by for _, o, by in tried if o == "killed"})
+        failing = failing_without_a_change(
+            unchanged, {by for _, o, by in tried if o == "killed"}
+        )
     results: list[tuple[Mutant, Outcome]] = [
-        (m, "undecided" if o == "killed" and by in failing else o) for m, o, by in tried
+        (m, "undecided" if o == "killed" and by in failing else o)
+        for m, o, by in tried
     ]
     for name in sorted(failing):
         print(f"fails without a change: {name}")

@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")],
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ],
     key=lambda page: str(page.relative_to(ROOT)),
 )
 LANGUAGES = frozenset({"python", "sh", "json", "toml", "yaml", "text"})
@@ -22,7 +26,9 @@ _BLOCK = re.compile(
     r"```(?P<language>[^\n]*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_FIGURES = re.compile(r"^<!-- figures: (?P<code>.+?) -->\n(?P<text>.+?)(?:\n\n|\Z)", re.M | re.S)
+_FIGURES = re.compile(
+    r"^<!-- figures: (?P<code>.+?) -->\n(?P<text>.+?)(?:\n\n|\Z)", re.M | re.S
+)
 _NUMBER = re.compile(r"(?<![\w.])-?\d*\.?\d+")
 _INLINE = re.compile(r"`(beholder [^`]*)`")
 
@@ -81,10 +87,21 @@ def blocks(page: Path) -> list[Block]:
         output = None
         if following is not None and following["language"] == "text":
             is_below = not text[match.end() : following.start()].strip()
-            output = following["code"] if is_below and match["language"] != "text" else None
+            output = (
+                following["code"]
+                if is_below and match["language"] != "text"
+                else None
+            )
         exits = int(match["exits"] or 0)
         page_blocks.append(
-            Block(match["language"], match["code"], line, match["needs"], output, exits)
+            Block(
+                match["language"],
+                match["code"],
+                line,
+                match["needs"],
+                output,
+                exits,
+            )
         )
     return page_blocks
 

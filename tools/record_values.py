@@ -36,32 +36,43 @@ def main(version: str = __version__) -> int:
     with TemporaryDirectory() as folder:
         table = recorded.table(Path(folder))
     file = recorded.file(version)
-    file.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    file.write_text(
+        json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8"
+    )
     print(f"{file}: {len(table)} settings of metrics")
     if not recorded.is_development(version):
         digests[version] = digest_of(file)
-        recorded.released_file().write_text(json.dumps(digests, indent=1) + "\n", "utf-8")
+        recorded.released_file().write_text(
+            json.dumps(digests, indent=1) + "\n", "utf-8"
+        )
     return 0
 
 
 def released() -> dict[str, str]:
     """Digest of the table of each released version, by version."""
-    digests: dict[str, str] = json.loads(recorded.released_file().read_text("utf-8"))
+    digests: dict[str, str] = json.loads(
+        recorded.released_file().read_text("utf-8")
+    )
     return digests
 
 
 def changed_tables() -> list[str]:
     """Released versions whose table is missing or differs from its digest, and unlisted tables."""
     digests = released()
-    listed = {recorded.file(version): digest for version, digest in digests.items()}
+    listed = {
+        recorded.file(version): digest for version, digest in digests.items()
+    }
     changed = [
         version
         for version, digest in digests.items()
-        if not recorded.file(version).is_file() or digest_of(recorded.file(version)) != digest
+        if not recorded.file(version).is_file()
+        or digest_of(recorded.file(version)) != digest
     ]
     renewable = {recorded.file("0.dev0"), recorded.released_file()}
     present = set(recorded.FOLDER.glob("*.json")) - renewable
-    return sorted(changed) + sorted(file.stem for file in present - set(listed))
+    return sorted(changed) + sorted(
+        file.stem for file in present - set(listed)
+    )
 
 
 def digest_of(file: Path) -> str:

@@ -29,8 +29,20 @@ PLATFORMS = (
 """What ``uv.lock`` covers (``tool.uv.environments``)."""
 
 CARRIED = (
-    ("file", "src/beholder/text/wordnet", "WordNet", "3.0", {"name": "WordNet 3.0 license"}),
-    ("file", "src/beholder/web/static/htmx.min.js", "htmx", "2.0.11", {"id": "0BSD"}),
+    (
+        "file",
+        "src/beholder/text/wordnet",
+        "WordNet",
+        "3.0",
+        {"name": "WordNet 3.0 license"},
+    ),
+    (
+        "file",
+        "src/beholder/web/static/htmx.min.js",
+        "htmx",
+        "2.0.11",
+        {"id": "0BSD"},
+    ),
     (
         "machine-learning-model",
         "src/beholder/embed/static_model",
@@ -67,7 +79,9 @@ REFERENCES = {
 def bill() -> dict[str, Any]:
     """The bill of materials of this version."""
     packages = _packages(tomllib.loads((ROOT / "uv.lock").read_text("utf-8")))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     itself = f"pkg:pypi/beholder@{__version__}"
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -90,7 +104,12 @@ def bill() -> dict[str, Any]:
             }
         },
         "components": packages,
-        "dependencies": [{"ref": itself, "dependsOn": [each["bom-ref"] for each in packages]}],
+        "dependencies": [
+            {
+                "ref": itself,
+                "dependsOn": [each["bom-ref"] for each in packages],
+            }
+        ],
     }
 
 
@@ -104,8 +123,12 @@ def _packages(lock: dict[str, Any]) -> list[dict[str, Any]]:
         for python in PYTHONS:
             for pinned in _installed(by_name, _environment(python, *platform)):
                 where.setdefault(pinned, set()).add(platform[0])
-    pins = {(one["name"], one.get("version", "")): one for one in lock["package"]}
-    return [_component(pins[pinned], where[pinned]) for pinned in sorted(where)]
+    pins = {
+        (one["name"], one.get("version", "")): one for one in lock["package"]
+    }
+    return [
+        _component(pins[pinned], where[pinned]) for pinned in sorted(where)
+    ]
 
 
 def _installed(
@@ -116,10 +139,14 @@ def _installed(
     waiting = list(by_name["beholder"][0]["dependencies"])
     while waiting:
         need = waiting.pop()
-        if "marker" in need and not Marker(need["marker"]).evaluate(environment):
+        if "marker" in need and not Marker(need["marker"]).evaluate(
+            environment
+        ):
             continue
         [package] = [
-            one for one in by_name[need["name"]] if need.get("version") in (None, one["version"])
+            one
+            for one in by_name[need["name"]]
+            if need.get("version") in (None, one["version"])
         ]
         pinned = (package["name"], package["version"])
         if pinned not in found:
@@ -130,7 +157,9 @@ def _installed(
     return found
 
 
-def _environment(python: str, sys_platform: str, system: str, machine: str) -> dict[str, str]:
+def _environment(
+    python: str, sys_platform: str, system: str, machine: str
+) -> dict[str, str]:
     """Variables of markers, for CPython without any extra."""
     return {
         "extra": "",
@@ -150,7 +179,10 @@ def _environment(python: str, sys_platform: str, system: str, machine: str) -> d
 
 def _component(package: dict[str, Any], platforms: set[str]) -> dict[str, Any]:
     purl = f"pkg:pypi/{package['name']}@{package['version']}"
-    files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
+    files = [
+        *package.get("wheels", []),
+        *([package["sdist"]] if "sdist" in package else []),
+    ]
     hashes = sorted(file["hash"].removeprefix("sha256:") for file in files)
     made: dict[str, Any] = {
         "type": "library",
@@ -161,7 +193,12 @@ def _component(package: dict[str, Any], platforms: set[str]) -> dict[str, Any]:
         "hashes": [{"alg": "SHA-256", "content": one} for one in hashes],
     }
     if len(platforms) < len({platform for platform, *_ in PLATFORMS}):
-        made["properties"] = [{"name": "beholder:platforms", "value": " ".join(sorted(platforms))}]
+        made["properties"] = [
+            {
+                "name": "beholder:platforms",
+                "value": " ".join(sorted(platforms)),
+            }
+        ]
     return made
 
 

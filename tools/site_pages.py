@@ -28,18 +28,28 @@ _REPORT = re.compile(r"<!-- report: (\S+) -->")
 def on_files(files: Files, *, config: Any) -> Files:
     """Add what lies outside ``docs/``."""
     for name in ROOT_PAGES:
-        files.append(File.generated(config, name, content=(ROOT / name).read_text("utf-8")))
+        files.append(
+            File.generated(
+                config, name, content=(ROOT / name).read_text("utf-8")
+            )
+        )
     for source in sorted(set(_outside(files))):
         text = source.read_text(encoding="utf-8")
         files.append(File.generated(config, _as_text(source), content=text))
     for name, page in _reports():
-        files.append(File.generated(config, f"gallery/{name}.html", content=page))
+        files.append(
+            File.generated(config, f"gallery/{name}.html", content=page)
+        )
     return files
 
 
-def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
+def on_page_markdown(
+    markdown: str, *, page: Any, config: Any, files: Files
+) -> str:
     """Lead links out of ``docs/`` to what was added, and the gallery to its reports."""
-    here = ROOT if page.file.src_uri in ROOT_PAGES else _source(page.file).parent
+    here = (
+        ROOT if page.file.src_uri in ROOT_PAGES else _source(page.file).parent
+    )
     up = "../" * page.file.src_uri.count("/")
 
     def led(link: re.Match[str]) -> str:
@@ -55,7 +65,9 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
     markdown = _LINK.sub(led, markdown)
     if page.file.src_uri == GALLERY:
         markdown = _REPORT.sub(
-            lambda report: f"[Open this report]({_name(report[1])}){{ .md-button target=_blank }}",
+            lambda report: (
+                f"[Open this report]({_name(report[1])}){{ .md-button target=_blank }}"
+            ),
             markdown,
         )
     return markdown
@@ -79,7 +91,10 @@ def _outside(files: Files) -> Iterator[Path]:
             continue
         for link in _LINK.finditer(_source(file).read_text(encoding="utf-8")):
             target = (_source(file).parent / link[1]).resolve()
-            inside = target.is_relative_to(ROOT / "docs") or target.name in ROOT_PAGES
+            inside = (
+                target.is_relative_to(ROOT / "docs")
+                or target.name in ROOT_PAGES
+            )
             if not inside and target.is_file():
                 yield target
 
@@ -105,12 +120,21 @@ def _reports() -> Iterator[tuple[str, str]]:
         try:
             for block in blocks(page):
                 if block.language == "python":
-                    exec(compile(block.code, str(page), "exec", dont_inherit=True), names)
+                    exec(
+                        compile(
+                            block.code, str(page), "exec", dont_inherit=True
+                        ),
+                        names,
+                    )
                 elif block.language == "sh":
                     for words in commands(block.code):
                         app([*words[1:]])
             for report in _REPORT.findall(page.read_text(encoding="utf-8")):
-                place = _name(report).removeprefix("gallery/").removesuffix(".html")
+                place = (
+                    _name(report)
+                    .removeprefix("gallery/")
+                    .removesuffix(".html")
+                )
                 yield place, Path(report).read_text(encoding="utf-8")
         finally:
             os.chdir(before)

@@ -28,20 +28,32 @@ class Case(NamedTuple):
 
 def cases(folder: Path) -> list[Case]:
     """Every test of every report in a folder."""
-    return [case for path in sorted(folder.glob("*.xml")) for case in _cases(path)]
+    return [
+        case for path in sorted(folder.glob("*.xml")) for case in _cases(path)
+    ]
 
 
 def summary(found: Sequence[Case]) -> str:
     """The lines to print."""
     slow = sorted(found, key=lambda case: -case.seconds)[:SLOWEST]
-    skipped = Counter((case.report, case.reason) for case in found if case.outcome == "skipped")
+    skipped = Counter(
+        (case.report, case.reason)
+        for case in found
+        if case.outcome == "skipped"
+    )
     sums = Counter(case.outcome for case in found)
     return "\n".join(
         [
             f"{SLOWEST} slowest tests:",
-            *(f"{case.seconds:8.2f} s  {case.report}: {case.name}" for case in slow),
+            *(
+                f"{case.seconds:8.2f} s  {case.report}: {case.name}"
+                for case in slow
+            ),
             "skipped tests:" if skipped else "no test was skipped",
-            *(f"{n:8}    {report}: {why}" for (report, why), n in sorted(skipped.items())),
+            *(
+                f"{n:8}    {report}: {why}"
+                for (report, why), n in sorted(skipped.items())
+            ),
             f"{sums['passed']} passed, {sums['failed']} failed, {sums['skipped']} skipped",
         ]
     )
@@ -56,7 +68,9 @@ def _cases(path: Path) -> Iterator[Case]:
                 outcome = "failed"
             elif child.tag == "skipped":
                 outcome, reason = "skipped", child.get("message", "")
-        yield Case(path.stem, name, float(node.get("time", 0)), outcome, reason)
+        yield Case(
+            path.stem, name, float(node.get("time", 0)), outcome, reason
+        )
 
 
 if __name__ == "__main__":

@@ -52,17 +52,25 @@ EXCEPTIONS = {
 
 TO_DO = "docs/metrics.md"
 """Pages that are still to be rewritten."""
-CHECKED = [page for page in PAGES if name_of(page) not in {*TO_DO.split(), "docs/style.md"}]
+CHECKED = [
+    page
+    for page in PAGES
+    if name_of(page) not in {*TO_DO.split(), "docs/style.md"}
+]
 """All other pages but the one that quotes what it forbids."""
 
-_NOT_PROSE = re.compile(r"^```.*?^```$|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.MULTILINE | re.DOTALL)
+_NOT_PROSE = re.compile(
+    r"^```.*?^```$|`[^`]*`|\]\([^)]*\)|<!--.*?-->", re.MULTILINE | re.DOTALL
+)
 _REGULAR_EXPRESSION = re.compile(r"""[bf]?r[bf]?('|"(?!""))""", re.IGNORECASE)
 _CODE = re.compile(r"``.*?``|(?<!\\)\{[^{}\n]*\}", re.DOTALL)
 
 
 def _compiled(wordings: dict[str, str]) -> dict[re.Pattern[str], str]:
     return {
-        re.compile(rf"\b(?:{wording})\b".replace(" ", r"\s+"), re.IGNORECASE): advice
+        re.compile(
+            rf"\b(?:{wording})\b".replace(" ", r"\s+"), re.IGNORECASE
+        ): advice
         for wording, advice in wordings.items()
     }
 
@@ -96,7 +104,9 @@ def source_findings(text: str) -> Iterator[Finding]:
         is_text = token.type == tokenize.STRING and " " in token.string
         is_prose = is_text and not _REGULAR_EXPRESSION.match(token.string)
         if is_prose or token.type == tokenize.COMMENT:
-            prose = _CODE.sub(lambda part: re.sub(r"[^\n]", "`", part[0]), token.string)
+            prose = _CODE.sub(
+                lambda part: re.sub(r"[^\n]", "`", part[0]), token.string
+            )
             for found in _found(prose, _WORDING_IN_SOURCE):
                 yield found._replace(line=token.start[0] + found.line - 1)
 
@@ -106,11 +116,15 @@ def findings_by_package() -> Counter[str]:
     counts: Counter[str] = Counter()
     for file in SOURCE.rglob("*.py"):
         package = file.relative_to(SOURCE).parts[0]
-        counts[package] += sum(1 for _ in source_findings(file.read_text("utf-8")))
+        counts[package] += sum(
+            1 for _ in source_findings(file.read_text("utf-8"))
+        )
     return +counts
 
 
-def _found(prose: str, wordings: dict[re.Pattern[str], str]) -> Iterator[Finding]:
+def _found(
+    prose: str, wordings: dict[re.Pattern[str], str]
+) -> Iterator[Finding]:
     for wording, advice in wordings.items():
         for found in wording.finditer(prose):
             line = prose.count("\n", 0, found.start()) + 1

@@ -82,11 +82,15 @@ def token_graph(tensors: Tensors) -> Graph:
     """
     graph = Graph(ids=("int64", "n"))
     vectors = grouped_rows(graph, tensors, "tokens", "ids")
-    graph.output("vectors", vectors, "float32", "n", tensors["tokens.codes"].shape[1])
+    graph.output(
+        "vectors", vectors, "float32", "n", tensors["tokens.codes"].shape[1]
+    )
     return graph
 
 
-def step_weights(layers: Tensors, factors: Mapping[str, FloatArray] | None) -> dict[str, Array]:
+def step_weights(
+    layers: Tensors, factors: Mapping[str, FloatArray] | None
+) -> dict[str, Array]:
     """The tensors of layers whose products give numbers in the steps of what follows.
 
     Args:
@@ -95,7 +99,9 @@ def step_weights(layers: Tensors, factors: Mapping[str, FloatArray] | None) -> d
         factors: Of the inputs of each product; None for products of floating point.
     """
     tensors: dict[str, Array] = {
-        name: a for name, a in layers.items() if name.partition(".")[2].startswith(_NORMS)
+        name: a
+        for name, a in layers.items()
+        if name.partition(".")[2].startswith(_NORMS)
     }
     for i in range(_n_layers(layers)):
         for part, steps in _steps(len(layers[f"{i}.norm.bias"])).items():
@@ -112,7 +118,9 @@ def step_weights(layers: Tensors, factors: Mapping[str, FloatArray] | None) -> d
 def layer_weights(tensors: Tensors) -> dict[str, FloatArray]:
     """The weights of layers as ``step_weights`` takes them, from the tensors that it returned."""
     layers: dict[str, FloatArray] = {
-        name: a for name, a in tensors.items() if name.partition(".")[2].startswith(_NORMS)
+        name: a
+        for name, a in tensors.items()
+        if name.partition(".")[2].startswith(_NORMS)
     }
     for i in range(_n_layers(tensors)):
         for part, steps in _steps(len(tensors[f"{i}.norm.bias"])).items():
@@ -159,7 +167,13 @@ def entailment_graph(tensors: Tensors) -> Graph:
     )
     width = len(tensors["norm.bias"])
     x = graph(
-        "Add", x, graph("Gather", graph.tensor("sides table", tensors["sides table"]), "sides")
+        "Add",
+        x,
+        graph(
+            "Gather",
+            graph.tensor("sides table", tensors["sides table"]),
+            "sides",
+        ),
     )
     last = _n_layers(tensors) - 1
     for i in range(last):
@@ -168,34 +182,64 @@ def entailment_graph(tensors: Tensors) -> Graph:
     x = graph("Gather", x, graph("Reshape", "queries", [-1]), axis=0)
     x = _layer(graph, tensors, last, x, mixed)
     # Of the tokens of a hypothesis: the first, the mean and the largest numbers.
-    states = graph("Reshape", x, graph("Concat", graph("Shape", "queries"), [width], axis=0))
-    first = graph("Reshape", graph("Slice", states, [0], [1], [1]), [-1, width])
+    states = graph(
+        "Reshape",
+        x,
+        graph("Concat", graph("Shape", "queries"), [width], axis=0),
+    )
+    first = graph(
+        "Reshape", graph("Slice", states, [0], [1], [1]), [-1, width]
+    )
     # CumSum adds one token after the other; ReduceSum has an order of its own.
-    sums = graph("CumSum", graph("Where", "inside", states, np.float32(0)), np.int64(1))
-    total = graph("Reshape", graph("Slice", sums, [-1], [2**31], [1]), [-1, width])
-    counts = graph("ReduceSum", graph("Cast", "inside", to=TensorProto.FLOAT), [1], keepdims=0)
+    sums = graph(
+        "CumSum", graph("Where", "inside", states, np.float32(0)), np.int64(1)
+    )
+    total = graph(
+        "Reshape", graph("Slice", sums, [-1], [2**31], [1]), [-1, width]
+    )
+    counts = graph(
+        "ReduceSum",
+        graph("Cast", "inside", to=TensorProto.FLOAT),
+        [1],
+        keepdims=0,
+    )
     mean = graph("Div", total, counts)
     present = graph("Where", "inside", states, np.float32(-np.inf))
     largest = graph("ReduceMax", present, [1], keepdims=0)
-    pooled = graph("Cast", graph("Concat", first, mean, largest, axis=1), to=TensorProto.DOUBLE)
+    pooled = graph(
+        "Cast",
+        graph("Concat", first, mean, largest, axis=1),
+        to=TensorProto.DOUBLE,
+    )
     steps = graph("Round", graph("Mul", pooled, np.float64(2**PLACES)))
     pooled = graph("Mul", steps, np.float64(2**-PLACES))
-    head = (graph.tensor(name, tensors[name]) for name in ("head.weight", "head.bias"))
+    head = (
+        graph.tensor(name, tensors[name])
+        for name in ("head.weight", "head.bias")
+    )
     scores = graph("Add", graph("MatMul", pooled, next(head)), next(head))
     graph.output("scores", scores, "float64", "texts", 3)
     return graph
 
 
-def _embedded(tensors: Tensors, **inputs: tuple[int | str, ...]) -> tuple[Graph, str]:
+def _embedded(
+    tensors: Tensors, **inputs: tuple[int | str, ...]
+) -> tuple[Graph, str]:
     """A graph with the inputs of this module, and what the first layer gets."""
     width = len(tensors["norm.bias"])
     graph = Graph(vectors=("float32", "tokens", width), **_INPUTS, **inputs)
     table = graph.tensor("places table", tensors["places table"])
-    places = graph("Cast", graph("Gather", table, "places", axis=0), to=TensorProto.FLOAT)
-    return graph, norm(graph, tensors, "norm", graph("Add", "vectors", places), _EPSILON)
+    places = graph(
+        "Cast", graph("Gather", table, "places", axis=0), to=TensorProto.FLOAT
+    )
+    return graph, norm(
+        graph, tensors, "norm", graph("Add", "vectors", places), _EPSILON
+    )
 
 
-def _mixed(graph: Graph, tensors: Tensors, i: int, x: str, queries: str | None = None) -> str:
+def _mixed(
+    graph: Graph, tensors: Tensors, i: int, x: str, queries: str | None = None
+) -> str:
     """What the attention of a layer makes of states (tokens, D).
 
     Of all tokens, or of the ``queries`` (n, q), then (n q, D).
@@ -204,7 +248,14 @@ def _mixed(graph: Graph, tensors: Tensors, i: int, x: str, queries: str | None =
     qkv = product(graph, tensors, f"{i}.qkv", x)
     scale = (width // N_HEADS) ** -0.5
     mixed = attend(
-        graph, qkv, queries or "keys", "keys", "added", width=width, n_heads=N_HEADS, scale=scale
+        graph,
+        qkv,
+        queries or "keys",
+        "keys",
+        "added",
+        width=width,
+        n_heads=N_HEADS,
+        scale=scale,
     )
     return mixed if queries else graph("Gather", mixed, "kept", axis=0)
 

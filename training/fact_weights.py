@@ -56,13 +56,17 @@ PARTS = {"facts.rules": 3, "facts.both": 4}
 Floats = npt.NDArray[np.float64]
 
 
-def evidence(texts: Sequence[str], statements: Sequence[Sequence[Statement]]) -> Floats:
+def evidence(
+    texts: Sequence[str], statements: Sequence[Sequence[Statement]]
+) -> Floats:
     """(statements, parts of the evidence), text by text."""
     rows = []
     for text, own in zip(texts, statements, strict=True):
         source = claims.Source(analysed(text))
         there = set(source.text.words)
-        made = analysed_claims.of([claims.respelt(statement.text, there) for statement in own])
+        made = analysed_claims.of(
+            [claims.respelt(statement.text, there) for statement in own]
+        )
         made = list(claims.renumbered(made, [source.text]))
         rows.append(claims.evidence(made, source, entail=True)[0])
     return np.concatenate(rows)
@@ -72,14 +76,21 @@ def reduced(document: Document, rng: random.Random) -> Iterator[str]:
     """First parts of sentences without some of the words that may be left out."""
     for first, last in document.sentences:
         words = document.words[first:last]
-        end = next((w.index for w in words[3:] if w.text in (",", ";", ":")), words[-1].index)
+        end = next(
+            (w.index for w in words[3:] if w.text in (",", ";", ":")),
+            words[-1].index,
+        )
         part = [w for w in words if w.index < end]
-        if not (4 <= len(part) <= 16) or not any(w.dep == "ROOT" for w in part):
+        if not (4 <= len(part) <= 16) or not any(
+            w.dep == "ROOT" for w in part
+        ):
             continue
         out = {
             w.index
             for w in part
-            if w.dep in ("amod", "advmod") and w.index > first and rng.random() < DROPPED
+            if w.dep in ("amod", "advmod")
+            and w.index > first
+            and rng.random() < DROPPED
         }
         yield " ".join(w.text for w in part if w.index not in out) + "."
 
@@ -94,7 +105,11 @@ def disguised(text: str, rng: random.Random) -> str:
     for part in parts:
         plural = re.match(r"The ([a-z]+s) ", part)
         if made and rng.random() < DISGUISED:
-            part = re.sub(r"^The (?:[a-z]+ )?[a-z]+(?= (?:is|are|has|have) )", PRONOUN, part)
+            part = re.sub(
+                r"^The (?:[a-z]+ )?[a-z]+(?= (?:is|are|has|have) )",
+                PRONOUN,
+                part,
+            )
             part = part.replace(PRONOUN, "They" if plural else "It", 1)
         if made and rng.random() < DISGUISED:
             made = made.rstrip(".!?") + ", and " + part[:1].lower() + part[1:]
@@ -109,17 +124,29 @@ def disguised(text: str, rng: random.Random) -> str:
 
 def _true(text: str, rng: random.Random) -> list[str]:
     """What is true of a text: parts of its sentences, and as many statements of its parse."""
-    parts = [part for part in reduced(parse(text), rng) if not_english(part) is None]
-    stated = (statement.text for statement in graph_statements(analysed(text).graph))
-    parsed = [statement for statement in stated if not_english(statement) is None]  # quoted words
+    parts = [
+        part for part in reduced(parse(text), rng) if not_english(part) is None
+    ]
+    stated = (
+        statement.text for statement in graph_statements(analysed(text).graph)
+    )
+    parsed = [
+        statement for statement in stated if not_english(statement) is None
+    ]  # quoted words
     return parts + rng.sample(parsed, min(len(parts), len(parsed)))
 
 
 def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Evidence on silver statements, and which are true."""
-    with lzma.open(data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt") as file:
+    with lzma.open(
+        data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt"
+    ) as file:
         texts = [json.loads(line)["text"] for line in file]
-    texts = [text for text in texts if 60 < len(text.split()) < 260 and not _FOREIGN.search(text)]
+    texts = [
+        text
+        for text in texts
+        if 60 < len(text.split()) < 260 and not _FOREIGN.search(text)
+    ]
     chosen = np.random.default_rng(SEED).choice(len(texts), n, replace=False)
     texts = [texts[place] for place in chosen]
     rng = random.Random(SEED)
@@ -131,7 +158,9 @@ def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
             Statement(statement, "bent", place)
             for statement in rng.sample(bent, min(BENT, len(bent)))
         ]
-    true = np.array([statement.kind == "true" for some in made for statement in some])
+    true = np.array(
+        [statement.kind == "true" for some in made for statement in some]
+    )
     return evidence([disguised(text, rng) for text in texts], made), true
 
 
@@ -145,12 +174,18 @@ def fit(found: Floats, true: npt.NDArray[np.bool_]) -> Floats:
     def loss(b: Floats) -> tuple[float, Floats]:
         margin = sign * (scaled @ b[1:] + b[0])
         slope = -(weight * sign / (1.0 + np.exp(margin)))
-        value = float(weight @ np.logaddexp(0.0, -margin) + PENALTY * (b[1:] @ b[1:]))
-        return value, np.r_[slope.sum(), scaled.T @ slope + 2 * PENALTY * b[1:]]
+        value = float(
+            weight @ np.logaddexp(0.0, -margin) + PENALTY * (b[1:] @ b[1:])
+        )
+        return value, np.r_[
+            slope.sum(), scaled.T @ slope + 2 * PENALTY * b[1:]
+        ]
 
     start = np.r_[0.0, np.full(found.shape[1], 0.1)]
     bounds = [(None, None)] + [(0.0, None)] * found.shape[1]
-    best: Floats = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    best: Floats = minimize(
+        loss, start, jac=True, bounds=bounds, method="L-BFGS-B"
+    ).x
     weights: Floats = np.r_[best[0], best[1:] / scale]
     return weights
 
@@ -171,8 +206,13 @@ def write(name: str, weights: Floats, cut: float) -> None:
 
 def write_table(table: dict[str, dict[str, Any]]) -> None:
     """Write the table of the judge's numbers, a line for each."""
-    lines = (f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in table.items())
-    TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8", newline="\n")
+    lines = (
+        f"  {json.dumps(name)}: {json.dumps(entry)}"
+        for name, entry in table.items()
+    )
+    TABLE.write_text(
+        "{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8", newline="\n"
+    )
 
 
 def main() -> None:
@@ -185,7 +225,9 @@ def main() -> None:
     for name, n_parts in PARTS.items():
         weights = fit(found[:, :n_parts], true)
         cut = least_true(found[true, :n_parts], weights)
-        print(f"{name:12} {np.round(weights, 3).tolist()}, true from {cut:.3f}")
+        print(
+            f"{name:12} {np.round(weights, 3).tolist()}, true from {cut:.3f}"
+        )
         if given.write:
             write(name, weights, cut)
 

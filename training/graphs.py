@@ -89,7 +89,10 @@ class Graph:
         self._nodes: list[Any] = []
 
     def __call__(
-        self, operator: str, *inputs: str | Array | np.generic | list[int], **settings: Any
+        self,
+        operator: str,
+        *inputs: str | Array | np.generic | list[int],
+        **settings: Any,
     ) -> str:
         """Add an operation of one output.
 
@@ -102,25 +105,39 @@ class Graph:
 
     def split(self, tensor: str, n_parts: int, axis: int) -> Sequence[str]:
         """Split a tensor into equal parts; returns their names."""
-        return self._add("Split", (tensor,), n_parts, {"num_outputs": n_parts, "axis": axis})
+        return self._add(
+            "Split", (tensor,), n_parts, {"num_outputs": n_parts, "axis": axis}
+        )
 
     def tensor(self, name: str, numbers: Array) -> str:
         """Add an initialiser under a name of its own; returns the name."""
         self._initialisers[name] = np.ascontiguousarray(numbers)
         return name
 
-    def output(self, name: str, tensor: str, kind: str, *sizes: int | str | None) -> None:
+    def output(
+        self, name: str, tensor: str, kind: str, *sizes: int | str | None
+    ) -> None:
         """Make a tensor an output of the graph."""
         self._nodes.append(helper.make_node("Identity", [tensor], [name]))
         self._outputs.append(_value(name, kind, *sizes))
 
     def encode(self) -> bytes:
         """The model in the format of ONNX, the same bytes each time."""
-        initialisers = [numpy_helper.from_array(a, name) for name, a in self._initialisers.items()]
+        initialisers = [
+            numpy_helper.from_array(a, name)
+            for name, a in self._initialisers.items()
+        ]
         graph = helper.make_graph(
-            self._nodes, "graph", self._inputs, self._outputs, initializer=initialisers
+            self._nodes,
+            "graph",
+            self._inputs,
+            self._outputs,
+            initializer=initialisers,
         )
-        domains = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_ORT, 1)]
+        domains = [
+            helper.make_opsetid("", _OPSET),
+            helper.make_opsetid(_ORT, 1),
+        ]
         model = helper.make_model(graph, opset_imports=domains, ir_version=_IR)
         helper.set_model_props(model, self.metadata)
         encoded: bytes = model.SerializeToString(deterministic=True)
@@ -131,16 +148,30 @@ class Graph:
         path.write_bytes(self.encode())
 
     def _add(
-        self, operator: str, inputs: Sequence[Any], n_outputs: int, settings: Mapping[str, Any]
+        self,
+        operator: str,
+        inputs: Sequence[Any],
+        n_outputs: int,
+        settings: Mapping[str, Any],
     ) -> Sequence[str]:
-        names = [x if isinstance(x, str) else self._constant(x) for x in inputs]
+        names = [
+            x if isinstance(x, str) else self._constant(x) for x in inputs
+        ]
         outputs = [f"{len(self._nodes)}.{i}" for i in range(n_outputs)]
         domain = _ORT if operator in _ORT_OPERATORS else ""
-        self._nodes.append(helper.make_node(operator, names, outputs, domain=domain, **settings))
+        self._nodes.append(
+            helper.make_node(
+                operator, names, outputs, domain=domain, **settings
+            )
+        )
         return outputs
 
     def _constant(self, numbers: Any) -> str:
-        array = np.array(numbers, np.int64) if isinstance(numbers, list) else np.asarray(numbers)
+        array = (
+            np.array(numbers, np.int64)
+            if isinstance(numbers, list)
+            else np.asarray(numbers)
+        )
         name = f"constant {array.dtype} {array.tolist()}"
         self._initialisers[name] = array
         return name
@@ -162,7 +193,11 @@ def read_tensors(path: Path) -> dict[str, Array]:
 
 
 def quantize(
-    name: str, weight: FloatArray, bias: FloatArray, factors: FloatArray, raised: float = 0.0
+    name: str,
+    weight: FloatArray,
+    bias: FloatArray,
+    factors: FloatArray,
+    raised: float = 0.0,
 ) -> dict[str, Array]:
     """The tensors of a product of whole numbers, as ``product`` reads them.
 
@@ -185,24 +220,37 @@ def quantize(
     codes = np.ascontiguousarray(np.rint(weight / steps).astype(np.int8))
     most = int(np.abs(codes).sum(axis=0, dtype=np.int32).max())
     if most * UNSIGNED >= EXACT:
-        raise ValueError(f"{name}: sums of weights up to {most}: a float32 would round products")
+        raise ValueError(
+            f"{name}: sums of weights up to {most}: a float32 would round products"
+        )
     if raised:
         # Rows are added from first to last: the sums of a BLAS have an order of their own.
         sums = (codes * factors.astype(np.float64)[:, None]).sum(axis=0)
         bias = (bias - raised * sums * steps).astype(np.float32)
-    tensors = {"factors": factors, "codes": codes, "steps": steps, "bias": bias}
+    tensors = {
+        "factors": factors,
+        "codes": codes,
+        "steps": steps,
+        "bias": bias,
+    }
     return {f"{name}.{part}": tensor for part, tensor in tensors.items()}
 
 
-def dequantize(tensors: Tensors, name: str, raised: float = 0.0) -> tuple[FloatArray, FloatArray]:
+def dequantize(
+    tensors: Tensors, name: str, raised: float = 0.0
+) -> tuple[FloatArray, FloatArray]:
     """Weight (in, out) and bias (out,) of a product of whole numbers."""
-    codes, steps, factors = (tensors[f"{name}.{part}"] for part in ("codes", "steps", "factors"))
+    codes, steps, factors = (
+        tensors[f"{name}.{part}"] for part in ("codes", "steps", "factors")
+    )
     sums = (codes * factors.astype(np.float64)[:, None]).sum(axis=0)
     bias = (tensors[f"{name}.bias"] + raised * sums * steps).astype(np.float32)
     return codes * steps * factors[:, None], bias
 
 
-def product(graph: Graph, tensors: Tensors, name: str, rows: str, raised: float = 0.0) -> str:
+def product(
+    graph: Graph, tensors: Tensors, name: str, rows: str, raised: float = 0.0
+) -> str:
     """Multiply rows (n, in) by a matrix and add a bias, each row by itself: (n, out).
 
     Args:
@@ -220,7 +268,9 @@ def product(graph: Graph, tensors: Tensors, name: str, rows: str, raised: float 
     if f"{name}.weight" in tensors:
         lowered = graph("Sub", rows, np.float32(raised)) if raised else rows
         graph.products[name] = lowered, tensors[f"{name}.weight"]
-        return graph("Add", graph("MatMul", lowered, part("weight")), part("bias"))
+        return graph(
+            "Add", graph("MatMul", lowered, part("weight")), part("bias")
+        )
     signed = not raised
     rows = graph("Mul", rows, part("factors"))
     sizes = graph("Abs", rows) if signed else rows
@@ -229,16 +279,32 @@ def product(graph: Graph, tensors: Tensors, name: str, rows: str, raised: float 
     zero = np.uint8(_ZERO if signed else 0)
     zeros = graph("Expand", zero, graph("Shape", step))
     whole = graph("QuantizeLinear", rows, step, zeros, axis=0)
-    sums = graph("MatMulIntegerToFloat", whole, part("codes"), np.float32(1), part("steps"), zero)
-    return graph("Add", graph("Mul", sums, graph("Unsqueeze", step, [1])), part("bias"))
+    sums = graph(
+        "MatMulIntegerToFloat",
+        whole,
+        part("codes"),
+        np.float32(1),
+        part("steps"),
+        zero,
+    )
+    return graph(
+        "Add", graph("Mul", sums, graph("Unsqueeze", step, [1])), part("bias")
+    )
 
 
-def norm(graph: Graph, tensors: Tensors, name: str, rows: str, epsilon: float) -> str:
+def norm(
+    graph: Graph, tensors: Tensors, name: str, rows: str, epsilon: float
+) -> str:
     """Rows (n, D) with mean 0 and variance 1, scaled and shifted (Ba et al. 2016)."""
-    weight, bias = (graph.tensor(f"{name}.{p}", tensors[f"{name}.{p}"]) for p in ("weight", "bias"))
+    weight, bias = (
+        graph.tensor(f"{name}.{p}", tensors[f"{name}.{p}"])
+        for p in ("weight", "bias")
+    )
     width = len(tensors[f"{name}.weight"])
     size = np.float32(width)
-    centred = graph("Sub", rows, graph("Div", row_sums(graph, rows, width), size))
+    centred = graph(
+        "Sub", rows, graph("Div", row_sums(graph, rows, width), size)
+    )
     squares = row_sums(graph, graph("Mul", centred, centred), width)
     variance = graph("Add", graph("Div", squares, size), np.float32(epsilon))
     scaled = graph("Div", centred, graph("Sqrt", variance))
@@ -256,24 +322,34 @@ def row_sums(graph: Graph, rows: str, width: int) -> str:
     while size > 128:
         n_parts, size = 2 * n_parts, size // 2
     if size % 8 or n_parts * size != width:
-        raise ValueError(f"width={width}: expected 8, 16, ... 128, or a power of 2 times that")
+        raise ValueError(
+            f"width={width}: expected 8, 16, ... 128, or a power of 2 times that"
+        )
     lanes = graph("Reshape", rows, [-1, n_parts, size // 8, 8])
-    sums = graph("Sum", *graph.split(lanes, size // 8, 2)) if size > 8 else lanes
+    sums = (
+        graph("Sum", *graph.split(lanes, size // 8, 2)) if size > 8 else lanes
+    )
     left = n_parts * 8
     while left > 1:
         left //= 2
-        sums = graph("ReduceSum", graph("Reshape", sums, [-1, left, 2]), [2], keepdims=0)
+        sums = graph(
+            "ReduceSum", graph("Reshape", sums, [-1, left, 2]), [2], keepdims=0
+        )
     return sums
 
 
 def take(graph: Graph, table: str, places: str) -> str:
     """Entries of a table by their places, int32 of any shape."""
     # GatherElements of flat places takes a seventh of the time of Gather.
-    flat = graph("GatherElements", table, graph("Reshape", places, [-1]), axis=0)
+    flat = graph(
+        "GatherElements", table, graph("Reshape", places, [-1]), axis=0
+    )
     return graph("Reshape", flat, graph("Shape", places))
 
 
-def grouped_rows(graph: Graph, tensors: Tensors, name: str, places: str) -> str:
+def grouped_rows(
+    graph: Graph, tensors: Tensors, name: str, places: str
+) -> str:
     """Rows of a matrix whose numbers are stored as codes, each group of a row with a scale.
 
     Args:
@@ -285,11 +361,19 @@ def grouped_rows(graph: Graph, tensors: Tensors, name: str, places: str) -> str:
     parts = [f"{name}.codes", f"{name}.scales"]
     width, n_groups = tensors[parts[0]].shape[1], tensors[parts[1]].shape[1]
     codes, scales = (
-        graph("Cast", graph("Gather", graph.tensor(part, tensors[part]), places), to=_FLOAT)
+        graph(
+            "Cast",
+            graph("Gather", graph.tensor(part, tensors[part]), places),
+            to=_FLOAT,
+        )
         for part in parts
     )
     groups = graph("Reshape", codes, [-1, n_groups, width // n_groups])
-    return graph("Reshape", graph("Mul", groups, graph("Unsqueeze", scales, [2])), [-1, width])
+    return graph(
+        "Reshape",
+        graph("Mul", groups, graph("Unsqueeze", scales, [2])),
+        [-1, width],
+    )
 
 
 def rounded(graph: Graph, numbers: str) -> str:
@@ -305,7 +389,10 @@ def raised_gelu(graph: Graph, places: str) -> str:
         places: Numbers in steps of ``GELU_STEPS``, plus ``GELU_ZERO``.
     """
     steps = range(_LOW * GELU_STEPS, _HIGH * GELU_STEPS)
-    curve = [x / GELU_STEPS * 0.5 * math.erfc(-x / GELU_STEPS * 0.5**0.5) + RAISED for x in steps]
+    curve = [
+        x / GELU_STEPS * 0.5 * math.erfc(-x / GELU_STEPS * 0.5**0.5) + RAISED
+        for x in steps
+    ]
     table = graph.tensor("gelu", np.array(curve, dtype=np.float32))
     inside = graph("Clip", places, np.float32(0), np.float32(len(curve) - 1))
     return take(graph, table, graph("Cast", inside, to=TensorProto.INT32))
@@ -313,7 +400,9 @@ def raised_gelu(graph: Graph, places: str) -> str:
 
 def attention_scales(width: int) -> FloatArray:
     """(3 ``width``,): by this, queries, keys and values are multiplied to be in steps."""
-    return np.repeat(np.array([POINTS, POINTS, VALUES], dtype=np.float32), width)
+    return np.repeat(
+        np.array([POINTS, POINTS, VALUES], dtype=np.float32), width
+    )
 
 
 def attend(
@@ -346,23 +435,45 @@ def attend(
     """
     most = math.isqrt((EXACT - 1) * n_heads // width)
 
-    def heads(part: str, limit: int, which: str, order: tuple[int, ...]) -> str:
+    def heads(
+        part: str, limit: int, which: str, order: tuple[int, ...]
+    ) -> str:
         cut = graph("Clip", part, np.float32(-limit), np.float32(limit))
         rows = graph("Gather", rounded(graph, cut), which, axis=0)
         return graph(
-            "Transpose", graph("Reshape", rows, [0, 0, n_heads, width // n_heads]), perm=order
+            "Transpose",
+            graph("Reshape", rows, [0, 0, n_heads, width // n_heads]),
+            perm=order,
         )
 
     q, k, v = graph.split(qkv, 3, 1)
-    q, k = heads(q, most, queries, (0, 2, 1, 3)), heads(k, most, keys, (0, 2, 3, 1))
-    scores = graph("Mul", graph("MatMul", q, k), np.float32(scale * SCORE_STEPS / POINTS**2))
+    q, k = (
+        heads(q, most, queries, (0, 2, 1, 3)),
+        heads(k, most, keys, (0, 2, 3, 1)),
+    )
+    scores = graph(
+        "Mul",
+        graph("MatMul", q, k),
+        np.float32(scale * SCORE_STEPS / POINTS**2),
+    )
     scores = graph("Add", scores, added)
     below = graph("Sub", graph("ReduceMax", scores, [3], keepdims=1), scores)
-    places = graph("Clip", below, np.float32(0), np.float32(_DEEP * SCORE_STEPS))
-    curve = [round(math.exp(-(x + 0.5) / SCORE_STEPS) * _GRID) for x in range(_DEEP * SCORE_STEPS)]
-    table = graph.tensor("exponentials", np.array([*curve, 0], dtype=np.float32))
+    places = graph(
+        "Clip", below, np.float32(0), np.float32(_DEEP * SCORE_STEPS)
+    )
+    curve = [
+        round(math.exp(-(x + 0.5) / SCORE_STEPS) * _GRID)
+        for x in range(_DEEP * SCORE_STEPS)
+    ]
+    table = graph.tensor(
+        "exponentials", np.array([*curve, 0], dtype=np.float32)
+    )
     shares = take(graph, table, graph("Cast", places, to=TensorProto.INT32))
     total = graph("ReduceSum", shares, [3], keepdims=1)
     shares = graph("Mul", shares, graph("Div", np.float32(SHARES), total))
-    mixed = graph("MatMul", rounded(graph, shares), heads(v, _MOST, keys, (0, 2, 1, 3)))
-    return graph("Reshape", graph("Transpose", mixed, perm=(0, 2, 1, 3)), [-1, width])
+    mixed = graph(
+        "MatMul", rounded(graph, shares), heads(v, _MOST, keys, (0, 2, 1, 3))
+    )
+    return graph(
+        "Reshape", graph("Transpose", mixed, perm=(0, 2, 1, 3)), [-1, width]
+    )

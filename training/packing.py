@@ -25,7 +25,9 @@ def fit_codes(matrix: FloatArray, bits: int) -> tuple[Codes, FloatArray]:
     n, m = matrix.shape
     groups = matrix.reshape(n * m // GROUP, GROUP).astype(np.float32)
     half = 2 ** (bits - 1)
-    extreme = np.take_along_axis(groups, np.abs(groups).argmax(axis=1)[:, None], axis=1)
+    extreme = np.take_along_axis(
+        groups, np.abs(groups).argmax(axis=1)[:, None], axis=1
+    )
     least = np.full((len(groups), 1), np.inf, dtype=np.float32)
     scales = np.zeros((len(groups), 1), dtype=np.float16)
     codes = np.zeros(groups.shape, dtype=np.int8)
@@ -34,7 +36,9 @@ def fit_codes(matrix: FloatArray, bits: int) -> tuple[Codes, FloatArray]:
         for cut in np.linspace(0.7, 1.1, 17):
             trial = (extreme * np.float32(cut / end)).astype(np.float16)
             wide = trial.astype(np.float32)
-            steps = np.divide(groups, wide, out=np.zeros_like(groups), where=wide != 0)
+            steps = np.divide(
+                groups, wide, out=np.zeros_like(groups), where=wide != 0
+            )
             steps = np.clip(np.rint(steps), -half, half - 1)
             error = ((steps * wide - groups) ** 2).sum(axis=1, keepdims=True)
             better = error < least
@@ -49,7 +53,9 @@ def codes_for(matrix: FloatArray, scales: FloatArray, bits: int) -> Codes:
     half = 2 ** (bits - 1)
     groups = matrix.reshape(*scales.shape, GROUP).astype(np.float32)
     wide = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
-    codes: Codes = np.clip(np.rint(groups / wide), -half, half - 1).astype(np.int8)
+    codes: Codes = np.clip(np.rint(groups / wide), -half, half - 1).astype(
+        np.int8
+    )
     return codes.reshape(matrix.shape)
 
 

@@ -60,19 +60,31 @@ ANCHOR = 0.001  # holds vectors of tokens with few texts near their start
 SIF = 1e-4
 
 
-def collect(data: Path, vocabulary: Sequence[str]) -> tuple[list[str], list[str]]:
+def collect(
+    data: Path, vocabulary: Sequence[str]
+) -> tuple[list[str], list[str]]:
     """Texts for the teacher, and frequent words that the teacher's vocabulary lacks."""
     rng = random.Random(SEED)
     splitter = RuleSplitter()
     sentences: list[str] = []
-    with lzma.open(data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8") as file:
+    with lzma.open(
+        data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8"
+    ) as file:
         for line in file:
             text = json.loads(line)["text"]
-            sentences.extend(segment.of(text) for segment in splitter.split(text))
-    tokenized = [[s[start:end].lower() for start, end in words(s)] for s in sentences]
+            sentences.extend(
+                segment.of(text) for segment in splitter.split(text)
+            )
+    tokenized = [
+        [s[start:end].lower() for start, end in words(s)] for s in sentences
+    ]
     counts = Counter(word for sentence in tokenized for word in sentence)
     known = set(vocabulary)
-    new_words = sorted(w for w, n in counts.items() if n > 1 and w.isalpha() and w not in known)
+    new_words = sorted(
+        w
+        for w, n in counts.items()
+        if n > 1 and w.isalpha() and w not in known
+    )
 
     pieces: list[list[str]] = []
     for sentence in tokenized:
@@ -80,23 +92,39 @@ def collect(data: Path, vocabulary: Sequence[str]) -> tuple[list[str], list[str]
             length = rng.randint(4, min(12, len(sentence)))
             start = rng.randint(0, len(sentence) - length)
             pieces.append(sentence[start : start + length])
-    whole = sorted(w for w in known if w.isalpha() and w.isascii() and len(w) > 1)
-    endings = sorted(w[2:] for w in known if w.startswith("##") and w.isascii())
+    whole = sorted(
+        w for w in known if w.isalpha() and w.isascii() and len(w) > 1
+    )
+    endings = sorted(
+        w[2:] for w in known if w.startswith("##") and w.isascii()
+    )
     exchanged: list[list[str]] = []
-    for word in [*whole, *new_words, *(rng.choice(whole) + ending for ending in endings)]:
+    for word in [
+        *whole,
+        *new_words,
+        *(rng.choice(whole) + ending for ending in endings),
+    ]:
         for _ in range(TEXTS_PER_WORD):
             piece = list(rng.choice(pieces))
             piece[rng.randrange(len(piece))] = word
             exchanged.append(piece)
-    return sentences + [" ".join(piece) for piece in pieces + exchanged], new_words
+    return sentences + [
+        " ".join(piece) for piece in pieces + exchanged
+    ], new_words
 
 
 def make_tokenizer(new_words: Sequence[str]) -> Tokenizer:
     """The teacher's tokenizer with the new words, without tokens that never occur in a text."""
-    layout = json.loads((TEACHER / "tokenizer.json").read_text(encoding="utf-8"))
+    layout = json.loads(
+        (TEACHER / "tokenizer.json").read_text(encoding="utf-8")
+    )
     old = layout["model"]["vocab"]
     special = ("[PAD]", "[UNK]")
-    kept = [t for t in sorted(old, key=old.__getitem__) if len(t) == 1 or not t.startswith("[")]
+    kept = [
+        t
+        for t in sorted(old, key=old.__getitem__)
+        if len(t) == 1 or not t.startswith("[")
+    ]
     tokens = [*special, *kept, *new_words]
     layout["model"]["vocab"] = {token: i for i, token in enumerate(tokens)}
     layout["added_tokens"] = [
@@ -123,7 +151,9 @@ def teach(texts: Sequence[str]) -> Array:
         mask = encoded["attention_mask"][..., None].float()
         with torch.inference_mode():
             hidden = model(**encoded).last_hidden_state
-        rows[batch] = functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=1).numpy()
+        rows[batch] = functional.normalize(
+            (hidden * mask).sum(1) / mask.sum(1), dim=1
+        ).numpy()
         if start % 12800 == 0:
             print(f"teacher: {start} of {len(order)} texts", flush=True)
     return rows
@@ -140,14 +170,18 @@ def start_vectors(alone: Array, axes: Array, n_special: int) -> Array:
     return np.asarray(vectors, dtype=np.float32)
 
 
-def train(start: Array, ids: list[list[int]], targets: Array) -> tuple[Array, list[float]]:
+def train(
+    start: Array, ids: list[list[int]], targets: Array
+) -> tuple[Array, list[float]]:
     """Token vectors after training, and the mean loss of directions of each epoch."""
     rng = np.random.default_rng(SEED)
     origin = torch.tensor(start)
     table = torch.nn.Parameter(origin.clone())
     optimizer = torch.optim.SparseAdam([table], lr=LEARNING_RATE)
     n_steps = EPOCHS * (len(ids) // BATCH)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / n_steps)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: 1 - step / n_steps
+    )
     losses = []
     for epoch in range(EPOCHS):
         order = rng.permutation(len(ids))
@@ -155,15 +189,25 @@ def train(start: Array, ids: list[list[int]], targets: Array) -> tuple[Array, li
         for first in range(0, len(ids) - BATCH + 1, BATCH):
             batch = order[first : first + BATCH]
             flat = torch.tensor([token for i in batch for token in ids[i]])
-            offsets = torch.tensor(np.cumsum([0] + [len(ids[i]) for i in batch[:-1]]))
+            offsets = torch.tensor(
+                np.cumsum([0] + [len(ids[i]) for i in batch[:-1]])
+            )
             wanted = torch.tensor(targets[batch])
-            sums = functional.embedding_bag(flat, table, offsets, mode="mean", sparse=True)
+            sums = functional.embedding_bag(
+                flat, table, offsets, mode="mean", sparse=True
+            )
             got = functional.normalize(sums, dim=1)
             direction = (1 - (got * wanted).sum(dim=1)).mean()
             pairs = ((got @ got.T - wanted @ wanted.T) ** 2).mean()
             seen = torch.unique(flat)
-            moved = functional.embedding(seen, table, sparse=True) - origin[seen]
-            loss = direction + PAIR_WEIGHT * pairs + ANCHOR * (moved**2).sum(dim=1).mean()
+            moved = (
+                functional.embedding(seen, table, sparse=True) - origin[seen]
+            )
+            loss = (
+                direction
+                + PAIR_WEIGHT * pairs
+                + ANCHOR * (moved**2).sum(dim=1).mean()
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -174,13 +218,18 @@ def train(start: Array, ids: list[list[int]], targets: Array) -> tuple[Array, li
     return np.asarray(table.detach(), dtype=np.float32), losses
 
 
-def save(vectors: Array, tokenizer: Tokenizer, facts: dict[str, object]) -> None:
+def save(
+    vectors: Array, tokenizer: Tokenizer, facts: dict[str, object]
+) -> None:
     OUTPUT.mkdir(parents=True, exist_ok=True)
     largest = np.abs(vectors).max(axis=1)
     largest[largest == 0] = 1
     rounded = np.rint(vectors / largest[:, None] * 127).astype(np.int8)
     weights = (largest / 127).astype(np.float32)
-    save_file({"embeddings": rounded, "weights": weights}, OUTPUT / "model.safetensors")
+    save_file(
+        {"embeddings": rounded, "weights": weights},
+        OUTPUT / "model.safetensors",
+    )
     (OUTPUT / "model.safetensors").chmod(0o644)
     tokenizer.save(str(OUTPUT / "tokenizer.json"), pretty=False)
     digest = hashlib.sha256()
@@ -195,15 +244,27 @@ def save(vectors: Array, tokenizer: Tokenizer, facts: dict[str, object]) -> None
         "hidden_dim": DIMENSIONS,
         "revision": digest.hexdigest()[:12],
     }
-    (OUTPUT / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-    (OUTPUT / "metrics.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    (OUTPUT / "config.json").write_text(
+        json.dumps(config, indent=2) + "\n", encoding="utf-8"
+    )
+    (OUTPUT / "metrics.json").write_text(
+        json.dumps(facts, indent=2) + "\n", encoding="utf-8"
+    )
     shutil.copyfile(ROOT / "LICENSE", OUTPUT / "LICENSE")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Makes the built-in static embedding.")
-    parser.add_argument("data", type=Path, help="folder that holds descriptions/")
-    parser.add_argument("--plain", type=Path, help="also save model2vec's plain distillation here")
+    parser = argparse.ArgumentParser(
+        description="Makes the built-in static embedding."
+    )
+    parser.add_argument(
+        "data", type=Path, help="folder that holds descriptions/"
+    )
+    parser.add_argument(
+        "--plain",
+        type=Path,
+        help="also save model2vec's plain distillation here",
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
@@ -211,10 +272,17 @@ def main() -> None:
     vocabulary = AutoTokenizer.from_pretrained(TEACHER).get_vocab()
     texts, new_words = collect(arguments.data, sorted(vocabulary))
     tokenizer = make_tokenizer(new_words)
-    tokens = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
-    print(f"{len(texts)} texts, {len(tokens)} tokens, {len(new_words)} of them new", flush=True)
+    tokens = sorted(
+        tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__
+    )
+    print(
+        f"{len(texts)} texts, {len(tokens)} tokens, {len(new_words)} of them new",
+        flush=True,
+    )
 
-    encoded = [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    encoded = [
+        e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)
+    ]
     usable = [i for i, ids in enumerate(encoded) if ids]
     taught = teach([texts[i] for i in usable])
     axes = np.linalg.svd(taught.T @ taught)[0][:, :DIMENSIONS]

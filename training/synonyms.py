@@ -27,7 +27,9 @@ def synsets(path: Path) -> list[list[str]]:
             continue
         fields = line.split(" ")
         n_words = int(fields[3], 16)
-        lemmas = [fields[4 + 2 * i].partition("(")[0].lower() for i in range(n_words)]
+        lemmas = [
+            fields[4 + 2 * i].partition("(")[0].lower() for i in range(n_words)
+        ]
         single = sorted({lemma for lemma in lemmas if "_" not in lemma})
         if len(single) > 1:
             found.append(single)
@@ -36,8 +38,14 @@ def synsets(path: Path) -> list[list[str]]:
 
 def irregular(path: Path, known: set[str]) -> list[list[str]]:
     """Inflected form and base forms of an exception file, for words that are in a synset."""
-    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
-    return [[form, *bases] for form, *bases in rows if known & set(bases) and "_" not in form]
+    rows = [
+        line.split() for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    return [
+        [form, *bases]
+        for form, *bases in rows
+        if known & set(bases) and "_" not in form
+    ]
 
 
 def main() -> None:
@@ -48,10 +56,15 @@ def main() -> None:
         groups = synsets(folder / f"data.{name}")
         known = {word for words in groups for word in words}
         lines += [f"{letter}\t{' '.join(words)}" for words in groups]
-        lines += [f"{letter}!\t{' '.join(row)}" for row in irregular(folder / f"{name}.exc", known)]
+        lines += [
+            f"{letter}!\t{' '.join(row)}"
+            for row in irregular(folder / f"{name}.exc", known)
+        ]
     OUT.mkdir(exist_ok=True)
     text = ("\n".join(lines) + "\n").encode("utf-8")
-    (OUT / "synonyms.txt.xz").write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
+    (OUT / "synonyms.txt.xz").write_bytes(
+        lzma.compress(text, preset=9 | lzma.PRESET_EXTREME)
+    )
     shutil.copyfile(folder / "LICENSE", OUT / "LICENSE")
     print(f"{len(lines)} lines")
 

@@ -89,7 +89,9 @@ LEFT = (
 """What is not fitted: the scale itself, what is shown, and what like words elsewhere are worth.
 Silver texts say things in their own words or in synonyms, and the fit would give other wordings
 nothing."""
-FITTED = tuple(field.name for field in fields(Numbers) if field.name not in LEFT)
+FITTED = tuple(
+    field.name for field in fields(Numbers) if field.name not in LEFT
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -141,7 +143,10 @@ def same_words(texts: Sequence[str]) -> dict[str, str]:
         for place, word in enumerate(words):
             for other in np.argsort(-near[place])[1:4].tolist():
                 shared = senses(word, part) & senses(words[other], part)
-                alike = _ending(word) == _ending(words[other]) and words[other][:3] != word[:3]
+                alike = (
+                    _ending(word) == _ending(words[other])
+                    and words[other][:3] != word[:3]
+                )
                 if shared and alike and near[place, other] >= limit:
                     found.setdefault(word, words[other])
     return found
@@ -155,14 +160,19 @@ def frequent(texts: Sequence[str], part: str) -> list[str]:
     """Words that descriptions use often and WordNet knows as a part of speech."""
     words = re.findall(r"[a-z]+", " ".join(texts).lower())
     known, counts = np.unique(words, return_counts=True)
-    often = [w for w, n in zip(known.tolist(), counts, strict=True) if n >= FREQUENT]
+    often = [
+        w for w, n in zip(known.tolist(), counts, strict=True) if n >= FREQUENT
+    ]
     return [word for word in often if senses(word, part)]
 
 
 def synonym_cosine(nouns: Sequence[str]) -> float:
     """The cosine above which a fiftieth of WordNet's sister words lie, without those of a class."""
     near = vectors(nouns) @ vectors(nouns).T
-    above = [frozenset().union(*(parents(s) for s in senses(noun, "n"))) for noun in nouns]
+    above = [
+        frozenset().union(*(parents(s) for s in senses(noun, "n")))
+        for noun in nouns
+    ]
     found = [
         near[i, j]
         for i, a in enumerate(nouns)
@@ -174,14 +184,19 @@ def synonym_cosine(nouns: Sequence[str]) -> float:
     return float(np.quantile(found, 1.0 - SISTERS))
 
 
-def altered(text: str, rng: random.Random) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def altered(
+    text: str, rng: random.Random
+) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """Texts made false in place, with the altered words: one word replaced, or two exchanged."""
     for kind in OTHERS:
         hits = list(re.finditer(rf"\b({'|'.join(kind)})\b", text))
         if not hits:
             continue
         hit = rng.choice(hits)
-        other = rng.choice([word for word in kind if not re.search(rf"\b{word}", text)] or [""])
+        other = rng.choice(
+            [word for word in kind if not re.search(rf"\b{word}", text)]
+            or [""]
+        )
         if other:
             made = text[: hit.start()] + other + text[hit.end() :]
             yield made, ((hit.start(), hit.start() + len(other)),)
@@ -189,7 +204,13 @@ def altered(text: str, rng: random.Random) -> Iterator[tuple[str, tuple[Span, ..
         if len(hits) == 2 and unlike:
             first, second = hits
             middle = text[first.end() : second.start()]
-            made = text[: first.start()] + second[0] + middle + first[0] + text[second.end() :]
+            made = (
+                text[: first.start()]
+                + second[0]
+                + middle
+                + first[0]
+                + text[second.end() :]
+            )
             start = first.start() + len(second[0]) + len(middle)
             yield (
                 made,
@@ -202,7 +223,10 @@ def altered(text: str, rng: random.Random) -> Iterator[tuple[str, tuple[Span, ..
 
 def exchanged(text: str) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """Texts in which what two things do, or have, is exchanged, with what was exchanged."""
-    for pattern in (r"\b(?:is|are) ([a-z]+(?:ing|ed)\b[^,.;]*)", r"\b(?:has|have) (an? [^,.;]+)"):
+    for pattern in (
+        r"\b(?:is|are) ([a-z]+(?:ing|ed)\b[^,.;]*)",
+        r"\b(?:has|have) (an? [^,.;]+)",
+    ):
         hits = list(re.finditer(pattern, text))
         if len(hits) < 2 or hits[0][0].split()[0] != hits[1][0].split()[0]:
             continue
@@ -215,37 +239,62 @@ def exchanged(text: str) -> Iterator[tuple[str, tuple[Span, ...]]]:
         )
 
 
-def denied(text: str, rng: random.Random) -> Iterator[tuple[str, tuple[Span, ...]]]:
+def denied(
+    text: str, rng: random.Random
+) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """Texts that deny what a sentence says, with what they deny."""
-    hits = list(re.finditer(r"\b(is|are) ([a-z]+ing)\b|\b(has|have) an? ([^,.;]+)", text))
+    hits = list(
+        re.finditer(
+            r"\b(is|are) ([a-z]+ing)\b|\b(has|have) an? ([^,.;]+)", text
+        )
+    )
     if hits:
         hit = rng.choice(hits)
         what = f"not {hit[2]}" if hit[1] else f"no {hit[4]}"
         start = hit.start() + len(hit[1] or hit[3]) + 1
-        yield text[:start] + what + text[hit.end() :], ((start, start + len(what)),)
+        yield (
+            text[:start] + what + text[hit.end() :],
+            ((start, start + len(what)),),
+        )
 
 
-def silver(texts: Sequence[str], synonyms: dict[str, str], n: Numbers) -> list[Case]:
+def silver(
+    texts: Sequence[str], synonyms: dict[str, str], n: Numbers
+) -> list[Case]:
     """Units that a text says, and such that it does not."""
     rng = random.Random(SEED)
     found = []
     for text in texts:
         (own,) = analysed_claims.of([text])
         reworded = re.sub(
-            r"[a-z]+", lambda word: synonyms.get(word[0], word[0]), disguised(text, rng)
+            r"[a-z]+",
+            lambda word: synonyms.get(word[0], word[0]),
+            disguised(text, rng),
         )
         for phrase, same in PHRASES:
             if rng.random() < 0.5:
                 reworded = re.sub(rf"\b{phrase}\b", same, reworded)
         (other,) = analysed_claims.of([reworded])
-        found += [Case((evidence,), True) for evidence in gather(own, other, n)]
-        for made, marks in (*altered(text, rng), *exchanged(text), *denied(text, rng)):
+        found += [
+            Case((evidence,), True) for evidence in gather(own, other, n)
+        ]
+        for made, marks in (
+            *altered(text, rng),
+            *exchanged(text),
+            *denied(text, rng),
+        ):
             if made == text:
                 continue
             (false,) = analysed_claims.of([made])
             wrong: list[Evidence] = []
-            for unit, evidence in zip(false.units, gather(false, own, n), strict=True):
-                at = any(a < end and start < b for a, b in unit.spans for start, end in marks)
+            for unit, evidence in zip(
+                false.units, gather(false, own, n), strict=True
+            ):
+                at = any(
+                    a < end and start < b
+                    for a, b in unit.spans
+                    for start, end in marks
+                )
                 if at:
                     wrong.append(evidence)
                 elif rng.random() < 0.2:
@@ -306,12 +355,16 @@ def report(cases: Sequence[Case], n: Numbers) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("data", type=Path)
     parser.add_argument("--texts", type=int, default=150)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    with lzma.open(given.data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt") as file:
+    with lzma.open(
+        given.data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt"
+    ) as file:
         every = [json.loads(line)["text"] for line in file]
     cosine = round(synonym_cosine(frequent(every, "n")), 2)
     print(f"cosine of synonyms {cosine}")
@@ -327,7 +380,10 @@ def main() -> None:
         table["lexis.synonym"] |= {"value": cosine, "set": SYNONYM_SET}
         for name in FITTED:
             how = SET if name in moved else UNMOVED
-            table[f"decide.{name}"] |= {"value": getattr(best, name), "set": how}
+            table[f"decide.{name}"] |= {
+                "value": getattr(best, name),
+                "set": how,
+            }
         write_table(table)
 
 

@@ -25,18 +25,30 @@ MARK = "# text = "
 
 def sentences(data: Path) -> Iterator[str]:
     splitter = RuleSplitter()
-    with lzma.open(data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8") as file:
+    with lzma.open(
+        data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8"
+    ) as file:
         for line in file:
             text = json.loads(line)["text"]
             yield from (segment.of(text) for segment in splitter.split(text))
     for name in TREEBANKS:
-        with lzma.open(data / "ud_english" / name, "rt", encoding="utf-8") as file:
-            yield from (line[len(MARK) :].strip() for line in file if line.startswith(MARK))
+        with lzma.open(
+            data / "ud_english" / name, "rt", encoding="utf-8"
+        ) as file:
+            yield from (
+                line[len(MARK) :].strip()
+                for line in file
+                if line.startswith(MARK)
+            )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("data", type=Path, help="folder with descriptions/ and ud_english/")
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else None
+    )
+    parser.add_argument(
+        "data", type=Path, help="folder with descriptions/ and ud_english/"
+    )
     data: Path = parser.parse_args().data
 
     counts: Counter[str] = Counter()
@@ -49,12 +61,16 @@ def main() -> None:
         if count > 1 and any(character.isalpha() for character in word):
             by_count[count].append(word)
     rows = [
-        f"{count}\t{' '.join(sorted(by_count[count]))}" for count in sorted(by_count, reverse=True)
+        f"{count}\t{' '.join(sorted(by_count[count]))}"
+        for count in sorted(by_count, reverse=True)
     ]
     header = (
-        "# Sentences with each word, in ImageInWords (CC BY 4.0), UD English EWT and GUM (open)."
+        "# Sentences with each word, in ImageInWords (CC BY 4.0), "
+        "UD English EWT and GUM (open)."
     )
-    TABLE.write_text("\n".join([header, f"{n}\tSENTENCES", *rows]) + "\n", encoding="utf-8")
+    TABLE.write_text(
+        "\n".join([header, f"{n}\tSENTENCES", *rows]) + "\n", encoding="utf-8"
+    )
     print(f"{TABLE}: {n} sentences, {sum(map(len, by_count.values()))} words")
 
 

@@ -26,9 +26,15 @@ UNSEEN = 2.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("data", type=Path, help="folder with descriptions/ and ud_english/")
-    texts = [marked_words(text) for text in sentences(parser.parse_args().data)]
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else None
+    )
+    parser.add_argument(
+        "data", type=Path, help="folder with descriptions/ and ud_english/"
+    )
+    texts = [
+        marked_words(text) for text in sentences(parser.parse_args().data)
+    ]
 
     counts = Counter(word for text in texts for word in text)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))

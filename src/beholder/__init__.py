@@ -15,7 +15,10 @@ from beholder.optional import offered
 if TYPE_CHECKING:
     from beholder.records import ItemScore
 
-_MODULES = {"narrate": "beholder.kinds.narratives.door", "stats": "beholder.stats"}
+_MODULES = {
+    "narrate": "beholder.kinds.narratives.door",
+    "stats": "beholder.stats",
+}
 _offered, __dir__, __all__ = offered(__name__, "narrate")
 
 
@@ -25,7 +28,9 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         return _outside(name)
     value = _offered(name)
-    importlib.import_module("beholder.records").ItemScore.notebook_view = _notebook_view
+    importlib.import_module(
+        "beholder.records"
+    ).ItemScore.notebook_view = _notebook_view
     return value
 
 

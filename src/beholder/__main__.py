@@ -11,11 +11,15 @@ def main() -> None:
     if sys.argv[1:] in ([], ["--help"], ["-h"]):
         from importlib.metadata import entry_points
 
-        if not entry_points(group="beholder.kinds"):  # whose commands are listed, too
+        if not entry_points(
+            group="beholder.kinds"
+        ):  # whose commands are listed, too
             try:
                 sys.stdout.write(commands())
                 sys.stdout.flush()
-            except BrokenPipeError:  # the reader of our output went away, as `| head` does
+            except (
+                BrokenPipeError
+            ):  # the reader of our output went away, as `| head` does
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
     from beholder.cli import main as run
@@ -31,12 +35,16 @@ def commands() -> str:
 
     width = max(shutil.get_terminal_size().columns, 45)
     lines = []
-    for line in (files("beholder") / "commands.txt").read_text("utf-8").splitlines():
+    for line in (
+        (files("beholder") / "commands.txt").read_text("utf-8").splitlines()
+    ):
         name, tab, about = line.partition("\t")
         indent = f"  {name:21}"
         if tab:
             rest = " " * len(indent)
-            line = textwrap.fill(about, width, initial_indent=indent, subsequent_indent=rest)
+            line = textwrap.fill(
+                about, width, initial_indent=indent, subsequent_indent=rest
+            )
         lines.append(line)
     return "\n".join(lines) + "\n"
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+)
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -14,16 +21,18 @@ R = TypeVar("R")
 MOMENT = 10.0
 """Seconds for which work that is paid for is waited for when all else has ended."""
 
-_arriving: WeakKeyDictionary[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = (
-    WeakKeyDictionary()
-)
+_arriving: WeakKeyDictionary[
+    asyncio.AbstractEventLoop, set[asyncio.Task[Any]]
+] = WeakKeyDictionary()
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine; a running loop in this thread (a notebook's) is left alone."""
     found: list[T] = []
 
-    async def keep() -> None:  # asyncio writes out the result of its task when it ends: none here
+    async def keep() -> (
+        None
+    ):  # asyncio writes out the result of its task when it ends: none here
         found.append(await to_its_end(coroutine))
 
     try:
@@ -71,7 +80,9 @@ async def bounded(
                     break
             if not running:
                 return
-            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(
+                running, return_when=asyncio.FIRST_COMPLETED
+            )
             for task in sorted(done, key=_failed):
                 yield running.pop(task), task.result()
     finally:

@@ -89,7 +89,9 @@ class Run:
     """
 
     path: Path
-    bad_rows: tuple[DataError, ...] = field(default=(), compare=False, repr=False)
+    bad_rows: tuple[DataError, ...] = field(
+        default=(), compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
@@ -122,7 +124,9 @@ class Run:
         """What the run did: ``scores``, ``ranking``, ``narratives``, ``rows`` or ``reviews``."""
         return manifest.kind_of(self.path)
 
-    def outcomes(self, name: str) -> Iterator[tuple[Any, ItemScore | ItemFailure]]:
+    def outcomes(
+        self, name: str
+    ) -> Iterator[tuple[Any, ItemScore | ItemFailure]]:
         """Every subject with what was found for it, in order; unfinished ones are left out.
 
         Args:
@@ -134,7 +138,9 @@ class Run:
         with Store.read(self.path) as store:
             known = [asker.name for asker in store.askers()]
             if name not in known:
-                raise RunError(f"{self.path} has nothing called {name!r}; it has: {known}")
+                raise RunError(
+                    f"{self.path} has nothing called {name!r}; it has: {known}"
+                )
             for position, subject in store.subjects(store.kind_of(name)):
                 found = store.score(name, position)
                 if isinstance(found, ItemScore) and isinstance(subject, Item):
@@ -142,7 +148,9 @@ class Run:
                 if found is not None:
                     yield subject, found
 
-    def corrected(self, *labels: str | Path, label: Sequence[str] = ()) -> Corrected:
+    def corrected(
+        self, *labels: str | Path, label: Sequence[str] = ()
+    ) -> Corrected:
         """Correct the means of a run over items by human labels of some of its texts.
 
         Args:
@@ -158,8 +166,15 @@ class Run:
         from beholder.run.labels import targets
 
         check_list("label", label)
-        scored = {name: one.values for name, one in manifest.read(self.path).askers.items()}
-        return Corrected(*labelled_tables(self.path, targets([*map(Path, labels)], label, scored)))
+        scored = {
+            name: one.values
+            for name, one in manifest.read(self.path).askers.items()
+        }
+        return Corrected(
+            *labelled_tables(
+                self.path, targets([*map(Path, labels)], label, scored)
+            )
+        )
 
     def to_arrow(self) -> Any:
         """The scores as a pyarrow Table, long: item, metric, name, value, status, groups."""
@@ -175,11 +190,13 @@ class Run:
         """
         require("pandas", extra="pandas", purpose="Run.to_pandas")
         frame = self.to_arrow().to_pandas()
-        groups = [column for column in frame.columns if column.startswith("group.")]
+        groups = [
+            column for column in frame.columns if column.startswith("group.")
+        ]
         scored = frame[frame["status"] == "scored"]
-        wide = scored.assign(column=scored["metric"] + "." + scored["name"]).pivot(
-            index="item", columns="column", values="value"
-        )
+        wide = scored.assign(
+            column=scored["metric"] + "." + scored["name"]
+        ).pivot(index="item", columns="column", values="value")
         order = list(dict.fromkeys(frame["item"]))
         labels = frame.drop_duplicates("item").set_index("item")[groups]
         return labels.join(wide).reindex(order)
@@ -190,7 +207,9 @@ class Run:
         Raises:
             MissingExtraError: datasets is not installed.
         """
-        datasets = require("datasets", extra="datasets", purpose="Run.to_dataset")
+        datasets = require(
+            "datasets", extra="datasets", purpose="Run.to_dataset"
+        )
         return datasets.Dataset(self.to_arrow())
 
     def report(self, output: str | Path | None = None) -> Path:
@@ -227,13 +246,18 @@ def judge(
         RunError: The cache cannot be used.
     """
     spec = tool(given)
-    told = {name: str(v) if isinstance(v, Path) else v for name, v in options.items()}
+    told = {
+        name: str(v) if isinstance(v, Path) else v
+        for name, v in options.items()
+    }
     told = {name: value for name, value in told.items() if value is not None}
     check_taken({"judge": told}, [("judge", str(spec))])
     whole = _with(spec, told)
     place = cache_place(cache) if isinstance(cache, str) else cache
     shared = None if place is None else open_cache(place)
-    made = judges.judge(whole, answers=Answers(None, shared), budget=Budget(max_cost))
+    made = judges.judge(
+        whole, answers=Answers(None, shared), budget=Budget(max_cost)
+    )
     if shared is not None:
         weakref.finalize(made, shared.close)
     return made
@@ -242,7 +266,13 @@ def judge(
 def _with(spec: Spec, options: dict[str, object]) -> Spec:
     """A spec with the options that were given beside it."""
     if spec.name == judges.PANEL:
-        members = [_with(member, options) for member in spec.options["members"]]
+        members = [
+            _with(member, options) for member in spec.options["members"]
+        ]
         return replace(spec, options={"members": members})
-    fitting = {name: value for name, value in options.items() if judges.takes(spec, name)}
+    fitting = {
+        name: value
+        for name, value in options.items()
+        if judges.takes(spec, name)
+    }
     return tool(replace(spec, options={**fitting, **spec.options}))

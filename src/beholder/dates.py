@@ -17,7 +17,9 @@ _NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
-_MONTHS = {w: n for n, name in enumerate(_NAMES, 1) for w in (name, name[:3])} | {"sept": 9}
+_MONTHS = {
+    w: n for n, name in enumerate(_NAMES, 1) for w in (name, name[:3])
+} | {"sept": 9}
 _ORDINAL = ("st", "nd", "rd", "th", "of")
 _TIME = (
     r"(?:(?:T\d{1,2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?| \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
@@ -62,14 +64,18 @@ class PartialDate:
         if self.day is not None and self.month is None:
             raise ValueError("a date with a day needs its month")
         if not dt.MINYEAR <= self.year <= dt.MAXYEAR:
-            raise ValueError(f"a date has a year from {dt.MINYEAR} to {dt.MAXYEAR}")
+            raise ValueError(
+                f"a date has a year from {dt.MINYEAR} to {dt.MAXYEAR}"
+            )
         dt.date(self.year, self.month or 1, self.day or 1)
 
     def __str__(self) -> str:
         if self.edtf is not None:
             return self.edtf
         rest = (part for part in (self.month, self.day) if part is not None)
-        return "-".join([f"{self.year:04d}", *(f"{part:02d}" for part in rest)])
+        return "-".join(
+            [f"{self.year:04d}", *(f"{part:02d}" for part in rest)]
+        )
 
     @property
     def first(self) -> dt.date:
@@ -84,7 +90,9 @@ class PartialDate:
         if self.edtf is not None:
             return _bounds(self.edtf)[1]
         month = self.month or 12
-        return dt.date(self.year, month, self.day or monthrange(self.year, month)[1])
+        return dt.date(
+            self.year, month, self.day or monthrange(self.year, month)[1]
+        )
 
     @property
     def middle(self) -> float:
@@ -96,7 +104,13 @@ class PartialDate:
         """How far it is known; a span is about a year, a season, a decade or several years."""
         if self.edtf is not None:
             return "span"
-        return "year" if self.month is None else "month" if self.day is None else "day"
+        return (
+            "year"
+            if self.month is None
+            else "month"
+            if self.day is None
+            else "day"
+        )
 
     def before(self, other: PartialDate) -> bool:
         """Whether each day it can mean is before each day that the other can mean."""
@@ -126,7 +140,9 @@ class PartialDate:
             return found
         for pattern in (_ISO, _EXIF):
             if match := pattern.fullmatch(cleaned.upper()):
-                return cls(*(int(part) if part else None for part in match.groups()))  # type: ignore[arg-type]
+                return cls(
+                    *(int(part) if part else None for part in match.groups())
+                )  # type: ignore[arg-type]
         try:
             return cls._from_words(_WORD.findall(cleaned), text, year)
         except ValueError:
@@ -135,19 +151,33 @@ class PartialDate:
             return found
 
     @classmethod
-    def _from_words(cls, words: list[str], text: str, year: int | None) -> PartialDate:
+    def _from_words(
+        cls, words: list[str], text: str, year: int | None
+    ) -> PartialDate:
         months = [_MONTHS[word] for word in words if word in _MONTHS]
         numbers = [word for word in words if word.isdigit()]
         years = [int(word) for word in numbers if len(word) > 2]
         days = [int(word) for word in numbers if len(word) <= 2]
         short = any(day > 31 for day in days)  # a year of two digits
-        others = [w for w in words if not w.isdigit() and w not in _MONTHS and w not in _ORDINAL]
+        others = [
+            w
+            for w in words
+            if not w.isdigit() and w not in _MONTHS and w not in _ORDINAL
+        ]
         known = years[0] if years else year
         wrong = short or len(years) > 1 or len(days) > 1
         if others or len(months) != 1 or wrong or known is None:
-            hint = "" if known else "; a date without a year needs one given for all"
+            hint = (
+                ""
+                if known
+                else "; a date without a year needs one given for all"
+            )
             more = "1928~, 192X " if find_spec("edtf") else ""
-            how = "" if more else "; beholder[narratives] reads EDTF such as 1928~, too"
+            how = (
+                ""
+                if more
+                else "; beholder[narratives] reads EDTF such as 1928~, too"
+            )
             raise ValueError(
                 f"cannot read the date {text!r}: expected 1928, 1928-03, 1928-03-07, {more}or"
                 f" 'march 1928'{'; write all digits of the year' if short else hint}{how}"
@@ -181,7 +211,12 @@ def _bounds(written: str) -> tuple[dt.date, dt.date]:
     from edtf import parse_edtf
     from edtf.parser.edtf_exceptions import EDTFParseException
 
-    odd = (ValueError, TypeError, AttributeError, ArithmeticError)  # all of texts that are no dates
+    odd = (
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+    )  # all of texts that are no dates
     try:
         # The package prints what it cannot make a date of: that would spoil a command's output.
         with redirect_stdout(StringIO()):
@@ -191,7 +226,9 @@ def _bounds(written: str) -> tuple[dt.date, dt.date]:
             raise ValueError("no first or no last day")
         first, last = (dt.date(*one[:3]) for one in bounds)
     except (EDTFParseException, *odd) as error:
-        raise ValueError(f"{written!r} is no date in EDTF with a first and a last day") from error
+        raise ValueError(
+            f"{written!r} is no date in EDTF with a first and a last day"
+        ) from error
     if last < first:
         raise ValueError(f"{written!r} ends before it begins")
     return first, last

@@ -44,14 +44,21 @@ class DataError(BeholderError, ValueError):
     """
 
     def __init__(
-        self, path: str, reason: str, *, line: int | None = None, field: str | None = None
+        self,
+        path: str,
+        reason: str,
+        *,
+        line: int | None = None,
+        field: str | None = None,
     ) -> None:
         self.path = path
         self.line = line
         self.field = field
         self.reason = reason
         place = path if line is None else f"{path}:{line}"
-        super().__init__(": ".join(part for part in (place, field, reason) if part))
+        super().__init__(
+            ": ".join(part for part in (place, field, reason) if part)
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive the default pickling of exceptions.
@@ -83,7 +90,9 @@ class ItemError(BeholderError):
             failure.
     """
 
-    def __init__(self, message: str, *, detail: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, detail: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.detail: Mapping[str, Any] = detail or {}
 

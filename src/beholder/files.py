@@ -58,7 +58,10 @@ def replacing(path: Path) -> Iterator[Path]:
             with TemporaryDirectory(prefix="beholder-") as folder:
                 unfinished = Path(folder, f"{path.name}.part")
                 yield unfinished
-                with unfinished.open("rb") as file, _open_stream(path) as stream:
+                with (
+                    unfinished.open("rb") as file,
+                    _open_stream(path) as stream,
+                ):
                     copyfileobj(file, stream)
             return
         target = Path(os.path.realpath(path)) if path.is_symlink() else path
@@ -88,7 +91,9 @@ def check_regular(path: Path, why: str) -> None:
     """
     with told(path):
         if _is_stream(path):
-            raise RunError(f"{path} is no regular file: {why}; choose another place with -o")
+            raise RunError(
+                f"{path} is no regular file: {why}; choose another place with -o"
+            )
 
 
 def _is_stream(path: Path) -> bool:
@@ -99,7 +104,9 @@ def _is_stream(path: Path) -> bool:
     except FileNotFoundError:
         return False
     if stat.S_ISBLK(mode):
-        raise OSError(errno.EINVAL, "it is a disk, which a report would overwrite")
+        raise OSError(
+            errno.EINVAL, "it is a disk, which a report would overwrite"
+        )
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
@@ -135,8 +142,14 @@ def check_name(name: object) -> None:
         str(name).encode("utf-8")
     except UnicodeEncodeError:
         reading = sys.getfilesystemencoding()
-        other = "" if reading == "utf-8" else f" (names are read as {reading}: try PYTHONUTF8=1)"
-        raise ConfigError(f"{str(name)!r} is not UTF-8{other}; give it another name") from None
+        other = (
+            ""
+            if reading == "utf-8"
+            else f" (names are read as {reading}: try PYTHONUTF8=1)"
+        )
+        raise ConfigError(
+            f"{str(name)!r} is not UTF-8{other}; give it another name"
+        ) from None
 
 
 @contextmanager
@@ -174,12 +187,18 @@ def check_folder(path: Path) -> None:
     Raises:
         RunError: There is a file at this place or above, or there is no permission.
     """
-    there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
+    there = next(
+        folder for folder in (path, *path.parents) if os.path.lexists(folder)
+    )
     if not there.is_dir():
-        raise RunError(f"{there} is a file and no folder; choose another place with -o")
+        raise RunError(
+            f"{there} is a file and no folder; choose another place with -o"
+        )
     effective = os.access in os.supports_effective_ids
     if not os.access(there, os.W_OK | os.X_OK, effective_ids=effective):
-        raise RunError(f"{there} may not be written by you; choose another place with -o")
+        raise RunError(
+            f"{there} may not be written by you; choose another place with -o"
+        )
 
 
 def write_text(path: Path, text: str) -> None:
@@ -200,7 +219,9 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         unfinished.open("w", encoding="utf-8", newline="\n") as file,
     ):
         for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+            file.write(
+                json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+            )
 
 
 def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
@@ -213,10 +234,14 @@ def write_csv(path: Path, rows: Iterable[Iterable[Any]]) -> None:
         replacing(path) as unfinished,
         unfinished.open("w", encoding="utf-8", newline="") as file,
     ):
-        csv.writer(file, lineterminator="\n").writerows([_cell(cell) for cell in r] for r in rows)
+        csv.writer(file, lineterminator="\n").writerows(
+            [_cell(cell) for cell in r] for r in rows
+        )
 
 
-def read_json(path: Path, *, form: int, kind: str, missing: str) -> dict[str, Any]:
+def read_json(
+    path: Path, *, form: int, kind: str, missing: str
+) -> dict[str, Any]:
     """The object in a JSON file that we wrote.
 
     Args:
@@ -261,11 +286,17 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
     except UnicodeError as error:
         raise ValueError(f"not UTF-8: {error}") from None
     except RecursionError:
-        raise ValueError("not JSON that can be read: nested too deeply") from None
+        raise ValueError(
+            "not JSON that can be read: nested too deeply"
+        ) from None
     except msgspec.DecodeError as error:
         # msgspec calls such a text truncated.
-        text = data if isinstance(data, str) else data.decode("utf-8", "replace")
-        reason = "half of a surrogate pair" if _has_half_pair(text) else str(error)
+        text = (
+            data if isinstance(data, str) else data.decode("utf-8", "replace")
+        )
+        reason = (
+            "half of a surrogate pair" if _has_half_pair(text) else str(error)
+        )
         raise ValueError(f"not JSON: {reason}") from None
 
 
@@ -279,7 +310,9 @@ def _has_half_pair(text: str) -> bool:
     return False
 
 
-def as_record(found: object, kind: type[T], path: Path, advice: str = _AGAIN) -> T:
+def as_record(
+    found: object, kind: type[T], path: Path, advice: str = _AGAIN
+) -> T:
     """What ``read_json`` found, as a record.
 
     Args:
@@ -307,7 +340,9 @@ def safe_name(text: str) -> str:
     name = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
     if len(name) <= _LONGEST_NAME:
         return name or "item"
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[
+        :8
+    ]
     return f"{name[: _LONGEST_NAME - 9]}-{digest}"
 
 
@@ -317,7 +352,9 @@ def open_regular(path: Path) -> io.FileIO:
     Raises:
         OSError: It is missing, no regular file, or cannot be read.
     """
-    file = io.FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING))
+    file = io.FileIO(
+        path, opener=lambda name, flags: os.open(name, flags | _NO_WAITING)
+    )
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError("it is no regular file")
@@ -327,7 +364,9 @@ def open_regular(path: Path) -> io.FileIO:
 def _regular(path: Path, most: int) -> bytes:
     with open_regular(path) as file:
         if (size := os.fstat(file.fileno()).st_size) > most:
-            raise OSError(f"{size} bytes are more than the {most} that are read")
+            raise OSError(
+                f"{size} bytes are more than the {most} that are read"
+            )
         return file.readall()
 
 
@@ -370,5 +409,7 @@ def file_system(url: str) -> tuple[FileSystem, str]:
     try:
         files, path = FileSystem.from_uri(url)
     except ValueError as error:  # of Arrow
-        raise ConfigError(f"{url!r} names no place that can be reached: {error}") from error
+        raise ConfigError(
+            f"{url!r} names no place that can be reached: {error}"
+        ) from error
     return files, path

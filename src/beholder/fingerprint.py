@@ -31,7 +31,16 @@ MANIFEST = PACKAGE / "fingerprints.json"
 COMPUTING = tuple(
     f"beholder.{part}"
     for part in (
-        *("dates", "embed", "grouping", "judges", "kinds", "language", "media", "metrics"),
+        *(
+            "dates",
+            "embed",
+            "grouping",
+            "judges",
+            "kinds",
+            "language",
+            "media",
+            "metrics",
+        ),
         *("rounding", "stats", "text"),
     )
 )
@@ -39,18 +48,34 @@ COMPUTING = tuple(
 
 FACADES = frozenset(
     f"beholder.{name}"
-    for name in ("embed", "judges", "judges.operations", "language", "metrics", "text")
+    for name in (
+        "embed",
+        "judges",
+        "judges.operations",
+        "language",
+        "metrics",
+        "text",
+    )
 )
 """Packages that re-export: an import from one leads to the module that defines the name."""
 
-FRAME = frozenset(f"beholder.metrics.{name}" for name in ("asker", "params", "tools"))
+FRAME = frozenset(
+    f"beholder.metrics.{name}" for name in ("asker", "params", "tools")
+)
 """Modules that name and make the tools of all metrics. Except for pictures, their imports are not
 followed: a metric computes with the tools that its parameters name, and these have identities."""
 
 LIBRARIES = ("py3langid", "tokenizers")
 """Modules of other packages whose version can change a number and that no field states."""
 
-_WORDS_ONLY = {"annotation", "returns", "type_comment", "kind", "ctx", "type_ignores"}
+_WORDS_ONLY = {
+    "annotation",
+    "returns",
+    "type_comment",
+    "kind",
+    "ctx",
+    "type_ignores",
+}
 _FOR_TYPES = ("__future__", "collections.abc", "typing")
 """Modules whose names are for annotations; used otherwise, a name is in the digest where it is."""
 _FILE_NAME = re.compile(r"[\w .+-]+(/[\w .+-]+)*\.\w+(\.\w+)?")
@@ -94,7 +119,10 @@ class ModuleSource(NamedTuple):
     @property
     def is_installed(self) -> bool:
         """Whether it is in an installed copy of another package, whose version identifies it."""
-        return not self.is_ours and self.root.name in ("site-packages", "dist-packages")
+        return not self.is_ours and self.root.name in (
+            "site-packages",
+            "dist-packages",
+        )
 
 
 @cache
@@ -108,17 +136,24 @@ def digest_of(*classes: type[Any]) -> str:
         classes: Classes of this or another package, of a script or of a notebook.
     """
     bases = [base for each in classes for base in each.__mro__]
-    digests = {_name(path): digest for path, digest in files_of(*_modules(bases)).items()}
+    digests = {
+        _name(path): digest
+        for path, digest in files_of(*_modules(bases)).items()
+    }
     for base in bases:
         if not _is_library(base.__module__) and not _has_file(base.__module__):
-            digests[f"{base.__module__}.{base.__qualname__}"] = _digest_of_members(base)
+            digests[f"{base.__module__}.{base.__qualname__}"] = (
+                _digest_of_members(base)
+            )
     return _short(digests)
 
 
 @cache
 def digest_of_modules(*modules: str) -> str:
     """Twelve hexadecimal digits for all code and data that modules of ours compute with."""
-    return _short({_name(path): digest for path, digest in files_of(*modules).items()})
+    return _short(
+        {_name(path): digest for path, digest in files_of(*modules).items()}
+    )
 
 
 def files_of(*modules: str) -> Mapping[Path, str]:
@@ -127,7 +162,9 @@ def files_of(*modules: str) -> Mapping[Path, str]:
     Args:
         modules: Dotted names; those of libraries are left out.
     """
-    sources = _closure(source for name in modules if (source := _source(name)) is not None)
+    sources = _closure(
+        source for name in modules if (source := _source(name)) is not None
+    )
     digests = {}
     folders: set[Path] = set()
     names: set[str] = set()
@@ -138,7 +175,13 @@ def files_of(*modules: str) -> Mapping[Path, str]:
             names.update(module.data)
         elif not source.is_installed:
             beside = (source.path.parent / name for name in module.data)
-            digests.update({path: digest_of_data(path) for path in beside if path.is_file()})
+            digests.update(
+                {
+                    path: digest_of_data(path)
+                    for path in beside
+                    if path.is_file()
+                }
+            )
         if not source.is_installed:
             digests[source.path] = module.code
     # Code of ours names files of other folders, too: the word lists of ``language``, say.
@@ -152,24 +195,36 @@ def files_of(*modules: str) -> Mapping[Path, str]:
 def library_versions_of(*classes: type[Any]) -> str:
     """Name and version of each of ``LIBRARIES`` that classes compute with: "+NAME@VERSION"."""
     modules = _modules(base for each in classes for base in each.__mro__)
-    sources = _closure(source for name in modules if (source := _source(name)) is not None)
+    sources = _closure(
+        source for name in modules if (source := _source(name)) is not None
+    )
     imported = {
         dotted.partition(".")[0]
         for source in sources
         for dotted in read_module(source.path).imports
     }
-    return "".join(f"+{name}@{version(name)}" for name in LIBRARIES if name in imported)
+    return "".join(
+        f"+{name}@{version(name)}" for name in LIBRARIES if name in imported
+    )
 
 
 def read_module(path: Path) -> Module:
     """What a module contributes; from the manifest if that was written for the same bytes."""
     # A module of someone else may be edited and loaded again in the same process.
-    return _read_module_once(path) if path.is_relative_to(PACKAGE) else _read_module(path)
+    return (
+        _read_module_once(path)
+        if path.is_relative_to(PACKAGE)
+        else _read_module(path)
+    )
 
 
 def digest_of_data(path: Path) -> str:
     """SHA-256 of a file of data, as hex."""
-    return _digest_once(path) if path.is_relative_to(PACKAGE) else _digest(path.read_bytes())
+    return (
+        _digest_once(path)
+        if path.is_relative_to(PACKAGE)
+        else _digest(path.read_bytes())
+    )
 
 
 @cache
@@ -189,12 +244,20 @@ def _read_module(path: Path) -> Module:
     if recorded is not None and recorded.raw == raw:
         return recorded
     tree = ast.parse(content)
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    constants = (
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+    )
     texts = {value for value in constants if isinstance(value, str)}
-    names = sorted({Path(text).name for text in texts if _FILE_NAME.fullmatch(text)})
+    names = sorted(
+        {Path(text).name for text in texts if _FILE_NAME.fullmatch(text)}
+    )
     imports = tuple(sorted(set(_imported(tree))))
     if path.is_relative_to(PACKAGE):
-        imports = tuple(n for n in imports if n.partition(".")[0] in ("beholder", *LIBRARIES))
+        imports = tuple(
+            n
+            for n in imports
+            if n.partition(".")[0] in ("beholder", *LIBRARIES)
+        )
     return Module(raw, digest_of_code(tree), imports, tuple(names))
 
 
@@ -210,7 +273,13 @@ def digest_of_code(tree: ast.Module) -> str:
 def forget() -> None:
     """Read all files again at the next call; for tests that change them."""
     for function in (
-        *(digest_of, digest_of_modules, library_versions_of, _read_module_once, _digest_once),
+        *(
+            digest_of,
+            digest_of_modules,
+            library_versions_of,
+            _read_module_once,
+            _digest_once,
+        ),
         *(_manifest, _data_files, _targets_of_ours, _find_ours),
     ):
         function.cache_clear()
@@ -237,8 +306,18 @@ def digest_of_rules() -> str:
 @cache
 def _data_files() -> tuple[Path, ...]:
     """All files of the package that are not code."""
-    paths = (Path(folder, name) for folder, _, names in os.walk(PACKAGE) for name in names)
-    return tuple(sorted(p for p in paths if p.suffix not in (".py", ".pyc") and p != MANIFEST))
+    paths = (
+        Path(folder, name)
+        for folder, _, names in os.walk(PACKAGE)
+        for name in names
+    )
+    return tuple(
+        sorted(
+            p
+            for p in paths
+            if p.suffix not in (".py", ".pyc") and p != MANIFEST
+        )
+    )
 
 
 def _closure(starts: Iterable[ModuleSource]) -> list[ModuleSource]:
@@ -250,7 +329,9 @@ def _closure(starts: Iterable[ModuleSource]) -> list[ModuleSource]:
         if source.path in sources:
             continue
         sources[source.path] = source
-        waiting += _targets_of_ours(source) if source.is_ours else _targets(source)
+        waiting += (
+            _targets_of_ours(source) if source.is_ours else _targets(source)
+        )
     return [sources[path] for path in sorted(sources)]
 
 
@@ -261,8 +342,12 @@ def _targets_of_ours(source: ModuleSource) -> tuple[ModuleSource, ...]:
 
 def _targets(source: ModuleSource) -> tuple[ModuleSource, ...]:
     """The modules that the imports of a module lead to."""
-    targets = (_target(source, dotted) for dotted in read_module(source.path).imports)
-    return tuple(dict.fromkeys(target for target in targets if target is not None))
+    targets = (
+        _target(source, dotted) for dotted in read_module(source.path).imports
+    )
+    return tuple(
+        dict.fromkeys(target for target in targets if target is not None)
+    )
 
 
 def _target(source: ModuleSource, dotted: str) -> ModuleSource | None:
@@ -271,7 +356,9 @@ def _target(source: ModuleSource, dotted: str) -> ModuleSource | None:
         dotted = _absolute(source, dotted)
     if not dotted.startswith("beholder."):
         # A module beside a script can change its numbers; a library has a version of its own.
-        same_package = dotted.partition(".")[0] == source.name.partition(".")[0]
+        same_package = (
+            dotted.partition(".")[0] == source.name.partition(".")[0]
+        )
         if source.is_ours or (source.is_installed and not same_package):
             return None
         return _below(source.root, dotted)
@@ -300,7 +387,9 @@ def _absolute(source: ModuleSource, dotted: str) -> str:
 def _below(root: Path, dotted: str) -> ModuleSource | None:
     """The module of a dotted name, which may end with a name in it."""
     # Modules of others may be written and edited in the same process, as in a notebook.
-    return _find_ours(dotted) if root == PACKAGE.parent else _find(root, dotted)
+    return (
+        _find_ours(dotted) if root == PACKAGE.parent else _find(root, dotted)
+    )
 
 
 @cache
@@ -341,7 +430,10 @@ def _has_file(module: str) -> bool:
 
 
 def _is_library(module: str) -> bool:
-    return module.partition(".")[0] in sys.stdlib_module_names and module != "__main__"
+    return (
+        module.partition(".")[0] in sys.stdlib_module_names
+        and module != "__main__"
+    )
 
 
 def _modules(classes: Iterable[type[Any]]) -> list[str]:
@@ -355,7 +447,9 @@ def _imported(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
             between = "" if module.endswith(".") else "."
-            yield from (f"{module}{between}{alias.name}" for alias in node.names)
+            yield from (
+                f"{module}{between}{alias.name}" for alias in node.names
+            )
 
 
 def _run(tree: ast.AST) -> Iterator[ast.AST]:
@@ -396,7 +490,11 @@ class _WithoutWords(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+        return (
+            None
+            if isinstance(node.value, ast.Constant)
+            else self.generic_visit(node)
+        )
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         # In a class, an annotation can make a field of a name: the statement stays another one.
@@ -415,7 +513,11 @@ class _WithoutWords(ast.NodeTransformer):
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         # Python 3.12 ends some formats with an empty text, which others leave out.
         self.generic_visit(node)
-        node.values = [v for v in node.values if not (isinstance(v, ast.Constant) and not v.value)]
+        node.values = [
+            v
+            for v in node.values
+            if not (isinstance(v, ast.Constant) and not v.value)
+        ]
         return node
 
 
@@ -424,7 +526,9 @@ def _written(node: Any) -> str:
     if isinstance(node, list):
         return f"[{','.join(map(_written, node))}]"
     if not isinstance(node, ast.AST):
-        return ascii(node)  # ``repr`` escapes other characters with another version of Unicode
+        return ascii(
+            node
+        )  # ``repr`` escapes other characters with another version of Unicode
     fields = (
         f"{name}={_written(value)}"
         for name, value in ast.iter_fields(node)
@@ -449,11 +553,15 @@ def _lines(value: object, seen: set[int]) -> Iterator[str]:
     elif isinstance(value, tuple | list):
         yield from (line for each in value for line in _lines(each, seen))
     elif isinstance(value, set | frozenset):
-        yield from sorted(line for each in value for line in _lines(each, seen))
+        yield from sorted(
+            line for each in value for line in _lines(each, seen)
+        )
     elif isinstance(value, types.CodeType):
         yield f"{value.co_code.hex()} {value.co_names}"
         yield from _lines(value.co_consts, seen)
-    elif isinstance(value, types.FunctionType | type) and id(value) not in seen:
+    elif (
+        isinstance(value, types.FunctionType | type) and id(value) not in seen
+    ):
         seen.add(id(value))
         for name, member in _members(value):
             yield name
@@ -464,7 +572,11 @@ def _members(value: types.FunctionType | type) -> Iterator[tuple[str, object]]:
     """Members of a class, or the code of a function and what it names in its own module."""
     if isinstance(value, type):
         skipped = ("__doc__", "__firstlineno__")
-        yield from ((n, member) for n, member in sorted(vars(value).items()) if n not in skipped)
+        yield from (
+            (n, member)
+            for n, member in sorted(vars(value).items())
+            if n not in skipped
+        )
         return
     yield "", value.__code__
     for name in value.__code__.co_names:
@@ -484,4 +596,6 @@ def _digest(content: bytes) -> str:
 def _name(path: Path) -> str:
     """A file as digests and the manifest name it: the same on every machine."""
     inside = path.is_relative_to(PACKAGE)
-    return path.relative_to(PACKAGE).as_posix() if inside else f"../{path.name}"
+    return (
+        path.relative_to(PACKAGE).as_posix() if inside else f"../{path.name}"
+    )

@@ -73,7 +73,8 @@ def missing(module: str, *, extra: str, purpose: str) -> str | None:
     if known:
         return None
     return (
-        f"{purpose} needs the package {package!r}, which is not installed: {install_command(extra)}"
+        f"{purpose} needs the package {package!r}, which is not installed: "
+        f"{install_command(extra)}"
     )
 
 
@@ -117,7 +118,9 @@ def offered(
 
     def attribute(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}"
+            )
         value = load(home[name])
         setattr(sys.modules[package], name, value)
         return value

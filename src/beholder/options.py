@@ -86,7 +86,11 @@ def grouped(options: Options) -> tuple[DataOptions, JudgeOptions, WorkOptions]:
 
 def asked_tools(embedder: str | None, judge: object) -> dict[str, object]:
     """The tools that a call names, for metrics that name none."""
-    return {kind: one for kind, one in (("embedder", embedder), ("judge", judge)) if one}
+    return {
+        kind: one
+        for kind, one in (("embedder", embedder), ("judge", judge))
+        if one
+    }
 
 
 @dataclass(frozen=True)
@@ -117,15 +121,23 @@ class DataOptions:
     frames: Frames | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.map, Mapping | tuple):  # a tuple: as the command line gives it
+        if not isinstance(
+            self.map, Mapping | tuple
+        ):  # a tuple: as the command line gives it
             raise ConfigError(
                 f"map={self.map!r}: expected names of columns by field, as {{'candidate': 'text'}}"
             )
         check_count("limit", self.limit, "leave it out to take all rows")
         if self.frames != "cues" and self.frames != "film":
-            check_count("frames", self.frames, "or cues, for one of each part of a timed text")
+            check_count(
+                "frames",
+                self.frames,
+                "or cues, for one of each part of a timed text",
+            )
             if self.frames is not None and self.frames > MAX_FRAMES:
-                raise ConfigError(f"frames={self.frames}: expected {MAX_FRAMES} at most")
+                raise ConfigError(
+                    f"frames={self.frames}: expected {MAX_FRAMES} at most"
+                )
 
 
 _OWN = ("base_url", "key_env", "temperature", "prompts", "batch", "replicates")
@@ -159,22 +171,34 @@ class JudgeOptions:
     replicates: int | None = None
 
     def __post_init__(self) -> None:
-        check_amount("temperature", self.temperature, "leave it out for that of the question")
-        check_count("replicates", self.replicates, "leave it out for one answer")
+        check_amount(
+            "temperature",
+            self.temperature,
+            "leave it out for that of the question",
+        )
+        check_count(
+            "replicates", self.replicates, "leave it out for one answer"
+        )
         for name in _OWN:
             if name in self.extra:
-                raise ConfigError(f"extra holds {name!r}, which has a field of its own: set that")
+                raise ConfigError(
+                    f"extra holds {name!r}, which has a field of its own: set that"
+                )
 
     def keywords(self) -> dict[str, object]:
         """Those that were given, as keyword options of ``judges.judge``."""
         named = {name: getattr(self, name) for name in _OWN}
-        given = {k: v for k, v in named.items() if v is not None and v is not False}
+        given = {
+            k: v for k, v in named.items() if v is not None and v is not False
+        }
         return {**self.extra, **given}
 
     def for_tools(self) -> dict[str, dict[str, object]]:
         """Options per kind of tool, for ``metrics.Tools``."""
         given = self.keywords()
-        address: dict[str, object] = {n: given[n] for n in ("base_url", "key_env") if n in given}
+        address: dict[str, object] = {
+            n: given[n] for n in ("base_url", "key_env") if n in given
+        }
         return {"judge": given, "embedder": address}
 
 
@@ -199,8 +223,14 @@ class WorkOptions:
     max_cost: float | None = None
 
     def __post_init__(self) -> None:
-        check_count("workers", self.workers, "leave it out to let the data decide")
-        check_count("concurrency", self.concurrency, "leave it out for the usual number")
+        check_count(
+            "workers", self.workers, "leave it out to let the data decide"
+        )
+        check_count(
+            "concurrency",
+            self.concurrency,
+            "leave it out for the usual number",
+        )
         check_amount("max_cost", self.max_cost, "leave it out for no limit")
 
 
@@ -238,7 +268,11 @@ class SampleDesign:
 
     def __post_init__(self) -> None:
         check_count("n", self.n, "leave it out for no random set")
-        check_count("per_category", self.per_category, "leave it out for no sets of categories")
+        check_count(
+            "per_category",
+            self.per_category,
+            "leave it out for no sets of categories",
+        )
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:
@@ -272,7 +306,9 @@ def check_text_lists(record: object) -> None:
     Raises:
         ConfigError: Names the field.
     """
-    kind: Any = type(record)  # mypy takes the hash of a class for that of its instances
+    kind: Any = type(
+        record
+    )  # mypy takes the hash of a class for that of its instances
     for name in _text_lists(kind):
         check_list(name, getattr(record, name))
 
@@ -281,7 +317,9 @@ def check_text_lists(record: object) -> None:
 def _text_lists(kind: type[Any]) -> tuple[str, ...]:
     """Fields of a dataclass that hold several texts, by their annotations, which are texts here."""
     several = ("tuple[str", "Sequence[str", "tuple[Frame", "tuple[Unit")
-    return tuple(one.name for one in fields(kind) if str(one.type).startswith(several))
+    return tuple(
+        one.name for one in fields(kind) if str(one.type).startswith(several)
+    )
 
 
 def check_count(name: str, value: int | None, otherwise: str) -> None:
@@ -296,7 +334,9 @@ def check_count(name: str, value: int | None, otherwise: str) -> None:
         ConfigError: Names option and value.
     """
     if value is not None and not (type(value) is int and value >= 1):
-        raise ConfigError(f"{name}={value!r}: expected a whole number from 1; {otherwise}")
+        raise ConfigError(
+            f"{name}={value!r}: expected a whole number from 1; {otherwise}"
+        )
 
 
 def check_amount(name: str, value: float | None, otherwise: str) -> None:
@@ -307,4 +347,6 @@ def check_amount(name: str, value: float | None, otherwise: str) -> None:
     """
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (number and 0 <= float(value) < math.inf):
-        raise ConfigError(f"{name}={value!r}: expected a number from 0; {otherwise}")
+        raise ConfigError(
+            f"{name}={value!r}: expected a number from 0; {otherwise}"
+        )

@@ -76,11 +76,18 @@ class Address:
         """
         try:
             parts = urlsplit(text)
-            query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+            query = dict(
+                parse_qsl(parts.query, strict_parsing=bool(parts.query))
+            )
             port = parts.port or 5432
         except ValueError:
-            raise ConfigError(f"an address that cannot be read: {_FORM}") from None
-        socket, sslmode = query.pop("host", None), query.pop("sslmode", "disable")
+            raise ConfigError(
+                f"an address that cannot be read: {_FORM}"
+            ) from None
+        socket, sslmode = (
+            query.pop("host", None),
+            query.pop("sslmode", "disable"),
+        )
         database = unquote(parts.path[1:])
         wrong = {
             "an address of another kind": not is_address(text),
@@ -88,21 +95,33 @@ class Address:
             "an address that cannot be read": bool(parts.fragment)
             or bool({"@", "/"} & {*database}),
             "an option of an address that is not known": bool(query),
-            "another sslmode than disable, require and verify-full": sslmode not in _MODES,
+            "another sslmode than disable, require and verify-full": sslmode
+            not in _MODES,
         }
         for what, is_so in wrong.items():
             if is_so:
                 raise ConfigError(f"{what}: {_FORM}")
         user, password = (
-            None if t is None else unquote(t) for t in (parts.username, parts.password)
+            None if t is None else unquote(t)
+            for t in (parts.username, parts.password)
         )
-        return cls(user, parts.hostname, port, database, socket, sslmode, password)
+        return cls(
+            user, parts.hostname, port, database, socket, sslmode, password
+        )
 
     def __str__(self) -> str:
         user = "" if self.user is None else f"{quote(self.user, safe='')}@"
-        host = "" if self.host is None else f"[{self.host}]" if ":" in self.host else self.host
+        host = (
+            ""
+            if self.host is None
+            else f"[{self.host}]"
+            if ":" in self.host
+            else self.host
+        )
         port = "" if self.host is None else f":{self.port}"
-        options = {"sslmode": self.sslmode} if self.sslmode != "disable" else {}
+        options = (
+            {"sslmode": self.sslmode} if self.sslmode != "disable" else {}
+        )
         options |= {"host": self.socket} if self.socket else {}
         behind = f"?{urlencode(options, safe='/')}" if options else ""
         return f"postgresql://{user}{host}{port}/{quote(self.database, safe='')}{behind}"
@@ -118,9 +137,14 @@ def engine(address: Address, **options: Any) -> Engine:
     Raises:
         MissingExtraError: The packages are not installed.
     """
-    sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
+    sa = require(
+        "sqlalchemy", extra="postgres", purpose="a PostgreSQL database"
+    )
     require("pg8000", extra="postgres", purpose="a PostgreSQL database")
-    connect: dict[str, Any] = {"timeout": 30, "ssl_context": _encryption(address.sslmode)}
+    connect: dict[str, Any] = {
+        "timeout": 30,
+        "ssl_context": _encryption(address.sslmode),
+    }
     if address.socket is not None:
         connect["unix_sock"] = f"{address.socket}/.s.PGSQL.{address.port}"
     # Without the password: errors and logs of the packages below show what they are given.
@@ -132,8 +156,12 @@ def engine(address: Address, **options: Any) -> Engine:
         database=address.database,
     )
     own = address.password
-    connect["password"] = os.environ.get("PGPASSWORD", "") if own is None else own
-    made: Engine = sa.create_engine(url, connect_args=connect, hide_parameters=True, **options)
+    connect["password"] = (
+        os.environ.get("PGPASSWORD", "") if own is None else own
+    )
+    made: Engine = sa.create_engine(
+        url, connect_args=connect, hide_parameters=True, **options
+    )
     return made
 
 
@@ -162,10 +190,15 @@ class Database:
         alone: bool = False,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._sa = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL database")
+        self._sa = require(
+            "sqlalchemy", extra="postgres", purpose="a PostgreSQL database"
+        )
         self._pause = pause
         self.name = str(address)
-        self._engine = engine(address, isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED")
+        self._engine = engine(
+            address,
+            isolation_level="AUTOCOMMIT" if alone else "READ COMMITTED",
+        )
 
     def do(self, work: Callable[[Connection], T]) -> T:
         """The result of work in one transaction, if its statements are not each ``alone``.
@@ -202,7 +235,9 @@ def _encryption(sslmode: str) -> ssl.SSLContext | None:
     import ssl  # every command imports this module, and few reach a database
 
     context = ssl.create_default_context()
-    if sslmode == "require":  # as in PostgreSQL's own programs: any certificate
+    if (
+        sslmode == "require"
+    ):  # as in PostgreSQL's own programs: any certificate
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
@@ -228,4 +263,6 @@ def _is_lost(error: Any) -> bool:
 
 def _said(error: Any) -> str:
     said = _told(error).get("M") or getattr(error, "orig", error)
-    return f"cannot be reached: {said}" if _is_lost(error) else f"refuses: {said}"
+    return (
+        f"cannot be reached: {said}" if _is_lost(error) else f"refuses: {said}"
+    )

@@ -57,7 +57,11 @@ class Item:
 
         Items of one source are not independent: intervals resample sources.
         """
-        return self.images or ((self.video,) if self.video else self.references) or (self.id,)
+        return (
+            self.images
+            or ((self.video,) if self.video else self.references)
+            or (self.id,)
+        )
 
     @property
     def language(self) -> str:
@@ -66,7 +70,9 @@ class Item:
         Rows that are read have it in ``group``, as a code. An item that is made in Python may have
         it in ``meta``, as a code or name.
         """
-        return self.group.get("language") or str(self.meta.get("language") or "")
+        return self.group.get("language") or str(
+            self.meta.get("language") or ""
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,9 @@ _TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
 """Types that are checked: what annotates them, what a value is, and how messages call it."""
 
 
-def check_types(taker: Callable[..., Any], options: Mapping[str, object], place: str) -> None:
+def check_types(
+    taker: Callable[..., Any], options: Mapping[str, object], place: str
+) -> None:
     """Refuse values that are not of the type that a function or a class says it takes.
 
     Texts, numbers, truth values, lists, tables and choices among them are checked; what is
@@ -58,7 +60,9 @@ def check_types(taker: Callable[..., Any], options: Mapping[str, object], place:
         if name not in options:
             continue
         try:
-            own = type("Hints", (), {"__annotations__": {name: taken.annotation}})
+            own = type(
+                "Hints", (), {"__annotations__": {name: taken.annotation}}
+            )
             hint = typing.get_type_hints(own, where)[name]
         except NameError:  # imported for type checkers alone
             continue
@@ -83,7 +87,12 @@ def _words(hint: Any) -> list[str]:
     origin = typing.get_origin(hint)
     given = typing.get_args(hint)
     if origin in (Union, UnionType):
-        return [word for one in given if one is not NoneType for word in _words(one)]
+        return [
+            word
+            for one in given
+            if one is not NoneType
+            for word in _words(one)
+        ]
     if origin is Literal:
         return [f"one of {', '.join(map(repr, given))}"]
     words = [said for hints, _, said in _TYPES if (origin or hint) in hints]
@@ -110,7 +119,9 @@ class Origin:
 
 def installed(group: str) -> EntryPoints:
     """The entry points of a group; searched again, in 40 ms, only if ``sys.path`` has changed."""
-    return _searched(group, tuple((folder, _changed(folder)) for folder in sys.path))
+    return _searched(
+        group, tuple((folder, _changed(folder)) for folder in sys.path)
+    )
 
 
 @lru_cache(maxsize=16)
@@ -133,9 +144,15 @@ def origin(cls: type[Any]) -> Origin | None:
     if package in ("beholder", "__main__"):
         return None
     for group in sorted(metadata.entry_points().groups):
-        for point in metadata.entry_points(group=group) if group.startswith("beholder.") else ():
+        for point in (
+            metadata.entry_points(group=group)
+            if group.startswith("beholder.")
+            else ()
+        ):
             if (dist := point.dist) and _loads(point, cls, package):
-                return Origin(f"{dist.name}/{point.name}", dist.name, dist.version)
+                return Origin(
+                    f"{dist.name}/{point.name}", dist.name, dist.version
+                )
     for name in distributions().get(package, ()):
         return Origin("", name, metadata.version(name))
     return None
@@ -148,7 +165,10 @@ def _loads(point: EntryPoint, cls: type[Any], package: str) -> bool:
         return False
     try:
         return point.load() is cls
-    except (ImportError, AttributeError):  # another class, of which an extra is missing
+    except (
+        ImportError,
+        AttributeError,
+    ):  # another class, of which an extra is missing
         return False
 
 
@@ -173,7 +193,11 @@ def versioned(made: object, identity: str, *through: type[Any]) -> str:
     if libraries not in identity:
         identity += libraries
     found = origin(type(made))  # type: ignore[arg-type]  # classes are hashable
-    return identity if found is None else f"{identity}[{found.distribution}:{found.version}]"
+    return (
+        identity
+        if found is None
+        else f"{identity}[{found.distribution}:{found.version}]"
+    )
 
 
 class Registry(Generic[T]):
@@ -221,7 +245,9 @@ class Registry(Generic[T]):
         def decorate(cls: type[T]) -> type[T]:
             self._check(name, cls)
             if name in self.names() or name in self._aliases:
-                raise ConfigError(f"the {self.kind} name {name!r} is taken; choose another")
+                raise ConfigError(
+                    f"the {self.kind} name {name!r} is taken; choose another"
+                )
             self._classes[name] = cls
             if cls.__module__ == "__main__":
                 self.of_script.add(name)
@@ -239,7 +265,11 @@ class Registry(Generic[T]):
         name = self._aliases.get(name, name)
         if name in self._classes:
             return self._classes[name]
-        cls = load(self._builtin[name]) if name in self._builtin else self._outside_class(name)
+        cls = (
+            load(self._builtin[name])
+            if name in self._builtin
+            else self._outside_class(name)
+        )
         self._check(name, cls)
         self._classes[name] = cls
         return cls
@@ -261,7 +291,9 @@ class Registry(Generic[T]):
         try:
             inspect.signature(cls).bind(*arguments, **keywords)
         except TypeError as error:
-            raise ConfigError(f"{self.kind} {str(parsed)!r}: {error}") from error
+            raise ConfigError(
+                f"{self.kind} {str(parsed)!r}: {error}"
+            ) from error
         check_types(cls, keywords, f"{self.kind} {str(parsed)!r}")
         return cls(*arguments, **keywords)
 
@@ -279,16 +311,24 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """All names, built-in ones first, nothing imported."""
-        return list(dict.fromkeys([*self._builtin, *self._classes, *self._outside()]))
+        return list(
+            dict.fromkeys([*self._builtin, *self._classes, *self._outside()])
+        )
 
     def _outside(self) -> dict[str, EntryPoint]:
-        return {f"{p.dist.name}/{p.name}": p for p in installed(self.group) if p.dist}
+        return {
+            f"{p.dist.name}/{p.name}": p
+            for p in installed(self.group)
+            if p.dist
+        }
 
     def _outside_class(self, name: str) -> type[T]:
         if point := self._outside().get(name):
             try:
                 return point.load()  # type: ignore[no-any-return]
-            except Exception as error:  # whatever the package's own code raises
+            except (
+                Exception
+            ) as error:  # whatever the package's own code raises
                 raise ConfigError(
                     f"{self.kind} {name!r} cannot be loaded from {point.value!r}:"
                     f" {type(error).__name__}: {error};"
@@ -297,8 +337,12 @@ class Registry(Generic[T]):
                 ) from error
         names = self.names()
         close = [one for one in names if one.lower() == name.lower()]
-        close = close or [one for one in names if one.partition("/")[2] == name]
-        close = close or get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+        close = close or [
+            one for one in names if one.partition("/")[2] == name
+        ]
+        close = close or get_close_matches(
+            name.lower(), names, n=1, cutoff=0.5
+        )
         hint = f"; did you mean {close[0]!r}?" if close else "."
         raise UnknownNameError(
             f"no {self.kind} is called {name!r}{hint} There are: {', '.join(names)}"

@@ -28,5 +28,9 @@ def fixed(value: float, digits: int, *, commas: bool = False) -> str:
     size = Decimal(value)
     if size and size.adjusted() < _SIGNIFICANT:
         size = Context(prec=_SIGNIFICANT).plus(size)
-    rounded = size.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, Context(prec=400))
-    return format(abs(rounded) if rounded.is_zero() else rounded, ",f" if commas else "f")
+    rounded = size.quantize(
+        Decimal(1).scaleb(-digits), ROUND_HALF_UP, Context(prec=400)
+    )
+    return format(
+        abs(rounded) if rounded.is_zero() else rounded, ",f" if commas else "f"
+    )

@@ -35,12 +35,20 @@ MAX_DEPTH = 20
 _NAME = re.compile(r"[A-Za-z][\w.-]*(?:/[A-Za-z][\w.-]*)?")
 _KEY = re.compile(r"[A-Za-z_]\w*\s*=")
 _SPACE = re.compile(r"\s*")
-_ESCAPE = r"""\\(?:[\\'"abfnrtv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"""
-_TEXT = re.compile(rf"""'(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*\"""")
-_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?")
+_ESCAPE = (
+    r"""\\(?:[\\'"abfnrtv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})"""
+)
+_TEXT = re.compile(
+    rf"""'(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*\""""
+)
+_NUMBER = re.compile(
+    r"[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?"
+)
 _CONSTANTS = {"True": True, "False": False, "None": None}
 _BARE_ARGUMENT = re.compile(r"[^\s,()\[\]{}'\"]+")
-_OPTIONS_AT_END = re.compile(r"([^\s()]+)(\(\s*[A-Za-z_]\w*\s*=.*\))", re.DOTALL)
+_OPTIONS_AT_END = re.compile(
+    r"([^\s()]+)(\(\s*[A-Za-z_]\w*\s*=.*\))", re.DOTALL
+)
 _NAMED = re.compile(r"\s*([\w.-]+)=(.+)", re.DOTALL)
 
 
@@ -60,14 +68,20 @@ class Spec:
 
     def __str__(self) -> str:
         bare = self.argument if not self.options else None
-        if bare and bare == bare.strip() and not _OPTIONS_AT_END.fullmatch(bare):
+        if (
+            bare
+            and bare == bare.strip()
+            and not _OPTIONS_AT_END.fullmatch(bare)
+        ):
             return f"{self.name}:{bare}"
         return self.called()
 
     def called(self) -> str:
         """The text with brackets instead of a colon, as it stands inside another spec."""
         parts = [] if self.argument is None else [repr(self.argument)]
-        parts += [f"{key}={_written(value)}" for key, value in self.options.items()]
+        parts += [
+            f"{key}={_written(value)}" for key, value in self.options.items()
+        ]
         return f"{self.name}({', '.join(parts)})" if parts else self.name
 
     def literals(self) -> Mapping[str, Any]:
@@ -78,7 +92,11 @@ class Spec:
         """
         for key, value in self.options.items():
             for inner in _specs_in(value):
-                if key == "members" and self.argument is None and value == [Spec(inner.name)]:
+                if (
+                    key == "members"
+                    and self.argument is None
+                    and value == [Spec(inner.name)]
+                ):
                     raise ConfigError(
                         f"{self.name}({inner}): text in brackets needs quotes; write"
                         f" {self.name}:{inner} or {self.name}('{inner}')"
@@ -108,18 +126,28 @@ def parse(text: str) -> Spec:
     bare = text.strip()
     name = _NAME.match(bare)
     if name is None:
-        raise ConfigError(f"{text!r} is not a spec: expected a name such as vcs or vcs(lct=1)")
+        raise ConfigError(
+            f"{text!r} is not a spec: expected a name such as vcs or vcs(lct=1)"
+        )
     rest = bare[name.end() :].lstrip()
     if rest and rest[0] not in "(:":
-        raise ConfigError(f"{text!r} is not a spec: expected '(' or ':' after {name[0]!r}")
+        raise ConfigError(
+            f"{text!r} is not a spec: expected '(' or ':' after {name[0]!r}"
+        )
     if not rest.startswith(":"):
         return _Reader(bare).whole()
     argument = rest[1:].strip()
     if not argument:
-        raise ConfigError(f"{text!r} is not a spec: nothing stands after the colon")
+        raise ConfigError(
+            f"{text!r} is not a spec: nothing stands after the colon"
+        )
     # Other brackets belong to the argument, as in the name of a file.
     found = _OPTIONS_AT_END.fullmatch(argument)
-    return _Reader(found[2]).whole(name[0], found[1]) if found else Spec(name[0], argument)
+    return (
+        _Reader(found[2]).whole(name[0], found[1])
+        if found
+        else Spec(name[0], argument)
+    )
 
 
 def listed(texts: Iterable[str]) -> tuple[str, ...]:
@@ -127,8 +155,14 @@ def listed(texts: Iterable[str]) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
         try:
-            several = parse(f"list({text})").options.get("members", []) if "," in text else []
-        except ConfigError:  # whoever reads the text says what is wrong with it
+            several = (
+                parse(f"list({text})").options.get("members", [])
+                if "," in text
+                else []
+            )
+        except (
+            ConfigError
+        ):  # whoever reads the text says what is wrong with it
             several = []
         found += [str(one) for one in several] if len(several) > 1 else [text]
     return tuple(found)
@@ -150,12 +184,16 @@ def tool(given: str | Spec) -> Spec:
     argument = parsed.argument
     if isinstance(options.get("model"), str) and options["model"]:
         if argument is not None:
-            raise ConfigError(f"{str(parsed)!r} names two models; leave one out")
+            raise ConfigError(
+                f"{str(parsed)!r} names two models; leave one out"
+            )
         argument = options.pop("model")
     members = options.get("members")
     if isinstance(members, list | tuple):
         if not all(isinstance(member, str | Spec) for member in members):
-            raise ConfigError(f"{str(parsed)!r}: members are specs, such as [openai('a'), hf('b')]")
+            raise ConfigError(
+                f"{str(parsed)!r}: members are specs, such as [openai('a'), hf('b')]"
+            )
         options["members"] = [tool(member) for member in members]
     return Spec(parsed.name, argument, options)
 
@@ -165,7 +203,9 @@ _SECRET = re.compile(
     r"|bearer|authorization|credentials?)",
     re.IGNORECASE,
 )
-_ADDRESS_WITH_SECRET = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://[^/\s]*@|.*://.*[?&]\S*=")
+_ADDRESS_WITH_SECRET = re.compile(
+    r"\s*[A-Za-z][A-Za-z0-9+.-]*://[^/\s]*@|.*://.*[?&]\S*="
+)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
@@ -202,7 +242,9 @@ def _check_no_secrets(name: str, value: object, key: str = "") -> None:
 def _check_text(text: str) -> None:
     """Refuse what can be neither the name of a file nor written into a result."""
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise ConfigError(f"{text[:80]!r} is not a spec: it holds a NUL or half a surrogate pair")
+        raise ConfigError(
+            f"{text[:80]!r} is not a spec: it holds a NUL or half a surrogate pair"
+        )
 
 
 def with_value(text: str) -> tuple[Spec, str | None]:
@@ -272,7 +314,11 @@ class _Reader:
             argument = self._take(_BARE_ARGUMENT)
             if argument is None:
                 raise self._error("nothing stands after the colon")
-        return self._call(name, argument) if self._peek("(") else Spec(name, argument)
+        return (
+            self._call(name, argument)
+            if self._peek("(")
+            else Spec(name, argument)
+        )
 
     def _call(self, name: str, argument: str | None) -> Spec:
         options: dict[str, Any] = {}
@@ -286,13 +332,20 @@ class _Reader:
                 options[key] = value
             elif isinstance(value, Spec):
                 members.append(value)
-            elif isinstance(value, str) and argument is None and not options and not members:
+            elif (
+                isinstance(value, str)
+                and argument is None
+                and not options
+                and not members
+            ):
                 argument = value
             else:
                 raise self._error("arguments must be named, as in lct=1")
         if members and "members" in options:
             raise self._error("members stands twice")
-        return Spec(name, argument, options | ({"members": members} if members else {}))
+        return Spec(
+            name, argument, options | ({"members": members} if members else {})
+        )
 
     def _key(self) -> str | None:
         found = self._take(_KEY)
@@ -304,7 +357,9 @@ class _Reader:
         if self._peek("("):
             start = self._at
             values = [self._value() for _ in self._items("(", ")")]
-            grouped = len(values) == 1 and not re.search(r",\s*\)$", self._text[start : self._at])
+            grouped = len(values) == 1 and not re.search(
+                r",\s*\)$", self._text[start : self._at]
+            )
             return values[0] if grouped else tuple(values)
         if self._peek("{"):
             return dict(self._pair() for _ in self._items("{", "}"))
@@ -316,7 +371,9 @@ class _Reader:
         if word in _CONSTANTS:
             return _CONSTANTS[word]
         if word is None:
-            raise self._error("expected a value; it is not a literal and not a spec")
+            raise self._error(
+                "expected a value; it is not a literal and not a spec"
+            )
         self._at = before
         return self._spec()
 
@@ -332,7 +389,9 @@ class _Reader:
         """Stops at each item between brackets; the caller reads it."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self._error(f"more than {MAX_DEPTH} brackets inside each other")
+            raise self._error(
+                f"more than {MAX_DEPTH} brackets inside each other"
+            )
         self._next(opening)
         while not self._next(closing):
             yield
@@ -374,5 +433,7 @@ class _Reader:
     def _error(self, reason: str) -> ConfigError:
         rest = self._text[self._at : self._at + 40]
         place = f"at {rest!r}" if rest else "at its end"
-        shown = self._text if len(self._text) <= 200 else f"{self._text[:200]}..."
+        shown = (
+            self._text if len(self._text) <= 200 else f"{self._text[:200]}..."
+        )
         return ConfigError(f"{shown!r} is not a spec: {reason}, {place}")

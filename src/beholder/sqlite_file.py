@@ -34,24 +34,37 @@ class PatientConnection(sqlite3.Connection):
         try:
             return self.cursor(self.cursors).execute(*arguments)
         except sqlite3.OperationalError as error:
-            return self._again(error, lambda: self.cursor(self.cursors).execute(*arguments))
+            return self._again(
+                error, lambda: self.cursor(self.cursors).execute(*arguments)
+            )
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``."""
         try:
             return self.cursor(self.cursors).executemany(*arguments)
         except sqlite3.OperationalError as error:
-            return self._again(error, lambda: self.cursor(self.cursors).executemany(*arguments))
+            return self._again(
+                error,
+                lambda: self.cursor(self.cursors).executemany(*arguments),
+            )
 
     def executescript(self, script: str, /) -> sqlite3.Cursor:
         """See ``sqlite3.Connection``; a script must come to the same when it is run again."""
         try:
             return super().executescript(script)
         except sqlite3.OperationalError as error:
-            return self._again(error, lambda: super(PatientConnection, self).executescript(script))
+            return self._again(
+                error,
+                lambda: super(PatientConnection, self).executescript(script),
+            )
 
-    def _again(self, error: sqlite3.OperationalError, work: Callable[[], T]) -> T:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or self._gave_up:
+    def _again(
+        self, error: sqlite3.OperationalError, work: Callable[[], T]
+    ) -> T:
+        if (
+            error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY
+            or self._gave_up
+        ):
             raise error
         name = super().execute("PRAGMA database_list").fetchone()[2]
         _LOGGER.warning(
@@ -63,7 +76,9 @@ class PatientConnection(sqlite3.Connection):
         try:
             found = work()
         except sqlite3.OperationalError:
-            self._gave_up = True  # who tidies up after this does not wait once more
+            self._gave_up = (
+                True  # who tidies up after this does not wait once more
+            )
             self._wait_for(0)
             raise
         self._wait_for(SILENT)
@@ -74,7 +89,9 @@ class PatientConnection(sqlite3.Connection):
 
 
 def connect(
-    database: Path | str, factory: type[PatientConnection] = PatientConnection, **options: Any
+    database: Path | str,
+    factory: type[PatientConnection] = PatientConnection,
+    **options: Any,
 ) -> sqlite3.Connection:
     """Open a file.
 
@@ -83,7 +100,9 @@ def connect(
         factory: Class of the connection.
         options: Further options of ``sqlite3.connect``.
     """
-    return sqlite3.connect(database, timeout=SILENT, factory=factory, **options)
+    return sqlite3.connect(
+        database, timeout=SILENT, factory=factory, **options
+    )
 
 
 def keep_private(path: Path) -> None:

@@ -113,10 +113,15 @@ class Table:
             after: Columns after them.
         """
         columns = (*before, *columns_of(record_type), *after)
-        cells = (row if isinstance(row, Mapping) else record_cells(row) for row in rows)
+        cells = (
+            row if isinstance(row, Mapping) else record_cells(row)
+            for row in rows
+        )
         return cls(name, title, columns, tuple(cells), tuple(notes), by)
 
-    def with_rows(self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = ()) -> Self:
+    def with_rows(
+        self, rows: Iterable[Mapping[str, Any]], notes: Iterable[str] = ()
+    ) -> Self:
         """Return the table with other rows, and with further notes."""
         return replace(self, rows=tuple(rows), notes=(*self.notes, *notes))
 
@@ -124,8 +129,14 @@ class Table:
         """The notes, and why rows have no interval, each reason once, unless a column says it."""
         if any(column.key == NOTE.key for column in self.columns):
             return self.notes
-        names = [f"{column.key}_reason" for column in self.columns if column.interval]
-        reasons = dict.fromkeys(row[name] for row in self.rows for name in names if name in row)
+        names = [
+            f"{column.key}_reason"
+            for column in self.columns
+            if column.interval
+        ]
+        reasons = dict.fromkeys(
+            row[name] for row in self.rows for name in names if name in row
+        )
         return (*self.notes, *(f"{reason}." for reason in sorted(reasons)))
 
     def shown_columns(self) -> tuple[Column, ...]:
@@ -134,7 +145,10 @@ class Table:
         return tuple(
             c
             for c in self.columns
-            if any(row.get(c.key) not in none.get(c.kind, ("", None)) for row in self.rows)
+            if any(
+                row.get(c.key) not in none.get(c.kind, ("", None))
+                for row in self.rows
+            )
         )
 
 
@@ -189,7 +203,11 @@ def record_cells(record: Any) -> Cells:
     """
     record_type: type = type(record)
     is_struct = isinstance(record, Struct)
-    names = record.__struct_fields__ if is_struct else [each.name for each in fields(record)]
+    names = (
+        record.__struct_fields__
+        if is_struct
+        else [each.name for each in fields(record)]
+    )
     cells: Cells = {}
     for name in names:
         content = getattr(record, name)
@@ -200,11 +218,18 @@ def record_cells(record: Any) -> Cells:
         if hasattr(value, "interval"):
             number = value.mean if hasattr(value, "mean") else value.value
             reason = getattr(value, "reason", None)
-            cells |= {key: number, **interval_cells(key, value.interval, reason)}
+            cells |= {
+                key: number,
+                **interval_cells(key, value.interval, reason),
+            }
         elif column.interval and f"{key}_low" not in cells:
             interval: Any = cells.get(f"{key}_interval", cells.get("interval"))
             # A reason beside other ends, as of agreement, is the content of a column of its own.
-            reason = getattr(record, "reason", None) if "interval" in cells else None
+            reason = (
+                getattr(record, "reason", None)
+                if "interval" in cells
+                else None
+            )
             cells |= interval_cells(key, interval, reason)
     return cells
 
@@ -213,18 +238,25 @@ def estimate(
     key: str, values: Sequence[float], clusters: Sequence[str] | None = None
 ) -> EstimateCells:
     """Mean with interval as cells ``KEY``, ``KEY_low``, ``KEY_high``; None without values."""
-    return estimate_cells(key, stats.mean_interval(values, clusters=clusters) if values else None)
+    return estimate_cells(
+        key, stats.mean_interval(values, clusters=clusters) if values else None
+    )
 
 
 def estimate_cells(key: str, found: Estimate | None) -> EstimateCells:
     """The cells of a mean with its interval."""
     if found is None:
         return {key: None, **interval_cells(key, None)}
-    return {key: found.mean, **interval_cells(key, found.interval, found.reason)}
+    return {
+        key: found.mean,
+        **interval_cells(key, found.interval, found.reason),
+    }
 
 
 def interval_cells(
-    key: str, interval: Interval | Sequence[float] | None, reason: str | None = None
+    key: str,
+    interval: Interval | Sequence[float] | None,
+    reason: str | None = None,
 ) -> EstimateCells:
     """The cells of an interval.
 
@@ -255,7 +287,10 @@ def keys(table: Table) -> list[str]:
 def write_csv(table: Table, path: Path) -> None:
     """Write a table with full precision, as ``files.write_csv``; an undefined value is empty."""
     names = keys(table)
-    files.write_csv(path, [names, *([row.get(name) for name in names] for row in table.rows)])
+    files.write_csv(
+        path,
+        [names, *([row.get(name) for name in names] for row in table.rows)],
+    )
 
 
 def plain(table: Table) -> Mapping[str, object]:
@@ -265,6 +300,8 @@ def plain(table: Table) -> Mapping[str, object]:
         "name": table.name,
         "title": table.title,
         "columns": {column.key: column.heading for column in table.columns},
-        "rows": [{name: row.get(name) for name in names} for row in table.rows],
+        "rows": [
+            {name: row.get(name) for name in names} for row in table.rows
+        ],
         "notes": list(table.shown_notes()),
     }

@@ -44,13 +44,20 @@ class _Hold:
 
     def leave(self) -> None:
         with self._counting:
-            self._holders = max(0, self._holders - 1)  # a child may leave what its parent entered
-            if not self._holders:  # in reverse, so that each library has its first number again
+            self._holders = max(
+                0, self._holders - 1
+            )  # a child may leave what its parent entered
+            if (
+                not self._holders
+            ):  # in reverse, so that each library has its first number again
                 self._by.submit(self._limits.close).result()
 
     def _limit(self) -> None:
         if self._loaded != len(sys.modules):
-            self.libraries, self._loaded = ThreadpoolController(), len(sys.modules)
+            self.libraries, self._loaded = (
+                ThreadpoolController(),
+                len(sys.modules),
+            )
         self._limits.enter_context(self.libraries.limit(limits=1))
 
 

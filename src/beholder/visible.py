@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 
-_PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
+_PICTURES = {
+    code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"
+}
 _PICTURES |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
-_TURNING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
-_JOINER = "\N{WORD JOINER}"  # breaks what GitHub makes a link of, and is not seen
+_TURNING = dict.fromkeys(
+    (*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD
+)
+_JOINER = (
+    "\N{WORD JOINER}"  # breaks what GitHub makes a link of, and is not seen
+)
 _SPECIAL = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*_{}[]<>|~$&:!"}
 _SPECIAL |= {ord("@"): f"&#64;{_JOINER}", ord("#"): f"&#35;{_JOINER}"}
 _WWW = re.compile(r"(www)\.", re.IGNORECASE)
@@ -31,7 +37,10 @@ def for_terminal(text: str) -> str:
 def for_xml(text: str) -> str:
     """As for a terminal, without the characters that XML does not allow."""
     shown = for_terminal(text)
-    return "".join(one if one >= " " and one not in "\ufffe\uffff" else " " for one in shown)
+    return "".join(
+        one if one >= " " and one not in "\ufffe\uffff" else " "
+        for one in shown
+    )
 
 
 def for_markdown(text: str) -> str:

@@ -39,7 +39,9 @@ def test_one_burst_of_refusals_halves_once() -> None:
         for _ in range(10):
             limit.strained(started)
         assert limit.limit == 8
-        limit.strained(started=now())  # one that began after the last decrease says more
+        limit.strained(
+            started=now()
+        )  # one that began after the last decrease says more
         assert limit.limit == 4
 
     run_in_fake_time(go())
@@ -74,7 +76,9 @@ def test_no_more_calls_than_places_and_none_is_forgotten() -> None:
 
         tasks = [asyncio.create_task(call(i)) for i in range(60)]
         await asyncio.sleep(1.5)  # ten have had their place
-        for task in tasks[10:60:7]:  # callers that give up while waiting must not block others
+        for task in tasks[
+            10:60:7
+        ]:  # callers that give up while waiting must not block others
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         return most, done
@@ -87,7 +91,9 @@ def test_pause_that_the_server_asks_for_holds_all_calls() -> None:
     async def go() -> float:
         limit = AdaptiveLimit(ceiling=5)
         limit.strained(now(), retry_after=7)
-        limit.strained(now(), retry_after=3)  # a shorter one takes nothing back
+        limit.strained(
+            now(), retry_after=3
+        )  # a shorter one takes nothing back
         async with limit.place():
             return now()
 
@@ -123,7 +129,10 @@ def test_deadline_of_a_try_is_kept_and_named() -> None:
     caller = Caller(Limits(attempts=2, wait=0.001, timeout=20), "test")
 
     async def call() -> float:
-        with pytest.raises(TransientError, match=r"test: no answer within 20 s \(tried 2 times\)"):
+        with pytest.raises(
+            TransientError,
+            match=r"test: no answer within 20 s \(tried 2 times\)",
+        ):
             await caller.call(asyncio.Event().wait)
         return now()
 
@@ -139,12 +148,17 @@ def test_pauses_double_with_jitter_up_to_the_longest() -> None:
 
     async def go() -> None:
         caller = Caller(Limits(wait=1.0, max_wait=5.0, attempts=6), "m")
-        with pytest.raises(TransientError, match=r"^m: busy \(tried 6 times\)$"):
+        with pytest.raises(
+            TransientError, match=r"^m: busy \(tried 6 times\)$"
+        ):
             await caller.call(attempt)
 
     run_in_fake_time(go())
     pauses = [after - before for before, after in pairwise(starts)]
-    assert all(low - 1e-3 <= p <= low + 1.001 for low, p in zip((1, 2, 4), pauses, strict=False))
+    assert all(
+        low - 1e-3 <= p <= low + 1.001
+        for low, p in zip((1, 2, 4), pauses, strict=False)
+    )
     assert pauses[3:] == pytest.approx([5.0, 5.0], abs=1e-3)
 
 
@@ -154,26 +168,39 @@ def test_retry_after_beyond_the_longest_pause_ends_the_call_at_once() -> None:
     async def refused() -> None:
         raise CallFailed("come back tomorrow", strain=True, retry_after=86400)
 
-    with pytest.raises(TransientError, match=r"come back tomorrow \(tried 1 times\)"):
+    with pytest.raises(
+        TransientError, match=r"come back tomorrow \(tried 1 times\)"
+    ):
         run_in_fake_time(asyncio.wait_for(caller.call(refused), timeout=2))
 
 
-@pytest.mark.parametrize("field", ["concurrency", "timeout", "attempts", "tokens_per_minute"])
+@pytest.mark.parametrize(
+    "field", ["concurrency", "timeout", "attempts", "tokens_per_minute"]
+)
 def test_limits_below_zero_are_refused(field: str) -> None:
     with pytest.raises(ConfigError, match=f"{field}=-1"):
         Limits(**{field: -1})
 
 
-@pytest.mark.parametrize("value", ["x", True, [], float("nan"), float("inf"), 0])
 @pytest.mark.parametrize(
-    "field", ["timeout", "attempts", "requests_per_minute", "tokens_per_minute"]
+    "value", ["x", True, [], float("nan"), float("inf"), 0]
 )
-def test_limits_that_are_no_numbers_are_refused(field: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=rf"{field}=.*: expected a number above 0"):
+@pytest.mark.parametrize(
+    "field",
+    ["timeout", "attempts", "requests_per_minute", "tokens_per_minute"],
+)
+def test_limits_that_are_no_numbers_are_refused(
+    field: str, value: object
+) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"{field}=.*: expected a number above 0"
+    ):
         Limits(**{field: value})  # type: ignore[arg-type]
 
 
-def test_a_place_is_handed_to_who_waits_longest_and_not_to_a_newcomer() -> None:
+def test_a_place_is_handed_to_who_waits_longest_and_not_to_a_newcomer() -> (
+    None
+):
     async def go() -> list[str]:
         limit = AdaptiveLimit(ceiling=1)
         log: list[str] = []
@@ -183,14 +210,23 @@ def test_a_place_is_handed_to_who_waits_longest_and_not_to_a_newcomer() -> None:
                 log.append(name)
 
         async with limit.place():
-            waiting = [asyncio.create_task(call(name)) for name in ("first", "second", "third")]
+            waiting = [
+                asyncio.create_task(call(name))
+                for name in ("first", "second", "third")
+            ]
             await asyncio.sleep(0)
             waiting[1].cancel()
-        await call("newcomer")  # the place is free, and the first has not yet run
+        await call(
+            "newcomer"
+        )  # the place is free, and the first has not yet run
         await asyncio.gather(*waiting, return_exceptions=True)
         return log
 
-    assert asyncio.run(asyncio.wait_for(go(), timeout=5)) == ["first", "third", "newcomer"]
+    assert asyncio.run(asyncio.wait_for(go(), timeout=5)) == [
+        "first",
+        "third",
+        "newcomer",
+    ]
 
 
 def test_who_gives_up_in_the_moment_of_the_handing_over_hands_it_on() -> None:
@@ -202,7 +238,10 @@ def test_who_gives_up_in_the_moment_of_the_handing_over_hands_it_on() -> None:
                 pass
 
         async with limit.place():
-            late, next_one = asyncio.create_task(call()), asyncio.create_task(call())
+            late, next_one = (
+                asyncio.create_task(call()),
+                asyncio.create_task(call()),
+            )
             await asyncio.sleep(0)
         late.cancel()  # it has the place, and does not know yet
         await next_one
@@ -211,7 +250,9 @@ def test_who_gives_up_in_the_moment_of_the_handing_over_hands_it_on() -> None:
     asyncio.run(asyncio.wait_for(go(), timeout=5))
 
 
-def test_after_a_pause_calls_start_in_order_and_no_more_than_the_limit() -> None:
+def test_after_a_pause_calls_start_in_order_and_no_more_than_the_limit() -> (
+    None
+):
     async def go() -> list[tuple[str, float]]:
         limit = AdaptiveLimit(ceiling=4, start=4)
         limit.strained(now(), retry_after=7)  # four become two

@@ -30,13 +30,24 @@ from beholder.backends import (
 from beholder.errors import ConfigError, ItemError, MissingExtraError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import Presence
-from servers.faults import FaultServer, Refusal, completion, probe_answer, serving
+from servers.faults import (
+    FaultServer,
+    Refusal,
+    completion,
+    probe_answer,
+    serving,
+)
 from servers.vendors import VendorServer
 from toy import fake_vllm
 
-ASKED = Request((Message("user", ("How many cups?",)),), Sampling(max_tokens=4))
+ASKED = Request(
+    (Message("user", ("How many cups?",)),), Sampling(max_tokens=4)
+)
 TOLD = replace(ASKED, sampling=Sampling(max_tokens=1, top_logprobs=2))
-SEEN = replace(ASKED, messages=(Message("user", (Image(b"x", "image/png"), "How many cups?")),))
+SEEN = replace(
+    ASKED,
+    messages=(Message("user", (Image(b"x", "image/png"), "How many cups?")),),
+)
 LONG = replace(ASKED, messages=(Message("user", ("too long " * 300,)),))
 
 
@@ -57,7 +68,9 @@ class Row:
         fails: A request that can never be answered.
     """
 
-    make: Callable[[Path, ExitStack, pytest.MonkeyPatch], tuple[str, dict[str, Any]]]
+    make: Callable[
+        [Path, ExitStack, pytest.MonkeyPatch], tuple[str, dict[str, Any]]
+    ]
     changed: Callable[[str, dict[str, Any]], tuple[str, dict[str, Any]]]
     unknown: str
     blind: dict[str, Any] | None = None
@@ -69,7 +82,9 @@ class Row:
     fails: Request | None = LONG
 
 
-def _rules(folder: Path, stack: ExitStack, patch: pytest.MonkeyPatch) -> tuple[str, dict[str, Any]]:
+def _rules(
+    folder: Path, stack: ExitStack, patch: pytest.MonkeyPatch
+) -> tuple[str, dict[str, Any]]:
     path = folder / "rules.jsonl"
     path.write_text('{"contains": "How many cups", "answer": "3"}\n', "utf-8")
     return str(path), {}
@@ -83,17 +98,25 @@ def _recording(
         {
             "request": asked.digest,
             "answer": json.loads(
-                Answer((sample,) * asked.sampling.n, "m-1", usage=Usage(9, 1)).to_json()
+                Answer(
+                    (sample,) * asked.sampling.n, "m-1", usage=Usage(9, 1)
+                ).to_json()
             ),
         }
-        for asked in (ASKED, TOLD, replace(ASKED, sampling=Sampling(max_tokens=4, n=3)))
+        for asked in (
+            ASKED,
+            TOLD,
+            replace(ASKED, sampling=Sampling(max_tokens=4, n=3)),
+        )
     ]
     path = folder / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return str(path), {}
 
 
-def _other_file(model: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _other_file(
+    model: str, options: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
     path = Path(model)
     path.write_text(path.read_text("utf-8").replace('"3"', '"5"'), "utf-8")
     return model, options
@@ -104,7 +127,9 @@ def _reply(body: dict[str, Any]) -> dict[str, Any]:
     if "image_url" in str(body["messages"]):
         raise Refusal(400, "this model takes no images (image_url)")
     if len(str(body["messages"])) > 2000:
-        raise Refusal(400, "This model's maximum context length is 100 tokens.")
+        raise Refusal(
+            400, "This model's maximum context length is 100 tokens."
+        )
     made = probe_answer(body) or completion(
         "3", first={"3": -0.25, "4": -1.5} if body.get("logprobs") else None
     )
@@ -116,7 +141,9 @@ def _server(
 ) -> tuple[str, dict[str, Any]]:
     server = stack.enter_context(serving(FaultServer(_reply)))
     prices = folder / "prices.json"
-    prices.write_text('{"models": {"served-1": {"input": 2.0, "output": 8.0}}}', "utf-8")
+    prices.write_text(
+        '{"models": {"served-1": {"input": 2.0, "output": 8.0}}}', "utf-8"
+    )
     return "m", {"base_url": server.url, "attempts": 1, "prices": str(prices)}
 
 
@@ -126,8 +153,14 @@ def _vendor(kind: str) -> Callable[..., tuple[str, dict[str, Any]]]:
     ) -> tuple[str, dict[str, Any]]:
         server = stack.enter_context(serving(VendorServer(kind, _reply)))
         prices = folder / "prices.json"
-        prices.write_text('{"models": {"served-1": {"input": 2.0, "output": 8.0}}}', "utf-8")
-        return "m", {"base_url": server.base, "attempts": 1, "prices": str(prices)}
+        prices.write_text(
+            '{"models": {"served-1": {"input": 2.0, "output": 8.0}}}', "utf-8"
+        )
+        return "m", {
+            "base_url": server.base,
+            "attempts": 1,
+            "prices": str(prices),
+        }
 
     return make
 
@@ -152,7 +185,9 @@ def _tiny_llama(
     return save_llama(folder), {}
 
 
-def _other_weights(model: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _other_weights(
+    model: str, options: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
     path = Path(model) / "model.safetensors"
     weights = path.read_bytes()
     path.write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
@@ -160,11 +195,17 @@ def _other_weights(model: str, options: dict[str, Any]) -> tuple[str, dict[str, 
 
 
 TABLE: dict[str, Row] = {
-    "scripted": Row(_rules, _other_file, "no_such_option", {"images": False}, first=None),
+    "scripted": Row(
+        _rules, _other_file, "no_such_option", {"images": False}, first=None
+    ),
     "replay": Row(_recording, _other_file, "no_such_option"),
     "openai": Row(_server, _more, "no_such_option", {}, price=2.0),
-    "anthropic": Row(_vendor("anthropic"), _more, "no_such_option", {}, 1, None, price=2.0),
-    "gemini": Row(_vendor("gemini"), _more, "no_such_option", {}, 1, price=2.0),
+    "anthropic": Row(
+        _vendor("anthropic"), _more, "no_such_option", {}, 1, None, price=2.0
+    ),
+    "gemini": Row(
+        _vendor("gemini"), _more, "no_such_option", {}, 1, price=2.0
+    ),
     "vllm": Row(
         _fake_engine,
         lambda model, options: (model, {**options, "dtype": "float32"}),
@@ -207,7 +248,9 @@ class Kit:
 
 @pytest.fixture(params=TABLE)
 def kit(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Kit]:
     row = TABLE[request.param]
     with ExitStack() as stack:
@@ -219,7 +262,9 @@ def named(one: Backend) -> str:
     return LLMJudge(one).identity
 
 
-def test_a_backend_made_again_has_the_same_identity_and_another_one_another(kit: Kit) -> None:
+def test_a_backend_made_again_has_the_same_identity_and_another_one_another(
+    kit: Kit,
+) -> None:
     first = named(kit.make())
     assert named(kit.make()) == first
     assert kit.make().name.startswith(f"{kit.kind}:")
@@ -229,7 +274,9 @@ def test_a_backend_made_again_has_the_same_identity_and_another_one_another(kit:
 
 def test_an_unknown_option_is_refused_by_name(kit: Kit) -> None:
     with pytest.raises((ConfigError, TypeError), match=kit.row.unknown):
-        asyncio.run(kit.make(no_such_option=1).chat(ASKED))  # vllm: what the engine knows
+        asyncio.run(
+            kit.make(no_such_option=1).chat(ASKED)
+        )  # vllm: what the engine knows
 
 
 def test_an_answer_says_who_gave_it_and_what_it_took(kit: Kit) -> None:
@@ -256,7 +303,10 @@ def test_log_probabilities_come_as_promised(kit: Kit) -> None:
     (sample,) = asyncio.run(one.chat(TOLD)).samples
     if kit.row.first is not None:
         assert able.top_logprobs >= 2
-        assert sample.first == (("3", kit.row.first[0]), ("4", kit.row.first[1]))
+        assert sample.first == (
+            ("3", kit.row.first[0]),
+            ("4", kit.row.first[1]),
+        )
     elif able.top_logprobs:
         values = [value for _, value in sample.first or ()]
         assert len(values) == 2
@@ -268,7 +318,10 @@ def test_log_probabilities_come_as_promised(kit: Kit) -> None:
 
 def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
     if kit.row.blind is None:
-        assert asyncio.run(kit.make().capabilities(images=True)).images is not False
+        assert (
+            asyncio.run(kit.make().capabilities(images=True)).images
+            is not False
+        )
         return
     one = kit.make(**kit.row.blind)
     assert asyncio.run(one.capabilities(images=True)).images is False
@@ -284,10 +337,14 @@ def test_pictures_are_refused_where_they_are_not_seen(kit: Kit) -> None:
             asyncio.run(one.chat(SEEN))
 
 
-def test_probabilities_of_a_given_text_come_or_are_refused_with_the_way_out(kit: Kit) -> None:
+def test_probabilities_of_a_given_text_come_or_are_refused_with_the_way_out(
+    kit: Kit,
+) -> None:
     one = kit.make()
     if kit.row.surprisal:
-        (found,) = asyncio.run(one.surprisal(["good light"], prompt="Review it now."))
+        (found,) = asyncio.run(
+            one.surprisal(["good light"], prompt="Review it now.")
+        )
         assert found.n_characters == len("good light")
         assert found.n_tokens >= 1
         assert found.nll > 0
@@ -311,32 +368,47 @@ def test_what_tokens_cost_is_known_or_said_to_be_unknown(kit: Kit) -> None:
         assert price is None
     else:
         assert price is not None
-        assert price.cost(Usage(prompt=1_000_000)) == pytest.approx(kit.row.price)
+        assert price.cost(Usage(prompt=1_000_000)) == pytest.approx(
+            kit.row.price
+        )
 
 
 def test_one_backend_serves_event_loops_after_each_other(kit: Kit) -> None:
     one = kit.make()
-    assert asyncio.run(one.chat(ASKED)).samples == asyncio.run(one.chat(ASKED)).samples
+    assert (
+        asyncio.run(one.chat(ASKED)).samples
+        == asyncio.run(one.chat(ASKED)).samples
+    )
 
 
-def test_the_registered_class_is_found_by_its_name_in_another_process(kit: Kit) -> None:
+def test_the_registered_class_is_found_by_its_name_in_another_process(
+    kit: Kit,
+) -> None:
     """Workers make backends of specs; a class that does not pickle by name could not be found."""
     cls: Any = BACKENDS.get(kit.kind)
     assert pickle.loads(pickle.dumps(cls)) is cls
 
 
-@pytest.mark.parametrize("kind", [kind for kind, row in TABLE.items() if row.extra])
+@pytest.mark.parametrize(
+    "kind", [kind for kind, row in TABLE.items() if row.extra]
+)
 def test_without_its_extra_a_backend_says_how_to_get_it(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, package=None: None
+    )
     for name in ("torch", "transformers", "vllm"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=rf"beholder\[{TABLE[kind].extra}\]"):
+    with pytest.raises(
+        MissingExtraError, match=rf"beholder\[{TABLE[kind].extra}\]"
+    ):
         asyncio.run(backend(kind, "m").chat(ASKED))
 
 
-@pytest.mark.parametrize("model", ["", " ", "a/../../b", "..", "./a", "a\nb", "a?key=1", "a#b", 5])
+@pytest.mark.parametrize(
+    "model", ["", " ", "a/../../b", "..", "./a", "a\nb", "a?key=1", "a#b", 5]
+)
 def test_what_is_no_name_of_a_model_is_refused(model: object) -> None:
     with pytest.raises(ConfigError, match="is no name of a model"):
         backend("openai", model)  # type: ignore[arg-type]
@@ -355,6 +427,8 @@ def test_what_is_no_name_of_a_model_is_refused(model: object) -> None:
         ({"stop": {1, 2}}, "is not JSON"),
     ],
 )
-def test_extra_fields_that_are_no_fields_are_refused(extra: object, message: str) -> None:
+def test_extra_fields_that_are_no_fields_are_refused(
+    extra: object, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         backend("openai", "m", extra=extra)

@@ -24,10 +24,16 @@ class Calls:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(
-        self, name: str, most: float, real: float, drawing: SampleSeries | None = None
+        self,
+        name: str,
+        most: float,
+        real: float,
+        drawing: SampleSeries | None = None,
     ) -> None:
         self._ends[name] = asyncio.Event()
-        self._tasks[name] = asyncio.create_task(self._call(name, most, real, drawing))
+        self._tasks[name] = asyncio.create_task(
+            self._call(name, most, real, drawing)
+        )
         await self._settle()
 
     async def end(self, name: str) -> None:
@@ -45,7 +51,11 @@ class Calls:
         await self._settle()
 
     async def _call(
-        self, name: str, most: float, real: float, drawing: SampleSeries | None = None
+        self,
+        name: str,
+        most: float,
+        real: float,
+        drawing: SampleSeries | None = None,
     ) -> None:
         async with self.budget.reserve(most, "m", drawing):
             self.log.append(name)
@@ -57,20 +67,28 @@ class Calls:
             await asyncio.sleep(0)
 
 
-def test_a_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refused() -> None:
+def test_a_call_that_could_pass_the_limit_waits_for_those_under_way_then_is_refused() -> (
+    None
+):
     async def go() -> None:
         calls = Calls(Budget(max_cost=1.0))
         await calls.start("first", 0.9, 0.3)
-        await calls.start("second", 0.6, 0.6)  # fits only once the first has told its real cost
+        await calls.start(
+            "second", 0.6, 0.6
+        )  # fits only once the first has told its real cost
         assert calls.log == ["first"]
         await calls.end("first")
         assert calls.log == ["first", "second"]
         await calls.start("third", 0.2, 0.2)
         await calls.end("second")
-        with pytest.raises(BudgetError, match=r"cost 0\.2000 USD .* 1 \(spent 0\.9000\)"):
+        with pytest.raises(
+            BudgetError, match=r"cost 0\.2000 USD .* 1 \(spent 0\.9000\)"
+        ):
             await calls.end("third")
         await calls.start("small", 0.01, 0.01)
-        with pytest.raises(BudgetError):  # after the stop nothing slips through
+        with pytest.raises(
+            BudgetError
+        ):  # after the stop nothing slips through
             await calls.end("small")
         assert calls.log == ["first", "second"]
         assert calls.budget.spent == pytest.approx(0.9)
@@ -83,7 +101,9 @@ def test_calls_go_on_in_the_order_in_which_they_came() -> None:
         calls = Calls(Budget(max_cost=1.0))
         await calls.start("first", 0.9, 0.1)
         await calls.start("large", 0.5, 0.1)
-        await calls.start("small", 0.05, 0.05)  # 0.95 would fit, but another came before
+        await calls.start(
+            "small", 0.05, 0.05
+        )  # 0.95 would fit, but another came before
         assert calls.log == ["first"]
         await calls.end("first")
         assert calls.log == ["first", "large", "small"]  # 0.1 spent, 0.55 held
@@ -199,7 +219,9 @@ def test_a_limit_needs_a_price_and_no_limit_needs_none() -> None:
         Budget(max_cost=-0.1)
 
 
-def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> None:
+def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> (
+    None
+):
     async def go() -> None:
         calls = Calls(Budget(max_cost=1.0))
         await calls.start(
@@ -211,10 +233,14 @@ def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> None
         await calls.start("c1", 0.1, 0.1)
         await calls.end("a1")
         await calls.end("b1")
-        assert calls.log == ["a1", "b1"], "0.4 spent, 0.6 promised, so nothing is free for c"
+        assert calls.log == ["a1", "b1"], (
+            "0.4 spent, 0.6 promised, so nothing is free for c"
+        )
         await calls.start("b2", 0.2, 0.1, SampleSeries("b", 0))
         await calls.start("a2", 0.2, 0.2, SampleSeries("a", 1))
-        assert calls.log == ["a1", "b1", "b2", "a2"], "further calls go before those who wait"
+        assert calls.log == ["a1", "b1", "b2", "a2"], (
+            "further calls go before those who wait"
+        )
         await calls.end("b2")
         # 0.5 spent, 0.2 held and 0.2 promised to a: 0.1 is left, as b took less than was held
         assert calls.log[4:] == ["c1"]
@@ -229,10 +255,14 @@ def test_a_question_is_begun_beside_others_only_if_all_can_be_finished() -> None
     asyncio.run(go())
 
 
-def test_the_rest_of_a_limit_begins_a_question_that_it_may_not_finish() -> None:
+def test_the_rest_of_a_limit_begins_a_question_that_it_may_not_finish() -> (
+    None
+):
     async def go() -> None:
         calls = Calls(Budget(max_cost=0.5))
-        await calls.start("a1", 0.2, 0.2, SampleSeries("a", 9))  # alone: 2.0 do not fit, 0.2 do
+        await calls.start(
+            "a1", 0.2, 0.2, SampleSeries("a", 9)
+        )  # alone: 2.0 do not fit, 0.2 do
         await calls.end("a1")
         await calls.start("a2", 0.2, 0.2, SampleSeries("a", 8))
         await calls.end("a2")
@@ -287,14 +317,18 @@ def test_a_cost_is_in_the_ledger_from_before_the_call_until_after_its_answer_is_
     async def go() -> None:
         async with budget.reserve(1.5, "m"), budget.reserve(2.0, "m"):
             assert sorted(ledger.promises.values()) == [1.5, 2.0]
-        assert sorted(ledger.promises.values()) == [1.5, 2.0], "the caller stores the answer here"
+        assert sorted(ledger.promises.values()) == [1.5, 2.0], (
+            "the caller stores the answer here"
+        )
         await asyncio.sleep(0)
         assert not ledger.promises
 
     asyncio.run(go())
 
 
-def test_what_a_batch_can_cost_is_not_left_open_because_its_answers_are_found_again() -> None:
+def test_what_a_batch_can_cost_is_not_left_open_because_its_answers_are_found_again() -> (
+    None
+):
     ledger = MemoryLedger()
     budget = Budget(5.0, ledger=ledger)
 

@@ -17,7 +17,13 @@ from beholder import judges
 from beholder.errors import ItemError
 from beholder.judges import Budget
 from beholder.judges.operations import Rewrite
-from servers.faults import FaultServer, completion, probe_answer, run_beside, serving
+from servers.faults import (
+    FaultServer,
+    completion,
+    probe_answer,
+    run_beside,
+    serving,
+)
 from servers.vendors import VendorServer
 
 Whole = dict[str, Any]
@@ -26,13 +32,20 @@ GOOD = 0.182
 THOUGHT = 0.682  # 50 more tokens of answer, at 10,000 a million
 
 _A = {"input_tokens": 80, "cache_read_input_tokens": 20, "output_tokens": 10}
-_G = {"promptTokenCount": 100, "cachedContentTokenCount": 20, "candidatesTokenCount": 10}
+_G = {
+    "promptTokenCount": 100,
+    "cachedContentTokenCount": 20,
+    "candidatesTokenCount": 10,
+}
 _O = {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 20}}
 _NO_TEXT = {"content": {"role": "model"}}
 
 
 def _of_openai(usage: Whole, **choice: Any) -> Whole:
-    return {"usage": {**_O, "completion_tokens": 10, **usage}, "choice": choice}
+    return {
+        "usage": {**_O, "completion_tokens": 10, **usage},
+        "choice": choice,
+    }
 
 
 def _of_gemini(usage: Whole, **candidate: Any) -> Whole:
@@ -96,7 +109,11 @@ def test_an_answer_costs_what_the_vendor_charges(
     def reply(body: Whole) -> Whole:
         return probe_answer(body) or completion("a phrase")
 
-    server: Any = FaultServer(reply) if vendor == "openai" else VendorServer(vendor, reply)
+    server: Any = (
+        FaultServer(reply)
+        if vendor == "openai"
+        else VendorServer(vendor, reply)
+    )
     good, n_odd = server.reply, 0
 
     def once_odd(body: Whole) -> Whole:
@@ -110,11 +127,16 @@ def test_an_answer_costs_what_the_vendor_charges(
     budget = Budget()
     with serving(server):
         address = server.url if vendor == "openai" else server.base
-        judge = judges.judge(f"{vendor}:m", budget=budget, base_url=address, prices=str(prices))
+        judge = judges.judge(
+            f"{vendor}:m", budget=budget, base_url=address, prices=str(prices)
+        )
         run_beside(server, judge.ask(Rewrite("first thing")))
         before = budget.spent
         if answers:
-            assert run_beside(server, judge.ask(Rewrite("odd thing"))) == "a phrase"
+            assert (
+                run_beside(server, judge.ask(Rewrite("odd thing")))
+                == "a phrase"
+            )
         else:
             with pytest.raises(ItemError, match=r"refused|cut off"):
                 run_beside(server, judge.ask(Rewrite("odd thing")))

@@ -24,7 +24,13 @@ BODY = b'{"choices": []}'
 
 
 def response(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    head = [f"HTTP/1.1 {status}", f"content-length: {len(body)}", *headers, "", ""]
+    head = [
+        f"HTTP/1.1 {status}",
+        f"content-length: {len(body)}",
+        *headers,
+        "",
+        "",
+    ]
     return "\r\n".join(head).encode() + body
 
 
@@ -35,7 +41,9 @@ class Server:
         self.heads: list[str] = []
         self.n_connections = 0
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self.n_connections += 1
         try:
             while await self.answer(reader, writer):
@@ -45,34 +53,50 @@ class Server:
         finally:
             writer.close()
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
         """Whether more may follow."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         self.heads.append(head)
         path = head.split()[1].rpartition("/")[2]
         if path == "early":
-            writer.write(response(b'{"error": "too large"}', status="413 Too Large"))
+            writer.write(
+                response(b'{"error": "too large"}', status="413 Too Large")
+            )
             return False
-        length = head.lower().partition("content-length: ")[2].partition("\r")[0]
+        length = (
+            head.lower().partition("content-length: ")[2].partition("\r")[0]
+        )
         body = await reader.readexactly(int(length))
         if path == "slow":
             await asyncio.Event().wait()
         if path == "gzip":
-            writer.write(response(gzip.compress(body * 1000), "content-encoding: gzip"))
+            writer.write(
+                response(gzip.compress(body * 1000), "content-encoding: gzip")
+            )
         elif path == "deflate":
-            writer.write(response(zlib.compress(body * 1000), "content-encoding: deflate"))
+            writer.write(
+                response(
+                    zlib.compress(body * 1000), "content-encoding: deflate"
+                )
+            )
         else:
             writer.write(response(body))
         return path != "ends"
 
 
 @asynccontextmanager
-async def listening(serve: Serve, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+async def listening(
+    serve: Serve, context: ssl.SSLContext | None = None
+) -> AsyncIterator[int]:
     """The port at which a server listens."""
     tasks = []
     writers = []
 
-    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def begin(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         writers.append(writer)
         tasks.append(asyncio.ensure_future(serve(reader, writer)))
 
@@ -99,7 +123,9 @@ async def all_expired(to: Connection) -> Callable[[], bool]:
     """A check of httpx2's pool; it has no public name for it."""
     client = await to._clients.get()
     pool: Any = client._client._transport._pool  # type: ignore[attr-defined]
-    return lambda: all(connection.has_expired() for connection in pool.connections)
+    return lambda: all(
+        connection.has_expired() for connection in pool.connections
+    )
 
 
 def encrypted() -> ssl.SSLContext:
@@ -151,7 +177,9 @@ def test_requests_one_after_the_other_use_one_connection() -> None:
 def test_a_connection_that_the_server_closed_costs_no_try(scheme: str) -> None:
     async def check() -> None:
         server = Server()
-        async with listening(server.serve, encrypted() if scheme == "https" else None) as port:
+        async with listening(
+            server.serve, encrypted() if scheme == "https" else None
+        ) as port:
             to = connection(f"{scheme}://localhost:{port}/v1")
             for _ in range(3):
                 assert await said(to, "/ends") == BODY
@@ -161,7 +189,9 @@ def test_a_connection_that_the_server_closed_costs_no_try(scheme: str) -> None:
     asyncio.run(check())
 
 
-def test_a_connection_is_kept_for_some_seconds_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_is_kept_for_some_seconds_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(http_client, "_KEEPALIVE", 0.0)  # over when it begins
 
     async def check() -> None:
@@ -178,18 +208,25 @@ def test_a_connection_is_kept_for_some_seconds_only(monkeypatch: pytest.MonkeyPa
 def test_packed_answers_are_unpacked(path: str) -> None:
     async def check() -> None:
         async with listening(Server().serve) as port:
-            assert await said(connection(f"http://127.0.0.1:{port}"), path) == BODY * 1000
+            assert (
+                await said(connection(f"http://127.0.0.1:{port}"), path)
+                == BODY * 1000
+            )
 
     asyncio.run(check())
 
 
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_long_body_arrives_whole_and_an_early_answer_to_it_is_read(scheme: str) -> None:
+def test_a_long_body_arrives_whole_and_an_early_answer_to_it_is_read(
+    scheme: str,
+) -> None:
     long = b"y" * 7_000_000
 
     async def check() -> None:
-        async with listening(Server().serve, encrypted() if scheme == "https" else None) as port:
+        async with listening(
+            Server().serve, encrypted() if scheme == "https" else None
+        ) as port:
             to = connection(f"{scheme}://localhost:{port}")
             assert await said(to, "/long", long) == long
             with pytest.raises(Refused, match="too large"):
@@ -204,18 +241,32 @@ def test_a_long_body_arrives_whole_and_an_early_answer_to_it_is_read(scheme: str
 
 
 def test_a_server_that_does_not_read_or_answer_takes_too_long() -> None:
-    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def silent(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         await asyncio.Event().wait()
 
     async def check() -> None:
-        async with listening(Server().serve) as port, listening(silent) as other:
+        async with (
+            listening(Server().serve) as port,
+            listening(silent) as other,
+        ):
             for to, path, body in [
                 (connection(f"http://127.0.0.1:{port}", 0.2), "/slow", BODY),
-                (connection(f"http://127.0.0.1:{other}", 0.2), "/any", b"y" * 50_000_000),
+                (
+                    connection(f"http://127.0.0.1:{other}", 0.2),
+                    "/any",
+                    b"y" * 50_000_000,
+                ),
             ]:
-                with pytest.raises(CallFailed, match="took too long") as caught:
+                with pytest.raises(
+                    CallFailed, match="took too long"
+                ) as caught:
                     await said(to, path, body)
-                assert (caught.value.strain, caught.value.charged) == (True, True)
+                assert (caught.value.strain, caught.value.charged) == (
+                    True,
+                    True,
+                )
 
     asyncio.run(check())
 
@@ -252,12 +303,18 @@ def test_a_certificate_that_no_one_vouches_for_ends_the_run() -> None:
         ("http://no.such.host.invalid/v1", "getaddrinfo|[Nn]ame"),
     ],
 )
-def test_an_address_without_a_server_ends_the_run(address: str, why: str) -> None:
-    with pytest.raises(ConfigError, match=rf"here cannot be reached \(.*({why})"):
+def test_an_address_without_a_server_ends_the_run(
+    address: str, why: str
+) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"here cannot be reached \(.*({why})"
+    ):
         asyncio.run(said(connection(address), "/a"))
 
 
-async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def pump(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     try:
         while data := await reader.read(65536):
             writer.write(data)
@@ -265,7 +322,9 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         writer.close()
 
 
-async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def proxy(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     """Passes a tunnel on; answers other requests with their first line and their key."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     method, target, _ = head.split("\r\n")[0].split()
@@ -282,7 +341,9 @@ async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def check() -> None:
         server = Server()
         async with (
@@ -295,19 +356,24 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
             found = await said(connection("http://far.example/v1"), "/a")
             assert found == b"by proxy: http://far.example/v1/a"
             inside = connection(f"https://localhost:{port}")
-            assert [await said(inside, "/a"), await said(inside, "/b")] == [BODY] * 2
+            assert [await said(inside, "/a"), await said(inside, "/b")] == [
+                BODY
+            ] * 2
             assert server.n_connections == 1
             assert "Basic" not in "".join(server.heads)
             monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{at}")
             with pytest.raises(
-                ConfigError, match=rf"proxy http://127.0.0.1:{at} .*407 Who Are You"
+                ConfigError,
+                match=rf"proxy http://127.0.0.1:{at} .*407 Who Are You",
             ):
                 await said(connection(f"https://localhost:{port}"), "/a")
 
     asyncio.run(check())
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:70000/v1", "http://127.0.0.1:0/v1"])
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:70000/v1", "http://127.0.0.1:0/v1"]
+)
 def test_a_port_that_does_not_exist_is_refused_in_words(address: str) -> None:
     with pytest.raises(ConfigError, match="is no address such as"):
         connection(address)
@@ -353,11 +419,20 @@ def test_no_proxy_names_hosts_ports_and_networks(
 ) -> None:
     async def check() -> None:
         server = Server()
-        async with listening(proxy) as proxy_port, listening(server.serve) as port:
-            monkeypatch.setenv("http_proxy", f"http://user:pw@127.0.0.1:{proxy_port}")
+        async with (
+            listening(proxy) as proxy_port,
+            listening(server.serve) as port,
+        ):
+            monkeypatch.setenv(
+                "http_proxy", f"http://user:pw@127.0.0.1:{proxy_port}"
+            )
             monkeypatch.setenv("no_proxy", no_proxy.format(port=port))
             body = await said(connection(f"http://127.0.0.1:{port}"), "/a")
-            assert body == (BODY if is_direct else f"by proxy: http://127.0.0.1:{port}/a".encode())
+            assert body == (
+                BODY
+                if is_direct
+                else f"by proxy: http://127.0.0.1:{port}/a".encode()
+            )
             assert len(server.heads) == is_direct
 
     asyncio.run(check())
@@ -367,7 +442,9 @@ def test_no_proxy_names_hosts_ports_and_networks(
 def test_a_tunnel_that_the_proxy_refuses_is_not_charged(
     status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def refuse(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(response(b"", status=status))
         writer.close()

@@ -27,13 +27,21 @@ def test_first_rule_that_fits_answers(tmp_path: Path) -> None:
     )
     scripted = backend("scripted", str(rules))
     assert asyncio.run(scripted.chat(ask("a cat"))).text == "meow"
-    assert json.loads(asyncio.run(scripted.chat(ask("a dog"))).text) == {"x": [1]}
-    with pytest.raises(ItemError, match=r"no rule of .* fits the request that ends 'xyz'"):
+    assert json.loads(asyncio.run(scripted.chat(ask("a dog"))).text) == {
+        "x": [1]
+    }
+    with pytest.raises(
+        ItemError, match=r"no rule of .* fits the request that ends 'xyz'"
+    ):
         asyncio.run(scripted.chat(ask("xyz")))
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "x", '{"contains": 1, "answer": ""}'])
-def test_broken_rules_are_named_with_their_line(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize(
+    "line", ["{}", "[]", "x", '{"contains": 1, "answer": ""}']
+)
+def test_broken_rules_are_named_with_their_line(
+    tmp_path: Path, line: str
+) -> None:
     rules = tmp_path / "rules.jsonl"
     rules.write_text(f'{{"contains": "a", "answer": ""}}\n{line}\n')
     with pytest.raises(ConfigError, match=r"rules\.jsonl:2: "):
@@ -42,18 +50,25 @@ def test_broken_rules_are_named_with_their_line(tmp_path: Path, line: str) -> No
 
 def test_recorded_run_is_replayed_without_the_model(tmp_path: Path) -> None:
     file = AnswerFile(tmp_path / "run.sqlite")
-    live = LLMJudge(Scripted(lambda request: f"the {len(request.messages)}"), answers=Answers(file))
+    live = LLMJudge(
+        Scripted(lambda request: f"the {len(request.messages)}"),
+        answers=Answers(file),
+    )
     said = [asyncio.run(live.ask(Rewrite(text))) for text in ("one", "two")]
     exported = tmp_path / "answers.jsonl"
     assert export_answers(file, exported) == 2
     file.close()
     replayed = judges.judge(f"replay:{exported}")
-    assert [asyncio.run(replayed.ask(Rewrite(text))) for text in ("one", "two")] == said
+    assert [
+        asyncio.run(replayed.ask(Rewrite(text))) for text in ("one", "two")
+    ] == said
     with pytest.raises(ItemError, match="no answer to this request"):
         asyncio.run(replayed.ask(Rewrite("three")))
 
 
-def test_separators_in_an_answer_do_not_break_the_line_of_a_recording(tmp_path: Path) -> None:
+def test_separators_in_an_answer_do_not_break_the_line_of_a_recording(
+    tmp_path: Path,
+) -> None:
     said = "a\u2028b\u2029c\u0085d\x1ce"
     file = AnswerFile(tmp_path / "run.sqlite")
     live = LLMJudge(Scripted(lambda request: said), answers=Answers(file))
@@ -61,16 +76,23 @@ def test_separators_in_an_answer_do_not_break_the_line_of_a_recording(tmp_path: 
     exported = tmp_path / "answers.jsonl"
     export_answers(file, exported)
     file.close()
-    assert asyncio.run(judges.judge(f"replay:{exported}").ask(Rewrite("one"))) == said
+    assert (
+        asyncio.run(judges.judge(f"replay:{exported}").ask(Rewrite("one")))
+        == said
+    )
     rules = tmp_path / "rules.jsonl"
     rules.write_bytes('{"contains": "a\u2028b", "answer": "yes"}\r\n'.encode())
-    assert asyncio.run(Scripted(str(rules)).chat(ask("a\u2028b"))).text == "yes"
+    assert (
+        asyncio.run(Scripted(str(rules)).chat(ask("a\u2028b"))).text == "yes"
+    )
 
 
 def test_replay_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text('{"request": "x"}\n')
-    with pytest.raises(ConfigError, match=r"answers\.jsonl:1: not an exported answer"):
+    with pytest.raises(
+        ConfigError, match=r"answers\.jsonl:1: not an exported answer"
+    ):
         Replay(str(path))
     path.write_text("")
     with pytest.raises(ConfigError, match="holds no answers"):
@@ -80,5 +102,7 @@ def test_replay_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_unknown_backend_is_named() -> None:
-    with pytest.raises(UnknownNameError, match=r"no backend is called 'x'.*openai"):
+    with pytest.raises(
+        UnknownNameError, match=r"no backend is called 'x'.*openai"
+    ):
         backend("x", "m")

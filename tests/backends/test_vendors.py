@@ -11,14 +11,33 @@ from typing import Any
 import pytest
 
 from beholder import judges
-from beholder.backends import Answer, Image, Message, Request, Sampling, backend
+from beholder.backends import (
+    Answer,
+    Image,
+    Message,
+    Request,
+    Sampling,
+    backend,
+)
 from beholder.backends.base import FilmPart
 from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Price, Usage
-from beholder.errors import BeholderError, ConfigError, ItemError, RunError, TransientError
+from beholder.errors import (
+    BeholderError,
+    ConfigError,
+    ItemError,
+    RunError,
+    TransientError,
+)
 from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.operations import Rewrite, Verify
-from servers.faults import Refusal, completion, probe_answer, run_beside, serving
+from servers.faults import (
+    Refusal,
+    completion,
+    probe_answer,
+    run_beside,
+    serving,
+)
 from servers.odd import SENT
 from servers.vendors import (
     BATCHES,
@@ -31,7 +50,11 @@ from servers.vendors import (
 
 VENDORS = ("anthropic", "gemini")
 SAID = "a phrase"
-QUICK: dict[str, Any] = {"batch": True, "batch_quiet": 0.05, "batch_poll": 0.02}
+QUICK: dict[str, Any] = {
+    "batch": True,
+    "batch_quiet": 0.05,
+    "batch_poll": 0.02,
+}
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -40,7 +63,8 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
 
 def ask(text: str = "How many?", **sampling: Any) -> Request:
     return Request(
-        (Message("system", ("Be brief.",)), Message("user", (text,))), Sampling(**sampling)
+        (Message("system", ("Be brief.",)), Message("user", (text,))),
+        Sampling(**sampling),
     )
 
 
@@ -55,16 +79,25 @@ async def outcome(judge: Judge, question: Rewrite) -> str | BeholderError:
 
 
 def test_anthropic_gets_its_own_form() -> None:
-    schema = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 2}
+    schema = {
+        "type": "array",
+        "items": {"type": "string", "maxLength": 9},
+        "minItems": 2,
+    }
     picture = Image(b"x", "image/png")
     request = Request(
-        (Message("system", ("Be brief.",)), Message("user", (picture, "What?"))),
+        (
+            Message("system", ("Be brief.",)),
+            Message("user", (picture, "What?")),
+        ),
         Sampling(max_tokens=7),
         schema,
     )
 
     def sees(body: dict[str, Any]) -> dict[str, Any]:
-        return probe_answer(body) or completion(f"{hash(json.dumps(body)) % 1000}")
+        return probe_answer(body) or completion(
+            f"{hash(json.dumps(body)) % 1000}"
+        )
 
     with serving(VendorServer("anthropic", sees)) as server:
         one = backend("anthropic", "claude-x", base_url=server.base)
@@ -83,7 +116,11 @@ def test_anthropic_gets_its_own_form() -> None:
                 "content": [
                     {
                         "type": "image",
-                        "source": {"type": "base64", "media_type": "image/png", "data": "eA=="},
+                        "source": {
+                            "type": "base64",
+                            "media_type": "image/png",
+                            "data": "eA==",
+                        },
                     },
                     {"type": "text", "text": "What?"},
                 ],
@@ -114,7 +151,9 @@ def test_gemini_gets_its_own_form() -> None:
     )
 
     def sees(body: dict[str, Any]) -> dict[str, Any]:
-        said = probe_answer(body) or completion(f"{hash(json.dumps(body)) % 1000}", first={"5": -1})
+        said = probe_answer(body) or completion(
+            f"{hash(json.dumps(body)) % 1000}", first={"5": -1}
+        )
         return {**said, "choices": said["choices"] * body.get("n", 1)}
 
     with serving(VendorServer("gemini", sees)) as server:
@@ -124,7 +163,9 @@ def test_gemini_gets_its_own_form() -> None:
         asyncio.run(one.chat(request))
         body = server.bodies[-1]
     assert server.paths[-1] == "/v1beta/models/gemini-x:generateContent"
-    filters = {row["category"]: row["threshold"] for row in body.pop("safetySettings")}
+    filters = {
+        row["category"]: row["threshold"] for row in body.pop("safetySettings")
+    }
     assert set(filters.values()) == {"BLOCK_NONE"}
     assert len(filters) == 4
     picture = {"inlineData": {"mimeType": "image/png", "data": "eA=="}}
@@ -154,7 +195,9 @@ FILM = Image(b"x", "video/mp4", FilmPart(2, 3.5, 0.5))
 
 def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
     def sees(body: dict[str, Any]) -> dict[str, Any]:
-        return probe_answer(body) or completion(f"{hash(json.dumps(body)) % 1000}")
+        return probe_answer(body) or completion(
+            f"{hash(json.dumps(body)) % 1000}"
+        )
 
     with serving(VendorServer("gemini", sees)) as server:
         one = backend("gemini", "gemini-x", base_url=server.base)
@@ -163,7 +206,11 @@ def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
     assert body["contents"][0]["parts"] == [
         {
             "inlineData": {"mimeType": "video/mp4", "data": "eA=="},
-            "videoMetadata": {"startOffset": "2s", "endOffset": "3.5s", "fps": 0.5},
+            "videoMetadata": {
+                "startOffset": "2s",
+                "endOffset": "3.5s",
+                "fps": 0.5,
+            },
         },
         {"text": "What?"},
     ]
@@ -172,7 +219,10 @@ def test_gemini_gets_films_with_their_frame_rate_and_offsets() -> None:
 def test_a_film_is_held_at_its_frames_and_its_sound() -> None:
     # 20 s at 0.5 a second: 10 frames of 258 and 7 for the time, 20 s of sound at 32; 4 for a turn.
     film = Image(b"x", "video/mp4", FilmPart(10, 30, 0.5))
-    assert Request((Message("user", (film,)),)).most_usage(0, 4_000).prompt == 4 + 2_650 + 640
+    assert (
+        Request((Message("user", (film,)),)).most_usage(0, 4_000).prompt
+        == 4 + 2_650 + 640
+    )
 
 
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
@@ -199,7 +249,9 @@ REASONS = {
     "thought to the end": "cut off in its answer",
     "thoughts only": "the answer is empty",
 }
-KINDS = [(vendor, kind) for vendor in VENDORS for kind in (*ODD[vendor], *SENT)]
+KINDS = [
+    (vendor, kind) for vendor in VENDORS for kind in (*ODD[vendor], *SENT)
+]
 
 
 @pytest.fixture(scope="module")
@@ -256,24 +308,36 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_and_pays_once(
 
     file = AnswerFile(tmp_path / "run.sqlite")
     kinds = (*ODD[vendor], *SENT)
-    with serving(OddVendorServer(vendor, reply, fault_rate=0.3, faults=kinds)) as server:
-        options: dict[str, Any] = {"base_url": server.base, "wait": 0.01, "max_wait": 0.2}
+    with serving(
+        OddVendorServer(vendor, reply, fault_rate=0.3, faults=kinds)
+    ) as server:
+        options: dict[str, Any] = {
+            "base_url": server.base,
+            "wait": 0.01,
+            "max_wait": 0.2,
+        }
         judge = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
         found = run_beside(server, all_of(judge))
         reasons = [one for one in found if isinstance(one, Exception)]
-        assert all(isinstance(reason, ItemError) for reason in reasons), reasons
+        assert all(isinstance(reason, ItemError) for reason in reasons), (
+            reasons
+        )
         assert len(reasons) < 50
         server.fault_rate = 0.0
         again = judges.judge(f"{vendor}:m", answers=Answers(file), **options)
         run_beside(server, all_of(again))
-        assert max(server.paid.values()) == 1, "no good answer is asked for twice"
+        assert max(server.paid.values()) == 1, (
+            "no good answer is asked for twice"
+        )
     file.close()
 
 
 # What errors mean.
 
 
-def failing(vendor: str, status: int, error: dict[str, Any]) -> tuple[VendorServer, Any]:
+def failing(
+    vendor: str, status: int, error: dict[str, Any]
+) -> tuple[VendorServer, Any]:
     """A server that answers one error, and what a client makes of it."""
 
     class Failing(VendorServer):
@@ -281,30 +345,52 @@ def failing(vendor: str, status: int, error: dict[str, Any]) -> tuple[VendorServ
             from servers.faults import body_of, send_answer
 
             await body_of(receive)
-            headers = [(b"content-type", b"application/json"), *error.get("headers", [])]
-            await send_answer(send, status, json.dumps(error["body"]).encode(), headers)
+            headers = [
+                (b"content-type", b"application/json"),
+                *error.get("headers", []),
+            ]
+            await send_answer(
+                send, status, json.dumps(error["body"]).encode(), headers
+            )
 
     server = Failing(vendor, reply)
     with serving(server):
         one: Any = backend(vendor, "m", base_url=server.base, attempts=1)
         try:
-            asyncio.run(one._http.post(one._path(), {"contents": [], "model": "m"}))
+            asyncio.run(
+                one._http.post(one._path(), {"contents": [], "model": "m"})
+            )
         except Exception as failure:
             return server, failure
     raise AssertionError("no failure")
 
 
-def google(code: int, status: str, *details: dict[str, Any], message: str = "no") -> dict[str, Any]:
-    error = {"code": code, "message": message, "status": status, "details": list(details)}
+def google(
+    code: int, status: str, *details: dict[str, Any], message: str = "no"
+) -> dict[str, Any]:
+    error = {
+        "code": code,
+        "message": message,
+        "status": status,
+        "details": list(details),
+    }
     return {"body": {"error": error}}
 
 
-def anthropic(kind: str, message: str = "no", *headers: tuple[bytes, bytes]) -> dict[str, Any]:
+def anthropic(
+    kind: str, message: str = "no", *headers: tuple[bytes, bytes]
+) -> dict[str, Any]:
     error = {"type": kind, "message": message}
-    return {"body": {"type": "error", "error": error}, "headers": list(headers)}
+    return {
+        "body": {"type": "error", "error": error},
+        "headers": list(headers),
+    }
 
 
-RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "45.8s"}
+RETRY = {
+    "@type": "type.googleapis.com/google.rpc.RetryInfo",
+    "retryDelay": "45.8s",
+}
 DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}
 
 
@@ -327,10 +413,17 @@ DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}
     ],
 )  # fmt: skip
 def test_errors_mean_what_the_vendors_say(
-    vendor: str, status: int, error: Any, kind: type, wait: float | None, strain: bool | None
+    vendor: str,
+    status: int,
+    error: Any,
+    kind: type,
+    wait: float | None,
+    strain: bool | None,
 ) -> None:
     _, failure = failing(vendor, status, error)
-    assert type(failure) is kind or (kind is ConfigError and isinstance(failure, ConfigError))
+    assert type(failure) is kind or (
+        kind is ConfigError and isinstance(failure, ConfigError)
+    )
     if isinstance(failure, CallFailed):
         assert (failure.retry_after, failure.strain) == (wait, strain)
 
@@ -362,7 +455,9 @@ def test_words_of_a_text_that_an_error_repeats_decide_nothing_about_the_account(
     assert failure.retry_after is None
 
 
-@pytest.mark.parametrize("name", ["a/../../b", "..", "models/", "", "a//b", "./a"])
+@pytest.mark.parametrize(
+    "name", ["a/../../b", "..", "models/", "", "a//b", "./a"]
+)
 def test_a_name_of_a_model_that_leads_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="name of a model"):
         backend("gemini", name)
@@ -371,7 +466,9 @@ def test_a_name_of_a_model_that_leads_elsewhere_is_refused(name: str) -> None:
 def test_a_prompt_that_is_too_long_is_the_fault_of_the_item() -> None:
     def long(body: dict[str, Any]) -> dict[str, Any]:
         if len(str(body)) > 5_000:
-            raise Refusal(400, "prompt is too long: 210000 tokens > 200000 maximum")
+            raise Refusal(
+                400, "prompt is too long: 210000 tokens > 200000 maximum"
+            )
         return reply(body)
 
     with serving(VendorServer("anthropic", long)) as server:
@@ -385,7 +482,9 @@ def test_a_temperature_that_is_refused_is_left_out() -> None:
         return reply(body)
 
     class Fixed(VendorServer):
-        async def _answer(self, raw: bytes, scope: Any, receive: Any, send: Any) -> None:
+        async def _answer(
+            self, raw: bytes, scope: Any, receive: Any, send: Any
+        ) -> None:
             if "temperature" in json.loads(raw):
                 self.reply = _refuse_temperature
             else:
@@ -400,7 +499,11 @@ def test_a_temperature_that_is_refused_is_left_out() -> None:
     with serving(Fixed("anthropic", fixed)) as server:
         one = backend("anthropic", "m", base_url=server.base)
         assert asyncio.run(one.chat(ask())).text == SAID
-    assert ["temperature" in body for body in server.bodies] == [True, False, False]
+    assert ["temperature" in body for body in server.bodies] == [
+        True,
+        False,
+        False,
+    ]
 
 
 # Money.
@@ -422,7 +525,11 @@ def test_a_temperature_that_is_refused_is_left_out() -> None:
             Price(1.25, 10, over=200_000, long=Price(2.5, 15)),
             0.765,
         ),
-        (Usage(200_000), Price(1.25, 10, over=200_000, long=Price(2.5, 15)), 0.25),
+        (
+            Usage(200_000),
+            Price(1.25, 10, over=200_000, long=Price(2.5, 15)),
+            0.25,
+        ),
     ],
 )
 def test_what_a_call_costs(usage: Usage, price: Price, dollars: float) -> None:
@@ -445,7 +552,9 @@ def told(vendor: str, **counts: int) -> Usage:
 
     server.reply = answer
     with serving(server):
-        found: Answer = asyncio.run(backend(vendor, "m", base_url=server.base).chat(ask()))
+        found: Answer = asyncio.run(
+            backend(vendor, "m", base_url=server.base).chat(ask())
+        )
     return found.usage
 
 
@@ -468,18 +577,25 @@ def test_tokens_add_up_as_each_vendor_tells_them() -> None:
         totalTokenCount=6_210,
     ) == Usage(5_200, 4_096, 1_010)
     # What its total says beyond its parts is answer.
-    assert told("gemini", promptTokenCount=10, candidatesTokenCount=1, totalTokenCount=20) == Usage(
-        10, 0, 10
-    )
+    assert told(
+        "gemini",
+        promptTokenCount=10,
+        candidatesTokenCount=1,
+        totalTokenCount=20,
+    ) == Usage(10, 0, 10)
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-@pytest.mark.parametrize("faults", [(), ("body: cut", "body: 9 MB", "usage missing")])
+@pytest.mark.parametrize(
+    "faults", [(), ("body: cut", "body: 9 MB", "usage missing")]
+)
 def test_what_the_server_charges_never_passes_the_limit(
     tmp_path: Path, vendor: str, faults: tuple[str, ...]
 ) -> None:
     prices = tmp_path / "prices.json"
-    prices.write_text('{"models": {"served-1": {"input": 100, "output": 1000}}}')
+    prices.write_text(
+        '{"models": {"served-1": {"input": 100, "output": 1000}}}'
+    )
     charged = 0.0
 
     def counted(body: dict[str, Any]) -> dict[str, Any]:
@@ -488,22 +604,36 @@ def test_what_the_server_charges_never_passes_the_limit(
         return reply(body)
 
     async def many(judge: Judge) -> None:
-        await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(200)))
+        await asyncio.gather(
+            *(judge.ask(Rewrite(f"thing {i}")) for i in range(200))
+        )
 
     file = AnswerFile(tmp_path / "run.sqlite")
-    server = OddVendorServer(vendor, counted, fault_rate=0.3 if faults else 0.0, faults=faults)
+    server = OddVendorServer(
+        vendor, counted, fault_rate=0.3 if faults else 0.0, faults=faults
+    )
     with serving(server):
         budget = Budget(max_cost=2.0)
-        options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), "wait": 0.01}
-        judge = judges.judge(f"{vendor}:m", answers=Answers(file), budget=budget, **options)
+        options: dict[str, Any] = {
+            "base_url": server.base,
+            "prices": str(prices),
+            "wait": 0.01,
+        }
+        judge = judges.judge(
+            f"{vendor}:m", answers=Answers(file), budget=budget, **options
+        )
         with pytest.raises(BeholderError, match="--max-cost 2"):
             run_beside(server, many(judge))
     assert 0.1 < charged <= budget.spent + 1e-9 <= 2.0 + 2e-9
-    assert file.cost() == pytest.approx(budget.spent), "and the next start knows it"
+    assert file.cost() == pytest.approx(budget.spent), (
+        "and the next start knows it"
+    )
     file.close()
 
 
-def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(tmp_path: Path) -> None:
+def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(
+    tmp_path: Path,
+) -> None:
     prices = tmp_path / "prices.json"
     prices.write_text(
         '{"models": {"served-1": {"input": 5, "cached": 0.5, "written": 6.25, "output": 25,'
@@ -511,16 +641,23 @@ def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(tmp_path
     )
     long, short = "word " * 1_000, "word"
     with serving(VendorServer("anthropic", reply)) as server:
-        one = backend("anthropic", "m", base_url=server.base, prices=str(prices))
+        one = backend(
+            "anthropic", "m", base_url=server.base, prices=str(prices)
+        )
 
         async def all_of() -> None:
             for system in (long, short):
                 for i in range(3):
-                    parts = (Message("system", (system,)), Message("user", (f"{i}",)))
+                    parts = (
+                        Message("system", (system,)),
+                        Message("user", (f"{i}",)),
+                    )
                     await one.chat(Request(parts))
 
         asyncio.run(all_of())
-    marks = [body["system"][0].get("cache_control") for body in server.bodies[-6:]]
+    marks = [
+        body["system"][0].get("cache_control") for body in server.bodies[-6:]
+    ]
     mark = {"type": "ephemeral"}
     assert marks == [None, mark, mark, None, None, None]
 
@@ -529,14 +666,17 @@ def test_anthropic_is_told_to_cache_a_beginning_from_its_second_call_on(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("vendor", "variable"), [("anthropic", "ANTHROPIC_API_KEY"), ("gemini", "GEMINI_API_KEY")]
+    ("vendor", "variable"),
+    [("anthropic", "ANTHROPIC_API_KEY"), ("gemini", "GEMINI_API_KEY")],
 )
 def test_a_key_goes_to_the_vendors_address_alone_and_into_no_store(
     vendor: str, variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     secret = "sk-planted-0123456789"
     monkeypatch.delenv(variable, raising=False)
-    with pytest.raises(ConfigError, match=f"set the environment variable {variable}"):
+    with pytest.raises(
+        ConfigError, match=f"set the environment variable {variable}"
+    ):
         asyncio.run(backend(vendor, "m").chat(ask()))
     monkeypatch.setenv(variable, secret)
     monkeypatch.setenv("BEHOLDER_TEST_KEY", secret)
@@ -550,25 +690,36 @@ def test_a_key_goes_to_the_vendors_address_alone_and_into_no_store(
         assert secret not in json.dumps(server.headers)
         file = AnswerFile(path)
         named = judges.judge(
-            f"{vendor}:m", answers=Answers(file), base_url=server.base, key_env="BEHOLDER_TEST_KEY"
+            f"{vendor}:m",
+            answers=Answers(file),
+            base_url=server.base,
+            key_env="BEHOLDER_TEST_KEY",
         )
         said = asyncio.run(named.ask(Rewrite("thing")))
         assert secret in json.dumps(server.headers[-1])
         file.close()
     assert said == "the key [key]"
-    assert secret.encode() not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
+    assert secret.encode() not in b"".join(
+        p.read_bytes() for p in tmp_path.iterdir()
+    )
 
 
 # Batches.
 
 
 async def rewrite_all(judge: Judge, n: int) -> list[str]:
-    return list(await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(n))))
+    return list(
+        await asyncio.gather(
+            *(judge.ask(Rewrite(f"thing {i}")) for i in range(n))
+        )
+    )
 
 
 def batches_of(server: VendorBatchServer) -> list[str]:
     """Every request in every batch."""
-    return [key for batch in server.batches.values() for key, _ in batch["rows"]]
+    return [
+        key for batch in server.batches.values() for key, _ in batch["rows"]
+    ]
 
 
 @pytest.fixture(params=VENDORS)
@@ -580,10 +731,16 @@ def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
     tmp_path: Path, batching: type[VendorBatchServer]
 ) -> None:
     prices = tmp_path / "p.json"
-    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
+    prices.write_text(
+        '{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}'
+    )
     with serving(batching()) as server:
         budget = Budget()
-        options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.base,
+            "prices": str(prices),
+            **QUICK,
+        }
         judge = judges.judge(f"{server.vendor}:m", budget=budget, **options)
         assert run_beside(server, rewrite_all(judge, 30)) == [SAID] * 30
         assert len(server.batches) == 1
@@ -598,12 +755,18 @@ def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(batching(looks=10_000)) as server:
         options: dict[str, Any] = {"base_url": server.base, **QUICK}
-        judge = judges.judge(f"{server.vendor}:m", answers=Answers(file), **options)
+        judge = judges.judge(
+            f"{server.vendor}:m", answers=Answers(file), **options
+        )
         with pytest.raises(TimeoutError):
-            run_beside(server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1))
+            run_beside(
+                server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1)
+            )
         assert len(server.batches) == 1
         server.looks = 1
-        again = judges.judge(f"{server.vendor}:m", answers=Answers(file), **options)
+        again = judges.judge(
+            f"{server.vendor}:m", answers=Answers(file), **options
+        )
         assert run_beside(server, rewrite_all(again, 12)) == [SAID] * 12
         sent = batches_of(server)
         assert len(sent) == len(set(sent)) == 12
@@ -616,10 +779,26 @@ def test_a_batch_whose_id_was_lost_is_found_and_not_sent_twice(
     with serving(batching()) as server:
         # A batch of that size is somebody else's.
         body = {"messages": [], "max_tokens": 1}  # in both forms
-        rows = [("x", {**body, "contents": [], "generationConfig": {"maxOutputTokens": 1}})] * 5
-        server.batches["old"] = {"rows": rows, "digest": "x", "looks": 9, "input": ""}
+        rows = [
+            (
+                "x",
+                {
+                    **body,
+                    "contents": [],
+                    "generationConfig": {"maxOutputTokens": 1},
+                },
+            )
+        ] * 5
+        server.batches["old"] = {
+            "rows": rows,
+            "digest": "x",
+            "looks": 9,
+            "input": "",
+        }
         server.lose_ids = 1
-        judge = judges.judge(f"{server.vendor}:m", base_url=server.base, wait=0.01, **QUICK)
+        judge = judges.judge(
+            f"{server.vendor}:m", base_url=server.base, wait=0.01, **QUICK
+        )
         assert run_beside(server, rewrite_all(judge, 5)) == [SAID] * 5
         assert len(server.batches) == 2
 
@@ -632,7 +811,9 @@ def test_a_request_refused_in_a_batch_fails_alone(
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
     with serving(batching()) as server:
-        judge = judges.judge(f"{server.vendor}:m", base_url=server.base, **QUICK)
+        judge = judges.judge(
+            f"{server.vendor}:m", base_url=server.base, **QUICK
+        )
         good, bad = run_beside(server, both(judge))
     assert good == SAID
     assert type(bad) is ItemError
@@ -643,11 +824,15 @@ def test_what_expired_is_asked_again_by_the_next_start(
     batching: type[VendorBatchServer],
 ) -> None:
     with serving(batching(final="expired")) as server:
-        judge = judges.judge(f"{server.vendor}:m", base_url=server.base, **QUICK)
+        judge = judges.judge(
+            f"{server.vendor}:m", base_url=server.base, **QUICK
+        )
         with pytest.raises(TransientError, match="expired"):
             run_beside(server, judge.ask(Rewrite("thing")))
         server.final = "completed"
-        again = judges.judge(f"{server.vendor}:m", base_url=server.base, **QUICK)
+        again = judges.judge(
+            f"{server.vendor}:m", base_url=server.base, **QUICK
+        )
         assert run_beside(server, again.ask(Rewrite("thing"))) == SAID
 
 
@@ -670,11 +855,15 @@ def test_killed_while_answers_of_a_batch_are_kept_sends_nothing_twice(
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(batching()) as server:
         options: dict[str, Any] = {"base_url": server.base, **QUICK}
-        judge = judges.judge(f"{server.vendor}:m", answers=Dying(file), **options)
+        judge = judges.judge(
+            f"{server.vendor}:m", answers=Dying(file), **options
+        )
         with pytest.raises(Killed):
             run_beside(server, rewrite_all(judge, 10))
         assert sum(1 for _ in file.records()) == n_kept
-        again = judges.judge(f"{server.vendor}:m", answers=Answers(file), **options)
+        again = judges.judge(
+            f"{server.vendor}:m", answers=Answers(file), **options
+        )
         assert run_beside(server, rewrite_all(again, 10)) == [SAID] * 10
         assert len(batches_of(server)) == 10
     file.close()
@@ -709,7 +898,11 @@ def test_one_odd_row_of_a_gemini_batch_costs_one_item_and_is_asked_again(
             if not self.odd or "thing 3" not in str(body):
                 return super().row(key, body)
             given = ODD_ROWS[kind]
-            return given if isinstance(given, str) else json.dumps({"key": key, **given})
+            return (
+                given
+                if isinstance(given, str)
+                else json.dumps({"key": key, **given})
+            )
 
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(Odd()) as server:
@@ -727,29 +920,54 @@ def test_one_odd_row_of_a_gemini_batch_costs_one_item_and_is_asked_again(
 
 
 @pytest.mark.parametrize("state", ["PAUSED", "UNSPECIFIED", "", None, 5])
-def test_a_state_of_a_gemini_batch_that_nobody_knows_ends_with_words(state: Any) -> None:
+def test_a_state_of_a_gemini_batch_that_nobody_knows_ends_with_words(
+    state: Any,
+) -> None:
     class Strange(GeminiBatchServer):
         def shown(self, name: str) -> dict[str, Any]:
-            return {"name": name, "metadata": {"state": f"BATCH_STATE_{state}" if state else state}}
+            return {
+                "name": name,
+                "metadata": {
+                    "state": f"BATCH_STATE_{state}" if state else state
+                },
+            }
 
     with serving(Strange()) as server:
-        judge = judges.judge("gemini:m", base_url=server.base, attempts=2, **QUICK)
+        judge = judges.judge(
+            "gemini:m", base_url=server.base, attempts=2, **QUICK
+        )
         with pytest.raises(TransientError, match="which is none that we know"):
             run_beside(server, judge.ask(Rewrite("thing")))
 
 
-def test_a_blocked_prompt_in_a_gemini_batch_is_paid_and_not_asked_again(tmp_path: Path) -> None:
+def test_a_blocked_prompt_in_a_gemini_batch_is_paid_and_not_asked_again(
+    tmp_path: Path,
+) -> None:
     prices = tmp_path / "p.json"
-    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
-    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "served-1"}
+    prices.write_text(
+        '{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}'
+    )
+    blocked = {
+        "promptFeedback": {"blockReason": "SAFETY"},
+        "modelVersion": "served-1",
+    }
 
     class Blocking(GeminiBatchServer):
         def result(self, body: dict[str, Any]) -> dict[str, Any]:
-            return {"response": {**blocked, "usageMetadata": {"promptTokenCount": 60}}}
+            return {
+                "response": {
+                    **blocked,
+                    "usageMetadata": {"promptTokenCount": 60},
+                }
+            }
 
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(Blocking()) as server:
-        options: dict[str, Any] = {"base_url": server.base, "prices": str(prices), **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.base,
+            "prices": str(prices),
+            **QUICK,
+        }
         for _ in range(2):
             judge = judges.judge("gemini:m", answers=Answers(file), **options)
             with pytest.raises(ItemError, match="prompt blocked: SAFETY"):

@@ -44,10 +44,14 @@ class Engine:
     def __init__(self, **options: Any) -> None:
         Engine.started.append(options)
 
-    def chat(self, conversations: list[Any], sampling_params: Any, **options: Any) -> list[Any]:
+    def chat(
+        self, conversations: list[Any], sampling_params: Any, **options: Any
+    ) -> list[Any]:
         Engine.calls.append((conversations, sampling_params, options))
         if any(len(str(turns).split()) > self.room for turns in conversations):
-            raise ValueError("The decoder prompt is longer than the maximum model length of 50.")
+            raise ValueError(
+                "The decoder prompt is longer than the maximum model length of 50."
+            )
         return [self.output(turns) for turns in conversations]
 
     @staticmethod
@@ -57,10 +61,13 @@ class Engine:
             7: SimpleNamespace(logprob=-0.5, decoded_token="3"),
             8: SimpleNamespace(logprob=-0.1, decoded_token=" 4"),
         }
-        sample = SimpleNamespace(text="3", finish_reason="length", logprobs=[row], token_ids=[7])
+        sample = SimpleNamespace(
+            text="3", finish_reason="length", logprobs=[row], token_ids=[7]
+        )
         return SimpleNamespace(
             prompt_token_ids=list(range(len(words))),
-            prompt_logprobs=[None] + [{1: SimpleNamespace(logprob=-2.0)}] * (len(words) - 1),
+            prompt_logprobs=[None]
+            + [{1: SimpleNamespace(logprob=-2.0)}] * (len(words) - 1),
             outputs=[sample],
             num_cached_tokens=2,
         )
@@ -77,7 +84,9 @@ class SteppingEngine(Engine):
         self.aborted: list[str] = []
         self.before_step: Any = lambda: None
 
-    def enqueue_chat(self, conversations: list[Any], params: Any, **options: Any) -> list[str]:
+    def enqueue_chat(
+        self, conversations: list[Any], params: Any, **options: Any
+    ) -> list[str]:
         names = []
         for output in self.chat(conversations, params, **options):
             output.request_id, output.finished = str(self.n_given), True
@@ -88,7 +97,9 @@ class SteppingEngine(Engine):
 
     def step(self) -> list[Any]:
         self.before_step()
-        partial = SimpleNamespace(request_id=next(iter(self.running)), finished=False)
+        partial = SimpleNamespace(
+            request_id=next(iter(self.running)), finished=False
+        )
         return [partial, self.running.popitem()[1]]
 
     def abort_request(self, names: list[str]) -> None:
@@ -103,11 +114,15 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
     module.__spec__ = SimpleNamespace(name="vllm")  # type: ignore[assignment]
     module.SamplingParams = Params  # type: ignore[attr-defined]
 
-    def loaded(name: str) -> Any:  # as the package does it: its parts come with the engine
+    def loaded(
+        name: str,
+    ) -> Any:  # as the package does it: its parts come with the engine
         if name != "LLM":
             raise AttributeError(name)
         if not hasattr(module, "sampling_params"):
-            module.sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+            module.sampling_params = SimpleNamespace(
+                StructuredOutputsParams=Params
+            )  # type: ignore[attr-defined]
         return Engine
 
     module.__getattr__ = loaded  # type: ignore[method-assign]
@@ -119,10 +134,15 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
 
 
 def ask(*texts: str, **sampling: Any) -> list[Request]:
-    return [Request((Message("user", (text,)),), Sampling(**sampling)) for text in texts]
+    return [
+        Request((Message("user", (text,)),), Sampling(**sampling))
+        for text in texts
+    ]
 
 
-def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> None:
+def test_engine_starts_at_the_first_question_and_once(
+    engine: type[Engine],
+) -> None:
     backend = VLLM("m", tensor_parallel_size=2)
     assert engine.started == []
     for request in ask("a", "b"):
@@ -135,7 +155,10 @@ def test_engine_starts_at_the_first_question_and_once(engine: type[Engine]) -> N
             "load_format": "safetensors",
             "trust_remote_code": False,
             "tensor_parallel_size": 2,
-            "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
+            "structured_outputs_config": {
+                "backend": "xgrammar",
+                "disable_any_whitespace": True,
+            },
         }
     ]
     own = {"backend": "guidance"}
@@ -152,7 +175,9 @@ def test_the_engine_logs_where_no_results_are_printed(
     assert os.environ["VLLM_LOGGING_STREAM"] == "ext://sys.stderr"
 
 
-def test_older_engines_know_no_option_for_white_space(engine: type[Engine]) -> None:
+def test_older_engines_know_no_option_for_white_space(
+    engine: type[Engine],
+) -> None:
     sys.modules["vllm"].sampling_params = SimpleNamespace()  # type: ignore[attr-defined]
     asyncio.run(VLLM("m").chat(ask("a")[0]))
     assert "structured_outputs_config" not in engine.started[0]
@@ -161,11 +186,17 @@ def test_older_engines_know_no_option_for_white_space(engine: type[Engine]) -> N
 def test_code_of_a_model_is_trusted_by_a_named_option_and_at_a_revision_only(
     engine: type[Engine],
 ) -> None:
-    with pytest.raises(ConfigError, match="runs the model's own code; name the revision"):
+    with pytest.raises(
+        ConfigError, match="runs the model's own code; name the revision"
+    ):
         VLLM("m", trust_remote_code=True)
-    with pytest.raises(ConfigError, match="trust_remote_code is True or False"):
+    with pytest.raises(
+        ConfigError, match="trust_remote_code is True or False"
+    ):
         VLLM("m", trust_remote_code="yes")  # type: ignore[arg-type]  # what is tested
-    asyncio.run(VLLM("m", trust_remote_code=True, revision="abc").chat(ask("a")[0]))
+    asyncio.run(
+        VLLM("m", trust_remote_code=True, revision="abc").chat(ask("a")[0])
+    )
     assert engine.started[0]["trust_remote_code"] is True
     assert engine.started[0]["revision"] == "abc"
 
@@ -191,10 +222,14 @@ def test_a_model_in_a_folder_is_named_by_its_weights(tmp_path: Path) -> None:
     assert served("org/model", revision="abc") == "org/model@abc"
 
 
-def test_prompts_with_a_shared_beginning_come_one_after_the_other(engine: type[Engine]) -> None:
+def test_prompts_with_a_shared_beginning_come_one_after_the_other(
+    engine: type[Engine],
+) -> None:
     async def go() -> None:
         backend = VLLM("m", thinking=False)
-        requests = ask("text A q1", "text B q1", "text A q2", "text B q2", max_tokens=1)
+        requests = ask(
+            "text A q1", "text B q1", "text A q2", "text B q2", max_tokens=1
+        )
         await asyncio.gather(*(backend.chat(request) for request in requests))
 
     asyncio.run(go())
@@ -205,8 +240,12 @@ def test_prompts_with_a_shared_beginning_come_one_after_the_other(engine: type[E
     assert options["chat_template_kwargs"] == {"enable_thinking": False}
 
 
-def test_sampling_schema_and_pictures_reach_the_engine(engine: type[Engine]) -> None:
-    sampling = Sampling(temperature=0.7, max_tokens=5, n=3, seed=10, top_logprobs=20)
+def test_sampling_schema_and_pictures_reach_the_engine(
+    engine: type[Engine],
+) -> None:
+    sampling = Sampling(
+        temperature=0.7, max_tokens=5, n=3, seed=10, top_logprobs=20
+    )
     message = Message("user", (Image(b"x", "image/png"), "What?"))
     request = Request((message,), sampling, {"type": "object"}, replicate=2)
     asyncio.run(VLLM("m", images=True).chat(request))
@@ -214,16 +253,26 @@ def test_sampling_schema_and_pictures_reach_the_engine(engine: type[Engine]) -> 
     given = params[0].given
     guided = given.pop("structured_outputs")
     assert guided.given == {"json": {"type": "object"}}
-    assert given == {"temperature": 0.7, "max_tokens": 5, "n": 3, "seed": 12, "logprobs": 20}
+    assert given == {
+        "temperature": 0.7,
+        "max_tokens": 5,
+        "n": 3,
+        "seed": 12,
+        "logprobs": 20,
+    }
     part = conversations[0][0]["content"][0]
     assert part["image_url"]["url"] == "data:image/png;base64,eA=="
 
 
-def test_a_seed_is_sent_with_drawn_answers_alone_and_not_to_a_cpu(engine: type[Engine]) -> None:
+def test_a_seed_is_sent_with_drawn_answers_alone_and_not_to_a_cpu(
+    engine: type[Engine],
+) -> None:
     def seeds() -> list[Any]:
         return [params[0].given.get("seed") for _, params, _ in engine.calls]
 
-    for request in ask("a", temperature=0.7, seed=3) + ask("b", temperature=0.0, seed=3):
+    for request in ask("a", temperature=0.7, seed=3) + ask(
+        "b", temperature=0.0, seed=3
+    ):
         asyncio.run(VLLM("m").chat(request))
     assert seeds() == [3, None]
     processor = sys.modules["vllm"].platforms.current_platform
@@ -232,10 +281,18 @@ def test_a_seed_is_sent_with_drawn_answers_alone_and_not_to_a_cpu(engine: type[E
     assert seeds() == [3, None, None]
 
 
-def test_answer_holds_first_token_usage_and_finish(engine: type[Engine]) -> None:
-    answer = asyncio.run(VLLM("m").chat(ask("one two three", max_tokens=1, top_logprobs=5)[0]))
+def test_answer_holds_first_token_usage_and_finish(
+    engine: type[Engine],
+) -> None:
+    answer = asyncio.run(
+        VLLM("m").chat(ask("one two three", max_tokens=1, top_logprobs=5)[0])
+    )
     assert answer.samples[0].first == ((" 4", -0.1), ("3", -0.5))
-    assert (answer.usage.prompt, answer.usage.cached, answer.usage.completion) == (3, 2, 1)
+    assert (
+        answer.usage.prompt,
+        answer.usage.cached,
+        answer.usage.completion,
+    ) == (3, 2, 1)
     assert answer.samples[0].finish == "length"
 
 
@@ -243,14 +300,18 @@ def test_prompt_too_long_fails_alone(engine: type[Engine]) -> None:
     async def go() -> list[Any]:
         backend = VLLM("m")
         requests = ask("word " * 99, "short", max_tokens=5)
-        return await asyncio.gather(*(backend.chat(r) for r in requests), return_exceptions=True)
+        return await asyncio.gather(
+            *(backend.chat(r) for r in requests), return_exceptions=True
+        )
 
     long, short = asyncio.run(go())
     assert isinstance(long, ItemError)
     assert "longer than the maximum" in str(long)
     # 99 words of 5 bytes and 12 more, 3 bytes to a token, and 5 tokens to answer.
     assert "it has about 174 tokens" in str(long)
-    assert "not cut: shorten the text or use a judge with more room" in str(long)
+    assert "not cut: shorten the text or use a judge with more room" in str(
+        long
+    )
     assert short.text == "3"
 
 
@@ -264,7 +325,9 @@ def stepping(engine: type[Engine]) -> list[SteppingEngine]:
         return made[-1]
 
     sys.modules["vllm"].LLM = make  # type: ignore[attr-defined]
-    sys.modules["vllm"].sampling_params = SimpleNamespace(StructuredOutputsParams=Params)  # type: ignore[attr-defined]
+    sys.modules["vllm"].sampling_params = SimpleNamespace(
+        StructuredOutputsParams=Params
+    )  # type: ignore[attr-defined]
     return made
 
 
@@ -274,7 +337,9 @@ def test_answers_come_back_to_their_questions_in_whatever_order_they_finish(
     async def go() -> list[Any]:
         backend = VLLM("m")
         requests = ask("one", "one two", "one two three", max_tokens=5)
-        return await asyncio.gather(*(backend.chat(request) for request in requests))
+        return await asyncio.gather(
+            *(backend.chat(request) for request in requests)
+        )
 
     assert [answer.usage.prompt for answer in asyncio.run(go())] == [1, 2, 3]
     assert stepping[0].aborted == []
@@ -299,7 +364,9 @@ def test_what_is_finished_is_told_at_once_and_the_rest_ends_when_nobody_waits(
         def before_step() -> None:
             if next(steps) == 2:
                 while len(arrived) < 2:
-                    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(60)
+                    asyncio.run_coroutine_threadsafe(
+                        asyncio.sleep(0), loop
+                    ).result(60)
                 loop.call_soon_threadsafe(me.cancel)  # type: ignore[union-attr]
                 closed.wait(60)
 
@@ -351,8 +418,12 @@ def test_an_interrupt_waits_for_no_answer_that_costs_nothing(
     backend._batcher._thread.shutdown(wait=True)
 
 
-def test_perplexity_counts_the_texts_tokens_alone(engine: type[Engine]) -> None:
-    found = asyncio.run(VLLM("m").surprisal(["good light", "x"], prompt="Review it now."))
+def test_perplexity_counts_the_texts_tokens_alone(
+    engine: type[Engine],
+) -> None:
+    found = asyncio.run(
+        VLLM("m").surprisal(["good light", "x"], prompt="Review it now.")
+    )
     assert [(p.nll, p.n_tokens) for p in found] == [(4.0, 2), (2.0, 1)]
 
 
@@ -368,12 +439,18 @@ def test_a_text_whose_first_token_is_the_prompts_last_is_a_failure(
         return found
 
     monkeypatch.setattr(engine, "output", staticmethod(merged))
-    with pytest.raises(ItemError, match="makes one token of the end of the prompt"):
-        asyncio.run(VLLM("m").surprisal(["\ngood light"], prompt="Review it now."))
+    with pytest.raises(
+        ItemError, match="makes one token of the end of the prompt"
+    ):
+        asyncio.run(
+            VLLM("m").surprisal(["\ngood light"], prompt="Review it now.")
+        )
 
 
 def test_missing_package_says_how_to_get_it() -> None:
     if "vllm" in sys.modules:
         pytest.skip("vllm is installed here")
-    with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[vllm\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"pip install 'beholder\[vllm\]'"
+    ):
         asyncio.run(VLLM("m").chat(ask("a")[0]))

@@ -13,7 +13,12 @@ import pytest
 
 from beholder.backends import Image, Message, Request, Sampling, Usage
 from beholder.backends.calls import CallFailed, Forbidden, Refused
-from beholder.backends.openai import PromptToken, fields, perplexities, read_logprobs
+from beholder.backends.openai import (
+    PromptToken,
+    fields,
+    perplexities,
+    read_logprobs,
+)
 from beholder.backends.openai_http import Connection, NotThere, public_address
 from beholder.backends.openai_probe import (
     THINKING_TOKENS,
@@ -22,15 +27,28 @@ from beholder.backends.openai_probe import (
     probe_model,
     probe_structure,
 )
-from beholder.backends.openai_wire import Completion, Dialect, read_completion, read_usage, to_body
+from beholder.backends.openai_wire import (
+    Completion,
+    Dialect,
+    read_completion,
+    read_usage,
+    to_body,
+)
 from beholder.errors import ConfigError, ItemError, RunError, TransientError
 
-SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"x": {"type": "integer"}},
+    "required": ["x"],
+}
 PICTURE = Image(b"x", "image/png")
 
 
 def request(**more: Any) -> Request:
-    messages = (Message("system", ("Be brief.",)), Message("user", ("Hello.",)))
+    messages = (
+        Message("system", ("Be brief.",)),
+        Message("user", ("Hello.",)),
+    )
     return Request(messages, Sampling(max_tokens=10, **more))
 
 
@@ -58,11 +76,17 @@ def test_body_in_the_words_of_the_server() -> None:
     }
 
 
-@pytest.mark.parametrize(("wanted", "told", "sent"), [(20, 5, 5), (3, 5, 3), (20, 0, 0), (0, 5, 0)])
+@pytest.mark.parametrize(
+    ("wanted", "told", "sent"), [(20, 5, 5), (3, 5, 3), (20, 0, 0), (0, 5, 0)]
+)
 def test_no_more_log_probabilities_are_asked_for_than_the_server_tells(
     wanted: int, told: int, sent: int
 ) -> None:
-    body = to_body("m", request(top_logprobs=wanted), Dialect(model="m", top_logprobs=told))
+    body = to_body(
+        "m",
+        request(top_logprobs=wanted),
+        Dialect(model="m", top_logprobs=told),
+    )
     assert body.get("top_logprobs", 0) == sent
     assert body.get("logprobs", False) is (sent > 0)
 
@@ -74,26 +98,41 @@ def test_number_of_answers_and_replicates() -> None:
     drawn = replace(request(temperature=0.7, seed=3), replicate=4)
     assert to_body("m", drawn, dialect)["seed"] == 7
     assert "seed" not in to_body("m", drawn, replace(dialect, seed=False))
-    assert "seed" not in to_body("m", replace(request(seed=3), replicate=4), dialect)
+    assert "seed" not in to_body(
+        "m", replace(request(seed=3), replicate=4), dialect
+    )
 
 
 def test_schema_as_servers_take_it() -> None:
     asked = replace(request(), schema=SCHEMA)
-    body: dict[str, Any] = to_body("m", asked, Dialect(model="m", structure="schema"))
+    body: dict[str, Any] = to_body(
+        "m", asked, Dialect(model="m", structure="schema")
+    )
     assert body["response_format"]["type"] == "json_schema"
     assert body["response_format"]["json_schema"]["schema"] == SCHEMA
     assert body["response_format"]["json_schema"]["strict"] is True
-    tool: dict[str, Any] = to_body("m", asked, Dialect(model="m", structure="tool"))
+    tool: dict[str, Any] = to_body(
+        "m", asked, Dialect(model="m", structure="tool")
+    )
     name = tool["tool_choice"]["function"]["name"]
     assert tool["tools"][0]["function"]["name"] == name
     assert tool["tools"][0]["function"]["parameters"] == SCHEMA
-    tag = to_body("m", asked, Dialect(model="m", structure="tag"))["response_format"]
+    tag = to_body("m", asked, Dialect(model="m", structure="tag"))[
+        "response_format"
+    ]
     assert tag == {
         "type": "structural_tag",
-        "format": {"type": "json_schema", "json_schema": SCHEMA, "max_whitespace_cnt": 1},
+        "format": {
+            "type": "json_schema",
+            "json_schema": SCHEMA,
+            "max_whitespace_cnt": 1,
+        },
     }
     plain = to_body("m", asked, Dialect(model="m", structure="object"))
-    assert plain["response_format"] == {"type": "json_object", "schema": SCHEMA}
+    assert plain["response_format"] == {
+        "type": "json_object",
+        "schema": SCHEMA,
+    }
     guided = to_body("m", asked, Dialect(model="m", structure="guided"))
     assert guided["guided_json"] == SCHEMA
     words = to_body("m", asked, Dialect(model="m", structure="text"))
@@ -101,47 +140,89 @@ def test_schema_as_servers_take_it() -> None:
 
 
 def test_a_schema_without_bounds_for_servers_that_know_none() -> None:
-    row = {"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 1}
-    bounded = {"type": "object", "properties": {"maxItems": row}, "required": ["maxItems"]}
+    row = {
+        "type": "array",
+        "items": {"type": "string", "maxLength": 9},
+        "minItems": 1,
+    }
+    bounded = {
+        "type": "object",
+        "properties": {"maxItems": row},
+        "required": ["maxItems"],
+    }
     asked = replace(request(), schema=bounded)
     no_bounds = Dialect(model="m", structure="object", bounds=False)
     body: dict[str, Any] = to_body("m", asked, no_bounds)
     assert body["response_format"]["schema"] == {
         "type": "object",
-        "properties": {"maxItems": {"type": "array", "items": {"type": "string"}}},
+        "properties": {
+            "maxItems": {"type": "array", "items": {"type": "string"}}
+        },
         "required": ["maxItems"],
     }
 
 
 def test_joined_turns_keep_their_pictures() -> None:
-    turns = (Message("user", (PICTURE, "What is it?")), Message("user", ("Say.",)))
-    asked, dialect = Request(turns, Sampling(max_tokens=1)), Dialect(model="m", system=False)
+    turns = (
+        Message("user", (PICTURE, "What is it?")),
+        Message("user", ("Say.",)),
+    )
+    asked, dialect = (
+        Request(turns, Sampling(max_tokens=1)),
+        Dialect(model="m", system=False),
+    )
     sent: dict[str, Any] = to_body("m", asked, dialect)
     (turn,) = sent["messages"]
-    assert [part["type"] for part in turn["content"]] == ["image_url", "text", "text"]
-    assert turn["content"][0]["image_url"]["url"] == "data:image/png;base64,eA=="
+    assert [part["type"] for part in turn["content"]] == [
+        "image_url",
+        "text",
+        "text",
+    ]
+    assert (
+        turn["content"][0]["image_url"]["url"] == "data:image/png;base64,eA=="
+    )
 
 
 def said(**choice: Any) -> dict[str, Any]:
-    return {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"} | choice]}
+    return {
+        "choices": [
+            {"message": {"content": "yes"}, "finish_reason": "stop"} | choice
+        ]
+    }
 
 
 def test_answers_as_servers_write_them() -> None:
     (plain,) = read_completion(said()).samples
     assert (plain.text, plain.finish, plain.first) == ("yes", "stop", None)
-    call = {"tool_calls": [{"function": {"arguments": "{}"}}], "content": "aside"}
-    (tool,) = read_completion(said(message=call, finish_reason="tool_calls")).samples
+    call = {
+        "tool_calls": [{"function": {"arguments": "{}"}}],
+        "content": "aside",
+    }
+    (tool,) = read_completion(
+        said(message=call, finish_reason="tool_calls")
+    ).samples
     assert (tool.text, tool.finish) == ("{}", "stop")
-    (cut,) = read_completion(said(finish_reason="length", message={"content": None})).samples
+    (cut,) = read_completion(
+        said(finish_reason="length", message={"content": None})
+    ).samples
     assert (cut.text, cut.finish) == ("", "length")
     (unsaid,) = read_completion(said(finish_reason=None)).samples
     assert unsaid.finish == "stop"
 
 
-def test_parts_of_a_message_are_joined_and_thoughts_among_them_left_out() -> None:
+def test_parts_of_a_message_are_joined_and_thoughts_among_them_left_out() -> (
+    None
+):
     # The form of models that think in the open, as their makers document it.
-    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Let me see: 1?"}]}
-    parts = [thought, {"type": "text", "text": "4"}, {"type": "text", "text": "."}]
+    thought = {
+        "type": "thinking",
+        "thinking": [{"type": "text", "text": "Let me see: 1?"}],
+    }
+    parts = [
+        thought,
+        {"type": "text", "text": "4"},
+        {"type": "text", "text": "."},
+    ]
     found = read_completion(said(message={"content": parts}))
     assert found.samples[0].text == "4."
     assert found.thought
@@ -151,26 +232,47 @@ def test_parts_of_a_message_are_joined_and_thoughts_among_them_left_out() -> Non
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 def test_thoughts_beside_an_answer_are_seen(name: str) -> None:
     assert read_completion(said(message={"content": "4", name: "Hm."})).thought
-    assert not read_completion(said(message={"content": "4", name: None})).thought
+    assert not read_completion(
+        said(message={"content": "4", name: None})
+    ).thought
 
 
-@pytest.mark.parametrize(("n", "thought"), [(12, True), (0, False), (None, False)])
-def test_thoughts_that_are_only_counted_are_seen(n: int | None, thought: bool) -> None:
-    usage = {"prompt_tokens": 5, "completion_tokens_details": {"reasoning_tokens": n}}
+@pytest.mark.parametrize(
+    ("n", "thought"), [(12, True), (0, False), (None, False)]
+)
+def test_thoughts_that_are_only_counted_are_seen(
+    n: int | None, thought: bool
+) -> None:
+    usage = {
+        "prompt_tokens": 5,
+        "completion_tokens_details": {"reasoning_tokens": n},
+    }
     assert read_completion({**said(), "usage": usage}).thought is thought
 
 
 def test_first_token_is_read_without_what_has_no_probability() -> None:
-    top = [{"token": "3", "logprob": -0.5}, {"token": "4", "logprob": float("-inf")}]
-    (sample,) = read_completion(said(logprobs={"content": [{"top_logprobs": top}, {}]})).samples
+    top = [
+        {"token": "3", "logprob": -0.5},
+        {"token": "4", "logprob": float("-inf")},
+    ]
+    (sample,) = read_completion(
+        said(logprobs={"content": [{"top_logprobs": top}, {}]})
+    ).samples
     assert sample.first == (("3", -0.5),)
-    silent: list[Any] = [None, {}, {"content": []}, {"content": [{"top_logprobs": top[1:]}]}]
+    silent: list[Any] = [
+        None,
+        {},
+        {"content": []},
+        {"content": [{"top_logprobs": top[1:]}]},
+    ]
     for nothing in silent:
         (sample,) = read_completion(said(logprobs=nothing)).samples
         assert sample.first is None
 
 
-@pytest.mark.parametrize("data", [[], "x", {}, {"choices": []}, {"choices": 3}, {"choices": [{}]}])
+@pytest.mark.parametrize(
+    "data", [[], "x", {}, {"choices": []}, {"choices": 3}, {"choices": [{}]}]
+)
 def test_what_is_no_answer_may_be_asked_again(data: object) -> None:
     with pytest.raises(CallFailed):
         read_completion(data)
@@ -178,8 +280,14 @@ def test_what_is_no_answer_may_be_asked_again(data: object) -> None:
 
 def test_tokens_that_are_not_told_are_not_known() -> None:
     details = {"cached_tokens": 3, "image_tokens": 4}
-    counted = {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": details}
-    assert read_usage({"usage": counted}) == Usage(prompt=10, cached=3, completion=2, image=4)
+    counted = {
+        "prompt_tokens": 10,
+        "completion_tokens": 2,
+        "prompt_tokens_details": details,
+    }
+    assert read_usage({"usage": counted}) == Usage(
+        prompt=10, cached=3, completion=2, image=4
+    )
     assert read_usage({}) is read_usage({"usage": None}) is None
     assert read_usage({"usage": {"prompt_tokens": None}}) is None
 
@@ -187,24 +295,39 @@ def test_tokens_that_are_not_told_are_not_known() -> None:
 @pytest.mark.parametrize(
     ("total", "thoughts", "completion"),
     [
-        (1026, 1000, 1005),  # the answer's 5 and the thoughts' 1000, as Gemini's gateway tells
+        (
+            1026,
+            1000,
+            1005,
+        ),  # the answer's 5 and the thoughts' 1000, as Gemini's gateway tells
         (26, 3, 5),  # thoughts are among the 5
         (10, 3, 5),  # a total that is none
         ("many", 3, 5),
         (None, 3, 5),
-        (1026, 0, 5),  # no thoughts: whatever the total counts, it is no answer
+        (
+            1026,
+            0,
+            5,
+        ),  # no thoughts: whatever the total counts, it is no answer
     ],
 )
 def test_thoughts_are_counted_where_only_the_total_has_them(
     total: Any, thoughts: int, completion: int
 ) -> None:
     details = {"reasoning_tokens": thoughts}
-    usage = {"prompt_tokens": 21, "completion_tokens": 5, "completion_tokens_details": details}
+    usage = {
+        "prompt_tokens": 21,
+        "completion_tokens": 5,
+        "completion_tokens_details": details,
+    }
     told = read_usage({"usage": {**usage, "total_tokens": total}})
     assert told == Usage(prompt=21, completion=completion)
 
 
-def post(answer: Callable[[dict[str, Any]], dict[str, Any]], log: list[dict[str, Any]]) -> Any:
+def post(
+    answer: Callable[[dict[str, Any]], dict[str, Any]],
+    log: list[dict[str, Any]],
+) -> Any:
     async def send(body: dict[str, Any]) -> dict[str, Any]:
         log.append(body)
         return answer(body)
@@ -213,7 +336,8 @@ def post(answer: Callable[[dict[str, Any]], dict[str, Any]], log: list[dict[str,
 
 
 def ask(
-    answer: Callable[[dict[str, Any]], dict[str, Any]], log: list[dict[str, Any]]
+    answer: Callable[[dict[str, Any]], dict[str, Any]],
+    log: list[dict[str, Any]],
 ) -> Callable[[Request, Dialect], Awaitable[Completion]]:
     send = post(answer, log)
 
@@ -223,13 +347,19 @@ def ask(
     return one
 
 
-def probed(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> tuple[Dialect, int]:
+def probed(
+    answer: Callable[[dict[str, Any]], dict[str, Any]],
+) -> tuple[Dialect, int]:
     log: list[dict[str, Any]] = []
-    return asyncio.run(probe_model(Dialect(model="m", top_logprobs=20), ask(answer, log))), len(log)
+    return asyncio.run(
+        probe_model(Dialect(model="m", top_logprobs=20), ask(answer, log))
+    ), len(log)
 
 
 def told(text: str = "ready", finish: str = "stop") -> dict[str, Any]:
-    top = {"content": [{"top_logprobs": [{"token": "ready", "logprob": -0.1}]}]}
+    top = {
+        "content": [{"top_logprobs": [{"token": "ready", "logprob": -0.1}]}]
+    }
     return said(message={"content": text}, finish_reason=finish, logprobs=top)
 
 
@@ -240,7 +370,9 @@ def test_a_server_that_takes_all_is_asked_once() -> None:
 
 
 @pytest.mark.parametrize("served", [None, ""])
-def test_a_server_that_does_not_name_its_model_serves_what_was_asked(served: object) -> None:
+def test_a_server_that_does_not_name_its_model_serves_what_was_asked(
+    served: object,
+) -> None:
     assert probed(lambda body: {**told(), "model": served})[0].model == "m"
 
 
@@ -266,13 +398,19 @@ def test_what_a_server_refuses_is_left_out_one_by_one() -> None:
     )  # fmt: skip
 
 
-def test_log_probabilities_are_given_up_last_and_a_plain_question_must_be_taken() -> None:
+def test_log_probabilities_are_given_up_last_and_a_plain_question_must_be_taken() -> (
+    None
+):
     def never(body: dict[str, Any]) -> dict[str, Any]:
         raise Refused("no")
 
     log: list[dict[str, Any]] = []
-    with pytest.raises(ConfigError, match="the server says no to a plain question to m: no"):
-        asyncio.run(probe_model(Dialect(model="m", top_logprobs=20), ask(never, log)))
+    with pytest.raises(
+        ConfigError, match="the server says no to a plain question to m: no"
+    ):
+        asyncio.run(
+            probe_model(Dialect(model="m", top_logprobs=20), ask(never, log))
+        )
     assert [(len(body["messages"]), body.get("top_logprobs", 0)) for body in log] == [
         (2, 20), (2, 5), (2, 0), (1, 20), (1, 0),
     ]  # fmt: skip
@@ -282,11 +420,15 @@ def test_a_server_that_breaks_down_at_everything_is_in_trouble() -> None:
     def never(body: dict[str, Any]) -> dict[str, Any]:
         raise Refused("HTTP 500: oh", broke=True)
 
-    with pytest.raises(TransientError, match="breaks down to a plain question to m: HTTP 500"):
+    with pytest.raises(
+        TransientError, match="breaks down to a plain question to m: HTTP 500"
+    ):
         probed(never)
 
 
-def test_a_chat_template_that_breaks_at_a_system_message_keeps_its_log_probabilities() -> None:
+def test_a_chat_template_that_breaks_at_a_system_message_keeps_its_log_probabilities() -> (
+    None
+):
     def breaks(body: dict[str, Any]) -> dict[str, Any]:
         if body["messages"][0]["role"] == "system":
             raise Refused("HTTP 500: TemplateError", broke=True)
@@ -299,7 +441,9 @@ def test_a_chat_template_that_breaks_at_a_system_message_keeps_its_log_probabili
 def test_roles_that_must_take_turns_leave_no_place_for_the_system() -> None:
     def takes_turns(body: dict[str, Any]) -> dict[str, Any]:
         if body["messages"][0]["role"] == "system":
-            raise Refused("Conversation roles must alternate user/assistant/user/assistant/...")
+            raise Refused(
+                "Conversation roles must alternate user/assistant/user/assistant/..."
+            )
         return told()
 
     dialect, asked = probed(takes_turns)
@@ -310,7 +454,9 @@ def test_roles_that_must_take_turns_leave_no_place_for_the_system() -> None:
 def test_log_probabilities_that_are_forbidden_are_done_without() -> None:
     def forbids(body: dict[str, Any]) -> dict[str, Any]:
         if "logprobs" in body:
-            raise Forbidden("You are not allowed to request logprobs from this model")
+            raise Forbidden(
+                "You are not allowed to request logprobs from this model"
+            )
         return told()
 
     assert probed(forbids)[0].top_logprobs == 0
@@ -332,11 +478,16 @@ def drawn(*texts: str, refuse_n: bool = False) -> tuple[Dialect, int]:
             raise Refused("n must be exactly 1")
         return said(message={"content": next(rest)})
 
-    return asyncio.run(probe_drawing(Dialect(model="m"), ask(answer, log))), len(log)
+    return asyncio.run(
+        probe_drawing(Dialect(model="m"), ask(answer, log))
+    ), len(log)
 
 
 def test_answers_that_come_one_by_one_and_differ() -> None:
-    assert drawn("a", "b", "a") == (Dialect(model="m", many=False, copies=False), 3)
+    assert drawn("a", "b", "a") == (
+        Dialect(model="m", many=False, copies=False),
+        3,
+    )
     assert drawn("a", "b", "a", refuse_n=True) == (
         Dialect(model="m", many=False, copies=False),
         4,
@@ -344,14 +495,20 @@ def test_answers_that_come_one_by_one_and_differ() -> None:
 
 
 def test_answers_that_are_copies_whatever_the_temperature() -> None:
-    assert drawn("a", "a", "a")[0] == Dialect(model="m", many=False, copies=True)
+    assert drawn("a", "a", "a")[0] == Dialect(
+        model="m", many=False, copies=True
+    )
 
 
 def test_answers_that_come_at_once() -> None:
     log: list[dict[str, Any]] = []
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
-        return {"choices": [said(message={"content": t})["choices"][0] for t in "aab"]}
+        return {
+            "choices": [
+                said(message={"content": t})["choices"][0] for t in "aab"
+            ]
+        }
 
     found = asyncio.run(probe_drawing(Dialect(model="m"), ask(answer, log)))
     assert found == Dialect(model="m", many=True, copies=False)
@@ -359,7 +516,10 @@ def test_answers_that_come_at_once() -> None:
 
 
 def test_a_server_that_tells_no_log_probabilities_has_none() -> None:
-    assert probed(lambda body: said(message={"content": "ready"}))[0].top_logprobs == 0
+    assert (
+        probed(lambda body: said(message={"content": "ready"}))[0].top_logprobs
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -409,15 +569,28 @@ def structured(
         way = next(iter({"tools", "guided_json"} & set(body)), "plain")
         if "response_format" in body:
             way = body["response_format"]["type"]
-            schema = body["response_format"].get("json_schema", {}).get("schema", {})
-            way += " without bounds" if schema and "minItems" not in str(schema) else ""
+            schema = (
+                body["response_format"]
+                .get("json_schema", {})
+                .get("schema", {})
+            )
+            way += (
+                " without bounds"
+                if schema and "minItems" not in str(schema)
+                else ""
+            )
         tried.append(way)
         given = answers.get(way, Refused("no"))
         if isinstance(given, Exception):
             raise given
-        return {**said(message={"content": given}), "system_fingerprint": fingerprint}
+        return {
+            **said(message={"content": given}),
+            "system_fingerprint": fingerprint,
+        }
 
-    return asyncio.run(probe_structure(Dialect(model="m"), ask(answer, []))), tried
+    return asyncio.run(
+        probe_structure(Dialect(model="m"), ask(answer, []))
+    ), tried
 
 
 @pytest.mark.parametrize(
@@ -430,9 +603,18 @@ def structured(
         ({"json_schema": '{"ready": true}', "tools": WANTED}, "tool"),
         ({"json_schema": '{"k7": [416, 417], "note": ""}'}, "text"),
         ({"json_schema": '{"k7": [], "note": ""}'}, "text"),
-        ({"json_schema": "[417]", "json_object": "417", "tools": "{}"}, "text"),
+        (
+            {"json_schema": "[417]", "json_object": "417", "tools": "{}"},
+            "text",
+        ),
         ({}, "text"),
-        ({"json_schema": Refused("HTTP 500", broke=True), "json_object": WANTED}, "object"),
+        (
+            {
+                "json_schema": Refused("HTTP 500", broke=True),
+                "json_object": WANTED,
+            },
+            "object",
+        ),
     ],
 )
 def test_structure_is_the_first_way_that_gives_what_nobody_guesses(
@@ -463,7 +645,9 @@ LOST = '{"k7"' + "\n" * 60
 def test_vllm_is_asked_to_bound_white_space(
     fingerprint: str | None, plain: str, tag: str | Exception, structure: str
 ) -> None:
-    found, tried = structured({"json_schema": plain, "structural_tag": tag}, fingerprint)
+    found, tried = structured(
+        {"json_schema": plain, "structural_tag": tag}, fingerprint
+    )
     assert found == Dialect(model="m", structure=structure)  # type: ignore[arg-type]
     assert tried[0] == "json_schema"
     assert ("structural_tag" in tried) == (fingerprint == VLLM)
@@ -477,10 +661,20 @@ def test_bounds_are_left_out_only_where_they_are_refused() -> None:
     assert tried == ["json_schema", "json_object", "guided_json", "tools"]
 
 
-def test_a_server_that_breaks_down_at_schemas_alone_is_asked_in_words() -> None:
+def test_a_server_that_breaks_down_at_schemas_alone_is_asked_in_words() -> (
+    None
+):
     broken = Refused("HTTP 500", broke=True)
-    ways = ("json_schema", "json_schema without bounds", "json_object", "guided_json", "tools")
-    found, tried = structured({**dict.fromkeys(ways, broken), "plain": "ready"})
+    ways = (
+        "json_schema",
+        "json_schema without bounds",
+        "json_object",
+        "guided_json",
+        "tools",
+    )
+    found, tried = structured(
+        {**dict.fromkeys(ways, broken), "plain": "ready"}
+    )
     assert found.structure == "text"
     assert tried[-1] == "plain"
     with pytest.raises(TransientError, match="at everything: HTTP 500"):
@@ -492,7 +686,11 @@ def seen(red: Any, blue: Any, blind: Any = "never asked") -> bool:
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         content = body["messages"][0]["content"]
-        urls = [] if isinstance(content, str) else [p["image_url"]["url"] for p in content[:1]]
+        urls = (
+            []
+            if isinstance(content, str)
+            else [p["image_url"]["url"] for p in content[:1]]
+        )
         given = {0: blind, 1: red}[len(urls)]
         if urls and shown.setdefault("first", urls[0]) != urls[0]:
             given = blue
@@ -513,13 +711,25 @@ def seen(red: Any, blue: Any, blind: Any = "never asked") -> bool:
     [
         (("red", 70), ("blue", 70), "never asked", True),
         (("grey", 70), ("grey", 70), ("grey", 12), True),  # sees it, and badly
-        (("grey", 12), ("grey", 12), ("grey", 12), False),  # dropped without a word
+        (
+            ("grey", 12),
+            ("grey", 12),
+            ("grey", 12),
+            False,
+        ),  # dropped without a word
         (("grey", None), ("grey", None), ("grey", None), False),
         (Refused("no pictures"), None, "never asked", False),
-        (Refused("HTTP 500: can only concatenate str", broke=True), None, ("ready", 9), False),
+        (
+            Refused("HTTP 500: can only concatenate str", broke=True),
+            None,
+            ("ready", 9),
+            False,
+        ),
     ],
 )
-def test_whether_pictures_reach_the_model(red: Any, blue: Any, blind: Any, takes: bool) -> None:
+def test_whether_pictures_reach_the_model(
+    red: Any, blue: Any, blind: Any, takes: bool
+) -> None:
     assert seen(red, blue, blind) is takes
 
 
@@ -537,28 +747,52 @@ def test_perplexity_is_that_of_the_texts_own_tokens() -> None:
         rows: list[Any] = [None, *[{"1": {"logprob": -0.5}}] * 3]
         if body["messages"][-1]["role"] == "assistant":
             said = body["messages"][-1]["content"]
-            if said.startswith("\n"):  # one token of the template's line break and the text's
+            if said.startswith(
+                "\n"
+            ):  # one token of the template's line break and the text's
                 rows[-1] = {"2": {"logprob": -0.5}}
             words = said.split()
-            rows += [{"1": {"logprob": -float(i)}} for i, _ in enumerate(words, start=1)]
+            rows += [
+                {"1": {"logprob": -float(i)}}
+                for i, _ in enumerate(words, start=1)
+            ]
         return {"prompt_logprobs": rows}
 
     log: list[dict[str, Any]] = []
     send = post(answer, log)
 
-    async def ask_logprobs(question: Request, dialect: Dialect) -> list[PromptToken | None]:
-        return read_logprobs(await send(to_body("m", question, dialect) | fields(question)))
+    async def ask_logprobs(
+        question: Request, dialect: Dialect
+    ) -> list[PromptToken | None]:
+        return read_logprobs(
+            await send(to_body("m", question, dialect) | fields(question))
+        )
 
-    found = asyncio.run(perplexities("m", ask_logprobs, ["a b c", "d"], "Describe.", ()))
-    assert [(p.nll, p.n_tokens, p.n_characters) for p in found] == [(6.0, 3, 5), (1.0, 1, 1)]
-    assert [body["max_tokens"] for body in log] == [1, 1, 1]  # nothing has to be said
+    found = asyncio.run(
+        perplexities("m", ask_logprobs, ["a b c", "d"], "Describe.", ())
+    )
+    assert [(p.nll, p.n_tokens, p.n_characters) for p in found] == [
+        (6.0, 3, 5),
+        (1.0, 1, 1),
+    ]
+    assert [body["max_tokens"] for body in log] == [
+        1,
+        1,
+        1,
+    ]  # nothing has to be said
     assert [body["prompt_logprobs"] for body in log] == [0, 0, 0]
-    continued = [(b["add_generation_prompt"], b["continue_final_message"]) for b in log]
+    continued = [
+        (b["add_generation_prompt"], b["continue_final_message"]) for b in log
+    ]
     assert continued == [(True, False), (False, True), (False, True)]
     with pytest.raises(ItemError, match="empty text"):
         asyncio.run(perplexities("m", ask_logprobs, [""], "Describe.", ()))
-    with pytest.raises(ItemError, match="makes one token of the end of the prompt and"):
-        asyncio.run(perplexities("m", ask_logprobs, ["\na b"], "Describe.", ()))
+    with pytest.raises(
+        ItemError, match="makes one token of the end of the prompt and"
+    ):
+        asyncio.run(
+            perplexities("m", ask_logprobs, ["\na b"], "Describe.", ())
+        )
 
 
 def failure(status: int, body: object, **headers: str) -> Exception:
@@ -578,7 +812,9 @@ def failure(status: int, body: object, **headers: str) -> Exception:
     ],
 )  # fmt: skip
 def test_what_each_status_means(status: int, kind: type[Exception]) -> None:
-    error = failure(status, {"error": {"message": "why", "type": "t", "code": "c"}})
+    error = failure(
+        status, {"error": {"message": "why", "type": "t", "code": "c"}}
+    )
     assert type(error) is kind
     assert "why (t, c)" in str(error)
     if isinstance(error, CallFailed):
@@ -605,8 +841,14 @@ def test_too_long_may_be_said_as_an_error_of_the_server(
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
-        ("Your chosen model requires moderation and your input was flagged", Refused),
-        ('m requires moderation. Your input was flagged for "violence"', Refused),
+        (
+            "Your chosen model requires moderation and your input was flagged",
+            Refused,
+        ),
+        (
+            'm requires moderation. Your input was flagged for "violence"',
+            Refused,
+        ),
         ("Request not allowed by our content policy", Refused),
         ("The prompt has been flagged", Refused),
         ("You are not allowed to sample from this model", Forbidden),
@@ -614,12 +856,17 @@ def test_too_long_may_be_said_as_an_error_of_the_server(
         ("This key has no access to the model", Forbidden),
     ],
 )
-def test_a_forbidden_text_is_told_from_a_forbidden_key(said: str, kind: type[Exception]) -> None:
-    assert type(failure(403, {"error": {"message": said, "code": 403}})) is kind
+def test_a_forbidden_text_is_told_from_a_forbidden_key(
+    said: str, kind: type[Exception]
+) -> None:
+    assert (
+        type(failure(403, {"error": {"message": said, "code": 403}})) is kind
+    )
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"), [(400, Refused), (402, RunError), (502, CallFailed), ("x", CallFailed)]
+    ("code", "kind"),
+    [(400, Refused), (402, RunError), (502, CallFailed), ("x", CallFailed)],
 )
 def test_an_error_that_comes_with_success_is_read_as_what_it_is(
     code: object, kind: type[Exception]
@@ -643,13 +890,17 @@ def test_an_error_that_comes_with_success_is_read_as_what_it_is(
         ("http://localhost:8000/v1", ""),
     ],
 )
-def test_the_key_goes_to_its_own_address_unless_it_is_named(address: str, variable: str) -> None:
+def test_the_key_goes_to_its_own_address_unless_it_is_named(
+    address: str, variable: str
+) -> None:
     assert Connection("here", address, None, 1.0).key_env == variable
     assert Connection("here", address, "MY_KEY", 1.0).key_env == "MY_KEY"
 
 
 def test_no_quota_ends_the_run_and_too_many_requests_do_not() -> None:
-    assert isinstance(failure(429, {"error": {"code": "insufficient_quota"}}), RunError)
+    assert isinstance(
+        failure(429, {"error": {"code": "insufficient_quota"}}), RunError
+    )
     waits = failure(429, {"error": "slow down"}, **{"retry-after": "2.5"})
     assert isinstance(waits, CallFailed)
     assert waits.retry_after == 2.5
@@ -670,18 +921,25 @@ def test_the_servers_own_words_are_told(body: object, reason: str) -> None:
     assert str(failure(400, body)) == reason
 
 
-def test_reasons_are_cut_and_hold_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reasons_are_cut_and_hold_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert len(str(failure(400, b"x" * 900))) == 500
     monkeypatch.setenv("NO_SUCH_KEY", "sk-secret")
     assert str(failure(400, b"bad sk-secret here")) == "bad [key] here"
 
 
 def test_addresses_are_shown_without_a_password() -> None:
-    assert public_address("http://user:word@host:80/v1/?a=b") == "http://host:80/v1/"
+    assert (
+        public_address("http://user:word@host:80/v1/?a=b")
+        == "http://host:80/v1/"
+    )
     assert public_address("http://host/v1/") == "http://host/v1"
 
 
 def test_a_server_that_thinks_says_so_from_the_first_token_of_room() -> None:
     names = {name for name, _ in Dialect(model="m", thinking=1).shortcomings()}
     assert "answers at once" in names
-    assert "answers at once" not in {name for name, _ in Dialect(model="m").shortcomings()}
+    assert "answers at once" not in {
+        name for name, _ in Dialect(model="m").shortcomings()
+    }

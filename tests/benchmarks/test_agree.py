@@ -13,8 +13,20 @@ from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
 from beholder.kinds.agreement.agree import MetricValue, agree, asked
 from beholder.kinds.agreement.load import JudgedSet, load
-from beholder.kinds.agreement.measure import agreement, by_category, collect, scored_items
-from beholder.kinds.agreement.protocols import Measure, each, generic, n_words, one, protocol
+from beholder.kinds.agreement.measure import (
+    agreement,
+    by_category,
+    collect,
+    scored_items,
+)
+from beholder.kinds.agreement.protocols import (
+    Measure,
+    each,
+    generic,
+    n_words,
+    one,
+    protocol,
+)
 from beholder.kinds.scores.door import score
 from beholder.options import WorkOptions
 from beholder.records import Item
@@ -27,12 +39,28 @@ from toy.metric import WordCount
 from toy.without import PLOTS, without
 
 
-def item(name: str, words: int, *, image: str = "", second: int = 0, **judgments: object) -> Item:
+def item(
+    name: str,
+    words: int,
+    *,
+    image: str = "",
+    second: int = 0,
+    **judgments: object,
+) -> Item:
     meta = {"candidate_b": "w " * second} if second else {}
-    return Item(name, "w " * words, ("r",), (image or name,), judgments=judgments, meta=meta)
+    return Item(
+        name,
+        "w " * words,
+        ("r",),
+        (image or name,),
+        judgments=judgments,
+        meta=meta,
+    )
 
 
-def found(measure: Measure, items: list[Item], scores: dict[str, float]) -> float | None:
+def found(
+    measure: Measure, items: list[Item], scores: dict[str, float]
+) -> float | None:
     data = collect(measure, items)
     return agreement(data, data.scores(scores), n_resamples=0, seed=0).value
 
@@ -53,9 +81,18 @@ class TestMeasures:
             item("b", 1, second=1, preferred=-1),
             item("c", 1, second=1, preferred=1),
         ]
-        scores = {"a#a": 2.0, "a#b": 1.0, "b#a": 2.0, "b#b": 1.0, "c#a": 1.0, "c#b": 1.0}
+        scores = {
+            "a#a": 2.0,
+            "a#b": 1.0,
+            "b#a": 2.0,
+            "b#b": 1.0,
+            "c#a": 1.0,
+            "c#b": 1.0,
+        }
         measure = Measure("m", "accuracy", one("preferred"), paired=True)
-        assert found(measure, items, scores) == pytest.approx((1 + 0 + 0.5) / 3)
+        assert found(measure, items, scores) == pytest.approx(
+            (1 + 0 + 0.5) / 3
+        )
 
     def test_category_accuracy_is_the_mean_of_the_categories(self) -> None:
         items = [
@@ -69,12 +106,25 @@ class TestMeasures:
         (measure,) = protocol("pascal50s")
         assert found(measure, items, scores) == pytest.approx((0.5 + 1) / 2)
         data = collect(measure, items)
-        assert by_category(data, data.scores(scores)) == {"x": (0.5, 2), "y": (1.0, 2)}
+        assert by_category(data, data.scores(scores)) == {
+            "x": (0.5, 2),
+            "y": (1.0, 2),
+        }
 
     def test_three_way_takes_the_threshold_from_the_gold_ties(self) -> None:
         # differences 0.1 (gold tie), 3 (first), -2 (first): one tie, so the threshold is 2
-        items = [item(n, 1, second=1, preferred=p) for n, p in (("a", 0), ("b", 1), ("c", 1))]
-        scores = {"a#a": 0.1, "a#b": 0.0, "b#a": 3.0, "b#b": 0.0, "c#a": 0.0, "c#b": 2.0}
+        items = [
+            item(n, 1, second=1, preferred=p)
+            for n, p in (("a", 0), ("b", 1), ("c", 1))
+        ]
+        scores = {
+            "a#a": 0.1,
+            "a#b": 0.0,
+            "b#a": 3.0,
+            "b#b": 0.0,
+            "c#a": 0.0,
+            "c#b": 2.0,
+        }
         measure = Measure("m", "three-way", one("preferred"), paired=True)
         assert found(measure, items, scores) == pytest.approx(2 / 3)
 
@@ -84,7 +134,14 @@ class TestMeasures:
             item("b1", 1, image="b", ranks=[-1]), item("b2", 1, image="b", ranks=[-2]),
             item("c1", 1, image="c", ranks=[-1]), item("c2", 1, image="c", ranks=[-2]),
         ]  # fmt: skip
-        scores = {"a1": 2.0, "a2": 1.0, "b1": 9.0, "b2": 8.0, "c1": 0.0, "c2": 1.0}
+        scores = {
+            "a1": 2.0,
+            "a2": 1.0,
+            "b1": 9.0,
+            "b2": 8.0,
+            "c1": 0.0,
+            "c2": 1.0,
+        }
         (measure,) = protocol("wiki_imagereview")
         assert found(measure, items, scores) == pytest.approx((1 + 1 - 1) / 3)
 
@@ -102,20 +159,28 @@ class TestMeasures:
         data = collect(measure, items)
         result = agreement(data, data.scores(scores), n_resamples=20, seed=1)
         assert result.value == pytest.approx(1 / 3)
-        assert (result.n, result.n_missing, result.n_undefined, result.n_sources) == (6, 1, 3, 3)
+        assert (
+            result.n,
+            result.n_missing,
+            result.n_undefined,
+            result.n_sources,
+        ) == (6, 1, 3, 3)
 
     def test_no_picture_with_a_ranking_has_a_reason(self) -> None:
         items = [item(f"a{n}", 1, image="a", ranks=[-n]) for n in (1, 2)]
         (measure,) = protocol("wiki_imagereview")
         data = collect(measure, items)
-        result = agreement(data, data.scores({"a1": 1.0, "a2": 1.0}), n_resamples=20, seed=1)
+        result = agreement(
+            data, data.scores({"a1": 1.0, "a2": 1.0}), n_resamples=20, seed=1
+        )
         assert result.value is None
         assert result.reason == "no correlation within a source is defined"
         assert (result.n, result.n_missing, result.n_undefined) == (0, 0, 2)
 
     def test_partialling_out_length_by_the_textbook_formula(self) -> None:
         items = [
-            item(f"{i}", n, total=t) for i, (n, t) in enumerate([(1, 1), (2, 3), (4, 2), (5, 5)])
+            item(f"{i}", n, total=t)
+            for i, (n, t) in enumerate([(1, 1), (2, 3), (4, 2), (5, 5)])
         ]
         x = {"0": 2.0, "1": 1.0, "2": 3.0, "3": 4.0}
         measure = Measure("m", "pearson", one("total"), control=n_words)
@@ -126,29 +191,43 @@ class TestMeasures:
 
     def test_a_missing_score_is_left_out_and_counted(self) -> None:
         data = collect(
-            Measure("m", "pearson", one("t")), [item(n, 1, t=i) for i, n in enumerate("abcd")]
+            Measure("m", "pearson", one("t")),
+            [item(n, 1, t=i) for i, n in enumerate("abcd")],
         )
         result = agreement(
-            data, data.scores({"a": 1.0, "b": 2.0, "c": 3.0}), n_resamples=50, seed=1
+            data,
+            data.scores({"a": 1.0, "b": 2.0, "c": 3.0}),
+            n_resamples=50,
+            seed=1,
         )
         assert result.value == pytest.approx(1.0)
         assert (result.n, result.n_missing) == (3, 1)
 
-    @pytest.mark.parametrize("scores", [{"a": 1.0, "b": 1.0, "c": 1.0}, {"a": 1.0}, {}])
-    def test_nothing_to_correlate_has_a_reason(self, scores: dict[str, float]) -> None:
+    @pytest.mark.parametrize(
+        "scores", [{"a": 1.0, "b": 1.0, "c": 1.0}, {"a": 1.0}, {}]
+    )
+    def test_nothing_to_correlate_has_a_reason(
+        self, scores: dict[str, float]
+    ) -> None:
         data = collect(
-            Measure("m", "tau-c", one("t")), [item(n, 1, t=i) for i, n in enumerate("abc")]
+            Measure("m", "tau-c", one("t")),
+            [item(n, 1, t=i) for i, n in enumerate("abc")],
         )
         result = agreement(data, data.scores(scores), n_resamples=10, seed=1)
         assert result.value is None
         assert result.reason
 
     def test_the_human_system_of_thumb_is_left_out(self) -> None:
-        items = [item("a", 1, total=1, system="Human"), item("b", 1, total=2, system="X")]
+        items = [
+            item("a", 1, total=1, system="Human"),
+            item("b", 1, total=2, system="X"),
+        ]
         assert collect(protocol("thumb_mscoco")[0], items).first == ("b",)
 
     def test_labels_never_reach_a_metric(self) -> None:
-        (first, second) = scored_items([item("a", 1, second=2, preferred=1)], protocol("pascal50s"))
+        (first, second) = scored_items(
+            [item("a", 1, second=2, preferred=1)], protocol("pascal50s")
+        )
         assert (first.id, second.id) == ("a#a", "a#b")
         for one_item in (first, second):
             assert not one_item.judgments
@@ -160,7 +239,9 @@ class TestMeasures:
             "spearman, good",
             "spearman, raters",
         ]
-        with pytest.raises(ConfigError, match="no item has a numeric judgment 'note'"):
+        with pytest.raises(
+            ConfigError, match="no item has a numeric judgment 'note'"
+        ):
             generic(items, ["note"], "spearman")
         with pytest.raises(ConfigError, match="expected one of"):
             generic(items, None, "icc")
@@ -176,24 +257,35 @@ class Counting(Quiet):
 
 
 ITEMS = tuple(
-    item(f"{i}", 1 + (i * 7) % 5, image=f"{i // 2}", good=(i * 7) % 5 + i % 2) for i in range(20)
+    item(f"{i}", 1 + (i * 7) % 5, image=f"{i // 2}", good=(i * 7) % 5 + i % 2)
+    for i in range(20)
 )
 
 
 class TestAgree:
     def run(self, out: Path, progress: Quiet, **options: Any) -> object:
         judged = JudgedSet("own", False, ITEMS)
-        config = ScoreConfig(data="own", metrics=(), out=out, work=WorkOptions(workers=1))
+        config = ScoreConfig(
+            data="own", metrics=(), out=out, work=WorkOptions(workers=1)
+        )
         measures = generic(ITEMS, None, "spearman")
         return agree(
-            judged, measures, [MetricValue(WordCount(factor=-1))], config, progress, **options
+            judged,
+            measures,
+            [MetricValue(WordCount(factor=-1))],
+            config,
+            progress,
+            **options,
         )
 
     def test_a_second_call_scores_nothing(self, tmp_path: Path) -> None:
         first, second = Counting(), Counting()
         self.run(tmp_path, first)
         self.run(tmp_path, second)
-        assert (first.n, second.n) == (40, 0)  # 20 items, the metric and the length baseline
+        assert (first.n, second.n) == (
+            40,
+            0,
+        )  # 20 items, the metric and the length baseline
 
     def test_the_length_baseline_stands_beside_and_differences_are_paired(
         self, tmp_path: Path
@@ -209,10 +301,16 @@ class TestAgree:
         (difference,) = section.differences
         assert difference.difference == pytest.approx(2 * minus.value)
         assert difference.interval.high < 0
-        assert difference.p_value == pytest.approx(2 / 201)  # no resample crosses 0
+        assert difference.p_value == pytest.approx(
+            2 / 201
+        )  # no resample crosses 0
 
-    def test_length_controlled_for_itself_has_no_value(self, tmp_path: Path) -> None:
-        report = self.run(tmp_path, Quiet(), control_length=True, n_resamples=20)
+    def test_length_controlled_for_itself_has_no_value(
+        self, tmp_path: Path
+    ) -> None:
+        report = self.run(
+            tmp_path, Quiet(), control_length=True, n_resamples=20
+        )
         (section,) = report.sections  # type: ignore[attr-defined]
         assert section.data.name == "spearman, good, beyond length"
         assert all(row.found.value is None for row in section.rows)
@@ -227,12 +325,24 @@ class TestAgree:
 class TestCaparena:
     def test_models_are_ranked_too(self, tmp_path: Path) -> None:
         items = tuple(
-            item(f"{i}", 3, second=1, preferred=1, category="c", model1="long", model2="short")
+            item(
+                f"{i}",
+                3,
+                second=1,
+                preferred=1,
+                category="c",
+                model1="long",
+                model2="short",
+            )
             for i in range(4)
         )
         judged = JudgedSet("caparena", True, items)
-        config = ScoreConfig(data="c", metrics=(), out=tmp_path, work=WorkOptions(workers=1))
-        report = agree(judged, protocol("caparena"), [], config, Quiet(), n_resamples=0)
+        config = ScoreConfig(
+            data="c", metrics=(), out=tmp_path, work=WorkOptions(workers=1)
+        )
+        report = agree(
+            judged, protocol("caparena"), [], config, Quiet(), n_resamples=0
+        )
         assert report.sections[0].rows[0].found.value == 1.0
         assert report.extra["length"] == {
             "model_spearman": pytest.approx(1),
@@ -242,7 +352,11 @@ class TestCaparena:
 
 class TestReliability:
     def test_raters_of_a_list(self) -> None:
-        items = [item("a", 1, r=[1, 1]), item("b", 1, r=[2, 2]), item("c", 1, r=[4, 4])]
+        items = [
+            item("a", 1, r=[1, 1]),
+            item("b", 1, r=[2, 2]),
+            item("c", 1, r=[4, 4]),
+        ]
         result = of_ratings(items, "r")
         values = {c.name: c.value for c in result.coefficients}
         assert values["ICC(2,1)"] == pytest.approx(1.0)
@@ -255,16 +369,25 @@ class TestReliability:
         score(list(ITEMS), [WordCount()], out=tmp_path, workers=1)
         assert of_panels(tmp_path) == []
         file = AnswerFile(tmp_path / "store.sqlite")
-        for question, values in {"q": (1, 1), "r": (3, 3), "s": (5, 5), "t": (2,)}.items():
+        for question, values in {
+            "q": (1, 1),
+            "r": (3, 3),
+            "s": (5, 5),
+            "t": (2,),
+        }.items():
             for judge, value in zip(("a", "b"), values, strict=False):
                 file.put_rating("presence", question, judge, float(value))
         file.close()
         (panel,) = of_panels(tmp_path)
         assert (panel.what, panel.raters) == ("presence", ("a", "b"))
         assert (panel.n_items, panel.n_left_out) == (3, 1)
-        assert {c.name: c.value for c in panel.coefficients}["ICC(2,1)"] == pytest.approx(1.0)
+        assert {c.name: c.value for c in panel.coefficients}[
+            "ICC(2,1)"
+        ] == pytest.approx(1.0)
 
-    def test_questions_that_repeats_answer_differently_are_counted(self, tmp_path: Path) -> None:
+    def test_questions_that_repeats_answer_differently_are_counted(
+        self, tmp_path: Path
+    ) -> None:
         score(list(ITEMS), [WordCount()], out=tmp_path, workers=1)
         file = AnswerFile(tmp_path / "store.sqlite")
         for question, values in {
@@ -274,14 +397,21 @@ class TestReliability:
             "t": (0, 1, 2),
         }.items():
             for judge, value in zip(("a", "b", "c"), values, strict=True):
-                file.put_rating("check_criteria", question, judge, float(value))
+                file.put_rating(
+                    "check_criteria", question, judge, float(value)
+                )
         file.close()
         (panel,) = of_panels(tmp_path)
         assert panel.coefficients[0].name == "same answer by all"
         assert panel.coefficients[0].value == 0.5  # q and s, of four
 
     def test_metrics_of_a_run_are_raters(self, tmp_path: Path) -> None:
-        score(list(ITEMS), [WordCount(), WordCount(factor=2)], out=tmp_path, workers=1)
+        score(
+            list(ITEMS),
+            [WordCount(), WordCount(factor=2)],
+            out=tmp_path,
+            workers=1,
+        )
         with Store.read(tmp_path) as store:
             result = reliability(store)
             values = {c.name: c.value for c in result.coefficients}
@@ -293,7 +423,11 @@ class TestReliability:
 
 class TestCommands:
     @pytest.fixture
-    def cli(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    def cli(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> Cli:
         monkeypatch.setenv("BEHOLDER_CACHE", "off")
         return runner(monkeypatch, capsys)
 
@@ -304,21 +438,30 @@ class TestCommands:
             for n, i in enumerate(ITEMS)
         ]  # fmt: skip
         path = tmp_path / "own.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        path.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
         return path
 
     @pytest.mark.drawn
-    def test_agree_prints_tables_and_draws_figures(self, cli: Cli, tmp_path: Path) -> None:
+    def test_agree_prints_tables_and_draws_figures(
+        self, cli: Cli, tmp_path: Path
+    ) -> None:
         arguments = ["agree", str(self.data(tmp_path)), "-m", "rouge.rouge_1", "--label", "good",
                      "-o", str(tmp_path / "run"), "--resamples", "50", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)
         assert done.code == 0, done.err
         assert "rouge_1" in done.out
         assert "length" in done.out
-        assert (tmp_path / "run" / "agreement" / "1-spearman-good-scatter.png").is_file()
+        assert (
+            tmp_path / "run" / "agreement" / "1-spearman-good-scatter.png"
+        ).is_file()
         again = cli(*arguments, "--json", "--no-figures")
         report = json.loads(again.out)
-        assert [row["metric"] for row in report["measures"][0]["metrics"]] == ["rouge", "length"]
+        assert [row["metric"] for row in report["measures"][0]["metrics"]] == [
+            "rouge",
+            "length",
+        ]
         assert "40 reused" in again.err
 
     def test_without_matplotlib_agree_says_that_it_draws_nothing(
@@ -329,7 +472,10 @@ class TestCommands:
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)
         assert done.code == 0, done.err
-        assert "left out: drawing figures needs the package 'matplotlib'" in done.err
+        assert (
+            "left out: drawing figures needs the package 'matplotlib'"
+            in done.err
+        )
         assert not (tmp_path / "run" / "agreement").exists()
         assert "left out" not in cli(*arguments, "--no-figures").err
 
@@ -338,7 +484,9 @@ class TestCommands:
     ) -> None:
         data = self.data(tmp_path)
         lines = data.read_text("utf-8").splitlines(keepends=True)
-        data.write_text("".join([lines[0], "nonsense\n", *lines[1:]]), encoding="utf-8")
+        data.write_text(
+            "".join([lines[0], "nonsense\n", *lines[1:]]), encoding="utf-8"
+        )
         arguments = ["agree", str(data), "-m", "rouge", "--label", "good", "--json",
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--no-figures"]  # fmt: skip
         stopped = cli(*arguments)
@@ -350,7 +498,9 @@ class TestCommands:
         assert json.loads(done.out)["n_items"] == 7
 
     def test_agree_on_judges(self, cli: Cli, tmp_path: Path) -> None:
-        done = cli("agree", str(self.data(tmp_path)), "--judges", "--label", "r")
+        done = cli(
+            "agree", str(self.data(tmp_path)), "--judges", "--label", "r"
+        )
         assert done.code == 0, done.err
         assert "ICC(2,1)" in done.out
 
@@ -369,8 +519,17 @@ def test_caption_metrics_agree_as_the_published_code_does(
     # METEOR 1.5 0.4163
     judged = load("flickr8k_expert", str(shared_data / "human_judgments"))
     config = ScoreConfig(data="f", metrics=(), out=tmp_path)
-    metrics = [asked(name) for name in ("bleu", "rouge", "cider", "cider_d", "meteor")]
-    report = agree(judged, protocol("flickr8k_expert"), metrics, config, Quiet(), n_resamples=0)
+    metrics = [
+        asked(name) for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
+    ]
+    report = agree(
+        judged,
+        protocol("flickr8k_expert"),
+        metrics,
+        config,
+        Quiet(),
+        n_resamples=0,
+    )
     values = {row.metric: row.found.value for row in report.sections[0].rows}
     assert values["bleu"] == pytest.approx(0.3105, abs=0.005)
     assert values["rouge"] == pytest.approx(0.3288, abs=0.005)

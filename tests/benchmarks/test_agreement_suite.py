@@ -22,14 +22,29 @@ from beholder.kinds.agreement.agreement_suite import (
     load_sets,
     together,
 )
-from beholder.kinds.agreement.suite_page import measures_table, suite_table, write_suite
+from beholder.kinds.agreement.suite_page import (
+    measures_table,
+    suite_table,
+    write_suite,
+)
 from beholder.metrics import metric
 from beholder.options import DataOptions
 from beholder.report.study_tables import latex
 from beholder.run.session import Quiet
 from toy.command import Cli, runner
 
-WORDS = ("dog", "cat", "tree", "house", "river", "boat", "child", "red", "old", "tall")
+WORDS = (
+    "dog",
+    "cat",
+    "tree",
+    "house",
+    "river",
+    "boat",
+    "child",
+    "red",
+    "old",
+    "tall",
+)
 
 
 def own_rows(n: int = 30) -> list[dict[str, Any]]:
@@ -38,14 +53,19 @@ def own_rows(n: int = 30) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for i in range(n):
         shared = i % 6
-        words = [*WORDS[:shared], *(rng.choice("abcdefgh") * 3 for _ in range(9 - shared + i % 4))]
+        words = [
+            *WORDS[:shared],
+            *(rng.choice("abcdefgh") * 3 for _ in range(9 - shared + i % 4)),
+        ]
         rng.shuffle(words)
         row: dict[str, Any] = {
             "id": str(i),
             "candidate": " ".join(words),
             "references": [" ".join(WORDS)],
         }
-        rows.append(row | {"images": [f"{i}.png"], "judgments": {"good": shared}})
+        rows.append(
+            row | {"images": [f"{i}.png"], "judgments": {"good": shared}}
+        )
     return rows
 
 
@@ -67,7 +87,9 @@ def pairs() -> list[dict[str, Any]]:
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    path.write_bytes(
+        gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode()
+    )
 
 
 @pytest.fixture
@@ -80,18 +102,29 @@ def folder(tmp_path: Path) -> Path:
     (made / "pictures").mkdir()
     published = made / "flickr8k_expert"
     published.mkdir()
-    judged = [{"caption": "a dog", "rating": 4}, {"caption": "a cat", "rating": 1}]
-    entry = {"ground_truth": ["a dog runs"], "image_path": "x/1.jpg", "human_judgement": judged}
+    judged = [
+        {"caption": "a dog", "rating": 4},
+        {"caption": "a cat", "rating": 1},
+    ]
+    entry = {
+        "ground_truth": ["a dog runs"],
+        "image_path": "x/1.jpg",
+        "human_judgement": judged,
+    }
     (published / "flickr8k.json").write_text(json.dumps({"1": entry}))
     return made
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     return runner(monkeypatch, capsys)
 
 
-def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(folder: Path) -> None:
+def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(
+    folder: Path,
+) -> None:
     found = load_sets(folder, DataOptions())
     assert [(one.name, one.known, len(one.items)) for one in found] == [
         ("flickr8k_expert", True, 2),
@@ -100,7 +133,9 @@ def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(folder
     ]
 
 
-def test_what_holds_no_judgments_or_two_of_a_name_is_told(folder: Path) -> None:
+def test_what_holds_no_judgments_or_two_of_a_name_is_told(
+    folder: Path,
+) -> None:
     write(folder / "own.jsonl", own_rows())
     with pytest.raises(ConfigError, match="two sets are called own"):
         load_sets(folder, DataOptions())
@@ -111,15 +146,23 @@ def test_what_holds_no_judgments_or_two_of_a_name_is_told(folder: Path) -> None:
         load_sets(folder / "pictures", DataOptions())
 
 
-def config(folder: Path, *names: str, n_resamples: int = 200) -> AgreementSuiteConfig:
+def config(
+    folder: Path, *names: str, n_resamples: int = 200
+) -> AgreementSuiteConfig:
     metrics = tuple(asked(name) for name in names)
-    return AgreementSuiteConfig(folder, metrics, folder.parent / "out", n_resamples=n_resamples)
+    return AgreementSuiteConfig(
+        folder, metrics, folder.parent / "out", n_resamples=n_resamples
+    )
 
 
-def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(folder: Path) -> None:
+def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
+    folder: Path,
+) -> None:
     suite = config(folder, "rouge.rouge_1", "ter")
     sets = load_sets(folder, DataOptions())
-    report = together(suite, [held_against(one, suite, Quiet()) for one in sets])
+    report = together(
+        suite, [held_against(one, suite, Quiet()) for one in sets]
+    )
     assert report.metrics == ("rouge.rouge_1", "ter", "length")
     by_name = {one.name: one for one in report.headlines}
     own = by_name["own"]
@@ -131,13 +174,20 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(folder: 
     f1 = [2 * hits / (n + 10) for hits, n in zip(shared, n_words, strict=True)]
     assert recall.agreement == pytest.approx(spearmanr(f1, gold).statistic)
     assert len(set(n_words)) > 1
-    assert own.metrics[2].agreement == pytest.approx(spearmanr(n_words, gold).statistic)
+    assert own.metrics[2].agreement == pytest.approx(
+        spearmanr(n_words, gold).statistic
+    )
     assert own.metrics[0].cluster == 1
     assert own.metrics[2].cluster != 1
     pairs_found = by_name["pascal50s"]
     assert [row.agreement for row in pairs_found.metrics[:2]] == [1.0, 1.0]
-    ratings = by_name["flickr8k_expert"].metrics[2]  # length: 2 and 2 words, nothing varies
-    assert (ratings.agreement, ratings.reason) == (None, "the scores or the labels do not vary")
+    ratings = by_name["flickr8k_expert"].metrics[
+        2
+    ]  # length: 2 and 2 words, nothing varies
+    assert (ratings.agreement, ratings.reason) == (
+        None,
+        "the scores or the labels do not vary",
+    )
     table = suite_table(report)
     row = table.rows[0]
     assert row["own"] == recall.agreement
@@ -145,18 +195,26 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(folder: 
     assert (row["own_low"], row["own_high"]) == (recall.low, recall.high)
     assert (row["own_best"], table.rows[2]["own_best"]) == (True, False)
     stars = [[one[f"{name}_best"] for name in by_name] for one in table.rows]
-    assert [one["n_best"] for one in table.rows] == [sum(each) for each in stars]
+    assert [one["n_best"] for one in table.rows] == [
+        sum(each) for each in stars
+    ]
     assert np.array(stars).any(axis=0).tolist() == [True, True, True]
     assert r"pascal50s & $\star$ \\" in latex(table)
-    assert rf"ter & 1.000 $\star$ & {table.rows[1]['own']:.3f} [" in latex(table)
+    assert rf"ter & 1.000 $\star$ & {table.rows[1]['own']:.3f} [" in latex(
+        table
+    )
     assert len(measures_table(report).rows) == 3 * 3
 
 
-def test_the_page_is_whole_and_escapes_names(folder: Path, tmp_path: Path) -> None:
+def test_the_page_is_whole_and_escapes_names(
+    folder: Path, tmp_path: Path
+) -> None:
     write(folder / "<b>x&amp;.jsonl", own_rows(8))
     suite = config(folder, "bleu", n_resamples=0)
     sets = load_sets(folder, DataOptions())
-    report = together(suite, [held_against(one, suite, Quiet()) for one in sets])
+    report = together(
+        suite, [held_against(one, suite, Quiet()) for one in sets]
+    )
     page = write_suite(report, tmp_path / "suite.html").read_text()
     assert "<b>x" not in page
     assert "&lt;b&gt;x&amp;amp;" in page
@@ -167,13 +225,19 @@ def test_the_page_is_whole_and_escapes_names(folder: Path, tmp_path: Path) -> No
 
 def test_pictures_lie_beside_the_files_of_a_set(folder: Path) -> None:
     suite = config(folder, "bleu")
-    roots = [suite.run_of(one).rows.media_root for one in load_sets(folder, DataOptions())]
+    roots = [
+        suite.run_of(one).rows.media_root
+        for one in load_sets(folder, DataOptions())
+    ]
     assert roots == [folder / "flickr8k_expert", folder, folder]
 
 
 def test_too_few_resamples_could_tell_nothing_apart(folder: Path) -> None:
     # Three metrics, two tests against the best: 2 * 2 / (n + 1) < 0.05 from n = 80 on.
-    with pytest.raises(ConfigError, match="resamples=79: too few to separate 3 metrics; take 80"):
+    with pytest.raises(
+        ConfigError,
+        match="resamples=79: too few to separate 3 metrics; take 80",
+    ):
         config(folder, "bleu", "ter", n_resamples=79)
     assert config(folder, "bleu", "ter", n_resamples=80).n_resamples == 80
     assert 2 * 2 / 81 < 0.05 <= 2 * 2 / 80
@@ -189,12 +253,26 @@ def test_the_same_command_goes_on_and_gives_the_same(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder.parent)
-    command = ("agree", "--suite", "sets", "-m", "chrf", "-m", "ter", "--resamples", "100")
+    command = (
+        "agree",
+        "--suite",
+        "sets",
+        "-m",
+        "chrf",
+        "-m",
+        "ter",
+        "--resamples",
+        "100",
+    )
     first = cli(*command, "--json")
     assert first.code == 0, first.err
     assert "set 2 of 3: own, 30 judged" in first.err
     told = json.loads(first.out)
-    assert [one["set"] for one in told["measures"]] == ["flickr8k_expert", "own", "pascal50s"]
+    assert [one["set"] for one in told["measures"]] == [
+        "flickr8k_expert",
+        "own",
+        "pascal50s",
+    ]
     out = folder.parent / "runs" / "suite-sets"
     files = {path: path.read_bytes() for path in (out / "tables").iterdir()}
     assert {path.name for path in files} == {
@@ -204,7 +282,11 @@ def test_the_same_command_goes_on_and_gives_the_same(
     }
     with (out / "tables" / "suite.csv").open() as file:
         rows = {row["metric"]: row for row in csv.DictReader(file)}
-    of_chrf = next(one for one in told["measures"][1]["metrics"] if one["metric"] == "chrf")
+    of_chrf = next(
+        one
+        for one in told["measures"][1]["metrics"]
+        if one["metric"] == "chrf"
+    )
     assert float(rows["chrf"]["own"]) == of_chrf["agreement"]
     page = (out / "suite.html").read_bytes()
     (out / "own" / "report.html").unlink(missing_ok=True)
@@ -219,8 +301,18 @@ def test_kind_and_control_reach_the_measures(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder.parent)
-    options = ("--statistic", "pearson", "--control", "length", "--resamples", "0", "--json")
-    told = json.loads(cli("agree", "--suite", "sets", "-m", "chrf", *options).out)
+    options = (
+        "--statistic",
+        "pearson",
+        "--control",
+        "length",
+        "--resamples",
+        "0",
+        "--json",
+    )
+    told = json.loads(
+        cli("agree", "--suite", "sets", "-m", "chrf", *options).out
+    )
     names = {one["set"]: one["measure"] for one in told["measures"]}
     assert names["own"] == "pearson, good, beyond length"
     assert names["flickr8k_expert"] == "tau-c, each rating, beyond length"
@@ -242,12 +334,19 @@ def test_a_dry_run_writes_nothing_and_other_sources_are_refused(
 
 
 def test_a_metric_without_any_score_hinders_no_other(folder: Path) -> None:
-    write(folder / "own.jsonl.gz", [{**row, "references": []} for row in own_rows()])
+    write(
+        folder / "own.jsonl.gz",
+        [{**row, "references": []} for row in own_rows()],
+    )
     suite = config(folder, "ter")
-    judged = next(one for one in load_sets(folder, DataOptions()) if one.name == "own")
+    judged = next(
+        one for one in load_sets(folder, DataOptions()) if one.name == "own"
+    )
     (measure,), _ = held_against(judged, suite, Quiet())
     assert [row.n for row in measure.metrics] == [0, 30]
     assert [row.cluster for row in measure.metrics] == [None, 1]
     n_words = [len(item.candidate.split()) for item in judged.items]
     gold = [item.judgments["good"] for item in judged.items]
-    assert measure.metrics[1].agreement == pytest.approx(spearmanr(n_words, gold).statistic)
+    assert measure.metrics[1].agreement == pytest.approx(
+        spearmanr(n_words, gold).statistic
+    )

@@ -34,24 +34,42 @@ def entity(*mentions: str, **attributes: str) -> dict[str, Any]:
         "head": mentions[0],
         "heads": list(mentions),
         "attributes": list(attributes.values()),
-        "attribute_sentence_idxs": {words: [0] for words in attributes.values()},
-        "attribute_text_spans": {words: [span(words)] for words in attributes.values()},
+        "attribute_sentence_idxs": {
+            words: [0] for words in attributes.values()
+        },
+        "attribute_text_spans": {
+            words: [span(words)] for words in attributes.values()
+        },
         "text_spans": [span(words) for words in mentions],
     }
 
 
 def relation(subject: int, words: str, other: int) -> dict[str, Any]:
-    found = {"subject": subject, "object": other, "relation": words, "sentence_idxs": [0]}
+    found = {
+        "subject": subject,
+        "object": other,
+        "relation": words,
+        "sentence_idxs": [0],
+    }
     return {**found, "text_spans": [span(words)]}
 
 
 GOLD = {
-    "entities": [entity("man", "He", a="tall", b="smiles"), entity("cup", a="red"), entity("dog")],
+    "entities": [
+        entity("man", "He", a="tall", b="smiles"),
+        entity("cup", a="red"),
+        entity("dog"),
+    ],
     "relations": [relation(0, "holds", 1), relation(0, "near", 2)],
 }
 FOUND = {
     # "He" is another's, "tall" the cup's, "smiles" is missed, and the dog is near the cup
-    "entities": [entity("man"), entity("cup", a="tall", b="red"), entity("He"), entity("dog")],
+    "entities": [
+        entity("man"),
+        entity("cup", a="tall", b="red"),
+        entity("He"),
+        entity("dog"),
+    ],
     "relations": [relation(0, "holds", 1), relation(3, "near", 1)],
 }
 
@@ -62,20 +80,32 @@ def write(path: Path, *rows: object) -> Path:
 
 
 def test_elements_and_what_they_hang_on() -> None:
-    found = compare_graphs(PublishedGraph.of_public(GOLD), PublishedGraph.of_public(FOUND))
-    entities, attributes, relations = (found[kind] for kind in ("entity", "attribute", "relation"))
+    found = compare_graphs(
+        PublishedGraph.of_public(GOLD), PublishedGraph.of_public(FOUND)
+    )
+    entities, attributes, relations = (
+        found[kind] for kind in ("entity", "attribute", "relation")
+    )
     assert (entities.precision, entities.recall) == (0.75, 1.0)
     assert entities.f1 == pytest.approx(6 / 7)
     assert entities.shares == {"coref": 0.75}  # man, cup, dog; not He
     assert attributes.precision == 1.0
     assert attributes.recall == pytest.approx(2 / 3)
     assert attributes.shares == {"head": 0.5}  # red, not tall
-    assert (relations.precision, relations.recall, relations.f1) == (1.0, 1.0, 1.0)
+    assert (relations.precision, relations.recall, relations.f1) == (
+        1.0,
+        1.0,
+        1.0,
+    )
     assert relations.shares == {"head": 0.5, "tail": 0.5}
 
 
 def test_relations_that_nothing_is_written_for_match_by_their_words() -> None:
-    silent = {**relation(0, "holds", 1), "relation": "part of", "text_spans": []}
+    silent = {
+        **relation(0, "holds", 1),
+        "relation": "part of",
+        "text_spans": [],
+    }
     gold = PublishedGraph.of_public({**GOLD, "relations": [silent]})
     for words, share in (("part of", 1.0), ("of", 0.0)):
         made = {**silent, "relation": words, "text_spans": [span("near")]}
@@ -83,7 +113,9 @@ def test_relations_that_nothing_is_written_for_match_by_their_words() -> None:
         assert compare_graphs(gold, found)["relation"].recall == share
 
 
-def test_a_graph_held_against_itself_is_right_and_an_empty_one_has_no_shares() -> None:
+def test_a_graph_held_against_itself_is_right_and_an_empty_one_has_no_shares() -> (
+    None
+):
     gold, nothing = PublishedGraph.of_public(GOLD), PublishedGraph((), ())
     for scores in compare_graphs(gold, gold).values():
         assert (scores.precision, scores.recall, scores.f1) == (1.0, 1.0, 1.0)
@@ -93,27 +125,46 @@ def test_a_graph_held_against_itself_is_right_and_an_empty_one_has_no_shares() -
         assert set(scores.shares.values()) == {None}
 
 
-def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(tmp_path: Path) -> None:
+def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
+    tmp_path: Path,
+) -> None:
     text = "A dog sleeps."
     other = {**entity("dog"), "text_spans": [[2, 5]]}
-    empty = {"entities": [other, {**other, "text_spans": [[0, 1]]}], "relations": []}
+    empty = {
+        "entities": [other, {**other, "text_spans": [[0, 1]]}],
+        "relations": [],
+    }
     path = write(
-        tmp_path / "a.jsonl", {"text": TEXT, "graph": GOLD}, {"text": text, "graph": empty}
+        tmp_path / "a.jsonl",
+        {"text": TEXT, "graph": GOLD},
+        {"text": text, "graph": empty},
     )
     found = score_annotated(read_graphs(path), GraphReader("reference"))
     assert found["entity"].recall == pytest.approx((1.0 + 0.5) / 2)
     assert found["entity"].shares["coref"] == 1.0
-    assert found["relation"].shares == {"head": 1.0, "tail": 1.0}  # the second text has none
+    assert found["relation"].shares == {
+        "head": 1.0,
+        "tail": 1.0,
+    }  # the second text has none
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         ({"text": "A dog."}, "graph: is None; expected a dict"),
-        ({"text": "A dog.", "graph": {"entities": []}}, "graph: the graph has no 'relations'"),
-        ({"text": "A dog.", "graph": {"entities": 3, "relations": []}}, "graph cannot be read"),
         (
-            {"text": "A dog.", "graph": {"entities": [{"head": 1}], "relations": []}},
+            {"text": "A dog.", "graph": {"entities": []}},
+            "graph: the graph has no 'relations'",
+        ),
+        (
+            {"text": "A dog.", "graph": {"entities": 3, "relations": []}},
+            "graph cannot be read",
+        ),
+        (
+            {
+                "text": "A dog.",
+                "graph": {"entities": [{"head": 1}], "relations": []},
+            },
             "graph cannot be read",
         ),
         ([1], "is no object"),
@@ -129,7 +180,9 @@ def test_a_row_that_is_no_annotated_graph_is_named(
     assert message in str(caught.value)
 
 
-def answer(words: str, side: str, present: bool, **further: object) -> dict[str, object]:
+def answer(
+    words: str, side: str, present: bool, **further: object
+) -> dict[str, object]:
     fixed = {"kind": "entity", "text": words, "target": f"about {words}"}
     return {**fixed, "side": side, "present": present, **further}
 
@@ -167,13 +220,21 @@ def test_a_judge_is_held_against_peoples_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({**ROWS[0], "side": "left"}, "side: is 'left'; expected one of candidate, reference"),
+        (
+            {**ROWS[0], "side": "left"},
+            "side: is 'left'; expected one of candidate, reference",
+        ),
         ({**ROWS[0], "kind": "thing"}, "kind: is 'thing'"),
         ({**ROWS[0], "present": "yes"}, "present: is 'yes'; expected a bool"),
-        ({**ROWS[0], "grade": 6}, "grade: is 6; expected a number from 1 to 5"),
+        (
+            {**ROWS[0], "grade": 6},
+            "grade: is 6; expected a number from 1 to 5",
+        ),
     ],
 )
-def test_a_row_that_is_no_answer_is_named(row: object, message: str, tmp_path: Path) -> None:
+def test_a_row_that_is_no_answer_is_named(
+    row: object, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(DataError) as caught:
         read_answers(write(tmp_path / "a.jsonl", row))
     assert caught.value.line == 1

@@ -6,7 +6,14 @@ Gold {1 2 3} {4 5 6 7}, found {1 2} {3 4 5} {6 7}: the example is our own, the s
 from __future__ import annotations
 
 import pytest
-from benchmarks.clusters import Agreement, Cluster, b_cubed, ceaf_e, merged, muc
+from benchmarks.clusters import (
+    Agreement,
+    Cluster,
+    b_cubed,
+    ceaf_e,
+    merged,
+    muc,
+)
 
 
 def sets(*groups: str) -> list[Cluster]:
@@ -58,7 +65,9 @@ def test_agreements_of_documents_add_up() -> None:
 
 
 def test_links_merge_to_clusters() -> None:
-    assert sorted(sorted(c, key=str) for c in merged([(1, 2), (3, 4), (2, 5)])) == [
+    assert sorted(
+        sorted(c, key=str) for c in merged([(1, 2), (3, 4), (2, 5)])
+    ) == [
         [1, 2, 5],
         [3, 4],
     ]

@@ -64,7 +64,9 @@ def found(
 ) -> list[GranularFinding]:
     judged = load("docent_granular", str(table(folder / "data", rows)))
     config = ScoreConfig(judged.name, (), folder / "run")
-    return list(granular(judged, metrics, config, Quiet(), n_resamples=50).findings)
+    return list(
+        granular(judged, metrics, config, Quiet(), n_resamples=50).findings
+    )
 
 
 def test_figures_of_mistakes_by_hand(tmp_path: Path) -> None:
@@ -87,7 +89,9 @@ def test_figures_of_mistakes_by_hand(tmp_path: Path) -> None:
     assert mistakes.held_out.f1 == pytest.approx((4 / 6 + 6 / 8) / 2)
 
 
-def test_figures_of_omissions_stand_on_the_reference_side(tmp_path: Path) -> None:
+def test_figures_of_omissions_stand_on_the_reference_side(
+    tmp_path: Path,
+) -> None:
     omissions = found(tmp_path, Digits())[2]
     assert omissions.label == "omissions"
     assert omissions.alerts is not None
@@ -108,17 +112,24 @@ def test_verdicts_do_where_there_are_no_scores(tmp_path: Path) -> None:
     assert mistakes.recall.value == pytest.approx(2 / 3)
 
 
-def test_a_metric_without_units_is_refused_with_a_reason_per_side(tmp_path: Path) -> None:
+def test_a_metric_without_units_is_refused_with_a_reason_per_side(
+    tmp_path: Path,
+) -> None:
     none = found(tmp_path / "a", Digits(tells="nothing"))[0]
     assert none.alerts is None
-    assert none.reason == "gives no units with a place in the candidate and a score or verdict"
+    assert (
+        none.reason
+        == "gives no units with a place in the candidate and a score or verdict"
+    )
     one_side = found(tmp_path / "b", Digits(sides="candidate"), rows=SIX)
     assert one_side[0].reason is None
     assert one_side[2].reason is not None
     assert "in the reference" in one_side[2].reason
 
 
-def test_items_without_a_score_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_items_without_a_score_are_left_out_and_counted(
+    tmp_path: Path,
+) -> None:
     rows = [*ROWS, {**ROWS[0], "generation": "fails1", "mistakes": []}]
     mistakes = found(tmp_path / "a", Digits(), rows=rows)[0]
     assert (mistakes.n_items, mistakes.n_missing) == (2, 1)
@@ -140,7 +151,9 @@ def test_without_any_mark_there_is_no_figure(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_intervals_resample_pictures(tmp_path: Path) -> None:
-    twice = [{**row, "model": f"m{i}", "uuid": "same"} for i, row in enumerate(ROWS)]
+    twice = [
+        {**row, "model": f"m{i}", "uuid": "same"} for i, row in enumerate(ROWS)
+    ]
     mistakes = found(tmp_path / "a", Digits(), rows=twice)[0]
     assert mistakes.alerts is not None
     assert mistakes.alerts.interval is None, "one picture: nothing to resample"
@@ -148,28 +161,49 @@ def test_intervals_resample_pictures(tmp_path: Path) -> None:
     apart = found(tmp_path / "b", Digits())[0]
     assert apart.precision.interval is not None
     # The precision of each picture alone bounds what resampling pictures can give: 1/2 and 1.
-    assert 0.5 == apart.precision.interval.low < apart.precision.interval.high == 1.0
+    assert (
+        0.5
+        == apart.precision.interval.low
+        < apart.precision.interval.high
+        == 1.0
+    )
 
 
 def test_a_set_without_marks_is_an_error(tmp_path: Path) -> None:
-    judged = JudgedSet("docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),))
+    judged = JudgedSet(
+        "docent_granular", True, (Item("a", "b", ("c",), judgments={"x": 1}),)
+    )
     with pytest.raises(ConfigError, match="no item has marked spans"):
-        granular(judged, [Digits()], ScoreConfig("d", (), tmp_path / "run"), Quiet())
+        granular(
+            judged, [Digits()], ScoreConfig("d", (), tmp_path / "run"), Quiet()
+        )
 
 
 def test_the_command_prints_metrics_and_refusals(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     cli = runner(monkeypatch, capsys, "agree", "docent_granular")
 
     def command(*more: str) -> Done:
         data = str(table(tmp_path / "data", SIX))
-        return cli("--data", data, "-o", str(tmp_path / "run"), "--resamples", "20", *more)
+        return cli(
+            "--data",
+            data,
+            "-o",
+            str(tmp_path / "run"),
+            "--resamples",
+            "20",
+            *more,
+        )
 
     shown = command("-m", "ngram_embed", "-m", "rouge", "--json")
     assert shown.code == 0, shown.err
     rows = json.loads(shown.out)["findings"]
-    assert [(row["label"], row["metric"], row["reason"] is None) for row in rows] == [
+    assert [
+        (row["label"], row["metric"], row["reason"] is None) for row in rows
+    ] == [
         (label, name, name != "rouge")
         for label in ("mistakes", "omissions")
         for name in ("ngram_embed", "rouge", "random scores")

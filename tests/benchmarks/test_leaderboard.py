@@ -15,7 +15,10 @@ from msgspec import structs
 from beholder.errors import ConfigError, RunError
 from beholder.kinds.scores.door import score
 from beholder.records import Item, ItemFailure, ItemScore
-from beholder.report.standing_figure import standing_figure, write_standing_figure
+from beholder.report.standing_figure import (
+    standing_figure,
+    write_standing_figure,
+)
 from beholder.report.study_tables import latex
 from beholder.report.tables import leaderboard_tables
 from beholder.run import manifest
@@ -26,12 +29,19 @@ from toy.metric import WordCount
 from toy.runs import write_run
 
 
-def _run(folder: Path, scores: Mapping[str, float | None], system: str | None = None) -> Path:
+def _run(
+    folder: Path, scores: Mapping[str, float | None], system: str | None = None
+) -> Path:
     """A run with a text per picture and its score; None is a failure."""
     group = {} if system is None else {"system": system}
-    items = [Item(f"{name}-{system}", "x", images=(name,), group=group) for name in scores]
+    items = [
+        Item(f"{name}-{system}", "x", images=(name,), group=group)
+        for name in scores
+    ]
     found = [
-        ItemFailure("ItemError", "no") if score is None else ItemScore({"f1": score})
+        ItemFailure("ItemError", "no")
+        if score is None
+        else ItemScore({"f1": score})
         for score in scores.values()
     ]
     return write_run(folder, items, {"m": found})
@@ -39,7 +49,9 @@ def _run(folder: Path, scores: Mapping[str, float | None], system: str | None = 
 
 def _board(*folders: Path) -> Board:
     with ExitStack() as stack:
-        (board,) = leaderboard([stack.enter_context(Store.read(run)) for run in folders])
+        (board,) = leaderboard(
+            [stack.enter_context(Store.read(run)) for run in folders]
+        )
     return board
 
 
@@ -48,11 +60,18 @@ def test_systems_of_one_run_and_of_several(tmp_path: Path) -> None:
         return [Item(f"{system}{i}", "w " * (words + i % 2), images=(f"{i}",),
                      group={"system": system}) for i in range(10)]  # fmt: skip
 
-    score([*texts("b", 2), *texts("a", 4)], [WordCount()], out=tmp_path / "one", workers=1)
+    score(
+        [*texts("b", 2), *texts("a", 4)],
+        [WordCount()],
+        out=tmp_path / "one",
+        workers=1,
+    )
     with Store.read(tmp_path / "one") as store:
         (board,) = leaderboard([store])
     assert [s.system for s in board.standings] == ["a", "b"]
-    assert [(s.mean, s.rank, s.best_rank, s.worst_rank) for s in board.standings] == [
+    assert [
+        (s.mean, s.rank, s.best_rank, s.worst_rank) for s in board.standings
+    ] == [
         (4.5, 1, 1, 1),
         (2.5, 2, 2, 2),
     ]
@@ -61,7 +80,10 @@ def test_systems_of_one_run_and_of_several(tmp_path: Path) -> None:
         score(plain, [WordCount()], out=tmp_path / name, workers=1)
     with Store.read(tmp_path / "x") as x, Store.read(tmp_path / "y") as y:
         (board,) = leaderboard([x, y])
-    assert [(s.system, s.rank) for s in board.standings] == [("x", 1), ("y", 1)]
+    assert [(s.system, s.rank) for s in board.standings] == [
+        ("x", 1),
+        ("y", 1),
+    ]
 
 
 def test_runs_made_differently_are_refused(tmp_path: Path) -> None:
@@ -84,10 +106,13 @@ def test_no_system_gains_by_failing_on_a_hard_picture(tmp_path: Path) -> None:
         ("whole", 1.0, 1, 1, 0), ("part", 0.75, 2, 1, 1),
     ]  # fmt: skip
     assert (board.n_sources, board.n_all_sources) == (1, 2)
-    assert {s.best_rank for s in board.standings} == {None}  # one source: nothing to resample
+    assert {s.best_rank for s in board.standings} == {
+        None
+    }  # one source: nothing to resample
     (table,) = leaderboard_tables([board])
     assert (
-        "means over the 1 of 2 sources (pictures, videos) that all systems scored." in table.notes
+        "means over the 1 of 2 sources (pictures, videos) that all systems scored."
+        in table.notes
     )
 
 
@@ -101,14 +126,20 @@ def test_each_picture_counts_alike(tmp_path: Path) -> None:
 def test_folders_of_one_name_are_two_systems(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = [_run(tmp_path / name / "run", {"p": n, "q": n}) for n, name in enumerate("ab")]
+    runs = [
+        _run(tmp_path / name / "run", {"p": n, "q": n})
+        for n, name in enumerate("ab")
+    ]
     assert [(s.system, s.mean) for s in _board(*runs).standings] == [
         ("b/run", 1.0), ("a/run", 0.0),
     ]  # fmt: skip
     monkeypatch.chdir(runs[0])
     assert [s.system for s in _board(Path()).standings] == ["run"]
     named = _run(tmp_path / "c", {"p": 0.5, "q": 0.5}, system="run")
-    assert [s.system for s in _board(runs[1], named).standings] == ["b/run", "run"]
+    assert [s.system for s in _board(runs[1], named).standings] == [
+        "b/run",
+        "run",
+    ]
     with pytest.raises(ConfigError, match="is given twice"):
         _board(Path(), runs[0])
 
@@ -118,20 +149,32 @@ def test_a_system_that_failed_everywhere_stands_last(tmp_path: Path) -> None:
     bad = _run(tmp_path / "bad", {"p": None, "q": None})
     first, last = _board(good, bad).standings
     assert (first.system, first.mean, first.rank) == ("good", 0.75, 1)
-    assert (last.system, last.mean, last.rank, last.n, last.n_failed) == ("bad", None, None, 0, 2)
+    assert (last.system, last.mean, last.rank, last.n, last.n_failed) == (
+        "bad",
+        None,
+        None,
+        0,
+        2,
+    )
     assert [s.mean for s in _board(bad).standings] == [None]
 
 
 def test_systems_without_a_common_picture_are_refused(tmp_path: Path) -> None:
     runs = [_run(tmp_path / name, {name: 1.0}) for name in "ab"]
-    with pytest.raises(ConfigError, match=r"no picture .* scored sources: a 1, b 1"):
+    with pytest.raises(
+        ConfigError, match=r"no picture .* scored sources: a 1, b 1"
+    ):
         _board(*runs)
 
 
 def test_runs_of_another_kind_are_refused(tmp_path: Path) -> None:
     runs = [_run(tmp_path / name, {"p": 1.0}) for name in "ab"]
-    manifest.write(runs[1], structs.replace(manifest.read(runs[1]), kind="ranking"))
-    with pytest.raises(RunError, match="b holds a run of the kind 'ranking', not 'scores'"):
+    manifest.write(
+        runs[1], structs.replace(manifest.read(runs[1]), kind="ranking")
+    )
+    with pytest.raises(
+        RunError, match="b holds a run of the kind 'ranking', not 'scores'"
+    ):
         _board(*runs)
 
 
@@ -158,7 +201,9 @@ def _three(tmp_path: Path) -> list[Path]:
     ]
 
 
-def test_a_system_is_below_the_best_by_a_test_of_all_patterns_of_signs(tmp_path: Path) -> None:
+def test_a_system_is_below_the_best_by_a_test_of_all_patterns_of_signs(
+    tmp_path: Path,
+) -> None:
     board = _board(*_three(tmp_path))
     # All 8 differences alike: 2 of 2**8 patterns; one difference: every pattern. Holm doubles the
     # smaller.
@@ -168,15 +213,26 @@ def test_a_system_is_below_the_best_by_a_test_of_all_patterns_of_signs(tmp_path:
         "once": 1,
     }
     (table,) = leaderboard_tables([board])
-    marks = {row["system"]: (row["mean_best"], row["mean_below"]) for row in table.rows}
-    assert marks == {"top": (True, False), "low": (False, True), "once": (False, False)}
+    marks = {
+        row["system"]: (row["mean_best"], row["mean_below"])
+        for row in table.rows
+    }
+    assert marks == {
+        "top": (True, False),
+        "low": (False, True),
+        "once": (False, False),
+    }
 
 
 def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
     board = _board(*_three(tmp_path))
     flipped = replace(board, metric="loss", higher_is_better=None)
     tables = leaderboard_tables([board, flipped])
-    assert [table.name for table in tables] == ["leaderboard", "leaderboard-m", "leaderboard-loss"]
+    assert [table.name for table in tables] == [
+        "leaderboard",
+        "leaderboard-m",
+        "leaderboard-loss",
+    ]
     lines = latex(tables[0]).splitlines()
     assert r"system & m.f1 $\uparrow$ & loss.f1 \\" in lines
     (top,) = [line for line in lines if line.startswith("top")]
@@ -194,8 +250,13 @@ def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     none = _run(tmp_path / "no$core$", {"a": None, "b": None})
     figure = standing_figure([_board(poor, good, none)])
     (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["good", "poor"]
-    drawn = [np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "good",
+        "poor",
+    ]
+    drawn = [
+        np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()
+    ]
     # The best on top: its mean 0.75, and the ends of a bootstrap of two pictures.
     assert drawn == [
         [[0.5, 0], [1.0, 0]], [[0.75, 0]], [[0.25, 1], [0.5, 1]], [[0.375, 1]],
@@ -204,7 +265,9 @@ def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     write_standing_figure([_board(poor, good)], path)
     assert "<svg" in path.read_text("utf-8")
     assert [file.name for file in path.parent.iterdir()] == ["systems.svg"]
-    with pytest.raises(ConfigError, match=r"expected a file that ends in svg, png, pdf"):
+    with pytest.raises(
+        ConfigError, match=r"expected a file that ends in svg, png, pdf"
+    ):
         write_standing_figure([_board(poor, good)], tmp_path / "systems.txt")
     with pytest.raises(ConfigError, match="no system has a score to draw"):
         write_standing_figure([_board(none)], path)
@@ -223,8 +286,12 @@ def test_equal_means_are_both_the_best(tmp_path: Path) -> None:
 
 
 def test_a_mean_has_the_interval_that_score_prints(tmp_path: Path) -> None:
-    items = [Item(f"{i}", "w " * (i * 7 % 11), images=(f"{i}",)) for i in range(40)]
-    summary = score(items, [WordCount()], out=tmp_path / "a", workers=1).summary
+    items = [
+        Item(f"{i}", "w " * (i * 7 % 11), images=(f"{i}",)) for i in range(40)
+    ]
+    summary = score(
+        items, [WordCount()], out=tmp_path / "a", workers=1
+    ).summary
     (own,) = _board(tmp_path / "a").standings
     (found,) = [one.values["words"] for one in summary.values()]
     assert own.interval is not None
@@ -237,11 +304,19 @@ def test_a_mean_has_the_interval_that_score_prints(tmp_path: Path) -> None:
 
 def _bleu_runs(tmp_path: Path) -> list[Path]:
     """Two systems about twelve pictures; one copies the reference, the other a part of it."""
-    texts = [f"a dog number {i} runs over the green grass of the park" for i in range(12)]
+    texts = [
+        f"a dog number {i} runs over the green grass of the park"
+        for i in range(12)
+    ]
     folders = []
     for name, n_words in (("whole", 12), ("part", 8)):
         items = [
-            Item(f"{i}", " ".join(text.split()[:n_words]), (text,), (f"{i}.jpg",))
+            Item(
+                f"{i}",
+                " ".join(text.split()[:n_words]),
+                (text,),
+                (f"{i}.jpg",),
+            )
             for i, text in enumerate(texts)
         ]
         score(items, ["bleu"], out=tmp_path / name, workers=1)
@@ -251,7 +326,9 @@ def _bleu_runs(tmp_path: Path) -> list[Path]:
 
 def _boards(folders: list[Path], *values: str) -> list[Board]:
     with ExitStack() as stack:
-        return leaderboard([stack.enter_context(Store.read(run)) for run in folders], values)
+        return leaderboard(
+            [stack.enter_context(Store.read(run)) for run in folders], values
+        )
 
 
 def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
@@ -268,7 +345,9 @@ def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
     assert ends is not None
     assert [ends.low, ends.high] == pytest.approx([reached["part"].mean] * 2)
     assert reached["part"].p is not None
-    assert reached["part"].p < 0.05  # of 2**12 patterns of swaps 2 are as extreme
+    assert (
+        reached["part"].p < 0.05
+    )  # of 2**12 patterns of swaps 2 are as extreme
     assert (reached["whole"].rank, reached["part"].rank) == (1, 2)
     tables = leaderboard_tables(boards)
     assert [table.name for table in tables] == [
@@ -277,7 +356,9 @@ def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
     assert r"bleu.corpus\_bleu" in latex(tables[0])
     assert "Means over 12 sources" in " ".join(tables[0].notes)
     with Store.read(folders[0]) as a, Store.read(folders[1]) as b:
-        found = {one.value: one for one in compare(a, b).differences}["corpus_bleu"]
+        found = {one.value: one for one in compare(a, b).differences}[
+            "corpus_bleu"
+        ]
     assert found.paired.mean == pytest.approx(math.exp(1 - 12 / 8) - 1)
     assert (found.paired.n, found.paired.n_units) == (12, 12)
     assert found.paired.p_value < 0.05
@@ -286,20 +367,28 @@ def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["corpus_bleu", "bleu.corpus_bleu"])
 def test_a_value_is_chosen_by_name(tmp_path: Path, name: str) -> None:
     folders = _bleu_runs(tmp_path)
-    assert [board.value for board in _boards(folders, name, "bleu_1")] == ["bleu_1", "corpus_bleu"][
-        ::-1
-    ]
+    assert [board.value for board in _boards(folders, name, "bleu_1")] == [
+        "bleu_1",
+        "corpus_bleu",
+    ][::-1]
     with pytest.raises(
-        ConfigError, match=r"--value bleu_9: .*they have: bleu\.bleu, .*corpus_bleu"
+        ConfigError,
+        match=r"--value bleu_9: .*they have: bleu\.bleu, .*corpus_bleu",
     ):
         _boards(folders, "bleu_9")
 
 
-def test_the_caption_explains_no_star_that_is_not_there(tmp_path: Path) -> None:
+def test_the_caption_explains_no_star_that_is_not_there(
+    tmp_path: Path,
+) -> None:
     board = _board(*_three(tmp_path))
     unranked = replace(
         board,
         higher_is_better=None,
-        standings=tuple(replace(one, rank=None, p=None) for one in board.standings),
+        standings=tuple(
+            replace(one, rank=None, p=None) for one in board.standings
+        ),
     )
-    assert "★" not in "".join(leaderboard_tables([unranked, unranked])[0].notes)
+    assert "★" not in "".join(
+        leaderboard_tables([unranked, unranked])[0].notes
+    )

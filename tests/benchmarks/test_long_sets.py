@@ -11,12 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sklearn.metrics import jaccard_score, precision_recall_fscore_support, roc_auc_score
+from sklearn.metrics import (
+    jaccard_score,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
 
 from beholder import stats
 from beholder.errors import DataError
 from beholder.kinds.agreement.agree import MetricValue, agree, asked
-from beholder.kinds.agreement.agreement_suite import AgreementSuiteConfig, held_against
+from beholder.kinds.agreement.agreement_suite import (
+    AgreementSuiteConfig,
+    held_against,
+)
 from beholder.kinds.agreement.caparena import agreement, net_wins
 from beholder.kinds.agreement.granular import GranularFinding, granular
 from beholder.kinds.agreement.load import JudgedSet, load
@@ -38,24 +45,39 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 class TestLongCapArena:
-    def test_the_three_scores_of_a_caption_come_together(self, tmp_path: Path) -> None:
+    def test_the_three_scores_of_a_caption_come_together(
+        self, tmp_path: Path
+    ) -> None:
         def split(ending: str, *rows: tuple[str, str, float]) -> None:
             table = [
-                {"file_name": name, "refs": ["r1", "r2"], "cand": cand, "score": score}
+                {
+                    "file_name": name,
+                    "refs": ["r1", "r2"],
+                    "cand": cand,
+                    "score": score,
+                }
                 for name, cand, score in rows
             ]
             (tmp_path / "data").mkdir(exist_ok=True)
             pq.write_table(
-                pa.Table.from_pylist(table), tmp_path / "data" / f"{ending}-00000-of-00001.parquet"
+                pa.Table.from_pylist(table),
+                tmp_path / "data" / f"{ending}-00000-of-00001.parquet",
             )
 
-        split("test.desc", ("a.jpg", "x", 0.25), ("a.jpg", "y", 0.75), ("b.jpg", "x", 1.0))
+        split(
+            "test.desc",
+            ("a.jpg", "x", 0.25),
+            ("a.jpg", "y", 0.75),
+            ("b.jpg", "x", 1.0),
+        )
         split("test.rel", ("a.jpg", "y", 0.5))
         split("test.flu", ("a.jpg", "x", 1.0), ("a.jpg", "y", 0.0))
         split("train.desc", ("z.jpg", "z", 0.0))
         split("dci_test.desc", ("z.jpg", "z", 0.0))
         items = load("longcap_arena", str(tmp_path)).items
-        assert [(item.images, item.candidate, item.references) for item in items] == [
+        assert [
+            (item.images, item.candidate, item.references) for item in items
+        ] == [
             (("a.jpg",), "x", ("r1", "r2")),
             (("a.jpg",), "y", ("r1", "r2")),
             (("b.jpg",), "x", ("r1", "r2")),
@@ -68,15 +90,23 @@ class TestLongCapArena:
         # Three captions, all in the order of their scores: tau-c is 2 (3 - 0) / (9 (3 - 1) / 3).
         measure = protocol("longcap_arena")[0]
         data = collect(measure, items)
-        scores = data.scores({item.id: float(place) for place, item in enumerate(items)})
-        assert measured(data, scores, n_resamples=0, seed=0).value == pytest.approx(1.0)
+        scores = data.scores(
+            {item.id: float(place) for place, item in enumerate(items)}
+        )
+        assert measured(
+            data, scores, n_resamples=0, seed=0
+        ).value == pytest.approx(1.0)
 
     def test_a_missing_split_is_named(self, tmp_path: Path) -> None:
-        with pytest.raises(DataError, match=r"has no file test.desc-\*.parquet"):
+        with pytest.raises(
+            DataError, match=r"has no file test.desc-\*.parquet"
+        ):
             load("longcap_arena", str(tmp_path))
 
 
-def battle(model: str, img: str, judge: str, *, first: bool, base: str = "B") -> dict[str, Any]:
+def battle(
+    model: str, img: str, judge: str, *, first: bool, base: str = "B"
+) -> dict[str, Any]:
     sides = (model, base) if first else (base, model)
     return {
         "img": img,
@@ -99,9 +129,13 @@ class TestCapArenaAuto:
         battle("M", "5.jpg", "I cannot say", first=True),
     )
 
-    def test_answers_are_read_as_the_authors_read_them(self, tmp_path: Path) -> None:
+    def test_answers_are_read_as_the_authors_read_them(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "M.json").write_text(json.dumps(self.ROWS))
-        (tmp_path / "caparena_auto_600.json").write_text(json.dumps({"1.jpg": {"captions": {}}}))
+        (tmp_path / "caparena_auto_600.json").write_text(
+            json.dumps({"1.jpg": {"captions": {}}})
+        )
         items = load("caparena_auto", str(tmp_path)).items
         assert [(item.id, item.judgments["preferred"]) for item in items] == [
             ("M/1.jpg", 1),
@@ -115,12 +149,19 @@ class TestCapArenaAuto:
 
     def test_net_wins_are_the_scores_of_the_leaderboard(self) -> None:
         battles = [
-            {"model1": row["source1"], "model2": row["source2"], "cluster": row["ref_model"]}
+            {
+                "model1": row["source1"],
+                "model2": row["source2"],
+                "cluster": row["ref_model"],
+            }
             for row in self.ROWS[:4]
         ] + [{"model1": "B", "model2": "N", "cluster": "B"}]
         # M against B: one won, one lost, a tie: 0. Against C: won as the second: 1 / 2. N against
         # B: the first side won, so it lost: -1 / 2. Two baselines.
-        assert net_wins(battles, np.array([1, -1, -1, 0, 1])).tolist() == [0.25, -0.25]
+        assert net_wins(battles, np.array([1, -1, -1, 0, 1])).tolist() == [
+            0.25,
+            -0.25,
+        ]
 
     def test_models_are_held_against_each_other_by_net_wins(self) -> None:
         wins = {"M": 3, "N": 2, "O": 0}
@@ -130,23 +171,41 @@ class TestCapArenaAuto:
             for i in range(3):
                 one, other = f"{model}{i}", f"{model}{i}b"
                 won = i < n
-                row = {"model1": model, "model2": "B", "generation1": one, "generation2": other}
-                row |= {"winner": "model1" if won else "model2", "cluster": "B"}
+                row = {
+                    "model1": model,
+                    "model2": "B",
+                    "generation1": one,
+                    "generation2": other,
+                }
+                row |= {
+                    "winner": "model1" if won else "model2",
+                    "cluster": "B",
+                }
                 battles.append(row)
                 scores |= {one: float(won), other: 0.5}
         found = agreement(battles, scores, auto=True)
-        assert (found["caption_overall"], found["model_spearman"]) == (1.0, 1.0)
+        assert (found["caption_overall"], found["model_spearman"]) == (
+            1.0,
+            1.0,
+        )
         turned = {name: -score for name, score in scores.items()}
         assert agreement(battles, turned, auto=True)["model_spearman"] == -1.0
 
-    @pytest.mark.parametrize(("of_n", "expected"), [("short", 1.0), ("a much longer text", None)])
+    @pytest.mark.parametrize(
+        ("of_n", "expected"), [("short", 1.0), ("a much longer text", None)]
+    )
     def test_the_command_ranks_models_by_net_wins(
         self, tmp_path: Path, of_n: str, expected: float | None
     ) -> None:
         # The judge: M wins, N loses. By length M wins; N loses, or wins and both are level. (By
         # Elo, where the baseline is a model, too, the ranking would be defined even then.)
-        for model, text, said in (("M", "a very long text", "1"), ("N", of_n, "2")):
-            row = battle(model, "1.jpg", f"Caption {said} is better.", first=True)
+        for model, text, said in (
+            ("M", "a very long text", "1"),
+            ("N", of_n, "2"),
+        ):
+            row = battle(
+                model, "1.jpg", f"Caption {said} is better.", first=True
+            )
             row |= {"caption1": text, "caption2": "two words"}
             (tmp_path / f"{model}.json").write_text(json.dumps([row]))
         judged = load("caparena_auto", str(tmp_path))
@@ -179,7 +238,12 @@ DETAIL: list[dict[str, Any]] = [
 
 def detail_rows() -> list[dict[str, Any]]:
     return [
-        {"filename": f"{i}.jpg", "category": "Nature", "GT_description": "true text"} | row
+        {
+            "filename": f"{i}.jpg",
+            "category": "Nature",
+            "GT_description": "true text",
+        }
+        | row
         for i, row in enumerate(DETAIL)
     ]
 
@@ -187,11 +251,15 @@ def detail_rows() -> list[dict[str, Any]]:
 def finding(judged: JudgedSet, out: Path) -> GranularFinding:
     config = ScoreConfig(judged.name, (), out)
     metrics = [Digits(sides="candidate")]
-    return granular(judged, metrics, config, Quiet(), n_resamples=60).findings[0]
+    return granular(judged, metrics, config, Quiet(), n_resamples=60).findings[
+        0
+    ]
 
 
 class TestDetailVerifyBench:
-    def test_tags_become_ranges_of_the_text_without_them(self, tmp_path: Path) -> None:
+    def test_tags_become_ranges_of_the_text_without_them(
+        self, tmp_path: Path
+    ) -> None:
         lines(tmp_path / "data" / "real_test.jsonl", detail_rows())
         items = load("detailverifybench", str(tmp_path)).items
         assert items[0].candidate == "A9 red b1, a well-known3 d7."
@@ -202,29 +270,54 @@ class TestDetailVerifyBench:
         assert items[2].candidate == "g1 h9 i9"
         assert items[2].judgments == {"mistakes": [[0, 2], [6, 8]]}
 
-    @pytest.mark.parametrize("text", ["a <Hallucination>b", "a</Hallucination> b"])
-    def test_a_tag_without_a_partner_is_told(self, tmp_path: Path, text: str) -> None:
-        lines(tmp_path / "real_test.jsonl", [{**detail_rows()[0], "description_tag": text}])
+    @pytest.mark.parametrize(
+        "text", ["a <Hallucination>b", "a</Hallucination> b"]
+    )
+    def test_a_tag_without_a_partner_is_told(
+        self, tmp_path: Path, text: str
+    ) -> None:
+        lines(
+            tmp_path / "real_test.jsonl",
+            [{**detail_rows()[0], "description_tag": text}],
+        )
         with pytest.raises(DataError, match=r"0\.jpg: the .*tag"):
             load("detailverifybench", str(tmp_path))
 
-    def test_the_synthetic_half_has_columns_of_its_own(self, tmp_path: Path) -> None:
-        row = {"image_path": "/x/y/7.jpg", "category": "Food", "original_description": "right"}
+    def test_the_synthetic_half_has_columns_of_its_own(
+        self, tmp_path: Path
+    ) -> None:
+        row = {
+            "image_path": "/x/y/7.jpg",
+            "category": "Food",
+            "original_description": "right",
+        }
         row["description_tag"] = "a <HALLUCINATION>cat</HALLUCINATION>"
         lines(tmp_path / "synthetic_test.jsonl", [row])
         (item,) = load("detailverifybench_synthetic", str(tmp_path)).items
-        assert (item.id, item.references, item.images) == ("7.jpg", ("right",), ("Food/7.jpg",))
+        assert (item.id, item.references, item.images) == (
+            "7.jpg",
+            ("right",),
+            ("Food/7.jpg",),
+        )
         assert item.judgments == {"mistakes": [[2, 5]]}
 
-    @pytest.mark.parametrize("row", [{"filename": "0.jpg"}, "0.jpg", {"filename": 3}])
-    def test_a_row_of_another_form_is_told(self, tmp_path: Path, row: Any) -> None:
+    @pytest.mark.parametrize(
+        "row", [{"filename": "0.jpg"}, "0.jpg", {"filename": 3}]
+    )
+    def test_a_row_of_another_form_is_told(
+        self, tmp_path: Path, row: Any
+    ) -> None:
         lines(tmp_path / "real_test.jsonl", [row])
-        with pytest.raises(DataError, match="not in the published form of detailverifybench"):
+        with pytest.raises(
+            DataError, match="not in the published form of detailverifybench"
+        ):
             load("detailverifybench", str(tmp_path))
 
     def test_figures_by_hand_and_by_sklearn(self, tmp_path: Path) -> None:
         lines(tmp_path / "real_test.jsonl", detail_rows())
-        found = finding(load("detailverifybench", str(tmp_path)), tmp_path / "run")
+        found = finding(
+            load("detailverifybench", str(tmp_path)), tmp_path / "run"
+        )
         # Tokens and scores: A9 .9, red never, b1 .1, a never, well-known3 .3, d7 .7 | e8 .8, f2 .2
         # | g1 .1, h9 .9, i9 .9. Marked: red, b1, g1, i9. Alerts below .2: b1 and g1.
         inf = 2.0  # of a token in no unit
@@ -237,10 +330,18 @@ class TestDetailVerifyBench:
         assert found.alerts.threshold == pytest.approx(0.2)
         raised = [[int(x < 0.2) for x in text] for text in scores]
         alert = [x for text in raised for x in text]
-        p, r, f1, _ = precision_recall_fscore_support(flat, alert, average="binary")
-        assert (found.precision.value, found.recall.value) == (p, r) == (1.0, 0.5)
+        p, r, f1, _ = precision_recall_fscore_support(
+            flat, alert, average="binary"
+        )
+        assert (
+            (found.precision.value, found.recall.value) == (p, r) == (1.0, 0.5)
+        )
         assert found.f1.value == pytest.approx(f1)
-        assert found.iou.value == pytest.approx(jaccard_score(flat, alert)) == pytest.approx(0.5)
+        assert (
+            found.iou.value
+            == pytest.approx(jaccard_score(flat, alert))
+            == pytest.approx(0.5)
+        )
         # Marked spans: "red b1" half covered, g1 wholly, i9 not: (1/2 + 1 + 0) / 3.
         assert found.span_iou.value == pytest.approx(0.5)
         assert found.spans is not None
@@ -248,27 +349,55 @@ class TestDetailVerifyBench:
         assert found.spans.precision == 1.0
         assert found.spans.recall == pytest.approx(2 / 3)
         texts = [
-            precision_recall_fscore_support(g, a, average="binary", zero_division=0.0)
+            precision_recall_fscore_support(
+                g, a, average="binary", zero_division=0.0
+            )
             for g, a in zip(gold, raised, strict=True)
         ]
         means = [share.value for share in found.per_text]
         for place in range(3):  # precision, recall, F1
-            assert means[place] == pytest.approx(np.mean([text[place] for text in texts]))
-        assert means[3] == pytest.approx((1 / 2 + 1 + 1 / 2) / 3)  # nothing marked, no alert: 1
+            assert means[place] == pytest.approx(
+                np.mean([text[place] for text in texts])
+            )
+        assert means[3] == pytest.approx(
+            (1 / 2 + 1 + 1 / 2) / 3
+        )  # nothing marked, no alert: 1
         assert means[:2] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
 
 
 SENTENCES: list[dict[str, Any]] = [
-    {"image": "i1", "model": "m", "sentence": "A9 b1 c8.", "factual": [1, 0, 0, 0, 1]},
-    {"image": "i1", "model": "m", "sentence": "A9 b1 c8.", "factual": [1, 1, 0, 1, 1]},
+    {
+        "image": "i1",
+        "model": "m",
+        "sentence": "A9 b1 c8.",
+        "factual": [1, 0, 0, 0, 1],
+    },
+    {
+        "image": "i1",
+        "model": "m",
+        "sentence": "A9 b1 c8.",
+        "factual": [1, 1, 0, 1, 1],
+    },
     {"image": "i1", "model": "m", "sentence": "D6 e7.", "factual": [True] * 5},
-    {"image": "i2", "model": "m", "sentence": "F3.", "factual": ["No", "no", "yes"]},
-    {"image": "i2", "model": "m", "sentence": "Nothing here.", "factual": [1, 0]},
+    {
+        "image": "i2",
+        "model": "m",
+        "sentence": "F3.",
+        "factual": ["No", "no", "yes"],
+    },
+    {
+        "image": "i2",
+        "model": "m",
+        "sentence": "Nothing here.",
+        "factual": [1, 0],
+    },
 ]
 
 
 class TestDocciCritique:
-    def test_sentences_are_found_in_order_and_votes_counted(self, tmp_path: Path) -> None:
+    def test_sentences_are_found_in_order_and_votes_counted(
+        self, tmp_path: Path
+    ) -> None:
         lines(tmp_path / "c.jsonl", SENTENCES)
         lines(
             tmp_path / "docci_descriptions.jsonlines",
@@ -277,31 +406,56 @@ class TestDocciCritique:
         first, second = load("docci_critique", str(tmp_path)).items
         assert first.candidate == "A9 b1 c8. A9 b1 c8. D6 e7."
         assert first.judgments["sentences"] == [(0, 9), (10, 19), (20, 26)]
-        assert first.judgments["mistakes"] == [(0, 9)]  # 2 of 5; 4 of 5 is enough
+        assert first.judgments["mistakes"] == [
+            (0, 9)
+        ]  # 2 of 5; 4 of 5 is enough
         assert first.judgments["factual_share"] == pytest.approx(2 / 3)
         assert (first.references, second.references) == (("Truth.",), ())
-        assert second.judgments["mistakes"] == [(0, 3)]  # a tie of votes counts as factual
+        assert second.judgments["mistakes"] == [
+            (0, 3)
+        ]  # a tie of votes counts as factual
 
     def test_columns_are_asked_for_by_name(self, tmp_path: Path) -> None:
         rows = [
-            {"img": "i", "vlm": "m", "text": "A b. C d.", "parts": ["A b.", "C d."]}
+            {
+                "img": "i",
+                "vlm": "m",
+                "text": "A b. C d.",
+                "parts": ["A b.", "C d."],
+            }
             | {"ok": [[True], [False]]}
         ]
         lines(tmp_path / "c.jsonl", rows)
-        with pytest.raises(DataError, match=r"no column 'image'.*img, vlm.*--map image=COLUMN"):
+        with pytest.raises(
+            DataError, match=r"no column 'image'.*img, vlm.*--map image=COLUMN"
+        ):
             load("docci_critique", str(tmp_path))
-        named = {"image": "img", "model": "vlm", "sentence": "parts", "factual": "ok"}
+        named = {
+            "image": "img",
+            "model": "vlm",
+            "sentence": "parts",
+            "factual": "ok",
+        }
         rows_of = DataOptions(map=named | {"caption": "text"})
         (item,) = load("docci_critique", str(tmp_path), rows_of).items
-        assert (item.candidate, item.judgments["mistakes"]) == ("A b. C d.", [(5, 9)])
+        assert (item.candidate, item.judgments["mistakes"]) == (
+            "A b. C d.",
+            [(5, 9)],
+        )
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
             ({"factual": "perhaps"}, "'perhaps', is none of true"),
             ({"factual": 3}, "'3', is none of true"),
-            ({"sentence": ["A", "b"], "factual": [True]}, "expected a label for each sentence"),
-            ({"caption": "Another text."}, "does not hold the sentence 'A9 b1"),
+            (
+                {"sentence": ["A", "b"], "factual": [True]},
+                "expected a label for each sentence",
+            ),
+            (
+                {"caption": "Another text."},
+                "does not hold the sentence 'A9 b1",
+            ),
         ],
     )
     def test_what_cannot_be_read_is_told(
@@ -311,23 +465,48 @@ class TestDocciCritique:
         with pytest.raises(DataError, match=message):
             load("docci_critique", str(tmp_path))
 
-    def test_alignbench_is_read_as_it_is_published(self, tmp_path: Path) -> None:
+    def test_alignbench_is_read_as_it_is_published(
+        self, tmp_path: Path
+    ) -> None:
         # The files, columns and folders of omron-sinicx/AlignBench at e188139 and d34e3d7.
         said = [
             ("COCO", "1.jpg", None, 1, "It flies.", "Incorrect"),
             ("COCO", "1.jpg", None, 0, "A cat.", "Correct"),
             ("SD", "0.png", "images/SD/0.png", 0, "A boat.", "Correct"),
-            ("Imagen", "0.png", "images/Imagen/0.png", 0, "A car.", "Incorrect"),
+            (
+                "Imagen",
+                "0.png",
+                "images/Imagen/0.png",
+                0,
+                "A car.",
+                "Incorrect",
+            ),
             ("COCO", "1.jpg", None, 2, "It purrs.", "Unknown"),
         ]
         rows: list[dict[str, object]] = [
-            {"model": "m", "image_source": source, "image_name": name, "image_type": "photo"}
-            | {"sentence_index": n, "caption": text, "annotation": label, "error_type": None}
-            | {"n_correct": 1, "agreement_ratio": 1.0, "image_path_in_repo": path}
+            {
+                "model": "m",
+                "image_source": source,
+                "image_name": name,
+                "image_type": "photo",
+            }
+            | {
+                "sentence_index": n,
+                "caption": text,
+                "annotation": label,
+                "error_type": None,
+            }
+            | {
+                "n_correct": 1,
+                "agreement_ratio": 1.0,
+                "image_path_in_repo": path,
+            }
             for source, name, path, n, text, label in said
         ]
         lines(tmp_path / "halcap_bench.jsonl", rows)
-        (tmp_path / "fleiss_per_item.csv").write_text("model,Pi\nm,1.0\n", "utf-8")
+        (tmp_path / "fleiss_per_item.csv").write_text(
+            "model,Pi\nm,1.0\n", "utf-8"
+        )
         first, second, third = load("alignbench", str(tmp_path)).items
         assert first.candidate == "A cat. It flies. It purrs."
         assert first.judgments == {
@@ -336,31 +515,66 @@ class TestDocciCritique:
             "factual_share": 0.5,
         }
         shown = [item.images for item in (first, second, third)]
-        assert shown == [("1.jpg",), ("images/SD/0.png",), ("images/Imagen/0.png",)]
-        assert (second.judgments["mistakes"], third.judgments["mistakes"]) == ([], [(0, 6)])
+        assert shown == [
+            ("1.jpg",),
+            ("images/SD/0.png",),
+            ("images/Imagen/0.png",),
+        ]
+        assert (second.judgments["mistakes"], third.judgments["mistakes"]) == (
+            [],
+            [(0, 6)],
+        )
         lines(tmp_path / "halcap_bench.jsonl", rows[4:])
         with pytest.raises(DataError, match="holds no row of alignbench"):
             load("alignbench", str(tmp_path))
 
-    def test_haldec_is_sentences_in_columns_that_the_user_names(self, tmp_path: Path) -> None:
-        said = [("A cat.", "correct"), ("It flies.", "incorrect"), ("It purrs.", "unknown")]
+    def test_haldec_is_sentences_in_columns_that_the_user_names(
+        self, tmp_path: Path
+    ) -> None:
+        said = [
+            ("A cat.", "correct"),
+            ("It flies.", "incorrect"),
+            ("It purrs.", "unknown"),
+        ]
         rows = [
-            {"model": "m", "image_name": "i.jpg", "caption": text, "annotation": label}
+            {
+                "model": "m",
+                "image_name": "i.jpg",
+                "caption": text,
+                "annotation": label,
+            }
             for text, label in said
         ]
         lines(tmp_path / "haldec.jsonl", rows)
-        with pytest.raises(DataError, match=r"no column 'image'.*image_name.*--map image=COLUMN"):
+        with pytest.raises(
+            DataError,
+            match=r"no column 'image'.*image_name.*--map image=COLUMN",
+        ):
             load("haldec_bench", str(tmp_path))
-        named = {"image": "image_name", "sentence": "caption", "factual": "annotation"}
-        (item,) = load("haldec_bench", str(tmp_path), DataOptions(map=named)).items
-        assert (item.candidate, item.images) == ("A cat. It flies. It purrs.", ("i.jpg",))
+        named = {
+            "image": "image_name",
+            "sentence": "caption",
+            "factual": "annotation",
+        }
+        (item,) = load(
+            "haldec_bench", str(tmp_path), DataOptions(map=named)
+        ).items
+        assert (item.candidate, item.images) == (
+            "A cat. It flies. It purrs.",
+            ("i.jpg",),
+        )
         assert item.judgments["mistakes"] == [(7, 16)]
 
     def test_figures_of_sentences_by_hand(self, tmp_path: Path) -> None:
         lines(tmp_path / "c.jsonl", SENTENCES)
-        texts = [{"example_id": name, "description": "Truth."} for name in ("i1", "i2")]
+        texts = [
+            {"example_id": name, "description": "Truth."}
+            for name in ("i1", "i2")
+        ]
         lines(tmp_path / "docci_descriptions.jsonlines", texts)
-        found = finding(load("docci_critique", str(tmp_path)), tmp_path / "run")
+        found = finding(
+            load("docci_critique", str(tmp_path)), tmp_path / "run"
+        )
         # A sentence has its worst unit's score: .1 .1 .6 | .3 and one that never alerts.
         # Not factual: the first and the fourth. Below .6: three alerts, two hits.
         assert found.alerts is not None
@@ -375,19 +589,28 @@ class TestDocciCritique:
         assert found.spans is None
 
 
-def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> None:
+def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> (
+    None
+):
     rng = np.random.default_rng(3)
     labels = [rng.integers(0, 2, size=20) for _ in range(9)]
-    scores = [np.where(rng.random(20) < 0.2, np.inf, rng.integers(0, 6, 20) - y) for y in labels]
+    scores = [
+        np.where(rng.random(20) < 0.2, np.inf, rng.integers(0, 6, 20) - y)
+        for y in labels
+    ]
     flat = -np.nan_to_num(np.concatenate(scores), posinf=99.0)
     found = stats.alert_auc(scores, labels, n_resamples=200)
-    assert found.auc == pytest.approx(roc_auc_score(np.concatenate(labels), flat))
+    assert found.auc == pytest.approx(
+        roc_auc_score(np.concatenate(labels), flat)
+    )
     assert found.auc is not None
     assert found.interval is not None
     assert found.interval.low < found.auc < found.interval.high
     # A resample by hand: the first of all is drawn from the same generator.
     draw = np.random.default_rng(12345).integers(0, 9, size=9)
-    drawn = -np.nan_to_num(np.concatenate([scores[i] for i in draw]), posinf=99.0)
+    drawn = -np.nan_to_num(
+        np.concatenate([scores[i] for i in draw]), posinf=99.0
+    )
     expected = roc_auc_score(np.concatenate([labels[i] for i in draw]), drawn)
     assert found.replicates[0] == pytest.approx(expected)
     nothing = stats.alert_auc([[0.1, 0.2]], [[0, 0]])
@@ -396,17 +619,26 @@ def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> No
 
 
 def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
-    lines(tmp_path / "sets" / "detailverifybench" / "real_test.jsonl", detail_rows())
-    judged = load("detailverifybench", str(tmp_path / "sets" / "detailverifybench"))
+    lines(
+        tmp_path / "sets" / "detailverifybench" / "real_test.jsonl",
+        detail_rows(),
+    )
+    judged = load(
+        "detailverifybench", str(tmp_path / "sets" / "detailverifybench")
+    )
     metrics = (asked("ngram_embed"), asked("chrf"))
-    suite = AgreementSuiteConfig(tmp_path / "sets", metrics, tmp_path / "out", n_resamples=80)
+    suite = AgreementSuiteConfig(
+        tmp_path / "sets", metrics, tmp_path / "out", n_resamples=80
+    )
     (measure,), signatures = held_against(judged, suite, Quiet())
     assert (measure.measure, set(signatures)) == (
         "AUC, mistakes",
         {"ngram_embed", "chrf", "length"},
     )
     run = ScoreConfig(judged.name, (), tmp_path / "out" / judged.name)
-    alone = granular(judged, [asked("ngram_embed").metric], run, Quiet(), n_resamples=80)
+    alone = granular(
+        judged, [asked("ngram_embed").metric], run, Quiet(), n_resamples=80
+    )
     assert measure.metrics[0].agreement == alone.findings[0].auc.value
     assert measure.metrics[1].agreement is None
     assert "gives no units" in str(measure.metrics[1].reason)
@@ -423,7 +655,9 @@ class Steady(Digits):
         return
 
 
-def test_metrics_are_told_apart_on_the_texts_that_all_scored(tmp_path: Path) -> None:
+def test_metrics_are_told_apart_on_the_texts_that_all_scored(
+    tmp_path: Path,
+) -> None:
     # Digits fails on half of the texts, in which Steady is wrong; elsewhere both are right.
     items = [
         Item(
@@ -436,8 +670,13 @@ def test_metrics_are_told_apart_on_the_texts_that_all_scored(tmp_path: Path) -> 
         for i in range(24)
     ]
     judged = JudgedSet("docent_granular", True, tuple(items))
-    metrics = (MetricValue(Digits(sides="candidate")), MetricValue(Steady(sides="candidate")))
-    suite = AgreementSuiteConfig(tmp_path, metrics, tmp_path / "out", n_resamples=100)
+    metrics = (
+        MetricValue(Digits(sides="candidate")),
+        MetricValue(Steady(sides="candidate")),
+    )
+    suite = AgreementSuiteConfig(
+        tmp_path, metrics, tmp_path / "out", n_resamples=100
+    )
     (measure,), _ = held_against(judged, suite, Quiet())
     # Of the 24 wrong and 24 right words Steady has 12 at .1 and 12 at .9 each: level.
     assert [row.agreement for row in measure.metrics] == [1.0, 0.5, None]
@@ -446,7 +685,9 @@ def test_metrics_are_told_apart_on_the_texts_that_all_scored(tmp_path: Path) -> 
 
 
 def test_the_command_reads_all_sets_of_marks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     lines(Path("d/real_test.jsonl"), detail_rows())
@@ -457,12 +698,25 @@ def test_the_command_reads_all_sets_of_marks(
     assert tokens.code == 0, tokens.err
     for figure in ("macro F1", "AUC", "IoU", "span IoU", "F1, mean of texts"):
         assert figure in tokens.out
-    mapped = agree("docci_critique", "--data", "c", "--map", "sentence=said", *common)
+    mapped = agree(
+        "docci_critique", "--data", "c", "--map", "sentence=said", *common
+    )
     assert "no column 'said'" in mapped.err
     share = agree(
-        *("docci_critique", "--data", "c", "--label", "factual_share", "-m", "length"),
+        *(
+            "docci_critique",
+            "--data",
+            "c",
+            "--label",
+            "factual_share",
+            "-m",
+            "length",
+        ),
         *("--resamples", "0", "--json", "-o", "shares"),
     )
     (measure,) = json.loads(share.out)["measures"]
     # Shares 2/3 and 1/2, words 8 and 3: the longer one is the better one.
-    assert (measure["name"], measure["metrics"][0]["agreement"]) == ("spearman, factual_share", 1.0)
+    assert (measure["name"], measure["metrics"][0]["agreement"]) == (
+        "spearman, factual_share",
+        1.0,
+    )

@@ -15,4 +15,8 @@ def test_a_later_draw_takes_other_pairs() -> None:
 
 
 def test_a_draw_is_that_of_its_seed() -> None:
-    assert chosen(NAMES, 1, 5, []) == chosen(reversed(NAMES), 1, 5, []) != chosen(NAMES, 2, 5, [])
+    assert (
+        chosen(NAMES, 1, 5, [])
+        == chosen(reversed(NAMES), 1, 5, [])
+        != chosen(NAMES, 2, 5, [])
+    )

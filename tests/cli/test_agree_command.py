@@ -11,14 +11,28 @@ import pytest
 from servers.faults import FaultServer, completion, serving
 from toy.command import Cli, runner
 
-ANSWER = {"reason": "So it is.", "overall": 4, "mistakes": 4, "omissions": 4, "same_picture": 90}
+ANSWER = {
+    "reason": "So it is.",
+    "overall": 4,
+    "mistakes": 4,
+    "omissions": 4,
+    "same_picture": 90,
+}
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {"id": str(i), "candidate": "A cat sits." * i, "references": ["A dog."]}
+        {
+            "id": str(i),
+            "candidate": "A cat sits." * i,
+            "references": ["A dog."],
+        }
         | {"judgments": {"overall": i}}
         for i in (1, 2, 3)
     ]
@@ -28,18 +42,36 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return runner(monkeypatch, capsys)
 
 
-JUDGED = ("agree", "d.jsonl", "-m", "direct_assessment", "--resamples", "0", "--cache", "off")
+JUDGED = (
+    "agree",
+    "d.jsonl",
+    "-m",
+    "direct_assessment",
+    "--resamples",
+    "0",
+    "--cache",
+    "off",
+)
 
 
 def test_the_judge_is_named_for_all_metrics(cli: Cli) -> None:
-    done = cli(*JUDGED, "--judge", "scripted:rules.jsonl", "--json", "-o", "out")
+    done = cli(
+        *JUDGED, "--judge", "scripted:rules.jsonl", "--json", "-o", "out"
+    )
     assert done.code == 0, done.err
     signatures = json.loads(done.out)["signatures"]
-    assert "judge:scripted:" in signatures["direct_assessment(judge='scripted:rules.jsonl')"]
+    assert (
+        "judge:scripted:"
+        in signatures["direct_assessment(judge='scripted:rules.jsonl')"]
+    )
 
 
-def test_a_dry_run_tells_what_would_be_asked_and_writes_nothing(cli: Cli) -> None:
-    done = cli(*JUDGED, "--judge", "scripted:rules.jsonl", "--dry-run", "-o", "out")
+def test_a_dry_run_tells_what_would_be_asked_and_writes_nothing(
+    cli: Cli,
+) -> None:
+    done = cli(
+        *JUDGED, "--judge", "scripted:rules.jsonl", "--dry-run", "-o", "out"
+    )
     assert done.code == 0, done.err
     assert "3 items" in done.out
     assert "3 judge calls" in done.out
@@ -47,11 +79,15 @@ def test_a_dry_run_tells_what_would_be_asked_and_writes_nothing(cli: Cli) -> Non
     assert not Path("out").exists()
 
 
-def test_a_limit_of_cost_stops_before_the_question_that_would_pass_it(cli: Cli) -> None:
+def test_a_limit_of_cost_stops_before_the_question_that_would_pass_it(
+    cli: Cli,
+) -> None:
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         return completion(json.dumps(ANSWER))
 
-    Path("prices.json").write_text('{"models": {"served-1": {"input": 1000, "output": 1000}}}')
+    Path("prices.json").write_text(
+        '{"models": {"served-1": {"input": 1000, "output": 1000}}}'
+    )
     with serving(FaultServer(answer)) as server:
         judge = "openai('m', prices='prices.json')"
         given = ("--judge", judge, "--base-url", server.url, "-o", "out")
@@ -64,34 +100,68 @@ def test_a_limit_of_cost_stops_before_the_question_that_would_pass_it(cli: Cli) 
 
 
 def test_what_failed_is_told_with_its_reason(cli: Cli) -> None:
-    Path("rules.jsonl").write_text(json.dumps({"contains": "", "answer": "no idea"}) + "\n")
+    Path("rules.jsonl").write_text(
+        json.dumps({"contains": "", "answer": "no idea"}) + "\n"
+    )
     done = cli(*JUDGED, "--judge", "scripted:rules.jsonl", "-o", "out")
-    assert "direct_assessment(judge='scripted:rules.jsonl'): 3 failed: " in done.err
+    assert (
+        "direct_assessment(judge='scripted:rules.jsonl'): 3 failed: "
+        in done.err
+    )
     assert "it said 'no idea'" in done.err
 
 
 def test_columns_of_own_data_are_named(cli: Cli) -> None:
-    rows = [json.loads(line) for line in Path("d.jsonl").read_text().splitlines()]
-    named = [{"text" if key == "candidate" else key: row[key] for key in row} for row in rows]
-    Path("named.jsonl").write_text("".join(json.dumps(row) + "\n" for row in named))
+    rows = [
+        json.loads(line) for line in Path("d.jsonl").read_text().splitlines()
+    ]
+    named = [
+        {"text" if key == "candidate" else key: row[key] for key in row}
+        for row in rows
+    ]
+    Path("named.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in named)
+    )
     common = ("-m", "length", "--resamples", "0", "--json")
-    mapped = cli("agree", "named.jsonl", *common, "--map", "candidate=text", "-o", "a")
+    mapped = cli(
+        "agree", "named.jsonl", *common, "--map", "candidate=text", "-o", "a"
+    )
     assert mapped.code == 0, mapped.err
     plain = cli("agree", "d.jsonl", *common, "-o", "b")
-    assert json.loads(mapped.out)["measures"] == json.loads(plain.out)["measures"]
+    assert (
+        json.loads(mapped.out)["measures"] == json.loads(plain.out)["measures"]
+    )
 
 
 def test_measures_of_one_label_share_a_scatter(cli: Cli) -> None:
     rows = [
-        {"id": str(i), "candidate": "A cat sits." * (i + 1), "references": ["A dog."]}
+        {
+            "id": str(i),
+            "candidate": "A cat sits." * (i + 1),
+            "references": ["A dog."],
+        }
         | {"judgments": {"right": i % 2}}
         for i in range(4)
     ]
-    Path("two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = ("agree", "two.jsonl", "-m", "length", "--statistic", "verdicts", "--label", "right")
+    Path("two.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    command = (
+        "agree",
+        "two.jsonl",
+        "-m",
+        "length",
+        "--statistic",
+        "verdicts",
+        "--label",
+        "right",
+    )
     done = cli(*command, "--resamples", "0", "-o", "out")
     assert done.code == 0, done.err
-    assert sorted(file.suffix for file in Path("out/agreement").iterdir()) == [".png", ".svg"]
+    assert sorted(file.suffix for file in Path("out/agreement").iterdir()) == [
+        ".png",
+        ".svg",
+    ]
 
 
 def test_of_many_labels_the_first_are_drawn_and_all_are_told(
@@ -99,13 +169,28 @@ def test_of_many_labels_the_first_are_drawn_and_all_are_told(
 ) -> None:
     monkeypatch.setattr("beholder.kinds.agreement.figures.MOST_DRAWN", 1)
     rows = [
-        {"id": str(i), "candidate": "A cat sits." * i, "references": ["A dog."]}
+        {
+            "id": str(i),
+            "candidate": "A cat sits." * i,
+            "references": ["A dog."],
+        }
         | {"judgments": {"a": i, "b": -i, "c": i % 2}}
         for i in (1, 2, 3)
     ]
-    Path("many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cli("agree", "many.jsonl", "-m", "length", "--resamples", "0", "-o", "out")
+    Path("many.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    done = cli(
+        "agree", "many.jsonl", "-m", "length", "--resamples", "0", "-o", "out"
+    )
     assert done.code == 0, done.err
     assert "(2 files, of the first 1 of 3 measures)" in done.err
     assert len(list(Path("out/agreement").iterdir())) == 2
-    assert len(json.loads(Path("out/agreement.json").read_text("utf-8"))["measures"]) == 3
+    assert (
+        len(
+            json.loads(Path("out/agreement.json").read_text("utf-8"))[
+                "measures"
+            ]
+        )
+        == 3
+    )

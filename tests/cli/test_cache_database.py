@@ -16,10 +16,17 @@ METRIC = f"direct_assessment(judge=scripted({str(RULES)!r}))"
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    rows = [{"id": str(i), "candidate": f"A {i}.", "references": ["A dog."]} for i in range(3)]
+    rows = [
+        {"id": str(i), "candidate": f"A {i}.", "references": ["A dog."]}
+        for i in range(3)
+    ]
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return runner(monkeypatch, capsys)
 
@@ -36,7 +43,10 @@ def check_unseen(url: str, *done: Done) -> None:
     """The password stands in nothing that was printed or written."""
     written = [path for path in Path().rglob("*") if path.is_file()]
     assert len(written) > 5
-    for text in (*(path.read_bytes() for path in written), *map(str.encode, map(str, done))):
+    for text in (
+        *(path.read_bytes() for path in written),
+        *map(str.encode, map(str, done)),
+    ):
         assert secret(url).encode() not in text
 
 
@@ -52,7 +62,10 @@ def test_runs_share_answers_and_the_password_is_nowhere(
     assert (first.code, second.code) == (0, 0), first.err + second.err
     assert "judges read" not in second.err, "nothing was asked again"
     assert "; all answers (3) of judges came from the cache\n" in second.err
-    assert Path("second/scores.parquet").read_bytes() == Path("first/scores.parquet").read_bytes()
+    assert (
+        Path("second/scores.parquet").read_bytes()
+        == Path("first/scores.parquet").read_bytes()
+    )
 
     stats = cli("cache", "stats")
     assert "assess" in stats.out
@@ -66,7 +79,9 @@ def test_runs_share_answers_and_the_password_is_nowhere(
     assert kept.out == f"0 answers removed from {bare}\n"
     gone = cli("cache", "prune", "--days", "0")
     assert gone.out == f"3 answers removed from {bare}\n"
-    check_unseen(postgres_url, first, second, stats, export, verify, kept, gone)
+    check_unseen(
+        postgres_url, first, second, stats, export, verify, kept, gone
+    )
 
 
 def test_python_takes_the_same_address(cli: Cli, postgres_url: str) -> None:
@@ -85,8 +100,12 @@ def test_a_wrong_password_and_an_unreadable_address_are_told_without_it(
     refused = cli(*score("first", "--cache", wrong))
     assert refused.code == 2
     assert "refuses: password authentication failed" in refused.err
-    unread = cli(*score("first", "--cache", "postgresql://me:guessed-one@/host/d"))
+    unread = cli(
+        *score("first", "--cache", "postgresql://me:guessed-one@/host/d")
+    )
     assert unread.code == 2
-    assert "cannot be read: write postgresql://USER@HOST:PORT/NAME" in unread.err
+    assert (
+        "cannot be read: write postgresql://USER@HOST:PORT/NAME" in unread.err
+    )
     for done in (refused, unread):
         assert "guessed-one" not in done.out + done.err

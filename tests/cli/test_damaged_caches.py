@@ -54,7 +54,9 @@ MENDED: dict[str, Damage] = {
     "fields of other types": sql(
         "UPDATE answers SET model = x'ff', replicate = 'x', cost = 'much'"
     ),
-    "answers of other questions": sql("UPDATE answers SET operation = 'caption'"),
+    "answers of other questions": sql(
+        "UPDATE answers SET operation = 'caption'"
+    ),
     "bytes that are no text": written(scattered),
     "odd notes": sql("INSERT INTO notes VALUES ('x', x'ff', 'never')"),
     "odd charges": sql("INSERT INTO charges VALUES ('much', 'never')"),
@@ -63,9 +65,16 @@ MENDED: dict[str, Damage] = {
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
-    rows = [{"id": str(i), "candidate": f"A {i}.", "references": ["A dog."]} for i in range(3)]
+    rows = [
+        {"id": str(i), "candidate": f"A {i}.", "references": ["A dog."]}
+        for i in range(3)
+    ]
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = runner(monkeypatch, capsys)
     assert run(*score("first")).code == 0
@@ -73,7 +82,13 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def score(out: str) -> tuple[str, ...]:
-    asked = ("-m", "direct_assessment", "--judge", f"scripted:{RULES}", "--no-report")
+    asked = (
+        "-m",
+        "direct_assessment",
+        "--judge",
+        f"scripted:{RULES}",
+        "--no-report",
+    )
     return ("score", "d.jsonl", *asked, "-o", out, "--cache", "cache")
 
 
@@ -86,23 +101,33 @@ LOOKS = (
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_a_cache_that_cannot_be_used_is_one_line_with_the_way_out(name: str, cli: Cli) -> None:
+def test_a_cache_that_cannot_be_used_is_one_line_with_the_way_out(
+    name: str, cli: Cli
+) -> None:
     UNUSABLE[name](CACHE)
     for command in (score("second"), *LOOKS):
         done = cli(*command)
         assert done.code == 2
         assert f"{CACHE} cannot be used to keep answers" in done.err
-        assert "take another with --cache FOLDER (or off), or delete it" in done.err
+        assert (
+            "take another with --cache FOLDER (or off), or delete it"
+            in done.err
+        )
         assert len(done.err.splitlines()) == 1
     CACHE.unlink()
     assert cli(*score("second")).code == 0
 
 
 @pytest.mark.parametrize("name", MENDED)
-def test_what_is_broken_in_a_cache_is_asked_for_again(name: str, cli: Cli) -> None:
+def test_what_is_broken_in_a_cache_is_asked_for_again(
+    name: str, cli: Cli
+) -> None:
     MENDED[name](CACHE)
     assert cli(*LOOKS[0]).code == 0
     assert cli(*score("second")).code == 0
-    assert Path("second/scores.parquet").read_bytes() == Path("first/scores.parquet").read_bytes()
+    assert (
+        Path("second/scores.parquet").read_bytes()
+        == Path("first/scores.parquet").read_bytes()
+    )
     for command in LOOKS:
         assert cli(*command).code == 0

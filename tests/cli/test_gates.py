@@ -8,7 +8,14 @@ import pytest
 
 from beholder import metrics
 from beholder.errors import ConfigError
-from beholder.kinds.scores.gates import Gate, PassedGate, check, gates_table, missed, parse_gate
+from beholder.kinds.scores.gates import (
+    Gate,
+    PassedGate,
+    check,
+    gates_table,
+    missed,
+    parse_gate,
+)
 from beholder.metrics import Metric
 from beholder.records import Estimate, Interval, MetricResult
 
@@ -31,16 +38,23 @@ def _metrics(*specs: str) -> list[Metric[Any]]:
     ],
 )
 def test_a_gate_is_read(text: str, gate: Gate) -> None:
-    assert parse_gate(text, _metrics("vcs", "vcs(lct=1)", "accord", "bleu")) == gate
+    assert (
+        parse_gate(text, _metrics("vcs", "vcs(lct=1)", "accord", "bleu"))
+        == gate
+    )
 
 
 def test_a_gate_is_built_with_the_tools_of_the_run() -> None:
     tools: dict[str, Any] = {"judge": "openai:some-model"}
     posh = metrics.metric("posh", **tools)
-    assert parse_gate("posh=0.5", [posh], **tools) == Gate(posh.name, "f1", 0.5)
+    assert parse_gate("posh=0.5", [posh], **tools) == Gate(
+        posh.name, "f1", 0.5
+    )
 
 
-@pytest.mark.parametrize("text", ["vcs", "vcs=", "=0.6", "vcs=high", "vcs=nan"])
+@pytest.mark.parametrize(
+    "text", ["vcs", "vcs=", "=0.6", "vcs=high", "vcs=nan"]
+)
 def test_what_is_no_gate_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="--fail-under"):
         parse_gate(text, _metrics("vcs"))
@@ -55,19 +69,26 @@ def test_what_is_no_gate_is_refused(text: str) -> None:
         ("nothing=0.6", "nothing"),
     ],
 )
-def test_a_gate_that_cannot_be_checked_is_refused(text: str, reason: str) -> None:
+def test_a_gate_that_cannot_be_checked_is_refused(
+    text: str, reason: str
+) -> None:
     with pytest.raises(ConfigError) as raised:
         parse_gate(text, _metrics("vcs", "ter"))
     assert str(raised.value).startswith(f"--fail-under {text!r}: ")
     assert reason in str(raised.value)
 
 
-def test_a_gate_is_on_its_own_value_wherever_that_stands_in_the_summary() -> None:
+def test_a_gate_is_on_its_own_value_wherever_that_stands_in_the_summary() -> (
+    None
+):
     values = {
         "las": Estimate(0.1, None, 2),
         "vcs": Estimate(0.9, Interval(0.6, 1.0), 2),
     }
-    found = check([Gate("vcs", "vcs", 0.5)], {"vcs": MetricResult("vcs", values, 2, 0, "")})
+    found = check(
+        [Gate("vcs", "vcs", 0.5)],
+        {"vcs": MetricResult("vcs", values, 2, 0, "")},
+    )
     assert found == [PassedGate(Gate("vcs", "vcs", 0.5), 0.9, 0.6)]
     assert not missed(found)
     assert gates_table(found).rows[0]["gate"] == "vcs.vcs"
@@ -93,7 +114,11 @@ def test_nothing_scored_misses_every_gate() -> None:
 def test_the_lower_end_counts_unless_the_mean_is_asked_for(
     interval: Interval | None, on: Any, passed: bool
 ) -> None:
-    summary = {"vcs": MetricResult("vcs", {"vcs": Estimate(0.6, interval, 5)}, 5, 0, "")}
+    summary = {
+        "vcs": MetricResult(
+            "vcs", {"vcs": Estimate(0.6, interval, 5)}, 5, 0, ""
+        )
+    }
     (found,) = check([Gate("vcs", "vcs", 0.5, on)], summary)
     assert found.passed == passed
     assert bool(missed([found])) != passed

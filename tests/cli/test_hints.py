@@ -11,7 +11,9 @@ from toy.command import Cli, runner
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     return runner(monkeypatch, capsys)
 
 
@@ -22,7 +24,15 @@ def _csv(path: Path, text: str) -> str:
 
 def test_metrics_are_listed_with_commas(cli: Cli, tmp_path: Path) -> None:
     data = _csv(tmp_path / "d.csv", "candidate,references\na dog,the dog\n")
-    done = cli("score", data, "-m", "bleu,rouge", "-m", "vcs(lct=1, rules='paper')", "--dry-run")
+    done = cli(
+        "score",
+        data,
+        "-m",
+        "bleu,rouge",
+        "-m",
+        "vcs(lct=1, rules='paper')",
+        "--dry-run",
+    )
     assert done.code == 0, done.err
     for name in ("bleu", "rouge", "vcs"):
         assert name in done.out + done.err
@@ -33,9 +43,15 @@ def test_metrics_are_listed_with_commas(cli: Cli, tmp_path: Path) -> None:
     [
         (("-m", "BLEU"), "did you mean 'bleu'"),
         (("-m", "posh", "--judge", "gpt-4o"), "write openai:gpt-4o"),
-        (("-m", "posh", "--judge", "mistral:flash"), "openai:flash with --base-url"),
+        (
+            ("-m", "posh", "--judge", "mistral:flash"),
+            "openai:flash with --base-url",
+        ),
         (("-m", "posh", "--judge", "opnai:m"), "did you mean 'openai'"),
-        (("-m", "bleu", "--embedder", "minilm"), "--embedder minilm is not used"),
+        (
+            ("-m", "bleu", "--embedder", "minilm"),
+            "--embedder minilm is not used",
+        ),
         (("-m", "bleu", "--map", "imag=x"), "did you mean image?"),
     ],
 )
@@ -48,7 +64,9 @@ def test_a_near_miss_names_what_fits(
 
 def test_a_misspelt_field_is_named(cli: Cli, tmp_path: Path) -> None:
     data = tmp_path / "d.jsonl"
-    data.write_text(json.dumps({"candidate": "a dog", "refernces": ["the dog"]}) + "\n")
+    data.write_text(
+        json.dumps({"candidate": "a dog", "refernces": ["the dog"]}) + "\n"
+    )
     done = cli("score", str(data), "-m", "bleu", "-o", str(tmp_path / "run"))
     assert done.code == 1
     said = " ".join(done.out.split())
@@ -60,16 +78,25 @@ def test_a_missing_run_is_explained_and_found(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert "There is none in runs/." in cli("view").err
-    assert "leaderboard RUN` ranks the systems of one run" in cli("compare", "runs/a").err
+    assert (
+        "leaderboard RUN` ranks the systems of one run"
+        in cli("compare", "runs/a").err
+    )
     _csv(tmp_path / "d.csv", "candidate,references\na dog,the dog\n")
     assert cli("score", "d.csv", "-m", "length").code == 0
     assert "There are: runs/d." in cli("compare", "runs/d").err
-    assert "See beholder narrate extract --help." in cli("narrate", "extract", "d.csv").err
+    assert (
+        "See beholder narrate extract --help."
+        in cli("narrate", "extract", "d.csv").err
+    )
 
 
-def test_wrong_rows_of_one_kind_are_one_message(cli: Cli, tmp_path: Path) -> None:
+def test_wrong_rows_of_one_kind_are_one_message(
+    cli: Cli, tmp_path: Path
+) -> None:
     data = _csv(
-        tmp_path / "d.csv", "text,video\n" + "".join(f"a,/elsewhere/{i}.mp4\n" for i in range(9))
+        tmp_path / "d.csv",
+        "text,video\n" + "".join(f"a,/elsewhere/{i}.mp4\n" for i in range(9)),
     )
     done = cli("score", data, "-m", "length", "--map", "candidate=text")
     assert done.code == 2
@@ -83,15 +110,23 @@ def test_agree_names_columns_of_numbers(cli: Cli, tmp_path: Path) -> None:
     done = cli("agree", data, "-m", "length")
     assert done.code == 2
     assert "--map judgments.overall=overall" in done.err
-    mapped = ("--map", "judgments.overall=overall", "-o", str(tmp_path / "run"))
+    mapped = (
+        "--map",
+        "judgments.overall=overall",
+        "-o",
+        str(tmp_path / "run"),
+    )
     assert cli("agree", data, "-m", "length", *mapped).code == 0
 
 
-def test_a_folder_that_is_no_run_gets_one_text(cli: Cli, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_run_gets_one_text(
+    cli: Cli, tmp_path: Path
+) -> None:
     (tmp_path / "x.txt").write_text("x")
     commands = ("view", "report", "cache export a.jsonl --run", "compare")
     told = {
-        cli(*name.split(), *[str(tmp_path)] * (1 + (name == "compare"))).err for name in commands
+        cli(*name.split(), *[str(tmp_path)] * (1 + (name == "compare"))).err
+        for name in commands
     }
     assert told == {
         f"beholder: {tmp_path} is not a run directory, which has run.json and store.sqlite;"
@@ -99,14 +134,33 @@ def test_a_folder_that_is_no_run_gets_one_text(cli: Cli, tmp_path: Path) -> None
     }
 
 
-@pytest.mark.parametrize(("cell", "n"), [("the dog | a dog", 1), ("the dog|a dog", 0)])
-def test_a_bar_in_a_reference_is_named(cli: Cli, tmp_path: Path, cell: str, n: int) -> None:
-    data = _csv(tmp_path / "d.csv", f"candidate,references\na dog,{cell}\na cat,a cat\n")
-    said = cli("score", data, "-m", "length", "-o", str(tmp_path / "run"), "--no-report").err
-    assert ("caution: 1 references contain ' | ' and were read as one text" in said) is bool(n)
+@pytest.mark.parametrize(
+    ("cell", "n"), [("the dog | a dog", 1), ("the dog|a dog", 0)]
+)
+def test_a_bar_in_a_reference_is_named(
+    cli: Cli, tmp_path: Path, cell: str, n: int
+) -> None:
+    data = _csv(
+        tmp_path / "d.csv",
+        f"candidate,references\na dog,{cell}\na cat,a cat\n",
+    )
+    said = cli(
+        "score",
+        data,
+        "-m",
+        "length",
+        "-o",
+        str(tmp_path / "run"),
+        "--no-report",
+    ).err
+    assert (
+        "caution: 1 references contain ' | ' and were read as one text" in said
+    ) is bool(n)
 
 
-def test_a_lack_of_memory_ends_in_words(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lack_of_memory_ends_in_words(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from beholder.cli import runs
 
     def fail(*given: object) -> None:

@@ -15,7 +15,9 @@ from toy.command import Cli, runner
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     monkeypatch.setenv("COLUMNS", "120")
     return runner(monkeypatch, capsys)
 
@@ -25,13 +27,24 @@ def place(tmp_path: Path) -> Path:
     file = AnswerFile(tmp_path / "answers.sqlite")
     answer = Answer((Sample("5", "stop"),), "m-1", usage=Usage(1200, 0, 3))
     file.put_answer(
-        Record("digest", "presence", "presence.v1@x", "openai:m", "m-1", 0, answer, 0.5)
+        Record(
+            "digest",
+            "presence",
+            "presence.v1@x",
+            "openai:m",
+            "m-1",
+            0,
+            answer,
+            0.5,
+        )
     )
     file.close()
     return tmp_path
 
 
-def test_cache_commands_count_export_and_prune(cli: Cli, place: Path, tmp_path: Path) -> None:
+def test_cache_commands_count_export_and_prune(
+    cli: Cli, place: Path, tmp_path: Path
+) -> None:
     shown = cli("cache", "stats", "--cache", str(place))
     assert shown.code == 0
     assert "presence" in shown.out
@@ -43,7 +56,9 @@ def test_cache_commands_count_export_and_prune(cli: Cli, place: Path, tmp_path: 
     assert "1 answers removed" in pruned.out
 
 
-def test_what_is_no_cache_and_what_is_no_run_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_what_is_no_cache_and_what_is_no_run_is_told(
+    cli: Cli, tmp_path: Path
+) -> None:
     nowhere = str(tmp_path / "none")
     done = cli("cache", "stats", "--cache", nowhere)
     assert done.code == 2
@@ -79,20 +94,28 @@ def rules(folder: Path) -> str:
     return f"scripted:{path}"
 
 
-def test_judge_check_prints_consistency_and_bias(cli: Cli, tmp_path: Path) -> None:
+def test_judge_check_prints_consistency_and_bias(
+    cli: Cli, tmp_path: Path
+) -> None:
     done = cli("judge-check", rules(tmp_path))
     assert done.code == 1, done.err  # as a gate: this judge is unfit
-    assert "undefined" in done.out  # a judge that always says the same has no reliability
+    assert (
+        "undefined" in done.out
+    )  # a judge that always says the same has no reliability
     assert "-3.00" in done.out
     assert "unfit" in done.out
     assert "0.50" in done.out  # and it is at chance
-    assert "0.33 at 2.00" in done.out  # half are there: F1 2/3 of these, 0 of the others
+    assert (
+        "0.33 at 2.00" in done.out
+    )  # half are there: F1 2/3 of these, 0 of the others
 
 
 def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(
     cli: Cli, tmp_path: Path
 ) -> None:
-    (tmp_path / "chat.jsonl").write_text('{"contains": "", "answer": "I think so, yes."}')
+    (tmp_path / "chat.jsonl").write_text(
+        '{"contains": "", "answer": "I think so, yes."}'
+    )
     chat = f"scripted:{tmp_path}/chat.jsonl"
     done = cli("judge-check", chat)
     assert done.code == 1
@@ -100,8 +123,12 @@ def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(
     assert done.err.count("it said 'I think so, yes.'") == 1
     said = f"{chat}: no answer to the 200 questions was usable, so the judge is unfit and was asked"
     assert said in done.err
-    assert f"{chat}: 400 answers, " in done.out, "each probe and its repair, and nothing after that"
-    assert f"beholder doctor --judge {chat}; beholder show presence" in done.err
+    assert f"{chat}: 400 answers, " in done.out, (
+        "each probe and its repair, and nothing after that"
+    )
+    assert (
+        f"beholder doctor --judge {chat}; beholder show presence" in done.err
+    )
     beside = cli("judge-check", chat, rules(tmp_path))
     assert beside.code == 1
     assert "nan" not in beside.out
@@ -111,10 +138,22 @@ def test_judge_check_without_a_usable_answer_shows_one_and_the_next_step(
     assert f"{chat}: no answer to the 200 questions" in beside.err
 
 
-def test_judge_check_is_held_against_own_answers(cli: Cli, tmp_path: Path) -> None:
-    row = {"kind": "entity", "text": "dog", "target": "A dog.", "side": "candidate"}
+def test_judge_check_is_held_against_own_answers(
+    cli: Cli, tmp_path: Path
+) -> None:
+    row = {
+        "kind": "entity",
+        "text": "dog",
+        "target": "A dog.",
+        "side": "candidate",
+    }
     path = tmp_path / "answers.jsonl"
-    path.write_text("".join(json.dumps({**row, "present": said}) + "\n" for said in (True, False)))
+    path.write_text(
+        "".join(
+            json.dumps({**row, "present": said}) + "\n"
+            for said in (True, False)
+        )
+    )
     done = cli("judge-check", rules(tmp_path), "--answers", str(path))
     assert done.code == 0, done.err
     assert "mistakes" in done.out
@@ -123,19 +162,31 @@ def test_judge_check_is_held_against_own_answers(cli: Cli, tmp_path: Path) -> No
 
 
 def test_graph_check_prints_the_shares(cli: Cli, tmp_path: Path) -> None:
-    dog = {"head": "dog", "heads": ["dog"], "attributes": [], "attribute_sentence_idxs": {}}
+    dog = {
+        "head": "dog",
+        "heads": ["dog"],
+        "attributes": [],
+        "attribute_sentence_idxs": {},
+    }
     graph = {"entities": [{**dog, "text_spans": [[2, 5]]}], "relations": []}
     path = tmp_path / "graphs.jsonl"
     path.write_text(json.dumps({"text": "A dog.", "graph": graph}))
     done = cli("graph-check", str(path), "--json")
     assert done.code == 0, done.err
     shown = json.loads(done.out)
-    assert shown["entity"] == {"precision": 1, "recall": 1, "f1": 1, "shares": {"coref": 1}}
+    assert shown["entity"] == {
+        "precision": 1,
+        "recall": 1,
+        "f1": 1,
+        "shares": {"coref": 1},
+    }
     assert shown["relation"]["f1"] is None
     assert "1 texts" in cli("graph-check", str(path)).out
 
 
-def test_doctor_says_what_is_wrong_with_a_bad_judge(cli: Cli, tmp_path: Path) -> None:
+def test_doctor_says_what_is_wrong_with_a_bad_judge(
+    cli: Cli, tmp_path: Path
+) -> None:
     done = cli("doctor", "--judge", rules(tmp_path))
     assert done.code == 1
     assert "6 of 12 right" in done.out

@@ -44,30 +44,50 @@ JUDGED_DIFFERENCES = [0, 4, 0, 4, 0, 4, *[4] * 10, *[0] * 4]
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "250")
     return runner(monkeypatch, capsys)
 
 
 def write(name: str, rows: Sequence[object]) -> str:
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    Path(name).write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+    )
     return name
 
 
-def texts(name: str, counts: Sequence[int], **more: Any) -> list[dict[str, Any]]:
+def texts(
+    name: str, counts: Sequence[int], **more: Any
+) -> list[dict[str, Any]]:
     """A text of so many words about each picture."""
     rows = [
-        {"id": str(i), "image": f"{i}.jpg", "candidate": "w " * n, "references": ["w"], **more}
+        {
+            "id": str(i),
+            "image": f"{i}.jpg",
+            "candidate": "w " * n,
+            "references": ["w"],
+            **more,
+        }
         for i, n in enumerate(counts)
     ]
     write(name, rows)
     return rows
 
 
-def labelled(name: str, rows: Sequence[dict[str, Any]], labels: Sequence[object]) -> str:
+def labelled(
+    name: str, rows: Sequence[dict[str, Any]], labels: Sequence[object]
+) -> str:
     found = [
-        {"id": row["id"], "candidate": row["candidate"], "judgments": {"words": label}}
+        {
+            "id": row["id"],
+            "candidate": row["candidate"],
+            "judgments": {"words": label},
+        }
         for row, label in zip(rows, labels, strict=False)
     ]
     return write(name, found)
@@ -77,9 +97,23 @@ def two_systems(cli: Cli) -> None:
     """Runs and labels of two systems; the second's texts are longer by one and the differences."""
     base = [10 + i % 3 for i in range(20)]
     a = texts("a.jsonl", base)
-    b = texts("b.jsonl", [n + 1 + more for n, more in zip(base, JUDGED_DIFFERENCES, strict=True)])
+    b = texts(
+        "b.jsonl",
+        [
+            n + 1 + more
+            for n, more in zip(base, JUDGED_DIFFERENCES, strict=True)
+        ],
+    )
     for name in ("a", "b"):
-        done = cli("score", f"{name}.jsonl", "-m", "word_count", "-o", name, "--no-report")
+        done = cli(
+            "score",
+            f"{name}.jsonl",
+            "-m",
+            "word_count",
+            "-o",
+            name,
+            "--no-report",
+        )
         assert done.code == 0, done.err
     labelled("la.jsonl", a, [10] * 6)
     labelled("lb.jsonl", b, [10 + more for more in LABELLED_DIFFERENCES])
@@ -92,7 +126,9 @@ CORRECTED = 1.247869
 
 
 @pytest.mark.parametrize("command", ["compare", "leaderboard"])
-def test_the_difference_of_two_systems_is_corrected(cli: Cli, command: str) -> None:
+def test_the_difference_of_two_systems_is_corrected(
+    cli: Cli, command: str
+) -> None:
     two_systems(cli)
     files = ("--labels", "la.jsonl", "--labels", "lb.jsonl")
     done = cli(command, "a", "b", *files, "--json")
@@ -108,44 +144,77 @@ def test_the_difference_of_two_systems_is_corrected(cli: Cli, command: str) -> N
     # six differences are all 2 from their mean, so each leverage is 1/6 + 4/24 and each residual counts
     # 3/2: variance 5.38010 * 9/4 / 36, with that of the others (.021005) .357261; t(4) is 2.776445. A
     # t of 2.0878 lies between those of .11 and .10 (2.0554, 2.1318).
-    assert found["corrected_low"] == pytest.approx(CORRECTED - 2.776445 * 0.597713, abs=1e-5)
+    assert found["corrected_low"] == pytest.approx(
+        CORRECTED - 2.776445 * 0.597713, abs=1e-5
+    )
     assert 0.10 < found["p"] < 0.11
     # The labels alone have a variance of 8 / 5 / 6, so the judge is worth less than none.
-    assert found["effective"] == pytest.approx(6 * (8 / 30) / 0.357261, rel=1e-4)
-    assert "the judge adds nothing, use the labels alone" in cli(command, "a", "b", *files).out
+    assert found["effective"] == pytest.approx(
+        6 * (8 / 30) / 0.357261, rel=1e-4
+    )
+    assert (
+        "the judge adds nothing, use the labels alone"
+        in cli(command, "a", "b", *files).out
+    )
     assert rows["a"]["labels"] == 10
     assert rows["a"]["p"] is None
 
 
 def test_a_run_in_python_is_corrected(cli: Cli) -> None:
     two_systems(cli)
-    found = beholder.Run(Path("a")).corrected("la.jsonl", label=["word_count.words=words"])
+    found = beholder.Run(Path("a")).corrected(
+        "la.jsonl", label=["word_count.words=words"]
+    )
     table, bias = found.tables
     (row,) = table.rows
     # The judge says 10, 11 or 12 words, 7 times 10 and 11, and 6 times 12. All labels are 10: what
     # does not vary has no covariance with the judge, so the labels alone count.
     assert row["judge"] == pytest.approx((7 * 10 + 7 * 11 + 6 * 12) / 20)
-    assert (row["labels"], row["corrected"], row["n"], row["n_labels"]) == (10, 10, 20, 6)
+    assert (row["labels"], row["corrected"], row["n"], row["n_labels"]) == (
+        10,
+        10,
+        20,
+        6,
+    )
     assert bias.name == "bias"
     assert not found.problems
     assert "Corrected by labels" in str(found)
-    assert str(found).count("95 % interval") == 2  # of the labels alone and of the corrected mean
+    assert (
+        str(found).count("95 % interval") == 2
+    )  # of the labels alone and of the corrected mean
     lists = labelled(
-        "lists.jsonl", texts("a.jsonl", [10 + i % 3 for i in range(20)]), [[9, 11]] * 6
+        "lists.jsonl",
+        texts("a.jsonl", [10 + i % 3 for i in range(20)]),
+        [[9, 11]] * 6,
     )
-    assert beholder.Run(Path("a")).corrected(lists).tables[0].rows[0]["labels"] == 10
-    with pytest.raises(ConfigError, match="no such value; there are: word_count"):
-        beholder.Run(Path("a")).corrected("la.jsonl", label=["word_count.lines=words"])
+    assert (
+        beholder.Run(Path("a")).corrected(lists).tables[0].rows[0]["labels"]
+        == 10
+    )
+    with pytest.raises(
+        ConfigError, match="no such value; there are: word_count"
+    ):
+        beholder.Run(Path("a")).corrected(
+            "la.jsonl", label=["word_count.lines=words"]
+        )
 
 
 def test_labels_of_other_words_belong_to_no_text(cli: Cli) -> None:
     two_systems(cli)
     done = cli("compare", "a", "b", "--labels", "la.jsonl")
     assert done.code == 1
-    assert "word_count.words of b is not corrected: 0 pictures have labels" in done.err
+    assert (
+        "word_count.words of b is not corrected: 0 pictures have labels"
+        in done.err
+    )
     labelled("lb.jsonl", texts("other.jsonl", [7] * 20), [5] * 6)
-    done = cli("compare", "a", "b", "--labels", "la.jsonl", "--labels", "lb.jsonl")
-    assert "6 labels belong to no scored text: another id or other words" in done.out
+    done = cli(
+        "compare", "a", "b", "--labels", "la.jsonl", "--labels", "lb.jsonl"
+    )
+    assert (
+        "6 labels belong to no scored text: another id or other words"
+        in done.out
+    )
     # A text of both systems takes its label twice, which is none too few.
     done = cli("compare", "a", "a", "--labels", "la.jsonl")
     assert "belong to no scored text" not in done.out
@@ -154,9 +223,13 @@ def test_labels_of_other_words_belong_to_no_text(cli: Cli) -> None:
 def test_labels_of_the_hard_pictures_alone_are_refused(cli: Cli) -> None:
     rows = texts("a.jsonl", [*[2, 3, 2, 3, 2, 3, 2, 3], *[20, 21] * 6])
     labels = labelled("l.jsonl", rows, [2] * 8)
-    done = cli("score", "a.jsonl", "-m", "word_count", "-o", "a", "--labels", labels)
+    done = cli(
+        "score", "a.jsonl", "-m", "word_count", "-o", "a", "--labels", labels
+    )
     assert done.code == 1
-    assert "the judge's mean is 2.5 with a label and 20.5 without one" in done.err
+    assert (
+        "the judge's mean is 2.5 with a label and 20.5 without one" in done.err
+    )
     assert "label a random sample" in done.err
 
 
@@ -174,27 +247,47 @@ def test_rates_are_corrected_by_marks_of_annotators(cli: Cli) -> None:
     ]
     write("d.jsonl", sample)
     marks = [
-        {**row, "id": f"{row['id']}/{who}", "annotator": who, "dataset": "docent_granular"}
+        {
+            **row,
+            "id": f"{row['id']}/{who}",
+            "annotator": who,
+            "dataset": "docent_granular",
+        }
         | {"judgments": {"mistakes": spans, "omissions": []}}
         for row in sample[:6]
         for who, spans in (("anna", [[2, 9]]), ("ben", []))
     ]
     write("marks.jsonl", marks)
-    given = ("score", "d.jsonl", "-m", "posh", "-o", "run", "--labels", "marks.jsonl")
-    done = cli(*given, "--label", "posh.unstated_rate=mistakes", "--markdown", "-")
+    given = (
+        "score",
+        "d.jsonl",
+        "-m",
+        "posh",
+        "-o",
+        "run",
+        "--labels",
+        "marks.jsonl",
+    )
+    done = cli(
+        *given, "--label", "posh.unstated_rate=mistakes", "--markdown", "-"
+    )
     assert done.code == 0, done.err
-    table = done.out[done.out.index("Corrected by labels") :].replace("&#46;", ".")
+    table = done.out[done.out.index("Corrected by labels") :].replace(
+        "&#46;", "."
+    )
     row = next(line for line in table.splitlines() if "unstated" in line)
     assert "| 0.667 &#91;0.667 to 0.667&#93; | 0.667 " in row
-    (row,) = json.loads(cli(*given, "--label", "posh.unstated_rate=mistakes", "--json").out)[
-        "corrected"
-    ]
+    (row,) = json.loads(
+        cli(*given, "--label", "posh.unstated_rate=mistakes", "--json").out
+    )["corrected"]
     assert row["labels"] == pytest.approx(2 / 3)
     done = cli(*given, "--label", "posh.no_such=mistakes")
     assert (done.code, "there is no such value" in done.err) == (2, True)
 
 
-def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(cli: Cli) -> None:
+def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(
+    cli: Cli,
+) -> None:
     # The worked example: of 50 texts that people call long the metric finds 42, of 50 others it
     # rejects 40; of 600 without a label it calls 380 long.
     said = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 380, *[2] * 220]
@@ -210,19 +303,38 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(cli: Cli) ->
     assert row["rate_low"] == pytest.approx(0.548531, abs=1e-6)
     assert row["rate_high"] == pytest.approx(0.832902, abs=1e-6)
     assert (row["sensitivity"], row["specificity"]) == (0.84, 0.8)
-    assert (row["n"], row["n_labels"], row["said"]) == (700, 100, pytest.approx(432 / 700))
+    assert (row["n"], row["n_labels"], row["said"]) == (
+        700,
+        100,
+        pytest.approx(432 / 700),
+    )
     few = labelled("few.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 19)
     done = cli("leaderboard", "run", "--labels", few, "--json")
     (row,) = json.loads(done.out)["corrected-rates"]
-    assert row["reason"].startswith("not corrected: 50 positive and 19 negative labels")
+    assert row["reason"].startswith(
+        "not corrected: 50 positive and 19 negative labels"
+    )
     assert "rate" not in row
 
 
-def test_a_note_says_that_hardly_any_label_has_one_of_two_values(cli: Cli) -> None:
+def test_a_note_says_that_hardly_any_label_has_one_of_two_values(
+    cli: Cli,
+) -> None:
     said = [9] * 15 + [2] * 5 + [9] * 10 + [2] * 5
     for no, noted in ((4, True), (5, False)):
-        labels = labelled("l.jsonl", texts("d.jsonl", said), [1] * (20 - no) + [0] * no)
-        done = cli("score", "d.jsonl", "-m", "is_long", "-o", "run", "--labels", labels)
+        labels = labelled(
+            "l.jsonl", texts("d.jsonl", said), [1] * (20 - no) + [0] * no
+        )
+        done = cli(
+            "score",
+            "d.jsonl",
+            "-m",
+            "is_long",
+            "-o",
+            "run",
+            "--labels",
+            labels,
+        )
         assert ("fewer than 5 have one of them" in done.out) == noted
 
 
@@ -230,13 +342,25 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
     # Of each text the metric finds "red" unstated and "dog" stated. People mark "red" in 24 of 30
     # texts and "dog" in 3: sensitivity 24 / 27, specificity 27 / 33; half of all units are found.
     sample = [
-        {"id": str(i), "image": f"{i}.jpg", "candidate": "A red dog.", "references": ["A dog."]}
+        {
+            "id": str(i),
+            "image": f"{i}.jpg",
+            "candidate": "A red dog.",
+            "references": ["A dog."],
+        }
         for i in range(90)
     ]
     write("d.jsonl", sample)
-    spans = [[[2, 5]] if i < 24 else [[6, 9]] if i < 27 else [] for i in range(30)]
+    spans = [
+        [[2, 5]] if i < 24 else [[6, 9]] if i < 27 else [] for i in range(30)
+    ]
     marks = [
-        {**row, "id": f"{row['id']}/ann", "annotator": "ann", "dataset": "docent_granular"}
+        {
+            **row,
+            "id": f"{row['id']}/ann",
+            "annotator": "ann",
+            "dataset": "docent_granular",
+        }
         | {"judgments": {"mistakes": spans[i], "omissions": []}}
         for i, row in enumerate(sample[:30])
     ]
@@ -247,32 +371,61 @@ def test_marked_units_correct_a_rate_of_units(cli: Cli) -> None:
         "marks.jsonl", label=["posh.unstated_rate=mistakes"]
     )
     (mean,) = found.tables[0].rows
-    assert (mean["judge"], mean["labels"]) == (0.5, pytest.approx(27 / 60))  # of the same units
-    (row,) = next(table for table in found.tables if table.name == "corrected-rates").rows
+    assert (mean["judge"], mean["labels"]) == (
+        0.5,
+        pytest.approx(27 / 60),
+    )  # of the same units
+    (row,) = next(
+        table for table in found.tables if table.name == "corrected-rates"
+    ).rows
     assert row["sensitivity"] == pytest.approx(24 / 27)
     assert row["specificity"] == pytest.approx(27 / 33)
     assert (row["n"], row["n_labels"], row["said"]) == (180, 60, 0.5)
-    assert row["rate"] == pytest.approx((0.5 + 27 / 33 - 1) / (24 / 27 + 27 / 33 - 1))
+    assert row["rate"] == pytest.approx(
+        (0.5 + 27 / 33 - 1) / (24 / 27 + 27 / 33 - 1)
+    )
     assert row["rate_low"] < row["rate"] < row["rate_high"]
     bias = found.tables[-1]
     reasons = {entry["name"]: entry["reason"] for entry in bias.rows}
-    assert reasons["place of the sentence"].startswith("0 wrong sentences of 0 pictures")
+    assert reasons["place of the sentence"].startswith(
+        "0 wrong sentences of 0 pictures"
+    )
     assert reasons["own texts"] == "the metric asks no model"
-    assert set(reasons) == {"length", "place of the sentence", "place, false alarms", "own texts"}
-    assert any("seat, flips, wording and repeats" in note for note in bias.notes)
+    assert set(reasons) == {
+        "length",
+        "place of the sentence",
+        "place, false alarms",
+        "own texts",
+    }
+    assert any(
+        "seat, flips, wording and repeats" in note for note in bias.notes
+    )
 
 
-def test_sentences_that_people_marked_are_found_by_their_place(cli: Cli) -> None:
+def test_sentences_that_people_marked_are_found_by_their_place(
+    cli: Cli,
+) -> None:
     # People mark the first and the last sentence of 16 texts. The metric finds all of the first
     # and, of the last, the 8 with a colour: 0.5 - 1. The 16 others are too few for false alarms.
     sample = [
-        {"id": str(i), "image": f"{i}.jpg", "references": ["A dog. A cat sits. A bird."]}
-        | {"candidate": f"A red dog. A cat sits. A {'blue bird' if i % 2 else 'bird'}."}
+        {
+            "id": str(i),
+            "image": f"{i}.jpg",
+            "references": ["A dog. A cat sits. A bird."],
+        }
+        | {
+            "candidate": f"A red dog. A cat sits. A {'blue bird' if i % 2 else 'bird'}."
+        }
         for i in range(16)
     ]
     write("d.jsonl", sample)
     marks = [
-        {**row, "id": f"{row['id']}/ann", "annotator": "ann", "dataset": "docent_granular"}
+        {
+            **row,
+            "id": f"{row['id']}/ann",
+            "annotator": "ann",
+            "dataset": "docent_granular",
+        }
         | {"judgments": {"mistakes": [[2, 5], [23, 27]], "omissions": []}}
         for row in sample
     ]
@@ -285,19 +438,41 @@ def test_sentences_that_people_marked_are_found_by_their_place(cli: Cli) -> None
     entries = {row["name"]: row for row in found.tables[-1].rows}
     assert entries["place of the sentence"]["value"] == pytest.approx(-0.5)
     assert entries["place of the sentence"]["n"] == 32
-    assert entries["place, false alarms"]["reason"].startswith("16 right sentences of 16 pictures")
-    (rate,) = next(table for table in found.tables if table.name == "corrected-rates").rows
+    assert entries["place, false alarms"]["reason"].startswith(
+        "16 right sentences of 16 pictures"
+    )
+    (rate,) = next(
+        table for table in found.tables if table.name == "corrected-rates"
+    ).rows
     assert rate["reason"].endswith("verdicts have labels and 0 have none")
 
 
-def test_labels_of_a_scale_of_their_own_are_brought_to_that_of_the_value(cli: Cli) -> None:
+def test_labels_of_a_scale_of_their_own_are_brought_to_that_of_the_value(
+    cli: Cli,
+) -> None:
     # On 1..10 the label 5.5 is the middle, which is 0.5 on the scale of ROUGE.
     rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
     labels = labelled("l.jsonl", rows, [1, 10, 1, 10, 5.5, 5.5])
-    command = ("score", "d.jsonl", "-m", "rouge", "-o", "run", "--no-report", "--labels", labels)
+    command = (
+        "score",
+        "d.jsonl",
+        "-m",
+        "rouge",
+        "-o",
+        "run",
+        "--no-report",
+        "--labels",
+        labels,
+    )
     assert "name its ends: --label words@1..10" in cli(*command).err
-    assert "expected the ends of a scale" in cli(*command, "--label", "words@10").err
-    assert "expected the ends of a scale" in cli(*command, "--label", "words@4..4").err
+    assert (
+        "expected the ends of a scale"
+        in cli(*command, "--label", "words@10").err
+    )
+    assert (
+        "expected the ends of a scale"
+        in cli(*command, "--label", "words@4..4").err
+    )
     assert not Path("run").exists()
     done = cli(*command, "--label", "rouge.rouge_l=words@1..10")
     assert done.code == 0, done.err
@@ -308,24 +483,55 @@ def test_labels_of_a_scale_of_their_own_are_brought_to_that_of_the_value(cli: Cl
 def test_agree_takes_labels_of_another_file(cli: Cli) -> None:
     rows = texts("d.jsonl", [5, 9, 7, 6, 8, 10, 5, 9, 7, 6])
     labels = labelled("l.jsonl", rows, [1, 5, 3, 2, 4, 5])
-    given = ("agree", "d.jsonl", "-m", "word_count", "--resamples", "0", "--no-report", "-o", "run")
+    given = (
+        "agree",
+        "d.jsonl",
+        "-m",
+        "word_count",
+        "--resamples",
+        "0",
+        "--no-report",
+        "-o",
+        "run",
+    )
     assert cli(*given).code == 2  # no judgments
-    done = cli(*given, "--labels", labels, "--label", "words", "--no-figures", "--markdown", "-")
+    done = cli(
+        *given,
+        "--labels",
+        labels,
+        "--label",
+        "words",
+        "--no-figures",
+        "--markdown",
+        "-",
+    )
     assert done.code == 0, done.err
     said = done.out.replace("&#46;", ".")
     # Ranks 1 5 3 2 4 6 of the scores, 1 5.5 3 2 4 5.5 of the labels.
     assert re.search(r"\| word\S*count \| words \| 0.986 ", said)
-    row = next(line for line in said.splitlines() if "word" in line and "&#91;" in line)
+    row = next(
+        line
+        for line in said.splitlines()
+        if "word" in line and "&#91;" in line
+    )
     assert " 3.333 " in row  # of the labels 1 5 3 2 4 5
-    assert cli("agree", "pascal50s", "-m", "word_count", "--labels", labels).code == 2
+    assert (
+        cli("agree", "pascal50s", "-m", "word_count", "--labels", labels).code
+        == 2
+    )
 
 
-def test_cells_of_the_confusion_table_are_lists_in_the_viewer(cli: Cli) -> None:
+def test_cells_of_the_confusion_table_are_lists_in_the_viewer(
+    cli: Cli,
+) -> None:
     # Long texts are right but for one, short ones are wrong but for one.
     counts = [20] * 13 + [2] * 11
     right = [True] * 12 + [False] + [True] + [False] * 10
     rows = texts("d.jsonl", counts)
-    given = [row | {"judgments": {"right": label}} for row, label in zip(rows, right, strict=True)]
+    given = [
+        row | {"judgments": {"right": label}}
+        for row, label in zip(rows, right, strict=True)
+    ]
     write("d.jsonl", given)
     command = (
         "agree",
@@ -337,20 +543,38 @@ def test_cells_of_the_confusion_table_are_lists_in_the_viewer(cli: Cli) -> None:
         "--statistic",
         "verdicts",
     )
-    done = cli(*command, "--resamples", "0", "--no-figures", "-o", "run", "--tables", "tables")
+    done = cli(
+        *command,
+        "--resamples",
+        "0",
+        "--no-figures",
+        "-o",
+        "run",
+        "--tables",
+        "tables",
+    )
     assert done.code == 0, done.err
     (file,) = Path("tables").glob("confusion*.json")
     row = json.loads(file.read_text("utf-8"))["rows"][0]
-    cells = ["yes, metric yes", "yes, metric no", "no, metric yes", "no, metric no"]
+    cells = [
+        "yes, metric yes",
+        "yes, metric no",
+        "no, metric yes",
+        "no, metric no",
+    ]
     assert [row[name] for name in cells] == [12, 1, 1, 10]
 
     viewer = Viewer([Path("run")])
     for view in viewer.runs:
         view.refresh()
     app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+    with TestClient(
+        app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)
+    ) as client:
         page = client.get("/runs/0").text
-        links = re.findall(r'href="([^"]*group=[^"]*)"><bdi>no, metric yes<', page)
+        links = re.findall(
+            r'href="([^"]*group=[^"]*)"><bdi>no, metric yes<', page
+        )
         assert links
         listed = client.get(links[0].replace("&amp;", "&")).text
         assert re.findall(r"/runs/0/item/(\d+)", listed)[0] == "12"

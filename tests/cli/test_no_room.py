@@ -24,7 +24,11 @@ from toy.reviewer import write_reviews
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     rows = []
     for i in range(6):
@@ -32,7 +36,12 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         text = "A cat sits. " * (i + 1)
         group = {"group": {"system": "a"}, "judgments": {"overall": i}}
         rows.append(
-            {"id": str(i), "candidate": text, "references": ["A dog."], "images": [f"{i}.png"]}
+            {
+                "id": str(i),
+                "candidate": text,
+                "references": ["A dog."],
+                "images": [f"{i}.png"],
+            }
             | group
         )
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -53,8 +62,26 @@ def room_for(n_bytes: int) -> Iterator[None]:
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "score": ("score", "d.jsonl", "-m", "vcs", "-m", "bleu", "-o", "out"),
-    "agree": ("agree", "d.jsonl", "-m", "length", "--resamples", "20", "-o", "out"),
-    "rank": ("rank", "reviews.jsonl", "-s", "length", "--resamples", "20", "-o", "out"),
+    "agree": (
+        "agree",
+        "d.jsonl",
+        "-m",
+        "length",
+        "--resamples",
+        "20",
+        "-o",
+        "out",
+    ),
+    "rank": (
+        "rank",
+        "reviews.jsonl",
+        "-s",
+        "length",
+        "--resamples",
+        "20",
+        "-o",
+        "out",
+    ),
     "graph": ("graph", "A red cat.", "--svg", "cat.svg"),
 }
 
@@ -63,7 +90,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.suffix in (".json", ".parquet", ".html", ".csv", ".png", ".svg")
+        if path.suffix
+        in (".json", ".parquet", ".html", ".csv", ".png", ".svg")
     }
 
 
@@ -96,9 +124,14 @@ def test_a_full_disk_is_told_in_words_and_the_run_goes_on_with_room(
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("place", ["file/out", "/proc/out"])
-def test_a_place_that_cannot_be_written_is_told_in_words(name: str, place: str, cli: Cli) -> None:
+def test_a_place_that_cannot_be_written_is_told_in_words(
+    name: str, place: str, cli: Cli
+) -> None:
     Path("file").write_text("x")
-    command = [{"out": place, "cat.svg": f"{place}.svg"}.get(part, part) for part in COMMANDS[name]]
+    command = [
+        {"out": place, "cat.svg": f"{place}.svg"}.get(part, part)
+        for part in COMMANDS[name]
+    ]
     done = cli(*command)
     assert done.code == 2
     assert done.err.startswith("beholder: ")
@@ -110,18 +143,29 @@ def test_whatever_else_the_disk_refuses_is_no_traceback(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", "/models/words")
+        raise PermissionError(
+            errno.EACCES, "Permission denied", "/models/words"
+        )
 
     monkeypatch.setattr("beholder.language.parse", refuse)
     done = cli("graph", "A red cat.")
-    assert (done.code, done.err) == (2, "beholder: /models/words: Permission denied\n")
+    assert (done.code, done.err) == (
+        2,
+        "beholder: /models/words: Permission denied\n",
+    )
 
 
 PLACED: dict[str, tuple[str, ...]] = {
     "score": ("score", "d.jsonl", "-m", "length"),
     "agree": ("agree", "d.jsonl", "-m", "length"),
     "rank": ("rank", "reviews.jsonl", "-s", "length"),
-    "narrate compare": ("narrate", "compare", "d.jsonl", "--embedder", "handcrafted"),
+    "narrate compare": (
+        "narrate",
+        "compare",
+        "d.jsonl",
+        "--embedder",
+        "handcrafted",
+    ),
 }
 
 
@@ -136,7 +180,10 @@ def test_a_file_is_no_run_directory_and_is_told_before_data_are_read(
     for place in ("file", "file/out"):
         done = cli(*PLACED[name], *dry, "-o", place)
         assert done.code == 2
-        assert done.err == "beholder: file is a file and no folder; choose another place with -o\n"
+        assert (
+            done.err
+            == "beholder: file is a file and no folder; choose another place with -o\n"
+        )
     assert Path("file").read_text() == "x"
 
 
@@ -150,7 +197,10 @@ def test_a_folder_without_permission_is_told_before_anything_is_made() -> None:
         else:
             folder.chmod(0o555)
         try:
-            with pytest.raises(RunError, match="may not be written by you; choose another place"):
+            with pytest.raises(
+                RunError,
+                match="may not be written by you; choose another place",
+            ):
                 check_folder(folder / "a" / "b")
         finally:
             os.seteuid(before)
@@ -182,7 +232,9 @@ def test_a_run_that_is_refused_leaves_no_folder_that_it_made(
     assert list(Path("runs").iterdir()) == [Path("runs/other")]
 
 
-def test_a_refused_run_keeps_a_folder_that_was_there_and_one_that_paid(cli: Cli) -> None:
+def test_a_refused_run_keeps_a_folder_that_was_there_and_one_that_paid(
+    cli: Cli,
+) -> None:
     Path("there").mkdir()
     nowhere = ("--base-url", "http://127.0.0.1:9/v1")
     asked = ("score", "d.jsonl", "-m", "posh", "--judge")
@@ -203,10 +255,14 @@ def test_a_refused_run_keeps_a_folder_that_was_there_and_one_that_paid(cli: Cli)
     def breaks(body: dict[str, Any]) -> dict[str, Any]:
         return {**completion("ready"), "choices": []}
 
-    Path("prices.json").write_text('{"models": {"m": {"input": 1, "output": 1}}}')
+    Path("prices.json").write_text(
+        '{"models": {"m": {"input": 1, "output": 1}}}'
+    )
     with serving(FaultServer(breaks)) as server:
         judge = "openai('m', prices='prices.json', attempts=1)"
         refused = cli(*asked, judge, "--base-url", server.url, "-o", "paid")
         assert (refused.code, len(server.bodies)) == (2, 1), refused.err
         with closing(AnswerFile(Path("paid/store.sqlite"))) as file:
-            assert file.cost() == pytest.approx(110 / 1e6), "100 tokens read, 10 written"
+            assert file.cost() == pytest.approx(110 / 1e6), (
+                "100 tokens read, 10 written"
+            )

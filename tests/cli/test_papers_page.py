@@ -14,25 +14,38 @@ from beholder.spec import parse
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 SPANS = re.findall(r"`([^`\n]+)`", PAGE.read_text(encoding="utf-8"))
-COMMANDS = [span for span in SPANS if span.startswith("beholder ") and "..." not in span]
+COMMANDS = [
+    span
+    for span in SPANS
+    if span.startswith("beholder ") and "..." not in span
+]
 METRIC = re.compile(r"-m (\"[^\"]+\"|\S+)")
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
 def test_every_command_on_the_page_is_taken(command: str) -> None:
-    _, bound, *_ = app.parse_args(shlex.split(command)[1:], print_error=False, exit_on_error=False)
+    _, bound, *_ = app.parse_args(
+        shlex.split(command)[1:], print_error=False, exit_on_error=False
+    )
     assert bound is not None
 
 
 def test_every_metric_on_the_page_is_there() -> None:
     named = {
-        spec.strip('"') for span in SPANS for spec in METRIC.findall(span) if "python" not in span
+        spec.strip('"')
+        for span in SPANS
+        for spec in METRIC.findall(span)
+        if "python" not in span
     }
     assert len(named) > 20
     assert {parse(spec).name for spec in named} <= set(METRICS.names())
 
 
 def test_every_table_has_a_need_in_each_row() -> None:
-    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    rows = [
+        line
+        for line in PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| ")
+    ]
     assert len(rows) > 50
     assert {line.count(" | ") for line in rows} == {2}

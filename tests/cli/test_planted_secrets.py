@@ -23,7 +23,11 @@ PLANTED = f"{KEY} {PASSWORD} {BASIC}"
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("BEHOLDER_CACHE", str(tmp_path / "cache"))
@@ -61,18 +65,27 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
             for (name,) in names:
                 for row in database.execute(f"SELECT * FROM {name}"):
                     packed = [
-                        cell for cell in row if isinstance(cell, bytes) and cell[:1] == b"\x78"
+                        cell
+                        for cell in row
+                        if isinstance(cell, bytes) and cell[:1] == b"\x78"
                     ]
                     yield (
                         f"{path.name}: {name}",
-                        b" ".join([repr(row).encode(), *map(zlib.decompress, packed)]),
+                        b" ".join(
+                            [repr(row).encode(), *map(zlib.decompress, packed)]
+                        ),
                     )
             database.close()
 
 
 @pytest.mark.parametrize(
     ("name", "sent"),
-    [("score direct", KEY), ("caption", KEY), ("caption", PASSWORD), ("rank", KEY)],
+    [
+        ("score direct", KEY),
+        ("caption", KEY),
+        ("caption", PASSWORD),
+        ("rank", KEY),
+    ],
 )
 def test_no_secret_of_keys_addresses_and_answers_is_told(
     name: str, sent: str, cli: Cli, tmp_path: Path
@@ -81,7 +94,11 @@ def test_no_secret_of_keys_addresses_and_answers_is_told(
         before = f"user:{PASSWORD}@" if sent == PASSWORD else ""
         address = server.url.replace("http://", f"http://{before}")
         judge = "openai(model='m', key_env='OPENAI_API_KEY', wait=0.01, attempts=2)"
-        command = [part.replace("JUDGE", judge) for part in ENGINES[name] if part != "--no-report"]
+        command = [
+            part.replace("JUDGE", judge)
+            for part in ENGINES[name]
+            if part != "--no-report"
+        ]
         asked = () if name == "rank" else ("--judge", judge)
         out = "out.jsonl" if name == "caption" else "out"
         done = cli(*command, *asked, "--base-url", address, "-o", out)
@@ -89,14 +106,19 @@ def test_no_secret_of_keys_addresses_and_answers_is_told(
     assert done.code in (0, 1), done.err
     # What was never sent as a secret is no secret of this run, but a word of the server's.
     found = dict.fromkeys((PASSWORD, BASIC, KEY) if before else (KEY,), "")
-    everything = [("screen", (done.out + done.err).encode()), *contents(tmp_path)]
+    everything = [
+        ("screen", (done.out + done.err).encode()),
+        *contents(tmp_path),
+    ]
     for place, data in everything:
         for secret in found:
             if secret.encode() in data:
                 found[secret] += f" {place}"
     assert set(found.values()) == {""}
     if name == "caption":
-        assert any(KEY[::-1].encode() in data for _, data in everything), "answers were looked at"
+        assert any(KEY[::-1].encode() in data for _, data in everything), (
+            "answers were looked at"
+        )
     assert {place.partition(":")[0] for place, _ in everything} >= {
         "screen",
         "store.sqlite",
@@ -105,14 +127,18 @@ def test_no_secret_of_keys_addresses_and_answers_is_told(
 
 
 @pytest.mark.parametrize("name", ["score direct", "caption"])
-def test_a_secret_in_a_spec_leaves_nothing_behind(name: str, cli: Cli, tmp_path: Path) -> None:
+def test_a_secret_in_a_spec_leaves_nothing_behind(
+    name: str, cli: Cli, tmp_path: Path
+) -> None:
     for option in (
         f"base_url='http://u:{PASSWORD}@host/v1'",
         f"api_key='{PASSWORD}'",
         f"key_env='{PASSWORD}'",
     ):
         out = "out.jsonl" if name == "caption" else "out"
-        done = cli(*ENGINES[name], "--judge", f"openai('m', {option})", "-o", out)
+        done = cli(
+            *ENGINES[name], "--judge", f"openai('m', {option})", "-o", out
+        )
         assert done.code == 2
         assert PASSWORD not in done.out + done.err
     assert all(PASSWORD.encode() not in data for _, data in contents(tmp_path))

@@ -27,14 +27,22 @@ def test_tokens_are_told_by_the_second_and_in_all() -> None:
     progress.start(total=9, reused=4)
     clock.now += 10.0
     progress.answered(Usage(prompt=3000, cached=1000, completion=20))
-    assert shown(progress) == "0 failed, 4 reused, 0.0/s, tokens: 300/s read, 2/s written"
+    assert (
+        shown(progress)
+        == "0 failed, 4 reused, 0.0/s, tokens: 300/s read, 2/s written"
+    )
     clock.now += 10.0
     progress.answered(Usage(prompt=50_000, completion=980))
     progress.advance(1, 1)
     # 53,000 and 1,000 tokens, and two jobs, in 20 seconds
-    assert shown(progress) == "1 failed, 4 reused, 0.1/s, tokens: 2,650/s read, 50/s written"
+    assert (
+        shown(progress)
+        == "1 failed, 4 reused, 0.1/s, tokens: 2,650/s read, 50/s written"
+    )
     clock.now += 80.0
-    assert progress.tokens_in_words == ("judges read 53,000 tokens (530/s) and wrote 1,000 (10/s)")
+    assert progress.tokens_in_words == (
+        "judges read 53,000 tokens (530/s) and wrote 1,000 (10/s)"
+    )
 
 
 def test_the_bar_tells_the_tokens_of_the_last_seconds_alone() -> None:

@@ -33,7 +33,9 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         env=environment,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # some runners ignore it
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # some runners ignore it
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -41,14 +43,19 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         assert found, line
         page = httpx.get(f"{found[1]}runs/0", timeout=60)
         assert page.status_code == 200
-        assert httpx.get(found[1], headers={"host": "evil.example"}).status_code == 421
+        assert (
+            httpx.get(found[1], headers={"host": "evil.example"}).status_code
+            == 421
+        )
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
 
 
 def test_other_machines_need_the_token_that_is_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     told: list[Settings] = []
 
@@ -57,7 +64,9 @@ def test_other_machines_need_the_token_that_is_printed(
         say(f"http://0.0.0.0:1/?token={settings.token}")  # type: ignore[operator]
 
     monkeypatch.setattr("beholder.web.serve", listening)
-    view = runner(monkeypatch, capsys, "view", str(lemon_run(tmp_path / "run")))
+    view = runner(
+        monkeypatch, capsys, "view", str(lemon_run(tmp_path / "run"))
+    )
     code, _, said = view("--host", "0.0.0.0", "--name", "lab.example")
     assert code == 0
     (settings,) = told
@@ -72,14 +81,18 @@ def test_other_machines_need_the_token_that_is_printed(
 
 
 def test_a_folder_without_a_run_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     code, _, said = runner(monkeypatch, capsys, "view", str(tmp_path))()
     assert code == 2
     assert "is not a run directory" in said
 
 
-def test_without_the_extra_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_way_out_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from importlib.util import find_spec
 
     from beholder.cli.runs import view
@@ -99,7 +112,9 @@ def test_a_port_that_is_taken_is_told() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(ConfigError, match=f"cannot listen at 127.0.0.1:{port}"):
+        with pytest.raises(
+            ConfigError, match=f"cannot listen at 127.0.0.1:{port}"
+        ):
             serve(lambda *_: None, Settings(port=port), lambda _: None)  # type: ignore[arg-type]
 
 
@@ -108,12 +123,16 @@ def test_a_port_that_is_taken_is_told() -> None:
     [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True),
      ("0.0.0.0", False), ("::", False), ("192.168.0.1", False), ("example.org", False), ("", False)],
 )  # fmt: skip
-def test_which_addresses_are_this_machine_alone(host: str, alone: bool) -> None:
+def test_which_addresses_are_this_machine_alone(
+    host: str, alone: bool
+) -> None:
     assert is_loopback(host) is alone
 
 
 def test_compare_writes_a_page_and_tables(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     items = lemons()
@@ -142,26 +161,46 @@ def test_compare_writes_a_page_and_tables(
 
 
 def test_a_leaderboard_is_written_as_tables(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    items = [replace(item, images=(f"{n // 2}.jpg",)) for n, item in enumerate(lemons(6))]
-    scores = [sentence_score(item, (n + 1) / 8) for n, item in enumerate(items)]
+    items = [
+        replace(item, images=(f"{n // 2}.jpg",))
+        for n, item in enumerate(lemons(6))
+    ]
+    scores = [
+        sentence_score(item, (n + 1) / 8) for n, item in enumerate(items)
+    ]
     run = write_run(tmp_path / "run", items, {"vcs": scores})
     board = runner(monkeypatch, capsys, "leaderboard", str(run))
     code, told, _ = board("--tables", str(tmp_path / "t"))
     assert code == 0
     assert "vcs.vcs, higher is better" in told
-    rows = json.loads((tmp_path / "t" / "leaderboard-vcs.json").read_text("utf-8"))["rows"]
+    rows = json.loads(
+        (tmp_path / "t" / "leaderboard-vcs.json").read_text("utf-8")
+    )["rows"]
     # scores rise by 1/8 from 1/8: system a has the 1st, 3rd, 5th, b the others
-    assert [(row["system"], row["mean"]) for row in rows] == [("b", 0.5), ("a", 0.375)]
+    assert [(row["system"], row["mean"]) for row in rows] == [
+        ("b", 0.5),
+        ("a", 0.375),
+    ]
 
 
 def test_a_leaderboard_is_written_as_the_table_of_a_paper(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    items = [replace(item, images=(f"{n // 2}.jpg",)) for n, item in enumerate(lemons(20))]
+    items = [
+        replace(item, images=(f"{n // 2}.jpg",))
+        for n, item in enumerate(lemons(20))
+    ]
     # system b is 0.25 above a about each of ten pictures: p = 2 / 2**10, below 0.05
-    scores = [sentence_score(item, 0.25 + 0.25 * (n % 2)) for n, item in enumerate(items)]
+    scores = [
+        sentence_score(item, 0.25 + 0.25 * (n % 2))
+        for n, item in enumerate(items)
+    ]
     run = write_run(tmp_path / "run", items, {"vcs": scores})
     board = runner(monkeypatch, capsys, "leaderboard", str(run))
     done = board("--latex", str(tmp_path / "table.tex"), "--markdown", "-")
@@ -175,4 +214,7 @@ def test_a_leaderboard_is_written_as_the_table_of_a_paper(
         r"b & \textbf{0.500}\textsubscript{0.500 to 0.500} \\",
         r"a & 0.250$^{\dagger}$\textsubscript{0.250 to 0.250} \\",
     ]
-    assert "Means over 10 sources that all systems scored. vcs: " in text.split("caption")[1]
+    assert (
+        "Means over 10 sources that all systems scored. vcs: "
+        in text.split("caption")[1]
+    )

@@ -38,9 +38,15 @@ MESSAGE = closed(["text"], text=TEXT)
 LOCATION = closed(
     [],
     physicalLocation=closed(
-        [], artifactLocation=closed([], uri={"type": "string", "format": "uri-reference"})
+        [],
+        artifactLocation=closed(
+            [], uri={"type": "string", "format": "uri-reference"}
+        ),
     ),
-    logicalLocations={"type": "array", "items": closed([], fullyQualifiedName=TEXT)},
+    logicalLocations={
+        "type": "array",
+        "items": closed([], fullyQualifiedName=TEXT),
+    },
 )
 RESULT = closed(
     ["message"],
@@ -72,23 +78,44 @@ SARIF = closed(
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {"id": f"text {i}", "candidate": "w " * (i + 3), "references": [f"w {i}"]} for i in range(6)
+        {
+            "id": f"text {i}",
+            "candidate": "w " * (i + 3),
+            "references": [f"w {i}"],
+        }
+        for i in range(6)
     ]
-    Path("my texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    Path("my texts.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+    )
     return runner(monkeypatch, capsys)
 
 
 def test_gates_are_valid_sarif(cli: Cli) -> None:
     done = cli(
-        *("score", "my texts.jsonl", "-m", "word_count", "-o", "run", "--no-report"),
+        *(
+            "score",
+            "my texts.jsonl",
+            "-m",
+            "word_count",
+            "-o",
+            "run",
+            "--no-report",
+        ),
         *("--fail-under", "word_count=6", "--gates", "gates.sarif"),
     )
     assert done.code == 1
     written = json.loads(Path("gates.sarif").read_text("utf-8"))
-    jsonschema.validate(written, SARIF, format_checker=jsonschema.FormatChecker())
+    jsonschema.validate(
+        written, SARIF, format_checker=jsonschema.FormatChecker()
+    )
     (run,) = written["runs"]
     assert {one["ruleId"] for one in run["results"]} == {"gate", "item"}
     known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
@@ -159,18 +186,33 @@ EVERY_EVAL = closed(
 
 
 def test_a_run_is_a_valid_record_of_every_eval_ever(cli: Cli) -> None:
-    done = cli("score", "my texts.jsonl", "-m", "word_count", "-m", "rouge", "-o", "run")
+    done = cli(
+        "score",
+        "my texts.jsonl",
+        "-m",
+        "word_count",
+        "-m",
+        "rouge",
+        "-o",
+        "run",
+    )
     assert done.code == 0, done.err
-    file = write_every_eval("run", "record.json", system="org/model", organization="Museum")
+    file = write_every_eval(
+        "run", "record.json", system="org/model", organization="Museum"
+    )
     record = json.loads(file.read_text("utf-8"))
     jsonschema.validate(record, EVERY_EVAL)
-    found = {one["evaluation_name"]: one for one in record["evaluation_results"]}
+    found = {
+        one["evaluation_name"]: one for one in record["evaluation_results"]
+    }
     words = found["word_count.words"]
     assert words["score_details"]["score"] == 5.5  # 3 to 8 words
     assert words["score_details"]["uncertainty"]["num_samples"] == 6
     ends = words["score_details"]["uncertainty"]["confidence_interval"]
     assert 3 < ends["lower"] < 5.5 < ends["upper"] < 8
-    rouge = next(one for name, one in found.items() if name.startswith("rouge"))
+    rouge = next(
+        one for name, one in found.items() if name.startswith("rouge")
+    )
     assert rouge["metric_config"]["score_type"] == "continuous"
     assert "rouge" in rouge["metric_config"]["additional_details"]["signature"]
     assert record["model_info"]["id"] == "org/model"

@@ -13,14 +13,20 @@ from typing import Any
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]  # `make test-ray` has it
+collect_ignore_glob = (
+    [] if find_spec("ray") else ["test_*.py"]
+)  # `make test-ray` has it
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_AUTH_MODE"] = "disabled"
-os.environ.update(RAY_worker_niceness="0")  # by default, Ray gives way to all else
+os.environ.update(
+    RAY_worker_niceness="0"
+)  # by default, Ray gives way to all else
 # Ray starts its workers itself: they find `toy` as this process does.
 TESTS = str(Path(__file__).parents[1])
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [TESTS, os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [TESTS, os.environ.get("PYTHONPATH")])
+)
 
 OBJECTS = 100 * 2**20
 

@@ -31,4 +31,6 @@ class Telling(Quiet):
 if __name__ == "__main__":
     address, data, out, block, *metrics = sys.argv[1:]
     engine.BLOCK = int(block)
-    score(data, metrics, engine=RayEngine(address), out=out, progress=Telling()).report()
+    score(
+        data, metrics, engine=RayEngine(address), out=out, progress=Telling()
+    ).report()

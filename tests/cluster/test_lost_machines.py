@@ -81,7 +81,13 @@ def _read(path: Path) -> bytes:
 
 @contextmanager
 def _command(address: str, data: Path, out: Path) -> Iterator[Command]:
-    words = [sys.executable, str(Path(__file__).parent / "driver.py"), address, str(data), str(out)]
+    words = [
+        sys.executable,
+        str(Path(__file__).parent / "driver.py"),
+        address,
+        str(data),
+        str(out),
+    ]
     with subprocess.Popen(
         [*words, str(BLOCK), *METRICS], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -103,32 +109,49 @@ def _jobs(parts: set[Path]) -> set[tuple[str, int]]:
     return found
 
 
-def test_a_lost_node_and_a_killed_command_change_nothing(tmp_path: Path, cluster: Any) -> None:
+def test_a_lost_node_and_a_killed_command_change_nothing(
+    tmp_path: Path, cluster: Any
+) -> None:
     seed = random.SystemRandom().randrange(10**6)
     rng = random.Random(seed)
     sys.stdout.write(f"{seed=}\n")  # shown where the test fails
-    data, run, local = captions.write(tmp_path / "data.jsonl", N), tmp_path / "run", tmp_path / "me"
+    data, run, local = (
+        captions.write(tmp_path / "data.jsonl", N),
+        tmp_path / "run",
+        tmp_path / "me",
+    )
     n_blocks = -(-N // BLOCK)
     lost, killed = sorted(rng.sample(range(2, n_blocks - 6), 2))
 
     with _command(cluster.address, data, run) as first:
         first.wait_for(lost)
-        cluster.remove_node(rng.choice(sorted(cluster.worker_nodes, key=str)), allow_graceful=False)
+        cluster.remove_node(
+            rng.choice(sorted(cluster.worker_nodes, key=str)),
+            allow_graceful=False,
+        )
         first.wait_for(killed - lost)
         first.process.send_signal(signal.SIGKILL)
         first.process.wait()
     finished = _parts(run)
     assert killed <= len(finished) < n_blocks
     with Store.read(run) as store:
-        assert sum(store.n_finished(metric, N) for metric in METRICS) == len(_jobs(finished))
+        assert sum(store.n_finished(metric, N) for metric in METRICS) == len(
+            _jobs(finished)
+        )
 
     with _command(cluster.address, data, run) as second:
         assert second.reused >= len(_jobs(finished))
-        second.wait_for((len(METRICS) * N - second.reused) // (len(METRICS) * BLOCK))
+        second.wait_for(
+            (len(METRICS) * N - second.reused) // (len(METRICS) * BLOCK)
+        )
         assert second.process.wait() == 0
     again = {part for part in _parts(run) if "-0002-" in part.name}
-    assert not _jobs(again) & _jobs(finished), "what was finished was done twice"
-    assert _jobs(_parts(run)) == {(metric, place) for metric in METRICS for place in range(N)}
+    assert not _jobs(again) & _jobs(finished), (
+        "what was finished was done twice"
+    )
+    assert _jobs(_parts(run)) == {
+        (metric, place) for metric in METRICS for place in range(N)
+    }
 
     score(data, METRICS, out=local).report()
     for name in ("run.json", "scores.parquet", "units.parquet", "report.html"):

@@ -45,26 +45,50 @@ def _same(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-def test_a_data_set_of_ray_becomes_the_run_that_its_rows_become(tmp_path: Path) -> None:
+def test_a_data_set_of_ray_becomes_the_run_that_its_rows_become(
+    tmp_path: Path,
+) -> None:
     rows = captions.rows(1200)
     data = ray.data.from_items(rows, override_num_blocks=5)
     made = score_on_ray(data, ["bleu", "cider"], out=tmp_path / "ray")
     score(rows, ["bleu", "cider"], out=tmp_path / "here")
     _same(tmp_path / "ray", tmp_path / "here")
-    failed = [item.id for item, found in made.outcomes("bleu") if isinstance(found, ItemFailure)]
+    failed = [
+        item.id
+        for item, found in made.outcomes("bleu")
+        if isinstance(found, ItemFailure)
+    ]
     assert failed == [f"row-{n}" for n in range(0, 1200, 101)]
     again = score_on_ray(data, ["bleu", "cider"], out=tmp_path / "ray")
     assert again.summary == made.summary
-    assert len(list((tmp_path / "ray" / "outcomes").iterdir())) == 3  # blocks of 512
+    assert (
+        len(list((tmp_path / "ray" / "outcomes").iterdir())) == 3
+    )  # blocks of 512
 
 
 def test_the_command_writes_results_alone_to_its_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     captions.write(tmp_path / "rows.jsonl", 30)
     monkeypatch.chdir(tmp_path)
-    words = ["score", "rows.jsonl", "-m", "bleu", "--json", "--allow-failed", "1", "--engine"]
-    assert app([*words, "ray", "-o", "far", "--parts", f"file://{tmp_path}/shelf"]) == 0
+    words = [
+        "score",
+        "rows.jsonl",
+        "-m",
+        "bleu",
+        "--json",
+        "--allow-failed",
+        "1",
+        "--engine",
+    ]
+    assert (
+        app(
+            [*words, "ray", "-o", "far", "--parts", f"file://{tmp_path}/shelf"]
+        )
+        == 0
+    )
     far = json.loads(capfd.readouterr().out)
     assert app([*words, "local", "-o", "near"]) == 0
     assert far == json.loads(capfd.readouterr().out)
@@ -75,19 +99,30 @@ def test_the_command_writes_results_alone_to_its_output(
         app([*words, "local", "-o", "more", "--parts", "x"])
 
 
-def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text("utf-8")
-    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (example,) = re.findall(
+        r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
     exec(compile(example, "scale.md", "exec"), {"__name__": "example"})
     assert (tmp_path / "runs" / "pairs" / "run.json").is_file()
 
 
 def test_what_may_be_tried_again_is_and_nothing_else(tmp_path: Path) -> None:
-    items = [Item("a", "one two"), Item("b", "LATER"), Item("c", "FAIL"), Item("d", "three")]
+    items = [
+        Item("a", "one two"),
+        Item("b", "LATER"),
+        Item("c", "FAIL"),
+        Item("d", "three"),
+    ]
     for _ in range(2):
         run = score_on_ray(items, [WordCount()], out=tmp_path / "run")
-        found = {item.id: outcome for item, outcome in run.outcomes("word_count")}
+        found = {
+            item.id: outcome for item, outcome in run.outcomes("word_count")
+        }
         assert isinstance(found["b"], ItemFailure)
         assert found["b"].transient
     jobs: Counter[int] = Counter()
@@ -96,7 +131,9 @@ def test_what_may_be_tried_again_is_and_nothing_else(tmp_path: Path) -> None:
     assert jobs == {0: 1, 1: 2, 2: 1, 3: 1}
 
 
-def test_a_block_that_ends_every_worker_ends_the_run_with_an_error(tmp_path: Path) -> None:
+def test_a_block_that_ends_every_worker_ends_the_run_with_an_error(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(RunError, match="the cluster failed"):
         score_on_ray([Item("a", "DIE")], [WordCount()], out=tmp_path / "run")
 
@@ -133,9 +170,15 @@ def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has no row that can be used"):
         score_on_ray([], ["bleu"], out=tmp_path / "b")
     with pytest.raises(ConfigError, match="connected to a cluster already"):
-        score_on_ray(rows, ["bleu"], engine=RayEngine("192.0.2.1:1"), out=tmp_path / "c")
-    with pytest.raises(RunError, match="0 GPUs, which is no room for one actor"):
-        score_on_ray(rows, ["bleu"], engine=RayEngine(num_gpus=1), out=tmp_path / "d")
+        score_on_ray(
+            rows, ["bleu"], engine=RayEngine("192.0.2.1:1"), out=tmp_path / "c"
+        )
+    with pytest.raises(
+        RunError, match="0 GPUs, which is no room for one actor"
+    ):
+        score_on_ray(
+            rows, ["bleu"], engine=RayEngine(num_gpus=1), out=tmp_path / "d"
+        )
     with pytest.raises(ConfigError, match="num_gpus=-1"):
         RayEngine(num_gpus=-1)
 
@@ -158,14 +201,22 @@ def _reply(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _questions() -> list[Item]:
-    return [Item(f"q{n}", f"thing{n} here", (f"Reference number {n}.",)) for n in range(N_ASKED)]
+    return [
+        Item(f"q{n}", f"thing{n} here", (f"Reference number {n}.",))
+        for n in range(N_ASKED)
+    ]
 
 
 def _judged(
-    server: FaultServer, out: Path, max_cost: float | None, cache: Path | str | None
+    server: FaultServer,
+    out: Path,
+    max_cost: float | None,
+    cache: Path | str | None,
 ) -> Any:
     prices = out.parent / "prices.json"
-    prices.write_text('{"models": {"served-1": {"input": 1500, "output": 10000}}}')
+    prices.write_text(
+        '{"models": {"served-1": {"input": 1500, "output": 10000}}}'
+    )
     return score_on_ray(
         _questions(),
         [ScheduledAsker("openai:served-1")],
@@ -188,14 +239,22 @@ def test_actors_share_answers_the_cache_and_what_was_paid(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     file = kept_in == "a file"
-    cache = tmp_path / "cache.sqlite" if file else request.getfixturevalue("postgres_url")
+    cache = (
+        tmp_path / "cache.sqlite"
+        if file
+        else request.getfixturevalue("postgres_url")
+    )
     with serving(FaultServer(_reply)) as server:
         made = _judged(server, tmp_path / "one", None, cache)
         asked = len(server.bodies)
-        assert made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
+        assert (
+            made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
+        )
         assert set(server.paid.values()) == {1}
         other = _judged(server, tmp_path / "two", None, cache)
-        assert len(server.bodies) == asked, "what the cache holds was asked again"
+        assert len(server.bodies) == asked, (
+            "what the cache holds was asked again"
+        )
     assert other.summary == made.summary
     answers = AnswerFile(tmp_path / "one" / "store.sqlite")
     assert sum(row.n_answers for row in answers.stats()) == N_ASKED
@@ -216,7 +275,9 @@ def test_the_limit_on_cost_holds_over_all_actors(
         assert 0 < answers.cost() <= limit
         answers.close()
         made = _judged(server, tmp_path / "run", 10_000.0, None)
-        assert made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
+        assert (
+            made.summary["asked(judge='openai:served-1')"].n_scored == N_ASKED
+        )
         most_under_way = 2 * 20  # of both actors when the limit was reached
         assert sum(server.paid.values()) <= N_ASKED + most_under_way + PROBES
 
@@ -226,11 +287,23 @@ def test_commands_of_other_kinds_write_the_same_on_a_cluster(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     clauses = [{"source": "Ein Hund.", "translation": "A dog."}]
-    Path("rules.jsonl").write_text(json.dumps({"contains": "", "answer": {"clauses": clauses}}))
+    Path("rules.jsonl").write_text(
+        json.dumps({"contains": "", "answer": {"clauses": clauses}})
+    )
     write_reviews(Path("reviews.jsonl"))
     rows = [{"id": str(n), "candidate": "Ein Hund."} for n in range(5)]
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    translate = ["translate", "rows.jsonl", "--from", "German", "--to", "English", "--judge"]
+    Path("rows.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    translate = [
+        "translate",
+        "rows.jsonl",
+        "--from",
+        "German",
+        "--to",
+        "English",
+        "--judge",
+    ]
     judge = f"scripted:{tmp_path}/rules.jsonl"
     rank = ["rank", "reviews.jsonl", "-s", "length", "--resamples", "20"]
     for engine in ("local", "ray"):
@@ -239,5 +312,8 @@ def test_commands_of_other_kinds_write_the_same_on_a_cluster(
     assert Path("ray.jsonl").read_text().count("A dog.") == 5
     assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
     for name in ("ranking.json", "run.json"):
-        assert Path("rank-ray", name).read_bytes() == Path("rank-local", name).read_bytes()
+        assert (
+            Path("rank-ray", name).read_bytes()
+            == Path("rank-local", name).read_bytes()
+        )
     assert list(Path("rank-ray", "outcomes").iterdir())

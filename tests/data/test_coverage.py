@@ -22,7 +22,11 @@ CAPTIONS = {
     "annotations": [
         {"id": 1, "image_id": 73, "caption": "A brown dog runs on the beach."},
         {"id": 2, "image_id": 73, "caption": "A dog running on sand."},
-        {"id": 3, "image_id": 74, "caption": "Two women cook soup in a kitchen."},
+        {
+            "id": 3,
+            "image_id": 74,
+            "caption": "Two women cook soup in a kitchen.",
+        },
     ],
 }
 DOG = {"image_id": 73, "caption": "a dog runs on a beach"}
@@ -36,7 +40,9 @@ def captions(tmp_path: Path) -> Path:
     return path
 
 
-def write(folder: Path, *rows: Mapping[str, Any], name: str = "results.json") -> Path:
+def write(
+    folder: Path, *rows: Mapping[str, Any], name: str = "results.json"
+) -> Path:
     path = folder / name
     path.write_text(json.dumps(rows), encoding="utf-8")
     return path
@@ -56,25 +62,44 @@ def noted(path: Path, **options: Any) -> list[str]:
     return list(notes.sentences())
 
 
-def test_pictures_without_a_text_are_counted(tmp_path: Path, captions: Path) -> None:
+def test_pictures_without_a_text_are_counted(
+    tmp_path: Path, captions: Path
+) -> None:
     (line,) = noted(write(tmp_path, DOG), references_from=captions)
-    assert line.startswith("1 of 2 pictures of captions.json have no text (74)")
+    assert line.startswith(
+        "1 of 2 pictures of captions.json have no text (74)"
+    )
     assert noted(write(tmp_path, DOG, COOKS), references_from=captions) == []
 
 
-def test_pictures_without_a_text_can_count_as_failures(tmp_path: Path, captions: Path) -> None:
+def test_pictures_without_a_text_can_count_as_failures(
+    tmp_path: Path, captions: Path
+) -> None:
     path = write(tmp_path, DOG)
     first, second = items(path, references_from=captions, require_all=True)
     assert (first.id, second.id, second.candidate) == ("73", "74", "")
     assert second.references == ("Two women cook soup in a kitchen.",)
     run = beholder.score(
-        path, ["rouge"], references_from=captions, require_all=True, out=tmp_path / "all"
+        path,
+        ["rouge"],
+        references_from=captions,
+        require_all=True,
+        out=tmp_path / "all",
     )
-    assert (run.summary["rouge"].n_scored, run.summary["rouge"].n_failed) == (1, 1)
+    assert (run.summary["rouge"].n_scored, run.summary["rouge"].n_failed) == (
+        1,
+        1,
+    )
     assert run.notes == ()
-    part = beholder.score(path, ["rouge"], references_from=captions, out=tmp_path / "part")
-    again = beholder.score(path, ["rouge"], references_from=captions, out=tmp_path / "part")
-    assert part.notes == again.notes  # the file is not read again, the note stays
+    part = beholder.score(
+        path, ["rouge"], references_from=captions, out=tmp_path / "part"
+    )
+    again = beholder.score(
+        path, ["rouge"], references_from=captions, out=tmp_path / "part"
+    )
+    assert (
+        part.notes == again.notes
+    )  # the file is not read again, the note stays
     assert len(again.notes) == 1
 
 
@@ -84,7 +109,9 @@ def test_all_pictures_of_no_file_cannot_be_required(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("field", ["image_id", "video_id", "file_id"])
-def test_the_id_of_a_picture_is_the_id_of_its_row(tmp_path: Path, field: str) -> None:
+def test_the_id_of_a_picture_is_the_id_of_its_row(
+    tmp_path: Path, field: str
+) -> None:
     rows: Sequence[dict[str, Any]] = [
         {field: 73, "caption": "a"},
         {field: "x", "caption": "b"},
@@ -94,17 +121,31 @@ def test_the_id_of_a_picture_is_the_id_of_its_row(tmp_path: Path, field: str) ->
     ]
     found = items(write(tmp_path, *rows))
     assert [item.id for item in found] == ["73", "x", "75", "4", "own"]
-    assert [item.id_is_row_number for item in found] == [False, False, False, True, False]
+    assert [item.id_is_row_number for item in found] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
-def test_further_texts_of_a_picture_are_numbered_and_said(tmp_path: Path, captions: Path) -> None:
+def test_further_texts_of_a_picture_are_numbered_and_said(
+    tmp_path: Path, captions: Path
+) -> None:
     path = write(tmp_path, DOG, DOG | {"caption": "a car"}, COOKS)
-    assert [item.id for item in items(path, references_from=captions)] == ["73", "73#2", "74"]
+    assert [item.id for item in items(path, references_from=captions)] == [
+        "73",
+        "73#2",
+        "74",
+    ]
     (line,) = noted(path, references_from=captions)
     assert line.endswith(": 1 (73#2)")
 
 
-def test_a_row_number_is_known_as_one_also_after_writing(tmp_path: Path) -> None:
+def test_a_row_number_is_known_as_one_also_after_writing(
+    tmp_path: Path,
+) -> None:
     (item,) = items(write(tmp_path, {"caption": "a"}))
     assert item.id_is_row_number
     (again,) = items(write(tmp_path, to_row(item)))
@@ -123,15 +164,25 @@ def test_rows_of_one_reference_each_become_one_item(
     path = tmp_path / "split.csv"
     path.write_text(SPLIT, encoding="utf-8")
     first, second = items(path, map=columns, group_references=True)
-    assert (first.candidate, first.references) == ("A dog runs.", ("A dog.", "A wolf."))
+    assert (first.candidate, first.references) == (
+        "A dog runs.",
+        ("A dog.", "A wolf."),
+    )
     assert (second.candidate, second.references) == ("A cat.", ("A cat.",))
 
 
-def test_rows_of_one_reference_each_are_never_offered_as_a_loss(tmp_path: Path) -> None:
+def test_rows_of_one_reference_each_are_never_offered_as_a_loss(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "split.csv"
     path.write_text(SPLIT, encoding="utf-8")
     with pytest.raises(DataError) as error:
-        beholder.score(path, ["rouge"], map=COLUMNS | {"id": "video"}, out=tmp_path / "run")
+        beholder.score(
+            path,
+            ["rouge"],
+            map=COLUMNS | {"id": "video"},
+            out=tmp_path / "run",
+        )
     assert "--group-references makes them one item" in str(error.value)
     assert "--skip-bad-rows" not in str(error.value)
     (line,) = noted(path, map=COLUMNS)
@@ -139,8 +190,13 @@ def test_rows_of_one_reference_each_are_never_offered_as_a_loss(tmp_path: Path) 
 
 
 def test_another_text_of_one_id_is_still_a_wrong_row(tmp_path: Path) -> None:
-    rows = [{"id": "x", "caption": text, "references": ["r"]} for text in ("a", "b")]
-    wrong, _ = read_items(write(tmp_path, *rows), DataOptions(group_references=True))
+    rows = [
+        {"id": "x", "caption": text, "references": ["r"]}
+        for text in ("a", "b")
+    ]
+    wrong, _ = read_items(
+        write(tmp_path, *rows), DataOptions(group_references=True)
+    )
     assert isinstance(wrong, DataError)
     assert "which has another text" in wrong.reason
     same = [{"id": "x", "caption": "a", "references": ["r"]}] * 2
@@ -150,14 +206,26 @@ def test_another_text_of_one_id_is_still_a_wrong_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", ["NaN", "nan", "None", "null", "N/A", "<NA>"])
-def test_texts_that_mark_a_missing_text_are_said(tmp_path: Path, mark: str) -> None:
-    rows = [{"id": n, "caption": text} for n, text in enumerate(("A dog.", mark, f" {mark}"))]
+def test_texts_that_mark_a_missing_text_are_said(
+    tmp_path: Path, mark: str
+) -> None:
+    rows = [
+        {"id": n, "caption": text}
+        for n, text in enumerate(("A dog.", mark, f" {mark}"))
+    ]
     (line,) = noted(write(tmp_path, *rows))
     assert line.startswith(f"texts {mark!r}: 2;")
 
 
-def test_fields_that_change_the_question_and_unknown_languages_are_said(tmp_path: Path) -> None:
-    row = {"id": "1", "caption": "A dog.", "candidate_b": "A cat.", "language": "Klingon"}
+def test_fields_that_change_the_question_and_unknown_languages_are_said(
+    tmp_path: Path,
+) -> None:
+    row = {
+        "id": "1",
+        "caption": "A dog.",
+        "candidate_b": "A cat.",
+        "language": "Klingon",
+    }
     language, second = noted(write(tmp_path, row))
     assert "'Klingon': 1" in language
     assert "candidate_b" in second
@@ -170,7 +238,11 @@ def test_a_missing_text_of_a_table_is_a_counted_failure(
     tmp_path: Path, missing: object, column: str
 ) -> None:
     table = pandas.DataFrame(
-        {"id": ["x", "y"], column: ["A dog.", missing], "references": ["A dog.", "A cat."]}
+        {
+            "id": ["x", "y"],
+            column: ["A dog.", missing],
+            "references": ["A dog.", "A cat."],
+        }
     )
     columns = {"candidate": column} if column == "pred" else {}
     run = beholder.score(table, ["rouge"], map=columns, out=tmp_path / "run")

@@ -36,34 +36,69 @@ def _items(path: Path, **options: Any) -> list[Item]:
 
 
 def test_columns_are_mapped_and_the_others_kept(tmp_path: Path) -> None:
-    rows = [{"text": "a dog", "gt": ["dog", "a dog"], "candidate": "no", "split": "test"}]
-    path = _write(tmp_path / "d.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
-    (item,) = _items(path, map={"candidate": "text", "references": "gt", "id": "split"})
-    assert (item.id, item.candidate, item.references) == ("test", "a dog", ("dog", "a dog"))
+    rows = [
+        {
+            "text": "a dog",
+            "gt": ["dog", "a dog"],
+            "candidate": "no",
+            "split": "test",
+        }
+    ]
+    path = _write(
+        tmp_path / "d.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows)
+    )
+    (item,) = _items(
+        path, map={"candidate": "text", "references": "gt", "id": "split"}
+    )
+    assert (item.id, item.candidate, item.references) == (
+        "test",
+        "a dog",
+        ("dog", "a dog"),
+    )
     assert item.meta == {}
 
 
-def test_an_empty_cell_of_the_mapped_column_is_an_empty_text(tmp_path: Path) -> None:
+def test_an_empty_cell_of_the_mapped_column_is_an_empty_text(
+    tmp_path: Path,
+) -> None:
     path = _write(tmp_path / "d.csv", "text,gt\n,a dog\nb,a cat\n")
     first, second = _items(path, map={"candidate": "text", "references": "gt"})
     assert (first.candidate, second.candidate) == ("", "b")
 
 
-def test_a_column_that_is_nowhere_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_a_column_that_is_nowhere_is_told_with_those_there_are(
+    tmp_path: Path,
+) -> None:
     path = _write(tmp_path / "d.csv", "text,gold\na,b\n")
-    with pytest.raises(DataError, match=r"no row has the column 'gt' .*there are: text, gold"):
-        list(read_items(path, DataOptions(map={"candidate": "text", "references": "gt"})))
+    with pytest.raises(
+        DataError, match=r"no row has the column 'gt' .*there are: text, gold"
+    ):
+        list(
+            read_items(
+                path,
+                DataOptions(map={"candidate": "text", "references": "gt"}),
+            )
+        )
 
 
 def test_only_fields_are_mapped(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.csv", "text\na\n")
-    with pytest.raises(ConfigError, match=r"--map candidat=.*did you mean candidate\?"):
+    with pytest.raises(
+        ConfigError, match=r"--map candidat=.*did you mean candidate\?"
+    ):
         list(read_items(path, DataOptions(map={"candidat": "text"})))
 
 
 def test_values_inside_a_field_are_mapped(tmp_path: Path) -> None:
-    path = _write(tmp_path / "d.csv", "text,score,model,judgments.old\na,3.5,m1,2\nb,,m2,\n")
-    mapped = {"candidate": "text", "judgments.overall": "score", "group.system": "model"}
+    path = _write(
+        tmp_path / "d.csv",
+        "text,score,model,judgments.old\na,3.5,m1,2\nb,,m2,\n",
+    )
+    mapped = {
+        "candidate": "text",
+        "judgments.overall": "score",
+        "group.system": "model",
+    }
     first, second = read_items(path, DataOptions(map=mapped))
     assert isinstance(first, Item)
     assert isinstance(second, Item)
@@ -75,14 +110,22 @@ def test_values_inside_a_field_are_mapped(tmp_path: Path) -> None:
 
 def test_a_value_is_not_mapped_into_what_holds_none(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.csv", "candidate,judgments,score\na,good,3\n")
-    (error,) = read_items(path, DataOptions(map={"judgments.overall": "score"}))
+    (error,) = read_items(
+        path, DataOptions(map={"judgments.overall": "score"})
+    )
     assert isinstance(error, DataError)
-    assert "judgments: is no object, so --map judgments.overall=score" in str(error)
+    assert "judgments: is no object, so --map judgments.overall=score" in str(
+        error
+    )
 
 
 def test_values_of_meta_keep_their_type(tmp_path: Path) -> None:
-    path = _write(tmp_path / "d.jsonl", '{"candidate": "a", "n": 3, "sys": 7}\n')
-    (item,) = read_items(path, DataOptions(map={"meta.count": "n", "group.system": "sys"}))
+    path = _write(
+        tmp_path / "d.jsonl", '{"candidate": "a", "n": 3, "sys": 7}\n'
+    )
+    (item,) = read_items(
+        path, DataOptions(map={"meta.count": "n", "group.system": "sys"})
+    )
     assert isinstance(item, Item)
     assert item.meta == {"count": 3}
     assert item.group == {"system": "7"}
@@ -90,23 +133,32 @@ def test_values_of_meta_keep_their_type(tmp_path: Path) -> None:
 
 def test_aliases_are_mapped(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.csv", "text,file\na,p.jpg\n,q.jpg\n")
-    first, second = read_items(path, DataOptions(map={"alt": "text", "image": "file"}))
+    first, second = read_items(
+        path, DataOptions(map={"alt": "text", "image": "file"})
+    )
     assert isinstance(first, Item)
     assert (first.candidate, first.images) == ("a", ("p.jpg",))
-    assert isinstance(second, Item)  # an empty text is a failed item, not a wrong row
+    assert isinstance(
+        second, Item
+    )  # an empty text is a failed item, not a wrong row
     assert second.candidate == ""
 
 
 @pytest.mark.parametrize(
     ("mapped", "said"),
     [
-        ({"image": "a", "images": "b"}, "--map image and --map images name the same field"),
+        (
+            {"image": "a", "images": "b"},
+            "--map image and --map images name the same field",
+        ),
         ({"judgments.": "a"}, "--map judgments.="),
         ({"jugdments.x": "a"}, r"did you mean judgments\.x\?"),
         ({"candidate": ""}, "name a column"),
     ],
 )
-def test_mappings_that_cannot_be_meant(tmp_path: Path, mapped: dict[str, str], said: str) -> None:
+def test_mappings_that_cannot_be_meant(
+    tmp_path: Path, mapped: dict[str, str], said: str
+) -> None:
     path = _write(tmp_path / "d.csv", "text\na\n")
     with pytest.raises(ConfigError, match=said):
         list(read_items(path, DataOptions(map=mapped)))
@@ -120,7 +172,8 @@ def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_numbered_references_are_a_list_in_their_order(tmp_path: Path) -> None:
     path = _write(
-        tmp_path / "d.csv", "caption,reference_10,reference_2,ref 1\na,ten,two,one\nb,,two,\n"
+        tmp_path / "d.csv",
+        "caption,reference_10,reference_2,ref 1\na,ten,two,one\nb,,two,\n",
     )
     first, second = _items(path)
     assert first.references == ("one", "two", "ten")
@@ -134,24 +187,39 @@ def test_references_in_two_forms_are_refused(tmp_path: Path) -> None:
     assert "both 'reference' and 'reference_1' could be it" in str(error)
 
 
-@pytest.mark.parametrize("text", ["caption;ref\na, b;c\n", "caption\tref\na, b\tc\n"])
-def test_spreadsheets_that_separate_otherwise(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["caption;ref\na, b;c\n", "caption\tref\na, b\tc\n"]
+)
+def test_spreadsheets_that_separate_otherwise(
+    tmp_path: Path, text: str
+) -> None:
     (item,) = _items(_write(tmp_path / "d.csv", text))
     assert (item.candidate, item.references) == ("a, b", ("c",))
 
 
-def test_a_comma_in_the_header_wins_over_a_semicolon_in_quotes(tmp_path: Path) -> None:
+def test_a_comma_in_the_header_wins_over_a_semicolon_in_quotes(
+    tmp_path: Path,
+) -> None:
     (item,) = _items(_write(tmp_path / "d.csv", '"x;y",caption\n1,a\n'))
     assert (item.candidate, item.meta) == ("a", {"x;y": "1"})
 
 
 def test_a_json_array_that_is_called_jsonl_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"one JSON value over several lines.* call it \.json"):
-        list(read_items(_write(tmp_path / "d.jsonl", '[\n{"caption": "a"}\n]\n')))
+    with pytest.raises(
+        DataError, match=r"one JSON value over several lines.* call it \.json"
+    ):
+        list(
+            read_items(
+                _write(tmp_path / "d.jsonl", '[\n{"caption": "a"}\n]\n')
+            )
+        )
 
 
 COCO = {
-    "images": [{"id": 7, "file_name": "a.jpg"}, {"id": 8, "file_name": "b.jpg"}],
+    "images": [
+        {"id": 7, "file_name": "a.jpg"},
+        {"id": 8, "file_name": "b.jpg"},
+    ],
     "annotations": [
         {"id": 1, "image_id": 8, "caption": "a cat"},
         {"id": 2, "image_id": 7, "caption": "a dog"},
@@ -162,34 +230,53 @@ COCO = {
 
 def test_coco_results_find_their_references(tmp_path: Path) -> None:
     gold = _write(tmp_path / "captions.json", json.dumps(COCO))
-    results = [{"image_id": 8, "caption": "cats"}, {"image_id": 7, "caption": "dogs"}]
+    results = [
+        {"image_id": 8, "caption": "cats"},
+        {"image_id": 7, "caption": "dogs"},
+    ]
     path = _write(tmp_path / "results.json", json.dumps(results))
     first, second = _items(path, references_from=gold)
     assert (first.candidate, first.references, first.images) == (
         "cats", ("a cat", "one cat"), ("b.jpg",),
     )  # fmt: skip
     assert (second.candidate, second.references) == ("dogs", ("a dog",))
-    (item,) = (one for one in read_items(path) if isinstance(one, Item) and one.candidate == "cats")
+    (item,) = (
+        one
+        for one in read_items(path)
+        if isinstance(one, Item) and one.candidate == "cats"
+    )
     assert item.references == ()
 
 
-def test_coco_annotations_alone_are_pictures_with_references(tmp_path: Path) -> None:
+def test_coco_annotations_alone_are_pictures_with_references(
+    tmp_path: Path,
+) -> None:
     path = _write(tmp_path / "captions.json", json.dumps(COCO))
     first, second = read_items(path, textless=True)
     assert isinstance(first, Item)
     assert isinstance(second, Item)
-    assert (first.id, first.images, first.references) == ("7", ("a.jpg",), ("a dog",))
+    assert (first.id, first.images, first.references) == (
+        "7",
+        ("a.jpg",),
+        ("a dog",),
+    )
     assert second.references == ("a cat", "one cat")
 
 
 def test_a_broken_coco_file_is_told(tmp_path: Path) -> None:
     broken = {**COCO, "annotations": [{"image_id": 9, "caption": "a"}]}
-    with pytest.raises(DataError, match=r"no file of COCO captions \(KeyError: 9\)"):
+    with pytest.raises(
+        DataError, match=r"no file of COCO captions \(KeyError: 9\)"
+    ):
         list(read_items(_write(tmp_path / "c.json", json.dumps(broken))))
 
 
-def test_references_of_another_data_set_are_found_by_id(tmp_path: Path) -> None:
-    gold = _write(tmp_path / "gold.csv", "id,text,reference_1\nx,one,two\nx,,three\n")
+def test_references_of_another_data_set_are_found_by_id(
+    tmp_path: Path,
+) -> None:
+    gold = _write(
+        tmp_path / "gold.csv", "id,text,reference_1\nx,one,two\nx,,three\n"
+    )
     rows = '{"id": "x", "caption": "a", "references": ["own"]}\n{"id": "y", "caption": "b"}\n'
     first, second = read_items(
         _write(tmp_path / "d.jsonl", rows), DataOptions(references_from=gold)
@@ -216,7 +303,9 @@ def test_a_row_keeps_its_own_references_by_any_name(
     tmp_path: Path, own: dict[str, Any], references: tuple[str, ...]
 ) -> None:
     gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
-    path = _write(tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own}))
+    path = _write(
+        tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own})
+    )
     (item,) = _items(path, references_from=gold)
     assert (item.references, item.meta) == (references, {})
 
@@ -224,16 +313,24 @@ def test_a_row_keeps_its_own_references_by_any_name(
 @pytest.mark.parametrize(
     ("own", "reason"),
     [
-        ({"ref": "a", "refs": "b"}, "references: both 'ref' and 'refs' could be it"),
+        (
+            {"ref": "a", "refs": "b"},
+            "references: both 'ref' and 'refs' could be it",
+        ),
         ({"reference": 5}, "references: expected a list of texts, got 5"),
-        ({"references": '["a", "b"]'}, "references: expected a list of texts, got a list written"),
+        (
+            {"references": '["a", "b"]'},
+            "references: expected a list of texts, got a list written",
+        ),
     ],
 )
 def test_a_row_whose_own_references_are_wrong_is_refused(
     tmp_path: Path, own: dict[str, Any], reason: str
 ) -> None:
     gold = _write(tmp_path / "gold.csv", "id,ref\nx,two\n")
-    path = _write(tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own}))
+    path = _write(
+        tmp_path / "d.jsonl", json.dumps({"id": "x", "caption": "a", **own})
+    )
     (error,) = read_items(path, DataOptions(references_from=gold))
     assert isinstance(error, DataError)
     assert reason in str(error)
@@ -258,13 +355,20 @@ It stops.
 def test_subtitles_are_one_text_with_times(tmp_path: Path) -> None:
     (item,) = _items(_write(tmp_path / "film.en.vtt", VTT))
     assert (item.id, item.candidate) == ("film", "A dog runs. It stops.")
-    assert item.meta["cues"] == [[1.5, 4.0, "A dog runs."], [3602.0, 3603.25, "It stops."]]
+    assert item.meta["cues"] == [
+        [1.5, 4.0, "A dog runs."],
+        [3602.0, 3603.25, "It stops."],
+    ]
 
 
 @pytest.mark.parametrize("sign", ["<", "{\\"])
 def test_markup_that_never_ends_is_read_in_one_pass(sign: str) -> None:
-    text = sign * 150_000  # looking on from each sign to the end would take minutes
-    (cue,) = cues(["0:00.0 --> 0:01.0", f"<i>{text}</i> {{\\an8}}end"], "x.srt")
+    text = (
+        sign * 150_000
+    )  # looking on from each sign to the end would take minutes
+    (cue,) = cues(
+        ["0:00.0 --> 0:01.0", f"<i>{text}</i> {{\\an8}}end"], "x.srt"
+    )
     assert cue.text == f"{text} end"
 
 
@@ -287,14 +391,18 @@ def test_a_cue_may_be_named_like_a_block() -> None:
         for name in ("NOTES-1", "STYLE-2", "REGION 3", "NOTE", "STYLE")
     )
     assert _texts("film.vtt", text) == ["NOTES-1!", "STYLE-2!", "REGION 3!"]
-    assert _texts("film.vtt.gz", f"WEBVTT\n\nNOTE a\nb\n\n{times}\na\n") == ["a"]
+    assert _texts("film.vtt.gz", f"WEBVTT\n\nNOTE a\nb\n\n{times}\na\n") == [
+        "a"
+    ]
 
 
 def test_character_references_are_decoded_after_markup() -> None:
     # the names of WebVTT 4.2.2, and a number; what names no character stays as it is
     text = "0:01.000 --> 0:02.000\n<i>A</i> &lt;b&gt; &amp;amp; c&nbsp;d &#233; AT&T &what; &"
     assert _texts("film.vtt", text) == ["A <b> &amp; c d é AT&T &what; &"]
-    assert _texts("film.srt", text.replace(".", ",")) == ["A <b> &amp; c d é AT&T &what; &"]
+    assert _texts("film.srt", text.replace(".", ",")) == [
+        "A <b> &amp; c d é AT&T &what; &"
+    ]
     huge = "&#" + "9" * 150_000 + ";"
     assert _texts("film.vtt", f"0:01.000 --> 0:02.000\n{huge}") == [huge]
 
@@ -310,13 +418,17 @@ def test_character_references_are_decoded_after_markup() -> None:
         ("1\n{0}\nNOTE that\n\nSTYLE\n", ["NOTE that STYLE"]),
     ],
 )  # fmt: skip
-def test_text_of_srt_goes_on_behind_an_empty_line(text: str, texts: list[str]) -> None:
+def test_text_of_srt_goes_on_behind_an_empty_line(
+    text: str, texts: list[str]
+) -> None:
     times = ("00:00:01,000 --> 00:00:02,000", "00:00:03,000 --> 00:00:04,000")
     assert _texts("film.srt", text.format(*times)) == texts
 
 
 def test_times_without_a_fraction_are_read() -> None:
-    assert cues(["0:05 --> 1:00:06", "a"], "film.srt") == [Cue(5.0, 3606.0, "a")]
+    assert cues(["0:05 --> 1:00:06", "a"], "film.srt") == [
+        Cue(5.0, 3606.0, "a")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -324,7 +436,10 @@ def test_times_without_a_fraction_are_read() -> None:
     [
         ("WEBVTT\n\nhello\n", "has no cues"),
         ("0:05.0 --> 0:04.0\na\n", "ends before it begins"),
-        ("0:01.0 --> 0:04.0\na\n\n2\n0.05 --> 0.06\nb\n", "cannot read the times of a cue"),
+        (
+            "0:01.0 --> 0:04.0\na\n\n2\n0.05 --> 0.06\nb\n",
+            "cannot read the times of a cue",
+        ),
     ],
 )
 def test_subtitles_without_cues_are_refused(text: str, reason: str) -> None:
@@ -342,7 +457,12 @@ V3 = {
             "items": [
                 {
                     "items": [
-                        {"body": {"type": "Image", "id": "https://x.org/1.jpg"}},
+                        {
+                            "body": {
+                                "type": "Image",
+                                "id": "https://x.org/1.jpg",
+                            }
+                        },
                         {"body": {"type": "Text", "id": "y"}},
                     ]
                 }
@@ -370,7 +490,10 @@ V2 = {
 
 def test_iiif_manifests_give_a_row_per_canvas(tmp_path: Path) -> None:
     first, second = _items(_write(tmp_path / "m.json", json.dumps(V3)))
-    assert (first.id, first.candidate) == ("https://x.org/c1", "A dog on a page")
+    assert (first.id, first.candidate) == (
+        "https://x.org/c1",
+        "A dog on a page",
+    )
     assert first.images == ("https://x.org/1.jpg",)
     assert (second.candidate, second.images) == ("2r", ())
     (item,) = _items(_write(tmp_path / "m.json", json.dumps(V2)))
@@ -378,7 +501,10 @@ def test_iiif_manifests_give_a_row_per_canvas(tmp_path: Path) -> None:
 
 
 def test_a_language_may_hold_a_text_alone(tmp_path: Path) -> None:
-    manifest = {**V3, "items": [{"id": "c", "label": {"en": "A dog"}, "items": []}]}
+    manifest = {
+        **V3,
+        "items": [{"id": "c", "label": {"en": "A dog"}, "items": []}],
+    }
     (item,) = _items(_write(tmp_path / "m.json", json.dumps(manifest)))
     assert item.candidate == "A dog"
 
@@ -391,8 +517,14 @@ def test_a_folder_of_pictures_with_texts_beside_them(tmp_path: Path) -> None:
     _write(tmp_path / "below/a.txt", "A cat.")
     _write(tmp_path / "z.txt", "of no picture")
     found = list(read_items(tmp_path))
-    assert [one.candidate for one in found if isinstance(one, Item)] == ["A dog.", "A cat."]
-    assert [one.images for one in found if isinstance(one, Item)] == [("b.jpg",), ("below/a.png",)]
+    assert [one.candidate for one in found if isinstance(one, Item)] == [
+        "A dog.",
+        "A cat.",
+    ]
+    assert [one.images for one in found if isinstance(one, Item)] == [
+        ("b.jpg",),
+        ("below/a.png",),
+    ]
     (error,) = (one for one in found if isinstance(one, DataError))
     assert "candidate: is missing" in str(error)
 
@@ -409,11 +541,15 @@ def test_a_text_beside_a_picture_is_bounded(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_something_else_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no run in it .run\.json., and no pictures either"):
+    with pytest.raises(
+        DataError, match=r"no run in it .run\.json., and no pictures either"
+    ):
         list(read_items(tmp_path))
 
 
-def test_values_of_tables_that_json_does_not_know_become_texts(tmp_path: Path) -> None:
+def test_values_of_tables_that_json_does_not_know_become_texts(
+    tmp_path: Path,
+) -> None:
     row = {
         "candidate": "A dog.", "references": ["A dog."], "day": date(1928, 3, 7),
         "at": datetime(1928, 3, 7, 12, 30), "price": Decimal("1.50"),
@@ -424,8 +560,12 @@ def test_values_of_tables_that_json_does_not_know_become_texts(tmp_path: Path) -
     assert item.meta == {
         "day": "1928-03-07", "at": "1928-03-07T12:30:00", "price": "1.50", "deep": [[1, 2]]
     }  # fmt: skip
-    with pytest.raises(DataError, match=r"blob: cannot be kept .*leave this column out"):
-        beholder.score([{**row, "blob": b"x"}], ["token_f1"], out=tmp_path / "other")
+    with pytest.raises(
+        DataError, match=r"blob: cannot be kept .*leave this column out"
+    ):
+        beholder.score(
+            [{**row, "blob": b"x"}], ["token_f1"], out=tmp_path / "other"
+        )
 
 
 def test_labels_of_other_rows_are_none(tmp_path: Path) -> None:
@@ -433,8 +573,13 @@ def test_labels_of_other_rows_are_none(tmp_path: Path) -> None:
         {"candidate": "A dog.", "references": ["A dog."], "group": {name: "a"}}
         for name in ("system", "model")
     ]
-    run = beholder.score(pyarrow.Table.from_pylist(rows), ["token_f1"], out=tmp_path / "run")
-    assert [item.group for item, _ in run.outcomes("token_f1")] == [{"system": "a"}, {"model": "a"}]
+    run = beholder.score(
+        pyarrow.Table.from_pylist(rows), ["token_f1"], out=tmp_path / "run"
+    )
+    assert [item.group for item, _ in run.outcomes("token_f1")] == [
+        {"system": "a"},
+        {"model": "a"},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -447,19 +592,26 @@ def test_labels_of_other_rows_are_none(tmp_path: Path) -> None:
         Item("x", "a", ("b", "\ud800")),
     ],
 )
-def test_half_a_character_anywhere_makes_a_bad_row(row: Any, tmp_path: Path) -> None:
+def test_half_a_character_anywhere_makes_a_bad_row(
+    row: Any, tmp_path: Path
+) -> None:
     good = Item("good", "a", ("a",))
     with pytest.raises(DataError, match="half of a surrogate pair"):
         beholder.score([good, row], ["token_f1"], out=tmp_path / "run")
-    run = beholder.score([good, row], ["token_f1"], out=tmp_path / "run", skip_bad_rows=True)
+    run = beholder.score(
+        [good, row], ["token_f1"], out=tmp_path / "run", skip_bad_rows=True
+    )
     assert [item.id for item, _ in run.outcomes("token_f1")] == ["good"]
 
 
 @pytest.mark.parametrize("form", ["pandas", "pyarrow"])
-def test_two_columns_of_one_name_are_refused(form: str, tmp_path: Path) -> None:
+def test_two_columns_of_one_name_are_refused(
+    form: str, tmp_path: Path
+) -> None:
     names = ["candidate", "candidate", "references"]
     table: Any = pyarrow.Table.from_arrays(
-        [pyarrow.array(["A"]), pyarrow.array(["B"]), pyarrow.array([["A"]])], names=names
+        [pyarrow.array(["A"]), pyarrow.array(["B"]), pyarrow.array([["A"]])],
+        names=names,
     )
     if form == "pandas":
         table = pandas.DataFrame([["A", "B", ["A"]]], columns=names)
@@ -477,10 +629,20 @@ def test_numbered_references_of_one_number_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "metrics", "options", "reason"),
     [
-        ([], "token_f1", {}, r"expected a list of texts, got one text; write \['token_f1'\]"),
+        (
+            [],
+            "token_f1",
+            {},
+            r"expected a list of texts, got one text; write \['token_f1'\]",
+        ),
         ([], [5], {}, "expected metrics or their text forms, got 5"),
         (None, ["token_f1"], {}, "expected a file, items, rows or a table"),
-        ([], ["token_f1"], {"map": ["candidate=text"]}, "expected names of columns by field"),
+        (
+            [],
+            ["token_f1"],
+            {"map": ["candidate=text"]},
+            "expected names of columns by field",
+        ),
     ],
 )
 def test_arguments_of_another_kind_are_told(
@@ -504,13 +666,19 @@ def test_a_fault_of_all_rows_is_told_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("n_good", "n_bad", "told"),
     [
-        (194, 6, "(6 of 200 rows are like this: rows 195, 196, 197, 198, 199, 200)"),
+        (
+            194,
+            6,
+            "(6 of 200 rows are like this: rows 195, 196, 197, 198, 199, 200)",
+        ),
         (1, 20, "(20 of 21 rows are like this: rows 2, 3, "),
         (5, 40, "(21 of the first 26 rows are like this: rows 6, 7, "),
         (0, 3, "(all 3 rows are like this)"),
     ],
 )
-def test_a_fault_of_some_rows_is_told_with_their_number(n_good: int, n_bad: int, told: str) -> None:
+def test_a_fault_of_some_rows_is_told_with_their_number(
+    n_good: int, n_bad: int, told: str
+) -> None:
     rows: list[Any] = [{"candidate": "a"}] * n_good + [{"text": "a"}] * n_bad
     with pytest.raises(DataError) as caught:
         beholder.score(rows, ["length"])
@@ -522,16 +690,25 @@ def test_a_fault_of_some_rows_is_told_with_their_number(n_good: int, n_bad: int,
 @pytest.mark.parametrize("form", ["pandas", "pandas with NA", "pyarrow"])
 def test_tables_are_scored_as_they_are(form: str, tmp_path: Path) -> None:
     frame = pandas.DataFrame(
-        {"text": ["red dog", "red cat"], "gt": [["a red dog"], None], "n": [1, float("nan")]}
+        {
+            "text": ["red dog", "red cat"],
+            "gt": [["a red dog"], None],
+            "n": [1, float("nan")],
+        }
     )
     forms = {"pandas": frame, "pandas with NA": frame.convert_dtypes()}
     data = forms[form] if form in forms else pyarrow.Table.from_pandas(frame)
     run = beholder.score(
-        data, ["rouge"], map={"candidate": "text", "references": "gt"}, out=tmp_path / "run"
+        data,
+        ["rouge"],
+        map={"candidate": "text", "references": "gt"},
+        out=tmp_path / "run",
     )
     (first, second) = run.outcomes("rouge")
     assert first[0].meta == {"n": 1.0}
     assert isinstance(first[1], beholder.ItemScore)
     assert isinstance(second[1], beholder.ItemFailure)
-    assert first[1].values["rouge_1"] == pytest.approx(0.8)  # 2 of 2 and 2 of 3 words
+    assert first[1].values["rouge_1"] == pytest.approx(
+        0.8
+    )  # 2 of 2 and 2 of 3 words
     assert "references" in second[1].message

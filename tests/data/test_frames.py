@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from beholder.data import read_frames, read_storylines, with_exif_dates, write_storylines
+from beholder.data import (
+    read_frames,
+    read_storylines,
+    with_exif_dates,
+    write_storylines,
+)
 from beholder.dates import PartialDate
 from beholder.errors import DataError
 from beholder.records import Frame, Storyline
@@ -19,13 +24,22 @@ def _good(rows: list[Frame | DataError]) -> list[Frame]:
     return [row for row in rows if isinstance(row, Frame)]
 
 
-def test_a_csv_gives_frames_with_what_else_it_holds_as_labels(tmp_path: Path) -> None:
+def test_a_csv_gives_frames_with_what_else_it_holds_as_labels(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "index.csv"
     file.write_text(
         "id,file,taken,location,stage\np1,img/p1.jpg,march 1928,La Paz,TA\n,img/x.018.2.jpg,,,\n"
     )
     assert _good(list(read_frames(file))) == [
-        Frame("p1", "img/p1.jpg", None, PartialDate(1928, 3), "La Paz", {"stage": "TA"}),
+        Frame(
+            "p1",
+            "img/p1.jpg",
+            None,
+            PartialDate(1928, 3),
+            "La Paz",
+            {"stage": "TA"},
+        ),
         Frame("x.018.2", "img/x.018.2.jpg"),
     ]
 
@@ -33,7 +47,9 @@ def test_a_csv_gives_frames_with_what_else_it_holds_as_labels(tmp_path: Path) ->
 def test_other_column_names_and_a_year_for_bare_months(tmp_path: Path) -> None:
     file = tmp_path / "index.csv"
     file.write_text("id,month\np1,may\n")
-    (frame,) = _good(list(read_frames(file, columns={"date": "month"}, year=1928)))
+    (frame,) = _good(
+        list(read_frames(file, columns={"date": "month"}, year=1928))
+    )
     assert frame.date == PartialDate(1928, 5)
 
 
@@ -52,7 +68,10 @@ def test_a_folder_gives_its_pictures_in_order_of_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"image": "../x.jpg"}, "c.jsonl:1: image: '../x.jpg' leaves the folder"),
+        (
+            {"image": "../x.jpg"},
+            "c.jsonl:1: image: '../x.jpg' leaves the folder",
+        ),
         ({"image": "/etc/x.jpg"}, "image: '/etc/x.jpg' leaves"),
         ({"id": "a", "date": "3/7/1928"}, "date: cannot read the date"),
         ({"caption": "x"}, "id: is missing, and there is no image"),
@@ -61,7 +80,9 @@ def test_a_folder_gives_its_pictures_in_order_of_path(tmp_path: Path) -> None:
         ([1], "expected an object with fields"),
     ],
 )
-def test_a_wrong_frame_row_says_place_and_reason(tmp_path: Path, row: object, message: str) -> None:
+def test_a_wrong_frame_row_says_place_and_reason(
+    tmp_path: Path, row: object, message: str
+) -> None:
     file = tmp_path / "c.jsonl"
     file.write_text(json.dumps(row) + "\n")
     (error,) = read_frames(file)
@@ -77,7 +98,9 @@ def test_two_frames_of_one_id_are_refused(tmp_path: Path) -> None:
     assert "is taken by row 1" in str(error)
 
 
-def test_sequences_name_frames_of_the_collection_or_write_them_out(tmp_path: Path) -> None:
+def test_sequences_name_frames_of_the_collection_or_write_them_out(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "s.jsonl"
     row = {
         "id": 5,
@@ -88,16 +111,24 @@ def test_sequences_name_frames_of_the_collection_or_write_them_out(tmp_path: Pat
     file.write_text(json.dumps(row) + "\n")
     b = Frame("b", "b.jpg")
     (sequence,) = read_storylines(file, [Frame("a"), b])
-    assert sequence == Storyline("5", (b, Frame("n", caption="new")), "human", {"length": "2"})
+    assert sequence == Storyline(
+        "5", (b, Frame("n", caption="new")), "human", {"length": "2"}
+    )
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"id": "s", "frames": ["zz"]}, "frames[0]: no frame of the collection has the id 'zz'"),
+        (
+            {"id": "s", "frames": ["zz"]},
+            "frames[0]: no frame of the collection has the id 'zz'",
+        ),
         ({"id": "s", "frames": []}, "frames: expected a list"),
         ({"id": "s", "frames": "a b"}, "frames: expected a list"),
-        ({"id": "s", "frames": ["a", {"image": "../x"}]}, "frames[1].image: '../x' leaves"),
+        (
+            {"id": "s", "frames": ["a", {"image": "../x"}]},
+            "frames[1].image: '../x' leaves",
+        ),
         ({"id": "s", "frames": ["a"], "source": 3}, "source: expected a text"),
     ],
 )
@@ -112,8 +143,12 @@ def test_a_wrong_sequence_row_says_place_and_reason(
 
 
 def test_written_sequences_come_back_equal(tmp_path: Path) -> None:
-    frame = Frame("a", "a.jpg", "A ship.", PartialDate(1928, 3), "Arica", {"phase": "TA"})
-    sequences = [Storyline("s", (frame, Frame("b")), "random", {"length": "2"})]
+    frame = Frame(
+        "a", "a.jpg", "A ship.", PartialDate(1928, 3), "Arica", {"phase": "TA"}
+    )
+    sequences = [
+        Storyline("s", (frame, Frame("b")), "random", {"length": "2"})
+    ]
     write_storylines(tmp_path / "s.jsonl", sequences)
     assert list(read_storylines(tmp_path / "s.jsonl")) == sequences
 
@@ -127,35 +162,61 @@ def _photo(path: Path, taken: str | None) -> None:
 
 def test_exif_dates_stand_in_where_no_picture_is_dated(tmp_path: Path) -> None:
     _photo(tmp_path / "a.jpg", "2015:06:01 12:00:00")
-    _photo(tmp_path / "b.jpg", "0000:00:00 00:00:00")  # a clock that was never set
+    _photo(
+        tmp_path / "b.jpg", "0000:00:00 00:00:00"
+    )  # a clock that was never set
     (tmp_path / "c.jpg").write_bytes(b"x")
     frames = with_exif_dates(_good(list(read_frames(tmp_path))), tmp_path)
-    assert [frame.date for frame in frames] == [PartialDate(2015, 6, 1), None, None]
+    assert [frame.date for frame in frames] == [
+        PartialDate(2015, 6, 1),
+        None,
+        None,
+    ]
 
 
-def test_no_exif_date_is_read_through_a_link_out_of_the_folder(tmp_path: Path) -> None:
+def test_no_exif_date_is_read_through_a_link_out_of_the_folder(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "data").mkdir()
     _photo(tmp_path / "private.jpg", "1928:03:04 10:00:00")
     (tmp_path / "data" / "a.jpg").symlink_to(tmp_path / "private.jpg")
     frames = [Frame("a", "a.jpg")]
     assert with_exif_dates(frames, tmp_path / "data") == frames
-    assert with_exif_dates([Frame("a", "data/a.jpg")], tmp_path)[0].date == PartialDate(1928, 3, 4)
+    assert with_exif_dates([Frame("a", "data/a.jpg")], tmp_path)[
+        0
+    ].date == PartialDate(1928, 3, 4)
 
 
-def test_exif_dates_of_scans_do_not_mix_with_given_dates(tmp_path: Path) -> None:
+def test_exif_dates_of_scans_do_not_mix_with_given_dates(
+    tmp_path: Path,
+) -> None:
     _photo(tmp_path / "a.jpg", "2015:06:01 12:00:00")
     frames = [Frame("a", "a.jpg"), Frame("b", date=PartialDate(1928))]
     assert with_exif_dates(frames, tmp_path) == frames
 
 
-def test_an_index_with_more_columns_and_few_dates_reads_without_a_bad_row(tmp_path: Path) -> None:
+def test_an_index_with_more_columns_and_few_dates_reads_without_a_bad_row(
+    tmp_path: Path,
+) -> None:
     lines = ["id,file,place,label,month,width,sha256"]
     for n in range(1, 41):
         month = ("may", "june")[n % 2] if n % 10 == 0 else ""
         lines.append(f"AB-{n:03d}.2,images/{n}.jpg,ARC,,{month},384,{n:064x}")
     (tmp_path / "index.csv").write_text("\n".join(lines), "utf-8")
-    frames = _good(list(read_frames(tmp_path / "index.csv", columns={"date": "month"}, year=1928)))
-    assert [frame.id for frame in frames] == [f"AB-{n:03d}.2" for n in range(1, 41)]
-    dates = {frame.id: frame.date for frame in frames if frame.date is not None}
-    assert dates == {f"AB-{n:03d}.2": PartialDate(1928, 5) for n in (10, 20, 30, 40)}
+    frames = _good(
+        list(
+            read_frames(
+                tmp_path / "index.csv", columns={"date": "month"}, year=1928
+            )
+        )
+    )
+    assert [frame.id for frame in frames] == [
+        f"AB-{n:03d}.2" for n in range(1, 41)
+    ]
+    dates = {
+        frame.id: frame.date for frame in frames if frame.date is not None
+    }
+    assert dates == {
+        f"AB-{n:03d}.2": PartialDate(1928, 5) for n in (10, 20, 30, 40)
+    }
     assert frames[0].image == "images/1.jpg"

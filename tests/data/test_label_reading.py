@@ -23,16 +23,25 @@ TEXTS = ("A red car.", "A dog.", "Two cups.", "A bus.", "A cat.", "Snow.")
 def judged(cells: Sequence[Any]) -> list[Item]:
     return [
         Item(str(number), text, (text,), judgments={"overall": cell})
-        for number, (text, cell) in enumerate(zip(TEXTS * 9, cells, strict=False), start=1)
+        for number, (text, cell) in enumerate(
+            zip(TEXTS * 9, cells, strict=False), start=1
+        )
     ]
 
 
-def write(folder: Path, cells: Sequence[Any], name: str = "labels.jsonl") -> Path:
+def write(
+    folder: Path, cells: Sequence[Any], name: str = "labels.jsonl"
+) -> Path:
     path = folder / name
     if name.endswith(".csv"):
         comma = ";" if "semicolon" in name else ","
-        head = comma.join(("id", "candidate", "reference", "judgments.overall"))
-        rows = [comma.join((str(n), t, t, str(c))) for n, (t, c) in enumerate(zip(TEXTS, cells))]  # noqa: B905
+        head = comma.join(
+            ("id", "candidate", "reference", "judgments.overall")
+        )
+        rows = [
+            comma.join((str(n), t, t, str(c)))
+            for n, (t, c) in enumerate(zip(TEXTS, cells))  # noqa: B905
+        ]
         path.write_text("\n".join((head, *rows)) + "\n", encoding="utf-8")
     else:
         rows = [json.dumps({"id": one.id, "candidate": one.candidate, "references": list(one.references), "judgments": dict(one.judgments)}) for one in judged(cells)]  # fmt: skip
@@ -66,11 +75,18 @@ def test_a_missing_answer_is_left_out_and_counted(cell: object) -> None:
     items, columns = read_labels(judged([5, 4, cell, 1]), "f")
     assert overall(items) == [5, 4, None, 1]
     column = columns["overall"]
-    assert (column.kind, column.n_texts, column.n_missing, column.wrong) == ("numbers", 3, 1, ())
+    assert (column.kind, column.n_texts, column.n_missing, column.wrong) == (
+        "numbers",
+        3,
+        1,
+        (),
+    )
 
 
 @pytest.mark.parametrize("cell", [None, "", "N/A", "NaN"])
-@pytest.mark.parametrize("truth", [(True, False, True), ("true", "False", "TRUE")])
+@pytest.mark.parametrize(
+    "truth", [(True, False, True), ("true", "False", "TRUE")]
+)
 def test_verdicts_may_be_missing(cell: object, truth: tuple[Any, ...]) -> None:
     items, columns = read_labels(judged([*truth, cell]), "f")
     assert overall(items) == [True, False, True, None]
@@ -96,11 +112,21 @@ def test_numbers_may_be_texts(cell: object, number: float) -> None:
     assert columns["overall"].kind == "numbers"
 
 
-@pytest.mark.parametrize("cell", ["good", "4,5", "1/2", "4 5", True, "true", "inf", "٣x"])
-def test_another_answer_among_numbers_is_wrong_with_its_place(cell: object) -> None:
-    items, columns = read_labels(judged([5, cell, 1]), "f", line_numbers={"2": 7})
+@pytest.mark.parametrize(
+    "cell", ["good", "4,5", "1/2", "4 5", True, "true", "inf", "٣x"]
+)
+def test_another_answer_among_numbers_is_wrong_with_its_place(
+    cell: object,
+) -> None:
+    items, columns = read_labels(
+        judged([5, cell, 1]), "f", line_numbers={"2": 7}
+    )
     (wrong,) = columns["overall"].wrong
-    assert (wrong.path, wrong.line, wrong.field) == ("f", 7, "judgments.overall")
+    assert (wrong.path, wrong.line, wrong.field) == (
+        "f",
+        7,
+        "judgments.overall",
+    )
     assert "expected a number" in wrong.reason
     assert overall(items) == [5, None, 1]
 
@@ -113,20 +139,34 @@ def test_another_answer_among_verdicts_is_wrong(cell: object) -> None:
 
 
 def test_words_stay_words() -> None:
-    items, columns = read_labels(judged(["major", "none", "minor", "", "5"]), "f")
+    items, columns = read_labels(
+        judged(["major", "none", "minor", "", "5"]), "f"
+    )
     assert overall(items) == ["major", "none", "minor", None, "5"]
     assert (columns["overall"].kind, columns["overall"].wrong) == ("words", ())
 
 
 def test_lists_keep_the_place_of_each_person() -> None:
-    items, columns = read_labels(judged([[4, 3, None], ["N/A", "2", 5], [1, 1, "x"]]), "f")
+    items, columns = read_labels(
+        judged([[4, 3, None], ["N/A", "2", 5], [1, 1, "x"]]), "f"
+    )
     assert overall(items) == [[4, 3, None], [None, 2, 5], [1, 1, None]]
     column = columns["overall"]
-    assert (sum(column.counts.values()), column.n_missing, len(column.wrong)) == (6, 2, 1)
+    assert (
+        sum(column.counts.values()),
+        column.n_missing,
+        len(column.wrong),
+    ) == (6, 2, 1)
 
 
 def test_marks_and_objects_are_no_columns() -> None:
-    items = [Item("1", "A dog.", judgments={"mistakes": [[0, 1]], "winner": {"model": "a"}})]
+    items = [
+        Item(
+            "1",
+            "A dog.",
+            judgments={"mistakes": [[0, 1]], "winner": {"model": "a"}},
+        )
+    ]
     read, columns = read_labels(items, "f")
     assert (read, columns) == (items, {})
 
@@ -141,84 +181,140 @@ def test_counts_show_codes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("semicolon.csv", 4.5), ("comma.csv", None)], ids=["semicolon", "comma"]
+    ("name", "number"),
+    [("semicolon.csv", 4.5), ("comma.csv", None)],
+    ids=["semicolon", "comma"],
 )
-def test_decimal_commas_belong_to_semicolons(tmp_path: Path, name: str, number: object) -> None:
+def test_decimal_commas_belong_to_semicolons(
+    tmp_path: Path, name: str, number: object
+) -> None:
     cells = ["5", "4,5" if number else '"4,5"', "1", "2", "3", "4"]
     path = write(tmp_path, cells, name)
     assert has_decimal_commas(path) is (number is not None)
     if number is not None:
         assert overall(load(str(path)).items) == [5, number, 1, 2, 3, 4]
     else:
-        with pytest.raises(DataError, match=r"comma.csv:3: judgments.overall: .* got a text '4,5'"):
+        with pytest.raises(
+            DataError,
+            match=r"comma.csv:3: judgments.overall: .* got a text '4,5'",
+        ):
             load(str(path))
 
 
-@pytest.mark.parametrize("name", ["labels.jsonl", "comma.csv", "semicolon.csv"])
+@pytest.mark.parametrize(
+    "name", ["labels.jsonl", "comma.csv", "semicolon.csv"]
+)
 @pytest.mark.parametrize("cell", ["N/A", "nan", "", "null"])
-def test_agree_reads_every_file_so(tmp_path: Path, name: str, cell: str) -> None:
+def test_agree_reads_every_file_so(
+    tmp_path: Path, name: str, cell: str
+) -> None:
     found = load(str(write(tmp_path, [5, 3, cell, 5, 3, 1], name)))
-    assert [item.judgments.get("overall") for item in found.items] == [5, 3, None, 5, 3, 1]
+    assert [item.judgments.get("overall") for item in found.items] == [
+        5,
+        3,
+        None,
+        5,
+        3,
+        1,
+    ]
     (measure,) = found.measures((), "spearman")
-    assert [list(measure.labels(item)) for item in found.items] == [[5], [3], [], [5], [3], [1]]
+    assert [list(measure.labels(item)) for item in found.items] == [
+        [5],
+        [3],
+        [],
+        [5],
+        [3],
+        [1],
+    ]
     assert any("overall: 5 answers on 5 texts" in note for note in found.notes)
 
 
-def test_a_wrong_answer_refuses_the_file_or_is_left_out(tmp_path: Path) -> None:
+def test_a_wrong_answer_refuses_the_file_or_is_left_out(
+    tmp_path: Path,
+) -> None:
     path = write(tmp_path, [5, "good", 1, 5, 3, 1])
-    with pytest.raises(DataError, match=r"labels.jsonl:2: judgments.overall: .*'good'"):
+    with pytest.raises(
+        DataError, match=r"labels.jsonl:2: judgments.overall: .*'good'"
+    ):
         load(str(path))
     found = load(str(path), rows=DataOptions(skip_bad_rows=True))
     assert overall(found.items) == [5, None, 1, 5, 3, 1]
     assert [one.line for one in found.bad_rows] == [2]
 
 
-def test_wrong_answers_of_labels_that_are_not_used_do_not_matter(tmp_path: Path) -> None:
+def test_wrong_answers_of_labels_that_are_not_used_do_not_matter(
+    tmp_path: Path,
+) -> None:
     rows = [
-        {"id": n, "candidate": t, "judgments": {"overall": n, "style": "x" if n == 2 else n}}
+        {
+            "id": n,
+            "candidate": t,
+            "judgments": {"overall": n, "style": "x" if n == 2 else n},
+        }
         for n, t in enumerate(TEXTS)
     ]
     path = tmp_path / "two.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     assert len(load(str(path), chosen=["overall"]).items) == len(TEXTS)
     with pytest.raises(DataError, match=r"judgments.style"):
         load(str(path))
 
 
-def test_labels_of_a_correction_are_read_in_the_same_way(tmp_path: Path) -> None:
+def test_labels_of_a_correction_are_read_in_the_same_way(
+    tmp_path: Path,
+) -> None:
     from beholder.metrics import metric
 
     scored = {"rouge": metric("rouge").values}
     rows = [
-        {"id": n, "candidate": f"Text {n}.", "judgments": {"overall": "0.5" if n else "N/A"}}
+        {
+            "id": n,
+            "candidate": f"Text {n}.",
+            "judgments": {"overall": "0.5" if n else "N/A"},
+        }
         for n in range(40)
     ]
     path = tmp_path / "labels.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     notes: list[str] = []
     (target,) = targets([path], ["rouge.rouge_l=overall"], scored, notes=notes)
     assert len(target.labels.numbers) == 39
-    assert notes == ["label overall: 39 answers on 39 texts, 1 missing: 0.5 (39)"]
+    assert notes == [
+        "label overall: 39 answers on 39 texts, 1 missing: 0.5 (39)"
+    ]
     rows[3]["judgments"] = {"overall": "good"}
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     with pytest.raises(DataError, match=r"labels.jsonl:4: judgments.overall"):
         targets([path], ["overall"], scored)
 
 
-def test_raters_with_gaps_have_the_coefficient_that_needs_no_full_table() -> None:
+def test_raters_with_gaps_have_the_coefficient_that_needs_no_full_table() -> (
+    None
+):
     # Interval alpha by hand, 1 - (n - 1) * sum of within / sum of all, over the pairable values of
     # (1, 2), (3, 3) and (4, 4, missing): n = 6. Within: of each item sum of squared differences of
     # ordered pairs / (m - 1) = 2, 0, 0. All ordered pairs of 1, 2, 3, 3, 4, 4: 94 / 2 unordered:
     # 1-2 1, 1-3 4 twice, 1-4 9 twice, 2-3 1 twice, 2-4 4 twice, 3-4 1 four times: 41; ordered 82.
     # alpha = 1 - 5 * 2 / 82 = 0.8780.
-    items, _ = read_labels(judged([[1, 2, None], [3, 3, "N/A"], [4, 4, ""], [5, None, None]]), "f")
+    items, _ = read_labels(
+        judged([[1, 2, None], [3, 3, "N/A"], [4, 4, ""], [5, None, None]]), "f"
+    )
     found = of_ratings(items, "overall")
     assert (found.n_items, found.n_left_out) == (3, 1)
     values = {one.name: one for one in found.coefficients}
     alpha = values.pop("Krippendorff alpha (interval)").value
     assert alpha == pytest.approx(1 - 5 * 2 / 82)
     assert all(one.value is None for one in values.values())
-    assert all("take Krippendorff alpha" in (one.reason or "") for one in values.values())
+    assert all(
+        "take Krippendorff alpha" in (one.reason or "")
+        for one in values.values()
+    )
 
 
 def test_raters_who_say_words_are_refused() -> None:

@@ -29,12 +29,16 @@ def test_a_run_counts_residue_in_one_note(tmp_path: Path) -> None:
     )
     assert run.summary["rouge"].values["rouge_l"].mean < 1
     assert "texts:" not in run.summary["rouge"].signature
-    beholder.score(ROWS, ["rouge"], out=tmp_path / "run")  # resumed: nothing is read again
+    beholder.score(
+        ROWS, ["rouge"], out=tmp_path / "run"
+    )  # resumed: nothing is read again
     assert beholder.Run(tmp_path / "run").notes == (note,)
 
 
 @pytest.mark.parametrize("name", ["rouge", "accord", "chrf", "ter"])
-def test_cleaned_texts_are_scored_and_signed(name: str, tmp_path: Path) -> None:
+def test_cleaned_texts_are_scored_and_signed(
+    name: str, tmp_path: Path
+) -> None:
     run = beholder.score(ROWS, [name], out=tmp_path / "run", clean="residue")
     values = run.summary[name].values
     clean = metric(name).score_text(TEXT, TEXT).values
@@ -63,47 +67,71 @@ def test_marks_of_transcripts_are_removed_for_all_metrics(
     plain = metric(name).score([Item("0", words, (other, other))])[0]
     assert isinstance(plain, ItemScore)
     values = run.summary[name].values
-    assert {key: values[key].mean for key in plain.values} == pytest.approx(plain.values)
+    assert {key: values[key].mean for key in plain.values} == pytest.approx(
+        plain.values
+    )
     assert "|texts:speech@" in run.summary[name].signature
 
 
 def test_residue_that_speech_leaves_is_noted(tmp_path: Path) -> None:
     item = Item("0", "<think>A cat?</think> A <noise> dog.", ("A dog.",))
-    (note,) = beholder.score([item], ["rouge"], out=tmp_path / "run", clean="speech").notes
-    assert note.startswith("of 1 candidates 1 contain reasoning: scored as written but for marks")
+    (note,) = beholder.score(
+        [item], ["rouge"], out=tmp_path / "run", clean="speech"
+    ).notes
+    assert note.startswith(
+        "of 1 candidates 1 contain reasoning: scored as written but for marks"
+    )
 
 
 def test_an_unknown_cleaning_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="clean='speach': expected one of none, residue, speech"):
+    with pytest.raises(
+        ConfigError,
+        match="clean='speach': expected one of none, residue, speech",
+    ):
         beholder.score(ROWS, ["rouge"], out=tmp_path / "run", clean="speach")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Một con chó màu nâu chạy.", "une école fermée près d'un café", "갈색 개가 해변을 달린다"],
+    [
+        "Một con chó màu nâu chạy.",
+        "une école fermée près d'un café",
+        "갈색 개가 해변을 달린다",
+    ],
 )
 @pytest.mark.parametrize("name", ["chrf", "rouge", "meteor", "bleu"])
-def test_decomposed_letters_are_those_of_the_composed_text(name: str, text: str) -> None:
+def test_decomposed_letters_are_those_of_the_composed_text(
+    name: str, text: str
+) -> None:
     decomposed = unicodedata.normalize("NFD", text)
     assert decomposed != text
     score = metric(name).score_text(decomposed, text)
     assert score.values == metric(name).score_text(text, text).values
     assert score.item is not None
-    assert score.item.candidate == text  # places of units point into what is shown
+    assert (
+        score.item.candidate == text
+    )  # places of units point into what is shown
 
 
 @pytest.mark.parametrize(
     ("text", "other"),
     [
         ("the dog’s owner doesn’t smile", "the dog's owner doesn't smile"),
-        ("a beau\u00adtiful well\u2011known dog", "a beautiful well-known dog"),
+        (
+            "a beau\u00adtiful well\u2011known dog",
+            "a beautiful well-known dog",
+        ),
         ("a\u00a0brown dog\u202fruns", "a brown dog runs"),
         ("Ａ ｂrown dog runs", "A brown dog runs"),
     ],
 )
-def test_characters_of_typesetters_are_those_of_keyboards(text: str, other: str) -> None:
+def test_characters_of_typesetters_are_those_of_keyboards(
+    text: str, other: str
+) -> None:
     for name in ("rouge", "meteor", "vcs", "accord"):
         scored = metric(name)
         headline = scored.values[0].name
         expected = scored.score_text(other, other).values[headline]
-        assert scored.score_text(text, other).values[headline] == pytest.approx(expected)
+        assert scored.score_text(text, other).values[
+            headline
+        ] == pytest.approx(expected)

@@ -15,7 +15,9 @@ from beholder.options import DataOptions
 from beholder.records import Item
 
 
-def read(tmp_path: Path, rows: list[Any], **options: Any) -> list[Item | DataError]:
+def read(
+    tmp_path: Path, rows: list[Any], **options: Any
+) -> list[Item | DataError]:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return list(read_items(path, DataOptions(**options), textless=True))
@@ -38,41 +40,65 @@ QUESTION = {
 
 @pytest.mark.parametrize(
     "row",
-    [{"id": "nat_1", "domain": "natural", "questions": [QUESTION]}, {"id": "nat_1"} | QUESTION],
+    [
+        {"id": "nat_1", "domain": "natural", "questions": [QUESTION]},
+        {"id": "nat_1"} | QUESTION,
+    ],
 )
 def test_captionqa(tmp_path: Path, row: dict[str, Any]) -> None:
     item = one(tmp_path, row)
     (asked,) = questions_of(item)
     assert item.id == "nat_1"
-    assert (asked.question, asked.answer) == ("Where does the cat sit?", "on grass")
+    assert (asked.question, asked.answer) == (
+        "Where does the cat sit?",
+        "on grass",
+    )
     assert asked.options == ("on grass", "on a chair")
     assert asked.category == ("Spatial", "Location")
 
 
-ASKED = [{"question": "What moves?", "answer": "a tram", "category": "background"}]
+ASKED = [
+    {"question": "What moves?", "answer": "a tram", "category": "background"}
+]
 
 
 @pytest.mark.parametrize(
     "row",
-    [{"v_1": ASKED}, {"video_name": "v_1", "caption": "A tram passes.", "qa_list": ASKED}],
+    [
+        {"v_1": ASKED},
+        {"video_name": "v_1", "caption": "A tram passes.", "qa_list": ASKED},
+    ],
 )
 def test_vdc(tmp_path: Path, row: dict[str, Any]) -> None:
     item = one(tmp_path, row)
     (asked,) = questions_of(item)
     assert item.id == "v_1"
-    assert (asked.question, asked.answer, asked.options) == ("What moves?", "a tram", ())
+    assert (asked.question, asked.answer, asked.options) == (
+        "What moves?",
+        "a tram",
+        (),
+    )
 
 
 def test_vcapsbench(tmp_path: Path) -> None:
     qa = ["color*Is the car red?*Yes", "count*Are there two dogs?*no."]
     first, second = questions_of(one(tmp_path, {"video_id": "7", "qa": qa}))
-    assert (first.question, first.answer, first.category) == ("Is the car red?", "yes", "color")
+    assert (first.question, first.answer, first.category) == (
+        "Is the car red?",
+        "yes",
+        "color",
+    )
     assert second.answer == "no"
 
 
 def test_capricorn(tmp_path: Path) -> None:
-    events = {"main_sbj_evts": ["<man 1> closes a window."], "bg_desc": ["It is night."]}
-    item = one(tmp_path, {"video_id": "9", "duration": 120.5, "events": events})
+    events = {
+        "main_sbj_evts": ["<man 1> closes a window."],
+        "bg_desc": ["It is night."],
+    }
+    item = one(
+        tmp_path, {"video_id": "9", "duration": 120.5, "events": events}
+    )
     assert [(c.text, c.dimension, c.subjects) for c in criteria_of(item)] == [
         ("<man 1> closes a window.", "subject_event", ("<man 1>",)),
         ("It is night.", "background", ()),
@@ -93,8 +119,15 @@ def test_capricorn(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_capability(tmp_path: Path, task: str, annotation: object, criteria: list[str]) -> None:
-    row = {"file_id": "f1", "file_path": "f1.mp4", "annotation": annotation, "task": task}
+def test_capability(
+    tmp_path: Path, task: str, annotation: object, criteria: list[str]
+) -> None:
+    row = {
+        "file_id": "f1",
+        "file_path": "f1.mp4",
+        "annotation": annotation,
+        "task": task,
+    }
     found = criteria_of(one(tmp_path, row))
     assert [c.text for c in found] == criteria
     assert {c.dimension for c in found} == {task}
@@ -104,13 +137,19 @@ def test_dream(tmp_path: Path) -> None:
     content = [{"type": "text", "reference": "A dog runs. It jumps."}]
     row = {
         "messages": [{"content": "?"}, {"content": content}],
-        "extra_info": {"events": ["A dog runs.", "The dog jumps."], "n_events": 2},
+        "extra_info": {
+            "events": ["A dog runs.", "The dog jumps."],
+            "n_events": 2,
+        },
         "dataset": "DREAM_Live-action",
         "idx": 3,
     }
     item = one(tmp_path, row)
     assert (item.id, item.references) == ("3", ("A dog runs. It jumps.",))
-    assert [c.text for c in criteria_of(item)] == ["A dog runs.", "The dog jumps."]
+    assert [c.text for c in criteria_of(item)] == [
+        "A dog runs.",
+        "The dog jumps.",
+    ]
 
 
 def test_carebench(tmp_path: Path) -> None:
@@ -129,33 +168,60 @@ def test_carebench(tmp_path: Path) -> None:
 
 def test_tuna(tmp_path: Path) -> None:
     elements = [{"type": "camera", "content": "The camera pans.", "weight": 2}]
-    row = {"index": "t1", "events": [{"event": "A pan.", "visual_elements": elements}]}
-    item = one(tmp_path, {**row, "visual_characteristic": "High-Dynamic,Multi-Scene"})
+    row = {
+        "index": "t1",
+        "events": [{"event": "A pan.", "visual_elements": elements}],
+    }
+    item = one(
+        tmp_path, {**row, "visual_characteristic": "High-Dynamic,Multi-Scene"}
+    )
     (found,) = criteria_of(item)
-    assert (found.text, found.dimension, found.weight) == ("The camera pans.", "camera", 2.0)
+    assert (found.text, found.dimension, found.weight) == (
+        "The camera pans.",
+        "camera",
+        2.0,
+    )
     assert found.event == "A pan."
     assert item.group == {"High-Dynamic": "yes", "Multi-Scene": "yes"}
 
 
-def test_what_is_not_of_the_form_is_reported_with_its_row(tmp_path: Path) -> None:
-    (error,) = read(tmp_path, [{"video_id": "7", "qa": ["Is the car red? Yes"]}])
+def test_what_is_not_of_the_form_is_reported_with_its_row(
+    tmp_path: Path,
+) -> None:
+    (error,) = read(
+        tmp_path, [{"video_id": "7", "qa": ["Is the car red? Yes"]}]
+    )
     assert isinstance(error, DataError)
-    assert "has columns of VCapsBench, but not its published form" in str(error)
+    assert "has columns of VCapsBench, but not its published form" in str(
+        error
+    )
     assert "there are: video_id, qa" in str(error)
     assert "Is the car red?" in str(error)
 
 
 def test_questions_in_rows_of_their_own_add_up(tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
-    second = QUESTION | {"question": "What colour is the cat?", "choices": ["grey", "red"]}
+    second = QUESTION | {
+        "question": "What colour is the cat?",
+        "choices": ["grey", "red"],
+    }
     rows = [{"id": "n"} | QUESTION, {"id": "n"} | second | {"answer": "grey"}]
-    questions.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    (item,) = read(tmp_path, [{"id": "n", "caption": "A cat."}], references_from=questions)
+    questions.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+    )
+    (item,) = read(
+        tmp_path, [{"id": "n", "caption": "A cat."}], references_from=questions
+    )
     assert isinstance(item, Item)
-    assert [asked.answer for asked in questions_of(item)] == ["on grass", "grey"]
+    assert [asked.answer for asked in questions_of(item)] == [
+        "on grass",
+        "grey",
+    ]
 
 
-def test_captions_by_id_get_the_subset_of_their_film_and_keep_their_system(tmp_path: Path) -> None:
+def test_captions_by_id_get_the_subset_of_their_film_and_keep_their_system(
+    tmp_path: Path,
+) -> None:
     film = {
         "messages": [{}, {"content": [{"reference": "A dog runs."}]}],
         "extra_info": {"events": ["A dog runs."]},
@@ -174,12 +240,19 @@ def test_captions_by_id_get_the_subset_of_their_film_and_keep_their_system(tmp_p
         {"dataset": "DREAM/videvo"},
     )
     (item,) = read(
-        tmp_path, [{"id": "3", "caption": "A.", "group": {"system": "m"}}], references_from=films
+        tmp_path,
+        [{"id": "3", "caption": "A.", "group": {"system": "m"}}],
+        references_from=films,
     )
     assert isinstance(item, Item), item
     assert item.group == {"dataset": "DREAM/videvo", "system": "m"}
-    texts = tmp_path / "texts.jsonl"  # of other data the group may be the author
-    texts.write_text(json.dumps({"id": "3", "caption": "A.", "group": {"system": "x"}}), "utf-8")
+    texts = (
+        tmp_path / "texts.jsonl"
+    )  # of other data the group may be the author
+    texts.write_text(
+        json.dumps({"id": "3", "caption": "A.", "group": {"system": "x"}}),
+        "utf-8",
+    )
     (item,) = read_items(captions, DataOptions(references_from=texts))
     assert isinstance(item, Item), item
     assert item.group == {}
@@ -192,29 +265,45 @@ def test_a_column_of_criteria_can_be_mapped(tmp_path: Path) -> None:
     assert criteria_of(item)[0].text == "A dog sits."
     (item,) = read(tmp_path, [row])
     assert isinstance(item, Item), item
-    with pytest.raises(ItemError, match=r"--map criteria=COLUMN.*there are: points"):
+    with pytest.raises(
+        ItemError, match=r"--map criteria=COLUMN.*there are: points"
+    ):
         criteria_of(item)
 
 
 def test_an_answer_that_is_neither_yes_nor_no_is_named(tmp_path: Path) -> None:
-    (error,) = read(tmp_path, [{"video_id": "7", "qa": ["color*Is the car red?*Maybe"]}])
+    (error,) = read(
+        tmp_path, [{"video_id": "7", "qa": ["color*Is the car red?*Maybe"]}]
+    )
     assert "Maybe' is neither yes nor no" in str(error)
 
 
-def test_a_published_file_without_texts_says_where_it_goes(tmp_path: Path) -> None:
+def test_a_published_file_without_texts_says_where_it_goes(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({"v_1": ASKED}) + "\n", "utf-8")
     (error,) = read_items(path)
     assert "--references-from" in str(error)
 
 
-def test_captions_of_a_model_find_the_criteria_of_their_film(tmp_path: Path) -> None:
+def test_captions_of_a_model_find_the_criteria_of_their_film(
+    tmp_path: Path,
+) -> None:
     annotations = tmp_path / "annotations.jsonl"
     events = {"main_sbj_evts": ["A man closes a window."]}
-    annotations.write_text(json.dumps({"video_id": "9", "events": events}) + "\n", "utf-8")
+    annotations.write_text(
+        json.dumps({"video_id": "9", "events": events}) + "\n", "utf-8"
+    )
     (item,) = read(
-        tmp_path, [{"video_id": "9", "caption": "A man opens it."}], references_from=annotations
+        tmp_path,
+        [{"video_id": "9", "caption": "A man opens it."}],
+        references_from=annotations,
     )
     assert isinstance(item, Item)
-    assert (item.id, item.candidate, item.references) == ("9", "A man opens it.", ())
+    assert (item.id, item.candidate, item.references) == (
+        "9",
+        "A man opens it.",
+        (),
+    )
     assert criteria_of(item)[0].text == "A man closes a window."

@@ -27,7 +27,9 @@ GOOD = {"id": "1", "candidate": "A dog.", "references": ["A cat."]}
 
 
 def _write(path: Path, *lines: object) -> Path:
-    rows = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    rows = [
+        line if isinstance(line, str) else json.dumps(line) for line in lines
+    ]
     path.write_text("".join(row + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -59,14 +61,18 @@ def test_a_full_row_becomes_an_item() -> None:
     )
 
 
-@pytest.mark.parametrize("alias", ["caption", "generation", "prediction", "hypothesis"])
+@pytest.mark.parametrize(
+    "alias", ["caption", "generation", "prediction", "hypothesis"]
+)
 def test_aliases_of_candidate_are_read(alias: str) -> None:
     assert from_row({"id": "1", alias: "A dog."}).candidate == "A dog."
 
 
 @pytest.mark.parametrize("alias", ["reference", "ref", "ground_truth"])
 def test_aliases_of_references_are_read(alias: str) -> None:
-    assert from_row({"id": "1", "candidate": "x", alias: "A dog."}).references == ("A dog.",)
+    assert from_row(
+        {"id": "1", "candidate": "x", alias: "A dog."}
+    ).references == ("A dog.",)
 
 
 def test_an_alias_beside_the_field_itself_stays_in_meta() -> None:
@@ -106,17 +112,25 @@ def test_a_wrong_row_says_field_and_reason(row: object, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_media_root_allows_absolute_paths_inside_it_only(tmp_path: Path) -> None:
+def test_media_root_allows_absolute_paths_inside_it_only(
+    tmp_path: Path,
+) -> None:
     inside, outside = str(tmp_path / "a.jpg"), str(tmp_path.parent / "a.jpg")
     row = {"id": "1", "candidate": "x"}
-    assert from_row({**row, "images": inside}, media_root=tmp_path).images == (inside,)
+    assert from_row({**row, "images": inside}, media_root=tmp_path).images == (
+        inside,
+    )
     with pytest.raises(RowError, match="leaves"):
         from_row({**row, "images": outside}, media_root=tmp_path)
     with pytest.raises(RowError, match="leaves"):
-        from_row({**row, "images": f"{tmp_path}/../a.jpg"}, media_root=tmp_path)
+        from_row(
+            {**row, "images": f"{tmp_path}/../a.jpg"}, media_root=tmp_path
+        )
 
 
-def test_links_below_media_root_must_not_lead_out_of_it(tmp_path: Path) -> None:
+def test_links_below_media_root_must_not_lead_out_of_it(
+    tmp_path: Path,
+) -> None:
     root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
     root.mkdir()
     elsewhere.mkdir()
@@ -129,12 +143,15 @@ def test_links_below_media_root_must_not_lead_out_of_it(tmp_path: Path) -> None:
     for name in ("folder/a.png", "file.png"):
         with pytest.raises(RowError, match=r"leaves .* after all links"):
             from_row({**row, "images": str(root / name)}, media_root=root)
-        assert from_row({**row, "images": str(root / name)}, media_root=tmp_path)
+        assert from_row(
+            {**row, "images": str(root / name)}, media_root=tmp_path
+        )
     with pytest.raises(RowError, match="is no path"):
         from_row({**row, "images": str(root / "a\0")}, media_root=root)
     assert from_row({**row, "images": str(root / "good.png")}, media_root=root)
     assert from_row(
-        {**row, "images": str(tmp_path / "same" / "b.png")}, media_root=tmp_path / "same"
+        {**row, "images": str(tmp_path / "same" / "b.png")},
+        media_root=tmp_path / "same",
     )
 
 
@@ -152,7 +169,9 @@ def test_links_below_media_root_must_not_lead_out_of_it(tmp_path: Path) -> None:
 def test_rows_round_trip(item: Item) -> None:
     row = json.loads(json.dumps(to_row(item)))
     assert item_from_row(row) == item
-    if len(item.references) == 1 and item.references[0].strip().startswith("["):
+    if len(item.references) == 1 and item.references[0].strip().startswith(
+        "["
+    ):
         return  # a single text that looks like a list is refused on purpose
     assert from_row(row) == item
 
@@ -178,13 +197,17 @@ def test_jsonl_reports_each_bad_row_with_its_place(tmp_path: Path) -> None:
 
 def test_a_missing_id_is_the_row_number(tmp_path: Path) -> None:
     path = _write(tmp_path / "d.jsonl", {"candidate": "x"}, {"candidate": "y"})
-    assert [item.id for item in read_items(path) if isinstance(item, Item)] == ["1", "2"]
+    assert [
+        item.id for item in read_items(path) if isinstance(item, Item)
+    ] == ["1", "2"]
 
 
 def test_bom_and_crlf_do_not_matter(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\r\n")
-    assert [item.id for item in read_items(path) if isinstance(item, Item)] == ["1"]
+    assert [
+        item.id for item in read_items(path) if isinstance(item, Item)
+    ] == ["1"]
 
 
 def test_bad_utf8_names_line_and_byte(tmp_path: Path) -> None:
@@ -200,9 +223,15 @@ def test_utf16_is_named(tmp_path: Path) -> None:
         list(read_items(path))
 
 
-def test_an_overlong_line_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
+def test_an_overlong_line_is_refused_and_the_next_is_read(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "d.jsonl"
-    path.write_bytes(b'{"id": "9", "candidate": "' + b"x" * (MAX_ROW_BYTES + 2**21) + b'"}\n')
+    path.write_bytes(
+        b'{"id": "9", "candidate": "'
+        + b"x" * (MAX_ROW_BYTES + 2**21)
+        + b'"}\n'
+    )
     with path.open("a") as file:
         file.write(json.dumps(GOOD) + "\n")
     first, second = read_items(path)
@@ -211,14 +240,20 @@ def test_an_overlong_line_is_refused_and_the_next_is_read(tmp_path: Path) -> Non
 
 
 def test_nan_and_deep_nesting_are_refused(tmp_path: Path) -> None:
-    path = _write(tmp_path / "d.jsonl", '{"id": "1", "candidate": "x", "y": NaN}', "[" * 100_000)
+    path = _write(
+        tmp_path / "d.jsonl",
+        '{"id": "1", "candidate": "x", "y": NaN}',
+        "[" * 100_000,
+    )
     first, second = _messages(path)
     assert "NaN is not a JSON number" in first
     assert ":2: is not JSON" in second
 
 
 @pytest.mark.parametrize(("ending", "module"), [(".gz", gzip), (".xz", lzma)])
-def test_packed_files_are_read(tmp_path: Path, ending: str, module: object) -> None:
+def test_packed_files_are_read(
+    tmp_path: Path, ending: str, module: object
+) -> None:
     path = tmp_path / f"d.jsonl{ending}"
     path.write_bytes(module.compress(json.dumps(GOOD).encode()))  # type: ignore[attr-defined]
     (item,) = read_items(path)
@@ -234,7 +269,9 @@ def test_damaged_packed_files_are_named(tmp_path: Path, name: str) -> None:
 
 def test_a_cut_off_gz_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl.gz"
-    path.write_bytes(gzip.compress(b"\n".join([json.dumps(GOOD).encode()] * 5000))[:-40])
+    path.write_bytes(
+        gzip.compress(b"\n".join([json.dumps(GOOD).encode()] * 5000))[:-40]
+    )
     with pytest.raises(DataError, match="is damaged"):
         list(read_items(path))
 
@@ -242,7 +279,10 @@ def test_a_cut_off_gz_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["d.jso", "d", "d.txt", "d.parquet.gz"])
 def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("{}")
-    with pytest.raises(DataError, match=r"expected \.jsonl, \.json, \.csv, \.tsv, \.vtt or \.srt"):
+    with pytest.raises(
+        DataError,
+        match=r"expected \.jsonl, \.json, \.csv, \.tsv, \.vtt or \.srt",
+    ):
         list(read_items(tmp_path / name))
 
 
@@ -260,7 +300,9 @@ def test_csv_cells_become_lists_groups_and_numbers(tmp_path: Path) -> None:
         "3,,A.,model-b,,\n",
         encoding="utf-8-sig",
     )
-    first, second, third = (item for item in read_items(path) if isinstance(item, Item))
+    first, second, third = (
+        item for item in read_items(path) if isinstance(item, Item)
+    )
     assert first == Item(
         "1", "A dog, asleep", ("A dog.", "A hound."), group={"system": "model-a"},
         judgments={"overall": 4.5}, meta={"note": "ok"},
@@ -290,12 +332,18 @@ def test_wrong_csv_is_named(tmp_path: Path, text: str, message: str) -> None:
 def test_parquet_is_read_with_row_numbers(tmp_path: Path) -> None:
     path = tmp_path / "d.parquet"
     table = pa.table(
-        {"id": ["1", "2"], "candidate": ["a", None], "references": [["r", "s"], ["t"]]}
+        {
+            "id": ["1", "2"],
+            "candidate": ["a", None],
+            "references": [["r", "s"], ["t"]],
+        }
     )
     pq.write_table(table, path)
     first, second = read_items(path)
     assert first == Item("1", "a", ("r", "s"))
-    assert second == Item("2", "", ("t",))  # null: a counted failure, as an empty cell of CSV
+    assert second == Item(
+        "2", "", ("t",)
+    )  # null: a counted failure, as an empty cell of CSV
 
 
 def test_damaged_parquet_is_named(tmp_path: Path) -> None:
@@ -316,11 +364,16 @@ class Image:
 
 
 class HubRows:
-    def __init__(self, rows: list[dict[str, object]], features: dict[str, object]) -> None:
+    def __init__(
+        self, rows: list[dict[str, object]], features: dict[str, object]
+    ) -> None:
         self.rows, self.features = rows, features
 
     def remove_columns(self, names: list[str]) -> list[dict[str, object]]:
-        return [{k: v for k, v in row.items() if k not in names} for row in self.rows]
+        return [
+            {k: v for k, v in row.items() if k not in names}
+            for row in self.rows
+        ]
 
 
 def _hub(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
@@ -333,8 +386,18 @@ def _hub(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         if split == "none":
             raise ValueError("Bad split: none. Available splits: ['test']")
         rows: list[dict[str, object]] = [
-            {"caption": "a", "references": ["r"], "image": b"picture", "extra": None},
-            {"caption": "", "references": [""], "image": b"picture", "extra": 1},
+            {
+                "caption": "a",
+                "references": ["r"],
+                "image": b"picture",
+                "extra": None,
+            },
+            {
+                "caption": "",
+                "references": [""],
+                "image": b"picture",
+                "extra": 1,
+            },
         ]
         return HubRows(rows, {"caption": "", "image": Image()})
 
@@ -360,7 +423,9 @@ def test_a_set_that_the_hub_has_not_is_named_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _hub(monkeypatch)
-    with pytest.raises(DataError, match=r"hf:org/name@none: .*Available splits: \['test'\]"):
+    with pytest.raises(
+        DataError, match=r"hf:org/name@none: .*Available splits: \['test'\]"
+    ):
         list(read_items("hf:org/name@none"))
     monkeypatch.delitem(sys.modules, "datasets")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -393,7 +458,9 @@ def test_records_of_several_files_share_what_is_taken() -> None:
         return record[0]
 
     def read(name: str, *rows: object) -> list[object]:
-        found = records(enumerate(rows, 7), build, name=name, key=letter, taken=taken)
+        found = records(
+            enumerate(rows, 7), build, name=name, key=letter, taken=taken
+        )
         return list(found)
 
     wrong = DataError("a", "is no JSON", line=8)
@@ -404,9 +471,20 @@ def test_records_of_several_files_share_what_is_taken() -> None:
     assert new == "z-8"
 
 
-def test_a_row_without_text_is_an_item_where_texts_are_to_be_made(tmp_path: Path) -> None:
-    path = _write(tmp_path / "d.jsonl", {"image": "p.png"}, {"caption": "x"}, {"candidate": None})
-    items = [item for item in read_items(path, textless=True) if isinstance(item, Item)]
+def test_a_row_without_text_is_an_item_where_texts_are_to_be_made(
+    tmp_path: Path,
+) -> None:
+    path = _write(
+        tmp_path / "d.jsonl",
+        {"image": "p.png"},
+        {"caption": "x"},
+        {"candidate": None},
+    )
+    items = [
+        item
+        for item in read_items(path, textless=True)
+        if isinstance(item, Item)
+    ]
     assert [(item.id, item.candidate, item.images) for item in items] == [
         ("1", "", ("p.png",)), ("2", "x", ()), ("3", "", ()),
     ]  # fmt: skip

@@ -32,9 +32,13 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def read(folder: Path, *rows: object, **options: Any) -> list[Reviews | DataError]:
+def read(
+    folder: Path, *rows: object, **options: Any
+) -> list[Reviews | DataError]:
     path = folder / "r.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     return list(read_reviews(path, **options))
 
 
@@ -48,10 +52,14 @@ def test_our_own_form_is_read_and_written_back(tmp_path: Path) -> None:
     assert read(tmp_path, reviews_row(found)) == [found]
 
 
-def test_the_published_form_is_read_from_parquet_files_of_a_folder(tmp_path: Path) -> None:
+def test_the_published_form_is_read_from_parquet_files_of_a_folder(
+    tmp_path: Path,
+) -> None:
     rows = [PUBLISHED, {**PUBLISHED, "id": 8}]
     for number, row in enumerate(rows):
-        pq.write_table(pa.Table.from_pylist([row]), tmp_path / f"part-{number}.parquet")
+        pq.write_table(
+            pa.Table.from_pylist([row]), tmp_path / f"part-{number}.parquet"
+        )
     first, second = read_reviews(tmp_path, language="en")
     assert isinstance(first, Reviews)
     assert isinstance(second, Reviews)
@@ -122,12 +130,16 @@ def test_a_wrong_row_is_an_error_that_names_the_field(
 
 
 def test_ids_may_repeat_between_languages_only(tmp_path: Path) -> None:
-    first, other, again = read(tmp_path, OURS, {**OURS, "language": "en"}, OURS)
+    first, other, again = read(
+        tmp_path, OURS, {**OURS, "language": "en"}, OURS
+    )
     assert isinstance(first, Reviews)
     assert isinstance(other, Reviews)
     assert first.source == other.source == "img/1.jpg"
     assert isinstance(again, DataError)
-    assert str(again).endswith("r.jsonl:3: id: '1 (ja)' is taken by row 1; ids must differ")
+    assert str(again).endswith(
+        "r.jsonl:3: id: '1 (ja)' is taken by row 1; ids must differ"
+    )
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
@@ -136,11 +148,18 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
-def test_pictures_in_the_table_are_written_as_files(tmp_path: Path, wrapped: bool) -> None:
+def test_pictures_in_the_table_are_written_as_files(
+    tmp_path: Path, wrapped: bool
+) -> None:
     data = b"\xff\xd8 not looked at"
     held = {"bytes": data, "path": "x.jpg"} if wrapped else data
-    pq.write_table(pa.Table.from_pylist([{**PUBLISHED, "image": held}]), tmp_path / "t.parquet")
-    (found,) = read_reviews(tmp_path / "t.parquet", unpack=tmp_path / "pictures")
+    pq.write_table(
+        pa.Table.from_pylist([{**PUBLISHED, "image": held}]),
+        tmp_path / "t.parquet",
+    )
+    (found,) = read_reviews(
+        tmp_path / "t.parquet", unpack=tmp_path / "pictures"
+    )
     assert isinstance(found, Reviews)
     assert found.image is not None
     assert (tmp_path / "pictures" / found.image).read_bytes() == data

@@ -40,12 +40,20 @@ PLACES: dict[str, Any] = {
             "wav": "wavs/1.wav",
             "image": "a/abbey/gsun_1.jpg",
         },
-        {"uttid": "U-2", "speaker": "S3", "asr_text": " ", "wav": "2.wav", "image": "b/2.jpg"},
+        {
+            "uttid": "U-2",
+            "speaker": "S3",
+            "asr_text": " ",
+            "wav": "2.wav",
+            "image": "b/2.jpg",
+        },
     ],
 }
 
 
-def test_a_row_of_vaani_is_a_reference_with_its_speaker(tmp_path: Path) -> None:
+def test_a_row_of_vaani_is_a_reference_with_its_speaker(
+    tmp_path: Path,
+) -> None:
     silent = VAANI | {"transcript": None, "isTranscriptionAvailable": "No"}
     table = pyarrow.Table.from_pylist([VAANI, silent])
     pyarrow.parquet.write_table(table, tmp_path / "vaani.parquet")
@@ -71,7 +79,10 @@ def test_marks_of_the_transcript_are_no_words(tmp_path: Path) -> None:
     (tmp_path / "vaani.jsonl").write_text("\n".join(rows), encoding="utf-8")
     (item,) = read_items(tmp_path / "vaani.jsonl", textless=True)
     assert isinstance(item, Item)
-    assert word_limits("median", [item]) == (3, 4)  # four words, a gloss, two marks
+    assert word_limits("median", [item]) == (
+        3,
+        4,
+    )  # four words, a gloss, two marks
 
 
 def test_a_file_of_places_is_read_as_it_is_published(tmp_path: Path) -> None:
@@ -85,7 +96,9 @@ def test_a_file_of_places_is_read_as_it_is_published(tmp_path: Path) -> None:
     assert (missing.line, missing.field) == (2, "asr_text")
 
 
-def test_a_picture_outside_the_folder_is_refused_as_in_other_rows(tmp_path: Path) -> None:
+def test_a_picture_outside_the_folder_is_refused_as_in_other_rows(
+    tmp_path: Path,
+) -> None:
     rows = [{**PLACES["data"][0], "image": "../../secret.jpg"}]
     (tmp_path / "hi.json").write_text(json.dumps(rows), encoding="utf-8")
     (found,) = read_items(tmp_path / "hi.json", textless=True)
@@ -93,8 +106,13 @@ def test_a_picture_outside_the_folder_is_refused_as_in_other_rows(tmp_path: Path
     assert found.field == "images[0]"
 
 
-def test_other_rows_with_some_of_the_names_stay_as_they_are(tmp_path: Path) -> None:
-    rows = [{"candidate": "a", "transcript": "b"}, {"candidate": "c", "uttid": "d", "image": "e"}]
+def test_other_rows_with_some_of_the_names_stay_as_they_are(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {"candidate": "a", "transcript": "b"},
+        {"candidate": "c", "uttid": "d", "image": "e"},
+    ]
     (tmp_path / "own.json").write_text(json.dumps(rows), encoding="utf-8")
     first, second = read_items(tmp_path / "own.json")
     assert isinstance(first, Item)
@@ -113,13 +131,17 @@ def test_other_rows_with_some_of_the_names_stay_as_they_are(tmp_path: Path) -> N
         ("[" * 100_000, "is not JSON"),
     ],
 )
-def test_a_json_file_of_another_form_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_a_json_file_of_another_form_is_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(DataError, match=message):
         list(read_items(tmp_path / "x.json"))
 
 
-def test_a_json_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_json_file_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = '[{"candidate": "a"}]'
     (tmp_path / "x.json").write_text(text)
     monkeypatch.setattr(sources, "MAX_JSON_BYTES", len(text))

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from beholder.embed import entailment
-from beholder.embed.entailment import CONTRADICTION, ENTAILMENT, NEUTRAL, entail
+from beholder.embed.entailment import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    entail,
+)
 
 PREMISE = "A man in a red coat walks a small dog along the beach."
 ANSWERS = [
@@ -30,13 +35,31 @@ def test_plain_cases(statement: str, label: int) -> None:
     [
         ("Six ducks swim in a pond.", "There are six ducks.", ENTAILMENT),
         ("Six ducks swim in a pond.", "There are seven ducks.", CONTRADICTION),
-        ("A man carries four buckets.", "There are five buckets.", CONTRADICTION),
-        ("Eight candles burn on the cake.", "Nine candles burn on the cake.", CONTRADICTION),
-        ("A trio of nuns crosses a street.", "There are three nuns.", ENTAILMENT),
-        ("Three nuns cross a street.", "There are a pair of nuns.", CONTRADICTION),
+        (
+            "A man carries four buckets.",
+            "There are five buckets.",
+            CONTRADICTION,
+        ),
+        (
+            "Eight candles burn on the cake.",
+            "Nine candles burn on the cake.",
+            CONTRADICTION,
+        ),
+        (
+            "A trio of nuns crosses a street.",
+            "There are three nuns.",
+            ENTAILMENT,
+        ),
+        (
+            "Three nuns cross a street.",
+            "There are a pair of nuns.",
+            CONTRADICTION,
+        ),
     ],
 )
-def test_another_number_is_excluded(premise: str, statement: str, label: int) -> None:
+def test_another_number_is_excluded(
+    premise: str, statement: str, label: int
+) -> None:
     assert entail([(premise, statement)])[0].argmax() == label
 
 
@@ -44,7 +67,9 @@ def test_an_answer_does_not_depend_on_the_batch() -> None:
     pairs = [(PREMISE, statement) for statement, _ in ANSWERS]
     pairs += [("A cat.", statement) for statement, _ in ANSWERS]
     together = entailment._probabilities(pairs)
-    alone = np.concatenate([entailment._probabilities([pair]) for pair in reversed(pairs)])[::-1]
+    alone = np.concatenate(
+        [entailment._probabilities([pair]) for pair in reversed(pairs)]
+    )[::-1]
     np.testing.assert_array_equal(together, alone)
     np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-6)
 

@@ -18,8 +18,12 @@ def _npz(path: Path, ids: list[str], rows: list[list[float]]) -> str:
     return f"npz:{path}"
 
 
-def test_npz_rows_are_found_by_id_and_scaled_to_length_one(tmp_path: Path) -> None:
-    embedder = image_embedder(_npz(tmp_path / "v.npz", ["b", "a"], [[0.0, 2.0], [3.0, 4.0]]))
+def test_npz_rows_are_found_by_id_and_scaled_to_length_one(
+    tmp_path: Path,
+) -> None:
+    embedder = image_embedder(
+        _npz(tmp_path / "v.npz", ["b", "a"], [[0.0, 2.0], [3.0, 4.0]])
+    )
     rows = embedder.embed([Frame("a"), Frame("b")], tmp_path)
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, 1.0]], rtol=1e-6)
     assert embedder.identity.startswith("npz:v.npz@")
@@ -36,7 +40,10 @@ def test_npz_names_the_frame_without_a_vector(tmp_path: Path) -> None:
     [
         ({"ids": ["a"]}, "has no array"),
         ({"ids": ["a"], "embeddings": np.zeros((2, 3))}, r"shape \(1, D\)"),
-        ({"ids": ["a", "a"], "embeddings": np.ones((2, 3))}, "two rows have the same id"),
+        (
+            {"ids": ["a", "a"], "embeddings": np.ones((2, 3))},
+            "two rows have the same id",
+        ),
         ({"ids": ["a"], "embeddings": np.full((1, 3), np.nan)}, "not finite"),
     ],
 )
@@ -72,7 +79,9 @@ def _pictures(folder: Path) -> list[Frame]:
     noise = np.random.default_rng(0).integers(0, 256, (64, 96, 3), np.uint8)
     Image.fromarray(noise).save(folder / "noise.png")
     Image.new("RGB", (50, 50), "white").save(folder / "blank.png")
-    return [Frame(n, f"{n}.png") for n in ("stripes", "brighter", "noise", "blank")]
+    return [
+        Frame(n, f"{n}.png") for n in ("stripes", "brighter", "noise", "blank")
+    ]
 
 
 def test_handcrafted_says_that_it_is_not_learned() -> None:
@@ -81,36 +90,50 @@ def test_handcrafted_says_that_it_is_not_learned() -> None:
     assert embedder.identity.startswith("handcrafted")
 
 
-def test_handcrafted_rows_have_length_one_and_alike_pictures_are_near(tmp_path: Path) -> None:
+def test_handcrafted_rows_have_length_one_and_alike_pictures_are_near(
+    tmp_path: Path,
+) -> None:
     rows = _handcrafted().embed(_pictures(tmp_path), tmp_path)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, rtol=1e-5)
     stripes, brighter, noise, _ = rows
     assert stripes @ brighter > 0.7 > stripes @ noise
 
 
-def test_a_handcrafted_row_depends_on_its_picture_alone(tmp_path: Path) -> None:
+def test_a_handcrafted_row_depends_on_its_picture_alone(
+    tmp_path: Path,
+) -> None:
     frames = _pictures(tmp_path)
     together = _handcrafted().embed(frames, tmp_path)
     alone = _handcrafted().embed(frames[2:3], tmp_path)
     np.testing.assert_array_equal(together[2], alone[0])
 
 
-def test_broken_pictures_are_left_out_with_their_reason(tmp_path: Path) -> None:
+def test_broken_pictures_are_left_out_with_their_reason(
+    tmp_path: Path,
+) -> None:
     frames = _pictures(tmp_path)
     (tmp_path / "noise.png").write_bytes(b"x")
-    kept, rows, reasons = usable_frames(_handcrafted(), [*frames, Frame("no image")], tmp_path)
+    kept, rows, reasons = usable_frames(
+        _handcrafted(), [*frames, Frame("no image")], tmp_path
+    )
     assert [frame.id for frame in kept] == ["stripes", "brighter", "blank"]
     assert rows.shape[0] == 3
     assert "noise.png: not a picture" in reasons[0]
     assert "frame 'no image' has no image" in reasons[1]
 
 
-def test_a_collection_without_one_good_picture_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no picture of the collection can be embedded"):
+def test_a_collection_without_one_good_picture_is_an_error(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(
+        ConfigError, match="no picture of the collection can be embedded"
+    ):
         usable_frames(_handcrafted(), [Frame("a", "a.jpg")], tmp_path)
 
 
-def test_clip_projects_and_normalises_like_the_model_itself(tmp_path: Path) -> None:
+def test_clip_projects_and_normalises_like_the_model_itself(
+    tmp_path: Path,
+) -> None:
     """A CLIP of random weights, small enough for a test; the model's own method is the source."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
@@ -127,14 +150,20 @@ def test_clip_projects_and_normalises_like_the_model_itself(tmp_path: Path) -> N
     )
     torch.manual_seed(0)
     model = transformers.CLIPModel(config).eval()
-    processor = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=32)
+    processor = transformers.CLIPImageProcessor(
+        size={"shortest_edge": 32}, crop_size=32
+    )
     model.save_pretrained(tmp_path / "clip")
     processor.save_pretrained(tmp_path / "clip")
     frames = _pictures(tmp_path)
-    rows = image_embedder(f"clip:{tmp_path / 'clip'}", device="cpu").embed(frames, tmp_path)
+    rows = image_embedder(f"clip:{tmp_path / 'clip'}", device="cpu").embed(
+        frames, tmp_path
+    )
     images = [Image.open(tmp_path / f"{frame.id}.png") for frame in frames]
     with torch.inference_mode():
-        found = model.get_image_features(**processor(images=images, return_tensors="pt"))
+        found = model.get_image_features(
+            **processor(images=images, return_tensors="pt")
+        )
     features = getattr(found, "pooler_output", found).numpy()
     expected = features / np.linalg.norm(features, axis=1, keepdims=True)
     np.testing.assert_allclose(rows, expected, atol=1e-5)

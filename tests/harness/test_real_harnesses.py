@@ -18,23 +18,38 @@ from beholder.harness.tracking import log_mlflow, log_wandb
 ROWS: list[dict[str, Any]] = [
     {"candidate": "A red dog sleeps.", "references": ["A brown dog sleeps."]},
     {"candidate": "A black cat eats.", "references": ["A black cat eats."]},
-    {"candidate": "A cat sits on a wall.", "references": ["A cat sits on a brick wall."]},
-    {"candidate": "A girl feeds a goat.", "references": ["A girl feeds a white goat."]},
-    {"candidate": "Two boats lie at a pier.", "references": ["Two red boats lie at a pier."]},
+    {
+        "candidate": "A cat sits on a wall.",
+        "references": ["A cat sits on a brick wall."],
+    },
+    {
+        "candidate": "A girl feeds a goat.",
+        "references": ["A girl feeds a white goat."],
+    },
+    {
+        "candidate": "Two boats lie at a pier.",
+        "references": ["Two red boats lie at a pier."],
+    },
 ]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> beholder.Run:
-    return beholder.score(ROWS, ["posh"], out=tmp_path_factory.mktemp("runs") / "five")
+    return beholder.score(
+        ROWS, ["posh"], out=tmp_path_factory.mktemp("runs") / "five"
+    )
 
 
-def test_inspect_scores_by_the_entry_point(run: beholder.Run, tmp_path: Path) -> None:
+def test_inspect_scores_by_the_entry_point(
+    run: beholder.Run, tmp_path: Path
+) -> None:
     inspect_ai = pytest.importorskip("inspect_ai", reason="make test-harness")
     from inspect_ai.dataset import Sample
 
     task = inspect_ai.Task(
-        dataset=[Sample(input="Describe.", target=row["references"]) for row in ROWS],
+        dataset=[
+            Sample(input="Describe.", target=row["references"]) for row in ROWS
+        ],
         scorer=_by_name("beholder/posh"),
     )
     (log,) = inspect_ai.eval(
@@ -71,7 +86,9 @@ def _says(texts: list[str]) -> Any:
     async def count(text: str) -> int:
         return len(text.split())
 
-    outputs = [ModelOutput.from_content("mockllm/model", text) for text in texts]
+    outputs = [
+        ModelOutput.from_content("mockllm/model", text) for text in texts
+    ]
     model = get_model("mockllm/model", custom_outputs=outputs)
     model.api.count_text_tokens = count
     return model
@@ -92,12 +109,17 @@ def _found(flat: dict[str, Any], end: str) -> float:
     raise AssertionError(f"no {end} in {flat}")
 
 
-def test_inspect_leaves_a_sample_without_target_unscored(tmp_path: Path) -> None:
+def test_inspect_leaves_a_sample_without_target_unscored(
+    tmp_path: Path,
+) -> None:
     inspect_ai = pytest.importorskip("inspect_ai", reason="make test-harness")
     from inspect_ai.dataset import Sample
 
     task = inspect_ai.Task(
-        dataset=[Sample(input="x", target=[]), Sample(input="x", target=["A dog."])],
+        dataset=[
+            Sample(input="x", target=[]),
+            Sample(input="x", target=["A dog."]),
+        ],
         scorer=_by_name("beholder/posh"),
     )
     model = _says(["A dog.", "A dog."])
@@ -111,10 +133,14 @@ def test_inspect_leaves_a_sample_without_target_unscored(tmp_path: Path) -> None
 def test_mlflow_holds_means_signature_and_files(
     run: beholder.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # the small package has no other
+    monkeypatch.setenv(
+        "MLFLOW_ALLOW_FILE_STORE", "true"
+    )  # the small package has no other
     mlflow = pytest.importorskip("mlflow", reason="make test-harness")
     mlflow.set_tracking_uri((tmp_path / "mlflow").as_uri())
-    mlflow.create_experiment("texts", artifact_location=(tmp_path / "artifacts").as_uri())
+    mlflow.create_experiment(
+        "texts", artifact_location=(tmp_path / "artifacts").as_uri()
+    )
     mlflow.set_experiment("texts")
     with mlflow.start_run() as started:
         log_mlflow(run)
@@ -122,9 +148,15 @@ def test_mlflow_holds_means_signature_and_files(
     ours = run.summary["posh"]
     assert ours.values["f1"].interval is not None
     assert kept.metrics["posh.f1"] == pytest.approx(ours.values["f1"].mean)
-    assert kept.metrics["posh.f1.low"] == pytest.approx(ours.values["f1"].interval.low)
+    assert kept.metrics["posh.f1.low"] == pytest.approx(
+        ours.values["f1"].interval.low
+    )
     assert kept.tags["posh.signature"] == ours.signature
-    files = {path.name for path in (tmp_path / "artifacts").rglob("*") if path.is_file()}
+    files = {
+        path.name
+        for path in (tmp_path / "artifacts").rglob("*")
+        if path.is_file()
+    }
     assert {"run.json", "scores.parquet", "units.parquet"} <= files
 
 
@@ -145,7 +177,9 @@ def test_wandb_holds_means_signature_and_files(
 
 
 def test_lmms_eval_aggregates_with_our_functions(tmp_path: Path) -> None:
-    pytest.importorskip("lmms_eval", reason="needs lmms-eval; see docs/harnesses.md")
+    pytest.importorskip(
+        "lmms_eval", reason="needs lmms-eval; see docs/harnesses.md"
+    )
     from lmms_eval.evaluator_utils import TaskOutput
 
     from beholder.harness.lmms import captions
@@ -177,7 +211,9 @@ def test_rows_come_from_datasets_and_scores_go_there(tmp_path: Path) -> None:
     run = beholder.score(given, ["rouge"], out=tmp_path / "run")
     made = run.to_dataset()
     assert isinstance(made, datasets.Dataset)
-    found = {row["item"]: row["value"] for row in made if row["name"] == "rouge_1"}
+    found = {
+        row["item"]: row["value"] for row in made if row["name"] == "rouge_1"
+    }
     # by hand: 3 of 4 words on both sides; all; 6 of 6 and of 7; 5 of 5 and of 6; 6 of 6 and of 7
     expected = [0.75, 1.0, 2 * 6 / 13, 2 * 5 / 11, 2 * 6 / 13]
     assert list(found.values()) == pytest.approx(expected, abs=1e-9)

@@ -11,10 +11,24 @@ from pathlib import Path
 
 import pytest
 
-from beholder.backends import Answer, Image, Message, Request, Sample, Sampling, Usage
+from beholder.backends import (
+    Answer,
+    Image,
+    Message,
+    Request,
+    Sample,
+    Sampling,
+    Usage,
+)
 from beholder.errors import RunError
 from beholder.judges.answer_file import AnswerFile
-from beholder.judges.answers import AnswerCount, Answers, InMemory, Record, noted_keys
+from beholder.judges.answers import (
+    AnswerCount,
+    Answers,
+    InMemory,
+    Record,
+    noted_keys,
+)
 from beholder.judges.operations import Rewrite
 from beholder.metrics import Tools
 from beholder.records import Item
@@ -23,18 +37,32 @@ from beholder.run.store_file import FILE_NAME
 from beholder.run.subjects import ITEM
 
 REQUEST = Request(
-    (Message("system", ("S",)), Message("user", (Image(b"1", "image/png"), "U"))),
+    (
+        Message("system", ("S",)),
+        Message("user", (Image(b"1", "image/png"), "U")),
+    ),
     Sampling(temperature=0.5, max_tokens=7),
     {"type": "object"},
 )
 ANSWER = Answer(
-    samples=(Sample("5 \u2028 ünï", "stop", (("5", math.log(0.5)), ("▁4", -1.25))),),
+    samples=(
+        Sample("5 \u2028 ünï", "stop", (("5", math.log(0.5)), ("▁4", -1.25))),
+    ),
     model="m-1",
     fingerprint="f",
     usage=Usage(10, 2, 3, 1),
     seconds=0.5,
 )
-RECORD = Record(REQUEST.digest, "presence", "presence.v1@abc", "openai:m", "m-1", 0, ANSWER, 0.25)
+RECORD = Record(
+    REQUEST.digest,
+    "presence",
+    "presence.v1@abc",
+    "openai:m",
+    "m-1",
+    0,
+    ANSWER,
+    0.25,
+)
 
 
 def test_answer_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -48,10 +76,15 @@ def test_answer_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_everything_that_affects_an_answer_is_in_its_key_and_no_more() -> None:
     other_requests = [
         replace(REQUEST, messages=REQUEST.messages[:1]),
-        replace(REQUEST, messages=(Message("user", ("S",)), *REQUEST.messages[1:])),
+        replace(
+            REQUEST, messages=(Message("user", ("S",)), *REQUEST.messages[1:])
+        ),
         replace(
             REQUEST,
-            messages=(REQUEST.messages[0], Message("user", (Image(b"2", "image/png"), "U"))),
+            messages=(
+                REQUEST.messages[0],
+                Message("user", (Image(b"2", "image/png"), "U")),
+            ),
         ),
         replace(REQUEST, sampling=replace(REQUEST.sampling, temperature=0.6)),
         replace(REQUEST, sampling=replace(REQUEST.sampling, max_tokens=8)),
@@ -62,7 +95,9 @@ def test_everything_that_affects_an_answer_is_in_its_key_and_no_more() -> None:
         replace(REQUEST, schema=None),
         replace(REQUEST, replicate=1),
     ]
-    others = [replace(RECORD, request=request.digest) for request in other_requests]
+    others = [
+        replace(RECORD, request=request.digest) for request in other_requests
+    ]
     others += [
         replace(RECORD, operation="verify"),
         replace(RECORD, template="presence.v1@abd"),
@@ -71,10 +106,15 @@ def test_everything_that_affects_an_answer_is_in_its_key_and_no_more() -> None:
     ]
     keys = {RECORD.key, *(record.key for record in others)}
     assert len(keys) == 1 + len(others)
-    assert replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None).key == RECORD.key
+    assert (
+        replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None).key
+        == RECORD.key
+    )
 
 
-def test_answer_from_the_cache_is_copied_into_the_run_at_no_cost(tmp_path: Path) -> None:
+def test_answer_from_the_cache_is_copied_into_the_run_at_no_cost(
+    tmp_path: Path,
+) -> None:
     shared, own = AnswerFile(tmp_path / "shared"), AnswerFile(tmp_path / "own")
     shared.put_answer(RECORD)
     assert Answers(own, shared).get_answer(RECORD.key) == ANSWER
@@ -113,7 +153,12 @@ def test_keys_that_are_looked_up_are_noted_by_whom_they_serve() -> None:
     async def look(*keys: str) -> set[str]:
         with noted_keys() as noted:
             answers.get_answer(keys[0])
-            await asyncio.gather(*(asyncio.to_thread(answers.get_answer, key) for key in keys[1:]))
+            await asyncio.gather(
+                *(
+                    asyncio.to_thread(answers.get_answer, key)
+                    for key in keys[1:]
+                )
+            )
         answers.get_answer("after")
         return noted
 
@@ -123,7 +168,9 @@ def test_keys_that_are_looked_up_are_noted_by_whom_they_serve() -> None:
     assert asyncio.run(both()) == [{"a", "b", "c"}, {"c", "d"}]
 
 
-def test_stats_and_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stats_and_prune(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
     file = AnswerFile(tmp_path / "a.sqlite")
@@ -159,7 +206,9 @@ def test_notes_are_believed_for_a_while_only(
 def test_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     path.write_text("hello " * 1000)
-    with pytest.raises(RunError, match=r"a\.sqlite cannot be used to keep answers"):
+    with pytest.raises(
+        RunError, match=r"a\.sqlite cannot be used to keep answers"
+    ):
         AnswerFile(path)
 
 
@@ -168,7 +217,13 @@ def test_a_runs_store_and_its_answers_share_one_file(tmp_path: Path) -> None:
         store.sync(ITEM, [Item(id="a", candidate="A cat.")])
         file = AnswerFile(tmp_path / FILE_NAME)
         file.put_answer(RECORD)
-        store.sync(ITEM, [Item(id="a", candidate="A cat."), Item(id="b", candidate="A dog.")])
+        store.sync(
+            ITEM,
+            [
+                Item(id="a", candidate="A cat."),
+                Item(id="b", candidate="A dog."),
+            ],
+        )
         file.close()
     with Store.read(tmp_path) as store:
         assert store.n_subjects() == 2
@@ -177,7 +232,9 @@ def test_a_runs_store_and_its_answers_share_one_file(tmp_path: Path) -> None:
     file.close()
 
 
-def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(tmp_path: Path) -> None:
+def test_tools_give_every_metric_the_same_judge_and_keep_its_answers(
+    tmp_path: Path,
+) -> None:
     rules = tmp_path / "rules.jsonl"
     rules.write_text('{"contains": "", "answer": "a phrase"}')
     file = AnswerFile(tmp_path / "run.sqlite")

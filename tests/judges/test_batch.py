@@ -22,21 +22,37 @@ from servers.faults import completion, run_beside, send_answer, serving
 
 
 async def rewrite_all(judge: Judge, n: int) -> list[str]:
-    return list(await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(n))))
+    return list(
+        await asyncio.gather(
+            *(judge.ask(Rewrite(f"thing {i}")) for i in range(n))
+        )
+    )
 
 
-def test_requests_of_one_time_go_into_one_batch_at_half_the_price(tmp_path: Path) -> None:
+def test_requests_of_one_time_go_into_one_batch_at_half_the_price(
+    tmp_path: Path,
+) -> None:
     prices = tmp_path / "p.json"
-    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
+    prices.write_text(
+        '{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}'
+    )
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(BatchServer()) as server:
-        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "prices": str(prices),
+            **QUICK,
+        }
         budget = Budget()
-        judge = judges.judge("openai:m", answers=Answers(file), budget=budget, **options)
+        judge = judges.judge(
+            "openai:m", answers=Answers(file), budget=budget, **options
+        )
         assert run_beside(server, rewrite_all(judge, 30)) == ["a phrase"] * 30
         assert len(server.batches) == 1
     # 100 prompt tokens each at 1000 per million, half of it; and the probe, which is no batch.
-    assert budget.spent == pytest.approx(30 * 100 * 1000 / 1e6 / 2 + 100 * 1000 / 1e6)
+    assert budget.spent == pytest.approx(
+        30 * 100 * 1000 / 1e6 / 2 + 100 * 1000 / 1e6
+    )
     file.close()
 
 
@@ -53,19 +69,35 @@ class Numbered(BatchServer):
         return super().line(request, {"status_code": 200, "body": said})
 
 
-def test_repeats_whose_bodies_are_equal_are_answered_apart(tmp_path: Path) -> None:
+def test_repeats_whose_bodies_are_equal_are_answered_apart(
+    tmp_path: Path,
+) -> None:
     """At temperature 0 no seed is sent, so nothing in the bodies tells repeats apart."""
     prices = tmp_path / "p.json"
-    prices.write_text('{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}')
+    prices.write_text(
+        '{"models": {"served-1": {"input": 1000, "cached": 1000, "output": 0}}}'
+    )
 
     async def repeats(judge: Judge) -> list[str]:
-        return list(await asyncio.gather(*(judge.ask(Rewrite("x"), Draw(k)) for k in range(3))))
+        return list(
+            await asyncio.gather(
+                *(judge.ask(Rewrite("x"), Draw(k)) for k in range(3))
+            )
+        )
 
     with serving(Numbered()) as server:
         budget = Budget()
-        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "prices": str(prices),
+            **QUICK,
+        }
         judge = judges.judge("openai:m", budget=budget, **options)
-        assert run_beside(server, repeats(judge)) == ["answer 0", "answer 1", "answer 2"]
+        assert run_beside(server, repeats(judge)) == [
+            "answer 0",
+            "answer 1",
+            "answer 2",
+        ]
         assert len(server.sent()) == 3
     # Three requests of 100 tokens at half of 1000 per million, and the probe at the whole price.
     assert budget.spent == pytest.approx(3 * 0.05 + 0.1)
@@ -74,7 +106,11 @@ def test_repeats_whose_bodies_are_equal_are_answered_apart(tmp_path: Path) -> No
 def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
     """A server that gives one answer at a time is asked for each, in bodies that are equal."""
     drawn = [
-        Request((Message("user", ("?",)),), Sampling(temperature=1.0, n=3 - k), replicate=1000 * k)
+        Request(
+            (Message("user", ("?",)),),
+            Sampling(temperature=1.0, n=3 - k),
+            replicate=1000 * k,
+        )
         for k in range(3)
     ]
 
@@ -82,11 +118,17 @@ def test_answers_drawn_without_a_seed_are_drawn_apart() -> None:
         one = OpenAI("m", base_url=server.url, extra={"seed": None}, **QUICK)
 
         async def samples() -> list[str]:
-            await one.draws_copies()  # one answer came where several were asked for
+            await (
+                one.draws_copies()
+            )  # one answer came where several were asked for
             answers = [await one.chat(request) for request in drawn]
-            return [sample.text for answer in answers for sample in answer.samples]
+            return [
+                sample.text for answer in answers for sample in answer.samples
+            ]
 
-        assert run_beside(server, samples()) == ["answer 0"] * 3, "one batch each"
+        assert run_beside(server, samples()) == ["answer 0"] * 3, (
+            "one batch each"
+        )
         assert len(set(server.sent())) == 3
 
 
@@ -100,13 +142,17 @@ def test_a_first_repeat_is_named_by_its_body_alone() -> None:
     assert line["custom_id"] == hashlib.sha256(body.encode()).hexdigest()
 
 
-def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(tmp_path: Path) -> None:
+def test_killed_run_finds_its_batch_again_and_sends_nothing_twice(
+    tmp_path: Path,
+) -> None:
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(BatchServer(looks=10_000)) as server:
         options: dict[str, Any] = {"base_url": server.url, **QUICK}
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         with pytest.raises(TimeoutError):
-            run_beside(server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1))
+            run_beside(
+                server, asyncio.wait_for(rewrite_all(judge, 10), timeout=1)
+            )
         assert len(server.batches) == 1
         server.looks = 1
         again = judges.judge("openai:m", answers=Answers(file), **options)
@@ -144,7 +190,9 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("n_kept", [0, 1, 7])
-def test_killed_while_answers_are_kept_sends_nothing_twice(tmp_path: Path, n_kept: int) -> None:
+def test_killed_while_answers_are_kept_sends_nothing_twice(
+    tmp_path: Path, n_kept: int
+) -> None:
     class Dying(Answers):
         n = 0
 
@@ -187,7 +235,11 @@ def test_killed_around_the_making_of_a_batch_finds_it_in_the_servers_list(
     with serving(Deadly()) as server:
         # Of somebody else, on the first page of the list.
         server.batches["other"] = {"metadata": {}, "looks": 0}
-        options: dict[str, Any] = {"base_url": server.url, "attempts": 1, **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "attempts": 1,
+            **QUICK,
+        }
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         with pytest.raises(TransientError, match="has no id"):
             run_beside(server, rewrite_all(judge, 10))
@@ -205,23 +257,34 @@ def test_a_batch_whose_making_was_answered_badly_is_not_made_again() -> None:
             return "lost" if (method, path) == ("POST", "/batches") else answer
 
     with serving(Forgetful()) as server:
-        judge = judges.judge("openai:m", base_url=server.url, wait=0.01, **QUICK)
+        judge = judges.judge(
+            "openai:m", base_url=server.url, wait=0.01, **QUICK
+        )
         assert run_beside(server, rewrite_all(judge, 10)) == ["a phrase"] * 10
         assert len(server.batches) == 1
 
 
 @pytest.mark.slow
-def test_a_batch_that_a_sister_run_has_sent_is_waited_for(tmp_path: Path) -> None:
+def test_a_batch_that_a_sister_run_has_sent_is_waited_for(
+    tmp_path: Path,
+) -> None:
     files = [AnswerFile(tmp_path / f"run-{i}") for i in range(3)]
     caches = [AnswerFile(tmp_path / "cache") for _ in files]
     with serving(BatchServer(looks=10)) as server:
         runs = [
-            judges.judge("openai:m", answers=Answers(*kept), base_url=server.url, **QUICK)
+            judges.judge(
+                "openai:m",
+                answers=Answers(*kept),
+                base_url=server.url,
+                **QUICK,
+            )
             for kept in zip(files, caches, strict=True)
         ]
 
         async def at_once() -> list[list[str]]:
-            return list(await asyncio.gather(*(rewrite_all(run, 10) for run in runs)))
+            return list(
+                await asyncio.gather(*(rewrite_all(run, 10) for run in runs))
+            )
 
         assert run_beside(server, at_once()) == [["a phrase"] * 10] * 3
         assert len(server.sent()) == 10
@@ -237,7 +300,10 @@ ODD_LINES: dict[str, Any] = {
     "nested": "[" * 100_000,
     "body empty": {"status_code": 200, "body": {}},
     "body list": {"status_code": 200, "body": []},
-    "content parts": {"status_code": 200, "body": {"choices": [{"message": {"content": ["a"]}}]}},
+    "content parts": {
+        "status_code": 200,
+        "body": {"choices": [{"message": {"content": ["a"]}}]},
+    },
     "response list": [],
     "response null": None,
     "status text": {"status_code": "200", "body": completion("a phrase")},
@@ -246,15 +312,23 @@ ODD_LINES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", ODD_LINES)
-def test_one_odd_line_costs_one_item_and_is_asked_again(tmp_path: Path, kind: str) -> None:
+def test_one_odd_line_costs_one_item_and_is_asked_again(
+    tmp_path: Path, kind: str
+) -> None:
     class Odd(BatchServer):
         odd = True
 
-        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+        def line(
+            self, request: dict[str, Any], response: dict[str, Any]
+        ) -> str:
             if not self.odd or "thing 3" not in str(request["body"]):
                 return super().line(request, response)
             given = ODD_LINES[kind]
-            return given if isinstance(given, str) else super().line(request, given)
+            return (
+                given
+                if isinstance(given, str)
+                else super().line(request, given)
+            )
 
     async def all_of(judge: Judge) -> list[object]:
         asked = (judge.ask(Rewrite(f"thing {i}")) for i in range(6))
@@ -265,7 +339,9 @@ def test_one_odd_line_costs_one_item_and_is_asked_again(tmp_path: Path, kind: st
         options: dict[str, Any] = {"base_url": server.url, **QUICK}
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         found = run_beside(server, all_of(judge))
-        assert [one for i, one in enumerate(found) if i != 3] == ["a phrase"] * 5
+        assert [one for i, one in enumerate(found) if i != 3] == [
+            "a phrase"
+        ] * 5
         assert isinstance(found[3], TransientError)
         assert re.search("batch", str(found[3])), "the reason names the cause"
         server.odd = False
@@ -279,7 +355,9 @@ def test_separators_inside_a_text_do_not_break_a_line() -> None:
     said = "a\u2028b\u2029c\u0085d"
 
     class Raw(BatchServer):
-        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
+        def line(
+            self, request: dict[str, Any], response: dict[str, Any]
+        ) -> str:
             whole = {"custom_id": request["custom_id"], "response": response}
             response["body"] = completion(said)
             return json.dumps(whole, ensure_ascii=False)
@@ -296,16 +374,24 @@ def test_a_status_that_nobody_knows_ends_with_words(status: Any) -> None:
             return {"id": name, "status": status}
 
     with serving(Strange()) as server:
-        judge = judges.judge("openai:m", base_url=server.url, attempts=2, **QUICK)
-        with pytest.raises(TransientError, match=r"status 'paused'|status ''|has no status"):
+        judge = judges.judge(
+            "openai:m", base_url=server.url, attempts=2, **QUICK
+        )
+        with pytest.raises(
+            TransientError, match=r"status 'paused'|status ''|has no status"
+        ):
             run_beside(server, judge.ask(Rewrite("thing")))
 
 
-def test_a_batch_that_the_server_forgot_is_sent_again_by_the_next_start(tmp_path: Path) -> None:
+def test_a_batch_that_the_server_forgot_is_sent_again_by_the_next_start(
+    tmp_path: Path,
+) -> None:
     class Forgetful(BatchServer):
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             if scope["path"] == "/v1/batches/batch-0":
-                await send_answer(send, 404, b'{"error": {"message": "no such batch"}}', [])
+                await send_answer(
+                    send, 404, b'{"error": {"message": "no such batch"}}', []
+                )
                 return
             await super().__call__(scope, receive, send)
 
@@ -320,7 +406,9 @@ def test_a_batch_that_the_server_forgot_is_sent_again_by_the_next_start(tmp_path
     file.close()
 
 
-def test_a_servers_list_is_read_to_its_end_and_no_further(tmp_path: Path) -> None:
+def test_a_servers_list_is_read_to_its_end_and_no_further(
+    tmp_path: Path,
+) -> None:
     class Counting(BatchServer):
         """Refuses to make a batch, and counts how often its list is asked for."""
 
@@ -337,7 +425,11 @@ def test_a_servers_list_is_read_to_its_end_and_no_further(tmp_path: Path) -> Non
     with serving(Counting()) as server:
         server.batches["other"] = {"metadata": {}, "looks": 0}
         server.batches["another"] = {"metadata": {}, "looks": 0}
-        options: dict[str, Any] = {"base_url": server.url, "attempts": 1, **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "attempts": 1,
+            **QUICK,
+        }
         for _ in range(2):
             judge = judges.judge("openai:m", answers=Answers(file), **options)
             with pytest.raises(TransientError, match="has no id"):

@@ -15,15 +15,24 @@ from beholder.backends import Answer, Sample, Usage
 from beholder.backends.calls import LASTS
 from beholder.judges import AnswerFile
 from beholder.judges.answer_database import AnswerDatabase
-from beholder.judges.answers import FACTS_LAST, AnswerCache, AnswerCount, Record
+from beholder.judges.answers import (
+    FACTS_LAST,
+    AnswerCache,
+    AnswerCount,
+    Record,
+)
 from beholder.postgres import Address, Database
 from beholder.run.answers import cached_answers, open_cache
 from servers.faults import FaultServer, completion, serving
 from servers.killed_run import N_QUESTIONS, run
 from servers.postgres import Server
 
-ANSWER = Answer((Sample("5 \u2028 ün\x00ï", "stop"),), "m-1", usage=Usage(10, 2, 3))
-RECORD = Record("r1", "presence", "presence.v1@abc", "openai:m", "m-1", 0, ANSWER, 0.25)
+ANSWER = Answer(
+    (Sample("5 \u2028 ün\x00ï", "stop"),), "m-1", usage=Usage(10, 2, 3)
+)
+RECORD = Record(
+    "r1", "presence", "presence.v1@abc", "openai:m", "m-1", 0, ANSWER, 0.25
+)
 
 
 class Place:
@@ -51,15 +60,23 @@ class Place:
 
     def age(self, table: str, column: str, seconds: float) -> None:
         """Let time pass for the rows of a table."""
-        passed = f"{seconds}" if isinstance(self.at, Path) else f"interval '{seconds} s'"
+        passed = (
+            f"{seconds}"
+            if isinstance(self.at, Path)
+            else f"interval '{seconds} s'"
+        )
         self._change(table, f"{column} = {column} - {passed}")
 
     def damage(self, key: str) -> None:
         """Make an answer unreadable."""
-        self._change("answers", f"answer = '{{\"samples\": 7' WHERE key = '{key}'")
+        self._change(
+            "answers", f"answer = '{{\"samples\": 7' WHERE key = '{key}'"
+        )
 
 
-@pytest.fixture(params=["file", pytest.param("database", marks=pytest.mark.slow)])
+@pytest.fixture(
+    params=["file", pytest.param("database", marks=pytest.mark.slow)]
+)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "file":
         return Place(tmp_path / "answers.sqlite")
@@ -90,14 +107,21 @@ def test_an_answer_comes_back_as_it_was_and_the_first_one_stays(
 ) -> None:
     assert cache.get_record(RECORD.key) is None
     cache.put_answer(RECORD)
-    other.put_answer(replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None))
+    other.put_answer(
+        replace(RECORD, answer=replace(ANSWER, seconds=9.0), cost=None)
+    )
     assert other.get_record(RECORD.key) == RECORD
     assert list(cache.records()) == [RECORD]
 
 
-def test_draws_become_one_answer_that_cost_what_they_cost_here(cache: AnswerCache) -> None:
+def test_draws_become_one_answer_that_cost_what_they_cost_here(
+    cache: AnswerCache,
+) -> None:
     whole = replace(RECORD, cost=9.0)
-    draws = [replace(RECORD.draw(place), cost=cost) for place, cost in ((0, 0.5), (2, 0.0))]
+    draws = [
+        replace(RECORD.draw(place), cost=cost)
+        for place, cost in ((0, 0.5), (2, 0.0))
+    ]
     for draw in draws:
         cache.put_answer(draw)
     assert len({RECORD.key, *(draw.key for draw in draws)}) == 3
@@ -105,12 +129,18 @@ def test_draws_become_one_answer_that_cost_what_they_cost_here(cache: AnswerCach
     assert list(cache.records()) == [replace(whole, cost=0.5)]
     cache.put_answer(record(2).draw(0))
     cache.put_whole(record(2, cost=None), [record(2).draw(0).key])
-    assert [one.cost for one in cache.records()] == [0.5, None], "of which no price is known"
+    assert [one.cost for one in cache.records()] == [0.5, None], (
+        "of which no price is known"
+    )
     cache.put_whole(record(2), [])
-    assert [one.cost for one in cache.records()] == [0.5, None], "the first one stays"
+    assert [one.cost for one in cache.records()] == [0.5, None], (
+        "the first one stays"
+    )
 
 
-def test_all_answers_come_oldest_first(cache: AnswerCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_answers_come_oldest_first(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("beholder.judges.answer_database._PAGE", 3)
     records = [record(n) for n in (5, 1, 4, 2, 6, 3, 7)]
     for one in records:
@@ -118,7 +148,9 @@ def test_all_answers_come_oldest_first(cache: AnswerCache, monkeypatch: pytest.M
     assert list(cache.records()) == records
 
 
-def test_answers_tokens_and_cost_are_counted_by_model_and_operation(cache: AnswerCache) -> None:
+def test_answers_tokens_and_cost_are_counted_by_model_and_operation(
+    cache: AnswerCache,
+) -> None:
     assert cache.stats() == []
     for n in (1, 2):
         cache.put_answer(record(n))
@@ -129,7 +161,9 @@ def test_answers_tokens_and_cost_are_counted_by_model_and_operation(cache: Answe
     assert cache.size() > 1000
 
 
-def test_facts_are_believed_for_a_day(place: Place, cache: AnswerCache) -> None:
+def test_facts_are_believed_for_a_day(
+    place: Place, cache: AnswerCache
+) -> None:
     for name, text in (("a%b 1", "one"), ("a%b 2", "two"), ("axb 3", "three")):
         cache.put_fact(name, text)
     assert cache.get_fact("a%b 1") == "one"
@@ -142,7 +176,9 @@ def test_facts_are_believed_for_a_day(place: Place, cache: AnswerCache) -> None:
     assert cache.facts("") == {}
     with cached_answers(place.at) as answers:
         assert answers is not None
-        assert answers.get_fact("a%b 1") == "one", "answers are not older, so a dry run takes it"
+        assert answers.get_fact("a%b 1") == "one", (
+            "answers are not older, so a dry run takes it"
+        )
     cache.put_fact("a%b 1", "news")
     assert cache.facts("") == {"a%b 1": "news"}
 
@@ -172,7 +208,9 @@ def test_what_is_old_is_removed(place: Place, cache: AnswerCache) -> None:
     assert list(cache.records()) == [record(2)]
 
 
-def test_an_answer_that_cannot_be_read_is_put_aside(place: Place, cache: AnswerCache) -> None:
+def test_an_answer_that_cannot_be_read_is_put_aside(
+    place: Place, cache: AnswerCache
+) -> None:
     for n in (1, 2, 3):
         cache.put_answer(record(n))
     place.damage(record(2).key)
@@ -182,10 +220,15 @@ def test_an_answer_that_cannot_be_read_is_put_aside(place: Place, cache: AnswerC
     assert cache.get_record(record(2).key) == record(2)
 
 
-def test_many_may_make_the_tables_of_one_database_at_once(postgres_url: str) -> None:
+def test_many_may_make_the_tables_of_one_database_at_once(
+    postgres_url: str,
+) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["servers.killed_run"])
-    made = [context.Process(target=open_and_close, args=(postgres_url,)) for _ in range(4)]
+    made = [
+        context.Process(target=open_and_close, args=(postgres_url,))
+        for _ in range(4)
+    ]
     for process in made:
         process.start()
     for process in made:
@@ -212,12 +255,19 @@ class Watching(FaultServer):
             self.then()
 
 
-def drivers(server: FaultServer, url: str, folder: Path, n: int) -> list[AnswerFile]:
+def drivers(
+    server: FaultServer, url: str, folder: Path, n: int
+) -> list[AnswerFile]:
     """What runs of the same questions keep that begin at once on one cache."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["servers.killed_run", "beholder.backends.openai"])
+    context.set_forkserver_preload(
+        ["servers.killed_run", "beholder.backends.openai"]
+    )
     paths = [folder / f"run-{i}.sqlite" for i in range(n)]
-    made = [context.Process(target=run, args=(server.url, str(path), url)) for path in paths]
+    made = [
+        context.Process(target=run, args=(server.url, str(path), url))
+        for path in paths
+    ]
     for process in made:
         process.start()
     for process in made:
@@ -232,7 +282,11 @@ def test_two_drivers_at_once_pay_no_answer_twice_and_lose_none(
 ) -> None:
     with serving(Watching(reply)) as server:
         files = drivers(server, postgres_url, tmp_path, 2)
-    things = [str(body["messages"]) for body in server.bodies if "thing" in str(body["messages"])]
+    things = [
+        str(body["messages"])
+        for body in server.bodies
+        if "thing" in str(body["messages"])
+    ]
     assert len(things) == len(set(things)) == N_QUESTIONS
     costs = []
     for file in files:
@@ -251,7 +305,9 @@ def test_a_database_that_is_restarted_meanwhile_loses_no_answer(
     postgres_url: str, postgres_server: Server, tmp_path: Path
 ) -> None:
     with serving(Watching(reply)) as server:
-        server.then = lambda: postgres_server.control("restart", "-m", "immediate")
+        server.then = lambda: postgres_server.control(
+            "restart", "-m", "immediate"
+        )
         server.at = 60
         (file,) = drivers(server, postgres_url, tmp_path, 1)
     assert sum(1 for _ in file.records()) == N_QUESTIONS

@@ -12,11 +12,19 @@ import pytest
 
 from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.judges import LLMJudge
-from beholder.judges.diagnostics import KNOWN, SCENE, check_steadiness, diagnose, reliability
+from beholder.judges.diagnostics import (
+    KNOWN,
+    SCENE,
+    check_steadiness,
+    diagnose,
+    reliability,
+)
 
 
 def graded(grade: int) -> Answer:
-    return Answer((Sample(str(grade), "length", ((str(grade), math.log(0.9)),)),), "m")
+    return Answer(
+        (Sample(str(grade), "length", ((str(grade), math.log(0.9)),)),), "m"
+    )
 
 
 def knows(request: Request) -> int:
@@ -24,8 +32,16 @@ def knows(request: Request) -> int:
     text = request.messages[-1].text
     for question, there in KNOWN:
         fences = [f"<text>\n{question.text}\n</text>"]
-        fences += [f"<subject>\n{question.subject}\n</subject>"] if question.subject else []
-        fences += [f"<object>\n{question.object}\n</object>"] if question.object else []
+        fences += (
+            [f"<subject>\n{question.subject}\n</subject>"]
+            if question.subject
+            else []
+        )
+        fences += (
+            [f"<object>\n{question.object}\n</object>"]
+            if question.object
+            else []
+        )
         if all(fence in text for fence in fences):
             return 5 if there else 1
     return 1  # a question of the probes
@@ -35,12 +51,19 @@ def good_model(request: Request) -> str | Answer:
     if request.schema is None:
         return graded(knows(request))
     if "statements" in request.schema["properties"]:
-        rows = [{"text": f"fact {i}", "subject": None, "relevant": True} for i in range(8)]
+        rows = [
+            {"text": f"fact {i}", "subject": None, "relevant": True}
+            for i in range(8)
+        ]
         return json.dumps({"statements": rows})
     if "ranks" in request.schema["properties"]:
-        return json.dumps({"ranks": [1, 2, 3, 4]})  # whatever stands first is best
+        return json.dumps(
+            {"ranks": [1, 2, 3, 4]}
+        )  # whatever stands first is best
     if not request.images:
-        return json.dumps({"rows": [{"id": i, "supported": True} for i in range(10)]})
+        return json.dumps(
+            {"rows": [{"id": i, "supported": True} for i in range(10)]}
+        )
     red = request.images[0].data.startswith(b"\x89PNG") and _is_red(request)
     return json.dumps(
         {
@@ -65,7 +88,9 @@ def _is_red(request: Request) -> bool:
 
 
 def test_good_judge_passes_every_check() -> None:
-    findings = asyncio.run(diagnose(LLMJudge(Scripted(good_model, top_logprobs=20))))
+    findings = asyncio.run(
+        diagnose(LLMJudge(Scripted(good_model, top_logprobs=20)))
+    )
     assert {finding.name: finding.good for finding in findings} == {
         "model": None,
         "log-probabilities": True,
@@ -76,11 +101,15 @@ def test_good_judge_passes_every_check() -> None:
     }
 
 
-def test_judge_that_always_says_5_is_found_out_with_the_questions_it_missed() -> None:
+def test_judge_that_always_says_5_is_found_out_with_the_questions_it_missed() -> (
+    None
+):
     def yes(request: Request) -> str | Answer:
         return graded(5) if request.schema is None else "no JSON"
 
-    findings = asyncio.run(diagnose(LLMJudge(Scripted(yes, top_logprobs=20, images=False))))
+    findings = asyncio.run(
+        diagnose(LLMJudge(Scripted(yes, top_logprobs=20, images=False)))
+    )
     by_name = {finding.name: finding for finding in findings}
     assert by_name["knows the obvious"].good is False
     assert "6 of 12 right" in by_name["knows the obvious"].said
@@ -90,7 +119,9 @@ def test_judge_that_always_says_5_is_found_out_with_the_questions_it_missed() ->
     assert by_name["sight"].good is None
 
 
-def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> None:
+def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> (
+    None
+):
     judge = LLMJudge(Scripted(good_model, top_logprobs=20))
     found = asyncio.run(check_steadiness(judge))
     assert found.agreement is not None
@@ -105,15 +136,25 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
     def moody(request: Request) -> str | Answer:
         if request.schema is not None:
             # Fair: rank by the text alone, wherever it stands.
-            texts = re.findall(r'<review id="\d+">(.*?)</review>', request.messages[-1].text)
+            texts = re.findall(
+                r'<review id="\d+">(.*?)</review>', request.messages[-1].text
+            )
             order = sorted(texts)
-            return json.dumps({"ranks": [order.index(text) + 1 for text in texts]})
+            return json.dumps(
+                {"ranks": [order.index(text) + 1 for text in texts]}
+            )
         if request.sampling.temperature > 0:
             return graded(rng.randint(1, 5))
-        shown = re.search(r"<target>\n(.*)\n</target>", request.messages[-1].text, re.DOTALL)
-        return graded(4 if shown is not None and len(shown[1]) > len(SCENE) else 3)
+        shown = re.search(
+            r"<target>\n(.*)\n</target>", request.messages[-1].text, re.DOTALL
+        )
+        return graded(
+            4 if shown is not None and len(shown[1]) > len(SCENE) else 3
+        )
 
-    found = asyncio.run(check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20))))
+    found = asyncio.run(
+        check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20)))
+    )
     assert found.agreement is not None
     assert found.agreement.single.value is not None
     assert found.agreement.single.value < 0.5
@@ -130,14 +171,22 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
 
 def test_questions_without_an_answer_are_left_out_and_counted() -> None:
     def partly(request: Request) -> str | Answer:
-        return "hm" if "bicycle" in request.messages[1].text else graded(knows(request))
+        return (
+            "hm"
+            if "bicycle" in request.messages[1].text
+            else graded(knows(request))
+        )
 
-    found = asyncio.run(check_steadiness(LLMJudge(Scripted(partly, top_logprobs=20))))
+    found = asyncio.run(
+        check_steadiness(LLMJudge(Scripted(partly, top_logprobs=20)))
+    )
     assert found.n_failed == 5
     assert found.agreement is not None
     assert found.biases[0].value == 0.0
     assert found.biases[0].n == 11
-    mute = asyncio.run(check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20))))
+    mute = asyncio.run(
+        check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20)))
+    )
     assert mute.agreement is None
     assert [one.value for one in mute.biases] == [None] * 7
     assert [one.reason for one in mute.biases] == [
@@ -152,15 +201,21 @@ def test_questions_without_an_answer_are_left_out_and_counted() -> None:
     assert mute.n_failed == mute.n_calls == 60
 
 
-def test_a_judge_of_the_first_seat_and_one_that_affirms_whatever_is_claimed_are_seen() -> None:
+def test_a_judge_of_the_first_seat_and_one_that_affirms_whatever_is_claimed_are_seen() -> (
+    None
+):
     def biased(request: Request) -> str | Answer:
         if request.schema is None:
             return graded(1)
         if "ranks" in request.schema["properties"]:
             return json.dumps({"ranks": [1, 2]})
-        return json.dumps({"rows": [{"id": i, "supported": i != 3} for i in range(10)]})
+        return json.dumps(
+            {"rows": [{"id": i, "supported": i != 3} for i in range(10)]}
+        )
 
-    found = asyncio.run(check_steadiness(LLMJudge(Scripted(biased, top_logprobs=20))))
+    found = asyncio.run(
+        check_steadiness(LLMJudge(Scripted(biased, top_logprobs=20)))
+    )
     by_name = {one.name: one for one in found.biases}
     assert (by_name["seat"].value, by_name["flips"].value) == (1, 1)
     # Nine of the ten claims about each of 20 texts are supported, and none is graded present.
@@ -177,7 +232,9 @@ def test_reliability_of_a_small_table_by_hand() -> None:
         for q in range(1, 5)
         for offset, judge in enumerate(("a", "b"))
     ]
-    rows.append(("presence", "half", "a", 1.0))  # the other judge said nothing: left out
+    rows.append(
+        ("presence", "half", "a", 1.0)
+    )  # the other judge said nothing: left out
     found = reliability(rows)
     assert len(found) == 1
     assert found[0].n_questions == 4
@@ -186,13 +243,25 @@ def test_reliability_of_a_small_table_by_hand() -> None:
     assert found[0].correlations == {("a", "b"): pytest.approx(1.0)}
 
 
-@pytest.mark.parametrize(("n", "good"), [(3, False), (4, True), (30, True), (31, False)])
-def test_a_scene_of_four_clauses_has_four_to_thirty_statements(n: int, good: bool) -> None:
+@pytest.mark.parametrize(
+    ("n", "good"), [(3, False), (4, True), (30, True), (31, False)]
+)
+def test_a_scene_of_four_clauses_has_four_to_thirty_statements(
+    n: int, good: bool
+) -> None:
     def model(request: Request) -> str | Answer:
-        if request.schema is not None and "statements" in request.schema["properties"]:
-            rows = [{"text": f"fact {i}", "subject": None, "relevant": True} for i in range(n)]
+        if (
+            request.schema is not None
+            and "statements" in request.schema["properties"]
+        ):
+            rows = [
+                {"text": f"fact {i}", "subject": None, "relevant": True}
+                for i in range(n)
+            ]
             return json.dumps({"statements": rows})
         return good_model(request)
 
-    findings = asyncio.run(diagnose(LLMJudge(Scripted(model, top_logprobs=20))))
+    findings = asyncio.run(
+        diagnose(LLMJudge(Scripted(model, top_logprobs=20)))
+    )
     assert {f.name: f.good for f in findings}["statements"] is good

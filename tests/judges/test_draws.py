@@ -22,10 +22,19 @@ from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.answers import export_answers
 from beholder.judges.operations import Presence, Question, Rewrite
 from servers.batches import QUICK, BatchServer
-from servers.faults import FaultServer, Refusal, Reply, completion, run_beside, serving
+from servers.faults import (
+    FaultServer,
+    Refusal,
+    Reply,
+    completion,
+    run_beside,
+    serving,
+)
 from servers.killed_run import CONCURRENCY, N_GRADES, SAMPLES, run_grades
 
-PRICES = '{"models": {"served-1": {"input": 100, "cached": 100, "output": 1000}}}'
+PRICES = (
+    '{"models": {"served-1": {"input": 100, "cached": 100, "output": 1000}}}'
+)
 CHARGED = 100 * 100 / 1e6 + 10 * 1000 / 1e6
 """US dollars that the server charges for one call: 100 tokens of prompt and 10 of answer."""
 
@@ -48,17 +57,23 @@ def n_graded(found: list[Any]) -> int:
 
 
 async def grade(judge: Judge, i: int) -> float:
-    (found,) = await judge.ask(Presence([Question("entity", f"thing {i}")], "A text."))
+    (found,) = await judge.ask(
+        Presence([Question("entity", f"thing {i}")], "A text.")
+    )
     return found.value
 
 
 async def grade_all(judge: Judge, n: int) -> list[Any]:
-    return await asyncio.gather(*(grade(judge, i) for i in range(n)), return_exceptions=True)
+    return await asyncio.gather(
+        *(grade(judge, i) for i in range(n)), return_exceptions=True
+    )
 
 
 def kept(file: AnswerFile) -> tuple[list[str], list[str]]:
     """Requests of the complete answers, and of draws."""
-    records = [record for record in file.records() if record.operation == "presence"]
+    records = [
+        record for record in file.records() if record.operation == "presence"
+    ]
     whole = [record.request for record in records if not record.is_draw]
     return whole, [record.request for record in records if record.is_draw]
 
@@ -72,14 +87,23 @@ def test_a_limit_that_is_raised_pays_for_nothing_twice(tmp_path: Path) -> None:
         for limit in limits:
             file = AnswerFile(tmp_path / "run.sqlite")
             budget = Budget(max_cost=limit, spent=file.cost())
-            options: dict[str, Any] = {"base_url": server.url, "prices": str(prices)}
+            options: dict[str, Any] = {
+                "base_url": server.url,
+                "prices": str(prices),
+            }
             judge = judges.judge(
-                "openai:m", answers=Answers(file), budget=budget, samples=3, **options
+                "openai:m",
+                answers=Answers(file),
+                budget=budget,
+                samples=3,
+                **options,
             )
             found = run_beside(server, grade_all(judge, n_questions))
             n_calls = len(server.bodies)
             assert n_calls * CHARGED == pytest.approx(budget.spent)
-            assert file.cost() == pytest.approx(budget.spent), "the next start counts all of it"
+            assert file.cost() == pytest.approx(budget.spent), (
+                "the next start counts all of it"
+            )
             assert budget.spent <= limit
             whole, draws = kept(file)
             drawn = 3 * len(whole) + len(draws)
@@ -88,7 +112,9 @@ def test_a_limit_that_is_raised_pays_for_nothing_twice(tmp_path: Path) -> None:
             if limit != limits[-1]:
                 assert BudgetError in map(type, found)
                 assert len(whole) == n_graded(found)
-                assert len(draws) <= 2, "questions that were begun are finished before others"
+                assert len(draws) <= 2, (
+                    "questions that were begun are finished before others"
+                )
                 assert len(whole) >= 3
             file.close()
         assert n_graded(found) == n_questions
@@ -108,23 +134,31 @@ def test_sigkill_repeats_at_most_the_calls_under_way(tmp_path: Path) -> None:
                 self.victim = None
 
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["servers.killed_run", "beholder.backends.openai"])
+    context.set_forkserver_preload(
+        ["servers.killed_run", "beholder.backends.openai"]
+    )
     path = tmp_path / "run.sqlite"
     n_kills = 5
     with serving(Killer(one_answer)) as server:
         for _ in range(n_kills):
             server.kill_at = len(server.bodies) + 3 * CONCURRENCY
-            process = context.Process(target=run_grades, args=(server.url, str(path)))
+            process = context.Process(
+                target=run_grades, args=(server.url, str(path))
+            )
             process.start()
             server.victim = process.pid
             process.join(timeout=60)
             assert process.exitcode == -signal.SIGKILL
-        process = context.Process(target=run_grades, args=(server.url, str(path)))
+        process = context.Process(
+            target=run_grades, args=(server.url, str(path))
+        )
         process.start()
         process.join(timeout=60)
         assert process.exitcode == 0
         twice = sum(server.paid.values()) - len(server.paid)
-    assert n_kills * 2 * CONCURRENCY <= SAMPLES * N_GRADES, "a kill falls amid the draws"
+    assert n_kills * 2 * CONCURRENCY <= SAMPLES * N_GRADES, (
+        "a kill falls amid the draws"
+    )
     assert twice <= n_kills * CONCURRENCY
     file = AnswerFile(path)
     whole, draws = kept(file)
@@ -132,7 +166,9 @@ def test_sigkill_repeats_at_most_the_calls_under_way(tmp_path: Path) -> None:
     file.close()
 
 
-def test_an_interrupt_keeps_what_arrives_and_draws_no_more(tmp_path: Path) -> None:
+def test_an_interrupt_keeps_what_arrives_and_draws_no_more(
+    tmp_path: Path,
+) -> None:
     class Slow(FaultServer):
         loop: asyncio.AbstractEventLoop
         arrived = threading.Event()
@@ -157,7 +193,11 @@ def test_an_interrupt_keeps_what_arrives_and_draws_no_more(tmp_path: Path) -> No
             await questions
 
     with serving(Slow(one_answer)) as server:
-        options: dict[str, Any] = {"base_url": server.url, "samples": 3, "concurrency": 4}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "samples": 3,
+            "concurrency": 4,
+        }
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         run_sync(interrupted(judge, server))
         n_sent = sum(map(asks_for_a_grade, server.bodies))
@@ -183,24 +223,36 @@ def third_is_refused() -> Reply:
     return reply
 
 
-def test_draws_of_another_run_come_from_the_cache_and_cost_nothing(tmp_path: Path) -> None:
+def test_draws_of_another_run_come_from_the_cache_and_cost_nothing(
+    tmp_path: Path,
+) -> None:
     prices = tmp_path / "prices.json"
     prices.write_text(PRICES)
     cache = AnswerFile(tmp_path / "cache")
     files = [AnswerFile(tmp_path / name) for name in ("first", "second")]
     with serving(FaultServer(third_is_refused())) as server:
-        options: dict[str, Any] = {"base_url": server.url, "prices": str(prices), "samples": 3}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "prices": str(prices),
+            "samples": 3,
+        }
         found = []
         for file in files:
-            judge = judges.judge("openai:m", answers=Answers(file, cache), **options)
+            judge = judges.judge(
+                "openai:m", answers=Answers(file, cache), **options
+            )
             found += run_beside(server, grade_all(judge, 1))
         n_probes = len(server.bodies) - 4
         assert max(server.paid.values()) == 1
     assert isinstance(found[0], ItemError)
     assert isinstance(found[1], float)
     first, second = (file.cost() for file in files)
-    assert first == pytest.approx((n_probes + 2) * CHARGED), "the refused call costs nothing"
-    assert second == pytest.approx(CHARGED), "one draw; the others were paid for"
+    assert first == pytest.approx((n_probes + 2) * CHARGED), (
+        "the refused call costs nothing"
+    )
+    assert second == pytest.approx(CHARGED), (
+        "one draw; the others were paid for"
+    )
     (record,) = [one for one in cache.records() if one.operation == "presence"]
     assert record.cost == pytest.approx(3 * CHARGED)
     assert [len(answer.samples) for answer in [record.answer]] == [3]
@@ -209,12 +261,19 @@ def test_draws_of_another_run_come_from_the_cache_and_cost_nothing(tmp_path: Pat
         kept_file.close()
 
 
-def test_draws_of_batches_are_found_again_whatever_was_kept(tmp_path: Path) -> None:
+def test_draws_of_batches_are_found_again_whatever_was_kept(
+    tmp_path: Path,
+) -> None:
     """The first batch asked for three samples each; the server is known to give one since."""
 
     class Batches(BatchServer):
-        def line(self, request: dict[str, Any], response: dict[str, Any]) -> str:
-            return super().line(request, {"status_code": 200, "body": one_answer(request["body"])})
+        def line(
+            self, request: dict[str, Any], response: dict[str, Any]
+        ) -> str:
+            return super().line(
+                request,
+                {"status_code": 200, "body": one_answer(request["body"])},
+            )
 
         def route(self, method: str, path: str, raw: bytes) -> Any:
             if path == "/chat/completions":
@@ -223,13 +282,19 @@ def test_draws_of_batches_are_found_again_whatever_was_kept(tmp_path: Path) -> N
 
     path = tmp_path / "run.sqlite"
     with serving(Batches()) as server:
-        options: dict[str, Any] = {"base_url": server.url, "samples": 3, **QUICK}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "samples": 3,
+            **QUICK,
+        }
         for _ in range(2):
             file = AnswerFile(path)
             judge = judges.judge("openai:m", answers=Answers(file), **options)
             assert n_graded(run_beside(server, grade_all(judge, 5))) == 5
             file.close()
-            with sqlite3.connect(path) as database:  # a kill came before they were kept
+            with sqlite3.connect(
+                path
+            ) as database:  # a kill came before they were kept
                 database.execute("DELETE FROM answers")
             database.close()
         assert (len(server.sent()), len(set(server.sent()))) == (15, 15)
@@ -238,7 +303,9 @@ def test_draws_of_batches_are_found_again_whatever_was_kept(tmp_path: Path) -> N
 def test_draws_are_not_exported(tmp_path: Path) -> None:
     file = AnswerFile(tmp_path / "run")
     with serving(FaultServer(third_is_refused())) as server:
-        judge = judges.judge("openai:m", base_url=server.url, answers=Answers(file), samples=3)
+        judge = judges.judge(
+            "openai:m", base_url=server.url, answers=Answers(file), samples=3
+        )
         run_beside(server, judge.ask(Rewrite("a phrase")))
         run_beside(server, grade_all(judge, 1))
     assert len(kept(file)[1]) == 2

@@ -6,7 +6,12 @@ import math
 
 import pytest
 
-from beholder.judges.grades import from_first_token, from_samples, mean_grade, rule_grade
+from beholder.judges.grades import (
+    from_first_token,
+    from_samples,
+    mean_grade,
+    rule_grade,
+)
 from beholder.judges.reading import BadAnswer
 
 LOG = math.log
@@ -14,7 +19,9 @@ LOG = math.log
 
 def test_expectation_over_the_grades_renormalised() -> None:
     # 4 with 0.6, 5 with 0.2, the rest elsewhere: (4 * 0.6 + 5 * 0.2) / 0.8 = 4.25
-    grade = from_first_token([("4", LOG(0.6)), ("5", LOG(0.2)), ("The", LOG(0.2))], 1, 5)
+    grade = from_first_token(
+        [("4", LOG(0.6)), ("5", LOG(0.2)), ("The", LOG(0.2))], 1, 5
+    )
     assert grade.value == pytest.approx(4.25)
     assert grade.probabilities == pytest.approx((0, 0, 0, 0.75, 0.25))
     assert grade.mass == pytest.approx(0.8)
@@ -22,13 +29,22 @@ def test_expectation_over_the_grades_renormalised() -> None:
 
 def test_spellings_of_one_grade_add_up() -> None:
     # 2: 0.3 + 0.2 + 0.1, 1: 0.4 -> 2 * 0.6 + 1 * 0.4 = 1.6
-    tokens = [("2", LOG(0.3)), (" 2", LOG(0.2)), ("▁2", LOG(0.1)), ("1\n", LOG(0.4))]
+    tokens = [
+        ("2", LOG(0.3)),
+        (" 2", LOG(0.2)),
+        ("▁2", LOG(0.1)),
+        ("1\n", LOG(0.4)),
+    ]
     assert from_first_token(tokens, 1, 5).value == pytest.approx(1.6)
 
 
-@pytest.mark.parametrize("token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"])
+@pytest.mark.parametrize(
+    "token", ["15", "1.", "4th", "6", "0", "-1", "１", "**5**"]
+)
 def test_a_token_that_only_contains_a_digit_is_no_grade(token: str) -> None:
-    assert from_first_token([(token, LOG(0.9)), ("3", LOG(0.1))], 1, 5).value == pytest.approx(3.0)
+    assert from_first_token(
+        [(token, LOG(0.9)), ("3", LOG(0.1))], 1, 5
+    ).value == pytest.approx(3.0)
     with pytest.raises(BadAnswer):
         from_first_token([(token, LOG(0.9))], 1, 5)
 
@@ -38,12 +54,16 @@ def test_probability_too_small_for_a_float_is_no_grade() -> None:
         from_first_token([("3", -9999.0)], 1, 5)
 
 
-def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> None:
+def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> (
+    None
+):
     # A tokenizer that begins with a blank: the digits come after it.
     blank = [("\u2581", LOG(0.94)), ("The", LOG(0.011))]
     with pytest.raises(BadAnswer, match="one digit from 1 to 5"):
         from_first_token([*blank, ("1", LOG(0.049))], 1, 5)
-    assert from_first_token([*blank, ("1", LOG(0.051))], 1, 5).mass == pytest.approx(0.051)
+    assert from_first_token(
+        [*blank, ("1", LOG(0.051))], 1, 5
+    ).mass == pytest.approx(0.051)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +86,9 @@ def test_a_grade_on_which_hardly_any_of_the_probability_lies_is_not_taken() -> N
         ("5 stars", None),
     ],
 )
-def test_a_grade_may_stand_in_marks_and_before_an_explanation(said: str, grade: int | None) -> None:
+def test_a_grade_may_stand_in_marks_and_before_an_explanation(
+    said: str, grade: int | None
+) -> None:
     if grade is None:
         with pytest.raises(BadAnswer):
             from_samples([said], 1, 5)
@@ -104,11 +126,17 @@ def test_a_grade_by_rule_lies_between_the_two_whole_grades_beside_it(
     assert grade.probabilities == pytest.approx(probabilities)
     assert sum(grade.probabilities) == pytest.approx(1.0)
     assert (grade.value, grade.mass, grade.read) == (value, 1.0, "rules")
-    assert (grade.contradiction, grade.where, grade.sure) == ("blue", ((3, 7),), True)
+    assert (grade.contradiction, grade.where, grade.sure) == (
+        "blue",
+        ((3, 7),),
+        True,
+    )
     assert rule_grade(value, sure=False).sure is False
 
 
-def test_the_mean_of_grades_has_the_mean_of_their_probabilities_and_the_least_mass() -> None:
+def test_the_mean_of_grades_has_the_mean_of_their_probabilities_and_the_least_mass() -> (
+    None
+):
     two = from_first_token([("2", LOG(0.5)), ("x", LOG(0.5))], 1, 5)
     four = from_first_token([("4", LOG(0.3)), ("5", LOG(0.6))], 1, 5)
     mean = mean_grade([two, four])

@@ -13,7 +13,13 @@ import pytest
 
 from beholder import judges
 from servers.faults import FaultServer, completion, serving
-from servers.killed_run import CONCURRENCY, N_QUESTIONS, OVER_BUDGET, run, run_within_budget
+from servers.killed_run import (
+    CONCURRENCY,
+    N_QUESTIONS,
+    OVER_BUDGET,
+    run,
+    run_within_budget,
+)
 from servers.vendors import VendorServer
 
 pytestmark = pytest.mark.slow  # 20 kills
@@ -47,7 +53,9 @@ def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
 ) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["servers.killed_run", f"beholder.backends.{kind}"])
+    context.set_forkserver_preload(
+        ["servers.killed_run", f"beholder.backends.{kind}"]
+    )
     rng = random.Random(0)
     path = tmp_path / "run.sqlite"
     killer = Killer(reply) if kind == "openai" else VendorKiller(kind, reply)
@@ -55,12 +63,16 @@ def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
         url = server.base if isinstance(server, VendorServer) else server.url
         for _ in range(N_KILLS):
             server.kill_at = len(server.bodies) + rng.randint(4, 20)
-            process = context.Process(target=run, args=(url, str(path), None, kind))
+            process = context.Process(
+                target=run, args=(url, str(path), None, kind)
+            )
             process.start()
             server.victim = process.pid
             process.join(timeout=60)
             assert process.exitcode == -signal.SIGKILL
-        process = context.Process(target=run, args=(url, str(path), None, kind))
+        process = context.Process(
+            target=run, args=(url, str(path), None, kind)
+        )
         process.start()
         process.join(timeout=60)
         assert process.exitcode == 0
@@ -68,24 +80,38 @@ def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
         n_questions = len(server.paid)
     assert n_questions == N_QUESTIONS + 1  # and the probe
     assert N_KILLS <= n_calls - n_questions <= N_KILLS * CONCURRENCY
-    assert max(server.paid.values()) <= 1 + N_KILLS // 2, "no question is stuck"
+    assert max(server.paid.values()) <= 1 + N_KILLS // 2, (
+        "no question is stuck"
+    )
 
     file = judges.AnswerFile(path)
-    assert sum(record.operation == "rewrite" for record in file.records()) == N_QUESTIONS
+    assert (
+        sum(record.operation == "rewrite" for record in file.records())
+        == N_QUESTIONS
+    )
     file.close()
 
 
-def test_calls_that_kills_left_open_count_towards_the_limit(tmp_path: Path) -> None:
+def test_calls_that_kills_left_open_count_towards_the_limit(
+    tmp_path: Path,
+) -> None:
     """Each answer is charged 0.02 USD: 100 tokens of 100 and 10 of 1,000 USD a million."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["servers.killed_run", "beholder.backends.openai"])
+    context.set_forkserver_preload(
+        ["servers.killed_run", "beholder.backends.openai"]
+    )
     rng = random.Random(1)
     (tmp_path / "prices.json").write_text(
         '{"models": {"served-1": {"input": 100, "cached": 100, "output": 1000}}}'
     )
     limit = 2.0
     with serving(Killer(reply)) as server:
-        arguments = (server.url, str(tmp_path / "run"), str(tmp_path / "prices.json"), limit)
+        arguments = (
+            server.url,
+            str(tmp_path / "run"),
+            str(tmp_path / "prices.json"),
+            limit,
+        )
         exit_codes = []
         for _ in range(N_KILLS):
             server.kill_at = len(server.bodies) + rng.randint(4, 10)
@@ -95,6 +121,8 @@ def test_calls_that_kills_left_open_count_towards_the_limit(tmp_path: Path) -> N
             process.join(timeout=60)
             exit_codes.append(process.exitcode)
         assert -signal.SIGKILL in exit_codes
-        assert exit_codes[-1] == OVER_BUDGET, "the limit was reached, so the last start was refused"
+        assert exit_codes[-1] == OVER_BUDGET, (
+            "the limit was reached, so the last start was refused"
+        )
         # The server charges each request that it saw, answered or not.
         assert 0.02 * len(server.bodies) <= limit

@@ -41,7 +41,10 @@ class Known:
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         self.asked += pairs
-        rows = [self.said.get(hypothesis, [0.1, 0.8, 0.1]) for _, hypothesis in pairs]
+        rows = [
+            self.said.get(hypothesis, [0.1, 0.8, 0.1])
+            for _, hypothesis in pairs
+        ]
         return np.array(rows, np.float32).reshape(-1, 3)
 
 
@@ -64,7 +67,11 @@ def asked(operation: Any) -> Any:
         (["entailment", "not_entailment"], None, (0, 1)),
         (["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"], None, (0, 2, 1)),
         (["LABEL_0", "LABEL_1"], "not-entailment, entailment", (1, 0)),
-        (["entailment", "contradiction", "neutral"], "contradiction,neutral,entailment", (2, 1, 0)),
+        (
+            ["entailment", "contradiction", "neutral"],
+            "contradiction,neutral,entailment",
+            (2, 1, 0),
+        ),
     ],
 )
 def test_labels_say_what_each_output_means(
@@ -85,14 +92,24 @@ def test_labels_say_what_each_output_means(
         (["LABEL_0", "LABEL_1"], "entailment,neutral,contradiction"),
     ],
 )
-def test_labels_that_say_nothing_are_refused_by_name(found: list[str], stated: str | None) -> None:
-    with pytest.raises(ConfigError, match=f"'{found[0]}'.*labels='contradiction,entailment"):
+def test_labels_that_say_nothing_are_refused_by_name(
+    found: list[str], stated: str | None
+) -> None:
+    with pytest.raises(
+        ConfigError, match=f"'{found[0]}'.*labels='contradiction,entailment"
+    ):
         classes_of(found, stated, "nli:m")
 
 
 def test_a_claim_is_supported_if_the_model_entails_it() -> None:
-    Known.said = {"A dog rests.": [0.6, 0.3, 0.1], "A cat rests.": [0.4, 0.5, 0.1]}
-    assert asked(Verify(["A dog rests.", "A cat rests."], reference=TEXT)) == [True, False]
+    Known.said = {
+        "A dog rests.": [0.6, 0.3, 0.1],
+        "A cat rests.": [0.4, 0.5, 0.1],
+    }
+    assert asked(Verify(["A dog rests.", "A cat rests."], reference=TEXT)) == [
+        True,
+        False,
+    ]
     # The nearest sentence, and both in the order of the text.
     assert ("A dog sleeps on a blue rug.", "A dog rests.") in Known.asked
     assert (TEXT, "A cat rests.") in Known.asked
@@ -119,11 +136,16 @@ def test_a_unit_is_worded_and_graded_by_its_probability() -> None:
 def test_a_question_without_a_place_is_worded_from_its_own_words() -> None:
     Known.said = {"The man holds the cup.": [0.9, 0.1, 0.0]}
     question = Question("relation", "holds", "man", "cup")
-    assert asked(Presence([question], TEXT))[0].value == pytest.approx(1 + 4 * 0.9)
+    assert asked(Presence([question], TEXT))[0].value == pytest.approx(
+        1 + 4 * 0.9
+    )
 
 
 def test_criteria_are_met_contradicted_or_not_mentioned() -> None:
-    Known.said = {"The rug is blue.": [0.9, 0.1, 0.0], "The rug is red.": [0.0, 0.2, 0.8]}
+    Known.said = {
+        "The rug is blue.": [0.9, 0.1, 0.0],
+        "The rug is red.": [0.0, 0.2, 0.8],
+    }
     criteria = ["The rug is blue.", "The rug is red.", "It rains."]
     assert asked(CheckCriteria(criteria, TEXT)) == [
         TextAnswer("met", ((0, 27),)),
@@ -136,7 +158,11 @@ def test_criteria_are_met_contradicted_or_not_mentioned() -> None:
 
 def test_a_claim_matches_the_statement_that_entails_it_most() -> None:
     claims = ["The dog is asleep.", "A plane lands."]
-    references = ["The dog is old.", "The dog is asleep on the rug.", "The dog sleeps."]
+    references = [
+        "The dog is old.",
+        "The dog is asleep on the rug.",
+        "The dog sleeps.",
+    ]
     Known.said = {claims[0]: [0.9, 0.1, 0.0]}
     found = asked(MatchStatements(claims, references))
     assert found[0] is not None
@@ -149,7 +175,9 @@ def test_a_claim_matches_the_statement_that_entails_it_most() -> None:
 
 def test_a_model_of_two_classes_contradicts_nothing() -> None:
     Known.said = {"The rug is red.": [0.1, 0.9, 0.0]}
-    assert asked(CheckCriteria(["The rug is red."], TEXT)) == [TextAnswer("not mentioned", ())]
+    assert asked(CheckCriteria(["The rug is red."], TEXT)) == [
+        TextAnswer("not mentioned", ())
+    ]
 
 
 def test_statements_are_made_as_by_the_built_in_judge() -> None:
@@ -160,16 +188,25 @@ def test_statements_are_made_as_by_the_built_in_judge() -> None:
 
 
 def test_the_identity_names_model_labels_and_the_judge_that_reads() -> None:
-    start = "nli:m@r1(float32,entailment,neutral,contradiction)+" + judge("builtin").identity
+    start = (
+        "nli:m@r1(float32,entailment,neutral,contradiction)+"
+        + judge("builtin").identity
+    )
     identity = judge("nli:m").identity
     assert identity.startswith(start)
     # A digest of the code, and the library that cuts the words of its parser.
-    assert re.fullmatch(r"\+[0-9a-f]{12}\+tokenizers@[\d.]+", identity.removeprefix(start))
+    assert re.fullmatch(
+        r"\+[0-9a-f]{12}\+tokenizers@[\d.]+", identity.removeprefix(start)
+    )
 
 
 @pytest.mark.parametrize("name", ["posh", "dcscore"])
 def test_metrics_run_on_it(name: str) -> None:
     made = metric(name, judge="nli:m")
-    assert made.score_text(TEXT, [TEXT]).values["f1"] < 0.5  # the model entails nothing here
+    assert (
+        made.score_text(TEXT, [TEXT]).values["f1"] < 0.5
+    )  # the model entails nothing here
     Known.said = {hypothesis: [1.0, 0.0, 0.0] for _, hypothesis in Known.asked}
-    assert made.score_text(TEXT, [TEXT]).values["f1"] == pytest.approx(1.0, abs=1e-6)
+    assert made.score_text(TEXT, [TEXT]).values["f1"] == pytest.approx(
+        1.0, abs=1e-6
+    )

@@ -19,7 +19,10 @@ from servers.faults import completion, run_beside, serving
 from servers.odd import KINDS, OddServer
 
 SAID = "a phrase"
-EMPTY, NO_PHRASE = "no usable answer to rewrite: the answer is empty", "must be one noun phrase"
+EMPTY, NO_PHRASE = (
+    "no usable answer to rewrite: the answer is empty",
+    "must be one noun phrase",
+)
 REFUSALS = {
     "finish: filtered": "refused to answer rewrite",
     "finish: length": "cut off in its answer to rewrite",
@@ -110,13 +113,23 @@ def test_an_answer_in_a_store_from_before_that_cannot_be_read_is_asked_again(
     path = tmp_path / "run.sqlite"
     with serving(OddServer(good)) as server:
         file = AnswerFile(path)
-        judge = judges.judge("openai:m", answers=Answers(file), base_url=server.url)
+        judge = judges.judge(
+            "openai:m", answers=Answers(file), base_url=server.url
+        )
         assert asyncio.run(judge.ask(Rewrite("man holds cup"))) == SAID
         row = next(iter(file.records()))
         whole = json.loads(row.answer.to_json())
         damaged: tuple[Any, ...] = (
-            {**whole, "samples": [{"text": ["parts"], "finish": "stop", "first": None}]},
-            {**whole, "samples": [{"text": "x", "finish": ["stop"], "first": None}]},
+            {
+                **whole,
+                "samples": [
+                    {"text": ["parts"], "finish": "stop", "first": None}
+                ],
+            },
+            {
+                **whole,
+                "samples": [{"text": "x", "finish": ["stop"], "first": None}],
+            },
             {**whole, "usage": {"prompt": "many"}},
             {"samples": 5},
             [],
@@ -124,10 +137,15 @@ def test_an_answer_in_a_store_from_before_that_cannot_be_read_is_asked_again(
         )
         for broken in damaged:
             with sqlite3.connect(path) as db:
-                db.execute("UPDATE answers SET answer = ?, cost = 0.25", (json.dumps(broken),))
+                db.execute(
+                    "UPDATE answers SET answer = ?, cost = 0.25",
+                    (json.dumps(broken),),
+                )
             before = file.cost()
             n_bodies = len(server.bodies)
-            again = judges.judge("openai:m", answers=Answers(file), base_url=server.url)
+            again = judges.judge(
+                "openai:m", answers=Answers(file), base_url=server.url
+            )
             assert asyncio.run(again.ask(Rewrite("man holds cup"))) == SAID
             assert len(server.bodies) == n_bodies + 1
             assert file.cost() == before, "what was paid for it stays paid"
@@ -140,21 +158,34 @@ def test_a_third_of_all_kinds_mixed_ends_every_item_with_a_result_or_a_reason(
     tmp_path: Path,
 ) -> None:
     async def all_of(judge: Judge) -> list[object]:
-        asked: list[Any] = [judge.ask(Rewrite(f"thing {i}")) for i in range(150)]
-        asked += [judge.ask(Presence([Question("entity", f"thing {i}")], "t")) for i in range(150)]
+        asked: list[Any] = [
+            judge.ask(Rewrite(f"thing {i}")) for i in range(150)
+        ]
+        asked += [
+            judge.ask(Presence([Question("entity", f"thing {i}")], "t"))
+            for i in range(150)
+        ]
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
     file = AnswerFile(tmp_path / "run.sqlite")
     with serving(OddServer(good, fault_rate=0.3, faults=KINDS)) as server:
-        options: dict[str, Any] = {"base_url": server.url, "wait": 0.01, "max_wait": 0.2}
+        options: dict[str, Any] = {
+            "base_url": server.url,
+            "wait": 0.01,
+            "max_wait": 0.2,
+        }
         judge = judges.judge("openai:m", answers=Answers(file), **options)
         found = run_beside(server, all_of(judge))
         reasons = [one for one in found if isinstance(one, Exception)]
-        assert all(isinstance(reason, ItemError) for reason in reasons), reasons
+        assert all(isinstance(reason, ItemError) for reason in reasons), (
+            reasons
+        )
         assert len(reasons) < 60
         assert sum(server.shown.values()) > 100
         server.fault_rate = 0.0
         again = judges.judge("openai:m", answers=Answers(file), **options)
         run_beside(server, all_of(again))
-        assert max(server.paid.values()) == 1, "no good answer is asked for twice"
+        assert max(server.paid.values()) == 1, (
+            "no good answer is asked for twice"
+        )
     file.close()

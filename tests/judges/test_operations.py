@@ -48,7 +48,11 @@ def says(*answers: object) -> tuple[LLMJudge, Scripted]:
 
     def answer(request: Request) -> str:
         value = next(turn)
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return (
+            value
+            if isinstance(value, str)
+            else json.dumps(value, ensure_ascii=False)
+        )
 
     backend = Scripted(answer)
     return LLMJudge(backend), backend
@@ -58,7 +62,9 @@ def prompt(request: Request) -> str:
     return request.messages[-1].text
 
 
-def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> None:
+def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> (
+    None
+):
     def answer(request: Request) -> Answer:
         first = (("4", math.log(0.5)), ("5", math.log(0.5)))
         return Answer((Sample("4", "length", first),), "m")
@@ -70,19 +76,27 @@ def test_presence_reads_one_token_and_shares_the_beginning_of_its_prompts() -> N
         Question("relation", "on", "the cup", "the table"),
     ]
     judge = LLMJudge(backend)
-    grades = asyncio.run(judge.ask(Presence(questions, "A long text.", "Another text.")))
+    grades = asyncio.run(
+        judge.ask(Presence(questions, "A long text.", "Another text."))
+    )
     assert [grade.value for grade in grades] == pytest.approx([4.5] * 3)
     assert {request.sampling.max_tokens for request in backend.requests} == {1}
-    assert {(r.sampling.n, r.sampling.top_logprobs) for r in backend.requests} == {(1, 20)}
+    assert {
+        (r.sampling.n, r.sampling.top_logprobs) for r in backend.requests
+    } == {(1, 20)}
     assert len({request.messages[0].text for request in backend.requests}) == 1
     prompts = [prompt(request) for request in backend.requests]
     shared = prompts[0][: prompts[0].index("</target>")]
     assert "A long text." in shared
     assert all(p.startswith(shared) for p in prompts)
-    assert not any("Another text." in p for p in prompts), "only the target is sent"
+    assert not any("Another text." in p for p in prompts), (
+        "only the target is sent"
+    )
 
 
-def test_contradict_gives_the_place_of_copied_words_and_believes_no_others() -> None:
+def test_contradict_gives_the_place_of_copied_words_and_believes_no_others() -> (
+    None
+):
     questions = [
         Question("entity", "the tall man"),
         Question("attribute", "red", "the cup"),
@@ -95,7 +109,11 @@ def test_contradict_gives_the_place_of_copied_words_and_believes_no_others() -> 
     ]
     judge, backend = says({"rows": rows})
     target = "A short\nman with a cup."
-    assert asyncio.run(judge.ask(Contradict(questions, target))) == [(2, 11), None, None]
+    assert asyncio.run(judge.ask(Contradict(questions, target))) == [
+        (2, 11),
+        None,
+        None,
+    ]
     shown = prompt(backend.requests[0])
     assert '<statement id="1">the cup: red</statement>' in shown
     assert '<statement id="2">the cup on the table</statement>' in shown
@@ -107,7 +125,9 @@ def test_decompose_keeps_script_subject_and_relevance() -> None:
         {"text": "वह उदास लगता है।", "subject": None, "relevant": False},
     ]
     judge, backend = says({"statements": rows})
-    found = asyncio.run(judge.ask(Decompose("स्कूटर {scooter} <noise>", language="Hindi")))
+    found = asyncio.run(
+        judge.ask(Decompose("स्कूटर {scooter} <noise>", language="Hindi"))
+    )
     assert found == [
         AtomicStatement("एक स्कूटर खड़ा है।", "स्कूटर_0", True),
         AtomicStatement("वह उदास लगता है।", None, False),
@@ -116,7 +136,9 @@ def test_decompose_keeps_script_subject_and_relevance() -> None:
     assert "स्कूटर {scooter} ‹noise›" in prompt(backend.requests[0])
 
 
-def test_match_takes_every_way_to_say_nothing_and_ids_that_do_not_exist_as_none() -> None:
+def test_match_takes_every_way_to_say_nothing_and_ids_that_do_not_exist_as_none() -> (
+    None
+):
     rows = [
         {"id": 0, "reference": "1"},
         {"id": 1, "reference": None},
@@ -127,7 +149,11 @@ def test_match_takes_every_way_to_say_nothing_and_ids_that_do_not_exist_as_none(
         {"id": 6, "reference": []},
     ]
     judge, backend = says({"matches": rows})
-    found = asyncio.run(judge.ask(MatchStatements(["a", "b", "c", "d", "e", "f", "g"], ["x", "y"])))
+    found = asyncio.run(
+        judge.ask(
+            MatchStatements(["a", "b", "c", "d", "e", "f", "g"], ["x", "y"])
+        )
+    )
     assert found == [1, None, None, None, None, 1, None]
     assert len(backend.requests) == 1
 
@@ -143,15 +169,21 @@ def test_match_that_is_no_id_is_asked_again() -> None:
 
 def test_match_rows_missing_twice_have_no_match() -> None:
     judge, backend = says(
-        {"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 2, "reference": 0}]}
+        {"matches": [{"id": 0, "reference": 1}]},
+        {"matches": [{"id": 2, "reference": 0}]},
     )
-    assert asyncio.run(judge.ask(MatchStatements(["a", "b", "c"], ["x", "y"]))) == [1, None, 0]
+    assert asyncio.run(
+        judge.ask(MatchStatements(["a", "b", "c"], ["x", "y"]))
+    ) == [1, None, 0]
     assert len(backend.requests) == 2
 
 
 def test_match_with_an_empty_side_asks_nobody() -> None:
     judge, backend = says()
-    assert asyncio.run(judge.ask(MatchStatements(["a", "b"], []))) == [None, None]
+    assert asyncio.run(judge.ask(MatchStatements(["a", "b"], []))) == [
+        None,
+        None,
+    ]
     assert asyncio.run(judge.ask(MatchStatements([], ["x"]))) == []
     assert asyncio.run(judge.ask(Verify([], reference="x"))) == []
     assert backend.requests == []
@@ -159,17 +191,28 @@ def test_match_with_an_empty_side_asks_nobody() -> None:
 
 def test_missing_rows_alone_are_asked_again_with_their_own_ids() -> None:
     judge, backend = says(
-        {"rows": [{"id": 2, "supported": True}, {"id": 0, "supported": False}]},
+        {
+            "rows": [
+                {"id": 2, "supported": True},
+                {"id": 0, "supported": False},
+            ]
+        },
         {"rows": [{"id": 1, "supported": True}]},
     )
-    assert asyncio.run(judge.ask(Verify(["a", "b", "c"], reference="R"))) == [False, True, True]
+    assert asyncio.run(judge.ask(Verify(["a", "b", "c"], reference="R"))) == [
+        False,
+        True,
+        True,
+    ]
     second = prompt(backend.requests[1])
     assert '<statement id="1">b</statement>' in second
     assert 'id="0"' not in second
     assert 'id="2"' not in second
 
 
-def test_the_answer_limit_grows_with_the_statements_that_are_asked_about() -> None:
+def test_the_answer_limit_grows_with_the_statements_that_are_asked_about() -> (
+    None
+):
     judge, backend = says(
         {"rows": [{"id": 0, "supported": True}]},
         {"rows": [{"id": 1, "supported": True}, {"id": 2, "supported": True}]},
@@ -196,29 +239,45 @@ def test_rows_missing_twice_are_a_failure_that_names_them() -> None:
         {"0": True},
     ],
 )
-def test_rows_that_do_not_fit_are_refused_after_one_repair(rows: object) -> None:
+def test_rows_that_do_not_fit_are_refused_after_one_repair(
+    rows: object,
+) -> None:
     judge, backend = says({"rows": rows}, {"rows": rows})
     with pytest.raises(ItemError, match="no usable answer to verify"):
         asyncio.run(judge.ask(Verify(["a"], reference="R")))
     assert len(backend.requests) == 2
 
 
-def test_an_item_with_rows_that_contradict_one_another_is_asked_about_again_alone() -> None:
+def test_an_item_with_rows_that_contradict_one_another_is_asked_about_again_alone() -> (
+    None
+):
     twice = [{"id": 0, "supported": True}, {"id": 0, "supported": False}]
     judge, backend = says(
-        {"rows": [*twice, {"id": 1, "supported": True}]}, {"rows": [{"id": 0, "supported": False}]}
+        {"rows": [*twice, {"id": 1, "supported": True}]},
+        {"rows": [{"id": 0, "supported": False}]},
     )
-    assert asyncio.run(judge.ask(Verify(["a", "b"], reference="R"))) == [False, True]
+    assert asyncio.run(judge.ask(Verify(["a", "b"], reference="R"))) == [
+        False,
+        True,
+    ]
     assert '<statement id="0">a</statement>' in prompt(backend.requests[1])
     assert '<statement id="1">' not in prompt(backend.requests[1])
     judge, _ = says({"rows": twice}, {"rows": twice})
-    with pytest.raises(ItemError, match="statement 0 of 1 in verify, or gave it rows that differ"):
+    with pytest.raises(
+        ItemError,
+        match="statement 0 of 1 in verify, or gave it rows that differ",
+    ):
         asyncio.run(judge.ask(Verify(["a"], reference="R")))
 
 
 def test_equal_statements_are_kept_apart_by_position() -> None:
-    judge, _ = says({"rows": [{"id": 0, "supported": True}, {"id": 1, "supported": False}]})
-    assert asyncio.run(judge.ask(Verify(["a", "a"], reference="R"))) == [True, False]
+    judge, _ = says(
+        {"rows": [{"id": 0, "supported": True}, {"id": 1, "supported": False}]}
+    )
+    assert asyncio.run(judge.ask(Verify(["a", "a"], reference="R"))) == [
+        True,
+        False,
+    ]
 
 
 def test_verify_shows_the_picture_and_needs_evidence() -> None:
@@ -230,8 +289,13 @@ def test_verify_shows_the_picture_and_needs_evidence() -> None:
 
 
 def test_rewrite_is_stripped_and_one_line() -> None:
-    judge, backend = says("Sure! Here it is:\nthe man", '"the man holding a cup."')
-    assert asyncio.run(judge.ask(Rewrite("man holds cup"))) == "the man holding a cup"
+    judge, backend = says(
+        "Sure! Here it is:\nthe man", '"the man holding a cup."'
+    )
+    assert (
+        asyncio.run(judge.ask(Rewrite("man holds cup")))
+        == "the man holding a cup"
+    )
     assert "one noun phrase" in prompt(backend.requests[1])
 
 
@@ -239,7 +303,14 @@ def test_caption_states_language_words_context_and_what_is_known() -> None:
     judge, backend = says("Ein Hafen.")
     options: dict[str, Any] = {"language": "German", "words": (150, 200)}
     found = asyncio.run(
-        judge.ask(Caption([PICTURE], context="Photographs of 1928.", note="june 1928", **options))
+        judge.ask(
+            Caption(
+                [PICTURE],
+                context="Photographs of 1928.",
+                note="june 1928",
+                **options,
+            )
+        )
     )
     assert found == "Ein Hafen."
     text = prompt(backend.requests[0])
@@ -248,40 +319,75 @@ def test_caption_states_language_words_context_and_what_is_known() -> None:
     assert "<note>\njune 1928\n</note>" in text
 
 
-def test_sequence_is_rated_by_sight_or_by_words_and_never_by_a_mixture() -> None:
+def test_sequence_is_rated_by_sight_or_by_words_and_never_by_a_mixture() -> (
+    None
+):
     judge, backend = says(*[{"reason": "r", "score": 7}] * 3)
     shown = asyncio.run(
-        judge.ask(RateSequence([JudgedFrame(PICTURE, note="june"), JudgedFrame(PICTURE)]))
+        judge.ask(
+            RateSequence(
+                [JudgedFrame(PICTURE, note="june"), JudgedFrame(PICTURE)]
+            )
+        )
     )
     assert (shown.value, shown.reason) == (7, "r")
     parts = backend.requests[0].messages[-1].parts
     assert parts[:4] == ("Picture 1:\n", PICTURE, "Picture 2:\n", PICTURE)
     asyncio.run(
-        judge.ask(RateSequence([JudgedFrame(caption="a"), JudgedFrame(caption="b")], anchors=True))
+        judge.ask(
+            RateSequence(
+                [JudgedFrame(caption="a"), JudgedFrame(caption="b")],
+                anchors=True,
+            )
+        )
     )
     assert "that is a 9" in prompt(backend.requests[1])
     assert "that is a 9" not in prompt(backend.requests[0])
     with pytest.raises(ItemError, match="1 of 2 pictures missing"):
-        asyncio.run(judge.ask(RateSequence([JudgedFrame(PICTURE), JudgedFrame(caption="b")])))
+        asyncio.run(
+            judge.ask(
+                RateSequence([JudgedFrame(PICTURE), JudgedFrame(caption="b")])
+            )
+        )
     with pytest.raises(ItemError, match="needs a picture or a caption"):
-        asyncio.run(judge.ask(RateTransition(JudgedFrame(caption="a"), JudgedFrame())))
+        asyncio.run(
+            judge.ask(RateTransition(JudgedFrame(caption="a"), JudgedFrame()))
+        )
 
 
 def test_replicates_of_a_rating_have_their_own_seeds_and_temperature() -> None:
     judge, backend = says(*[{"reason": "", "score": s} for s in (5, 6, 7)])
     shots = [JudgedFrame(caption="a"), JudgedFrame(caption="b")]
-    ratings = [asyncio.run(judge.ask(RateSequence(shots), Draw(r, 0.7))).value for r in range(3)]
+    ratings = [
+        asyncio.run(judge.ask(RateSequence(shots), Draw(r, 0.7))).value
+        for r in range(3)
+    ]
     assert ratings == [5, 6, 7]
     assert [request.replicate for request in backend.requests] == [0, 1, 2]
-    assert {request.sampling.temperature for request in backend.requests} == {0.7}
+    assert {request.sampling.temperature for request in backend.requests} == {
+        0.7
+    }
 
 
 @pytest.mark.parametrize(
-    "ranks", [[1, 1, 2], [1, 2], [1, 2, 3, 4], [0, 1, 2], [1, 2, "third"], "1, 2, 3", None]
+    "ranks",
+    [
+        [1, 1, 2],
+        [1, 2],
+        [1, 2, 3, 4],
+        [0, 1, 2],
+        [1, 2, "third"],
+        "1, 2, 3",
+        None,
+    ],
 )
 def test_ranks_that_are_no_permutation_get_one_repair(ranks: object) -> None:
     judge, backend = says({"ranks": ranks}, {"ranks": [2, 3, 1]})
-    assert asyncio.run(judge.ask(Rank(["a", "b", "c"], images=[PICTURE]))) == [2, 3, 1]
+    assert asyncio.run(judge.ask(Rank(["a", "b", "c"], images=[PICTURE]))) == [
+        2,
+        3,
+        1,
+    ]
     assert len(backend.requests) == 2
     judge, _ = says({"ranks": ranks}, {"ranks": ranks})
     with pytest.raises(ItemError, match="no usable answer to rank"):
@@ -290,41 +396,76 @@ def test_ranks_that_are_no_permutation_get_one_repair(ranks: object) -> None:
 
 def test_classify_keeps_to_the_offered_categories_and_one_high() -> None:
     categories = {"nature": "Plants and land.", "trade": "Shops."}
-    good = [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "Low"}]
+    good = [
+        {"name": "nature", "rating": "High"},
+        {"name": "trade", "rating": "Low"},
+    ]
     judge, _ = says({"categories": good})
     assert asyncio.run(judge.ask(Classify(categories, images=[PICTURE]))) == [
         Category("nature", "High"),
         Category("trade", "Low"),
     ]
     for bad in (
-        [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "High"}],
+        [
+            {"name": "nature", "rating": "High"},
+            {"name": "trade", "rating": "High"},
+        ],
         [{"name": "war", "rating": "Low"}],
         [{"name": "nature", "rating": "high"}],
         [{"name": "nature", "rating": "Low"}] * 2,
     ):
         judge, _ = says({"categories": bad}, {"categories": []})
-        assert asyncio.run(judge.ask(Classify(categories, text="A tree."))) == []
+        assert (
+            asyncio.run(judge.ask(Classify(categories, text="A tree."))) == []
+        )
 
 
 def test_translate_gives_clauses_in_order() -> None:
-    rows = [{"source": "Ein Hund", "translation": "A dog"}, {"source": "b", "translation": "c"}]
+    rows = [
+        {"source": "Ein Hund", "translation": "A dog"},
+        {"source": "b", "translation": "c"},
+    ]
     judge, backend = says({"clauses": rows})
-    found = asyncio.run(judge.ask(Translate("Ein Hund b", source="German", target="English")))
-    assert found == [TranslatedClause("Ein Hund", "A dog"), TranslatedClause("b", "c")]
+    found = asyncio.run(
+        judge.ask(Translate("Ein Hund b", source="German", target="English"))
+    )
+    assert found == [
+        TranslatedClause("Ein Hund", "A dog"),
+        TranslatedClause("b", "c"),
+    ]
     assert "from German into English" in prompt(backend.requests[0])
 
 
 def test_a_translation_that_leaves_out_a_clause_gets_one_repair() -> None:
     text = "यहाँ एक कुत्ता है, और वहाँ एक बिल्ली सोती है"
-    whole = [{"source": text, "translation": "Here is a dog, and there a cat sleeps"}]
+    whole = [
+        {
+            "source": text,
+            "translation": "Here is a dog, and there a cat sleeps",
+        }
+    ]
     half = [{"source": "यहाँ एक कुत्ता है", "translation": "Here is a dog"}]
     judge, backend = says({"clauses": half}, {"clauses": whole})
-    found = asyncio.run(judge.ask(Translate(text, source="Hindi", target="English")))
+    found = asyncio.run(
+        judge.ask(Translate(text, source="Hindi", target="English"))
+    )
     assert [clause.source for clause in found] == [text]
     assert "leave out" in prompt(backend.requests[1])
-    loosely = [{"source": text.replace(",", "").replace("और ", ""), "translation": "x"}]
+    loosely = [
+        {
+            "source": text.replace(",", "").replace("और ", ""),
+            "translation": "x",
+        }
+    ]
     judge, _ = says({"clauses": loosely})  # one short word less is let pass
-    assert len(asyncio.run(judge.ask(Translate(text, source="Hindi", target="English")))) == 1
+    assert (
+        len(
+            asyncio.run(
+                judge.ask(Translate(text, source="Hindi", target="English"))
+            )
+        )
+        == 1
+    )
 
 
 def test_empty_list_of_statements_is_an_answer() -> None:
@@ -344,7 +485,9 @@ FAIR, UNFAIR = "A clear view of a cat.", "The cat has no bicycle."
 
 def test_reviews_come_one_per_kind() -> None:
     judge, backend = says({"reviews": [FAIR, f" {UNFAIR} "]})
-    found = asyncio.run(judge.ask(Review([PICTURE], ["fair", "unfair"], language="English")))
+    found = asyncio.run(
+        judge.ask(Review([PICTURE], ["fair", "unfair"], language="English"))
+    )
     assert found == [FAIR, UNFAIR]
     assert "1. fair\n2. unfair" in prompt(backend.requests[0])
     with pytest.raises(ItemError, match="needs a picture"):
@@ -360,7 +503,10 @@ def test_reviews_come_one_per_kind() -> None:
         ([FAIR, 3], "must hold 2 texts"),
         ([FAIR, FAIR], "two reviews are the same"),
         ([FAIR, "- A cat, sitting still."], "review 2 has a list or heading"),
-        (["1. A cat.\n2. A mat. Well lit.", FAIR], "review 1 has a list or heading"),
+        (
+            ["1. A cat.\n2. A mat. Well lit.", FAIR],
+            "review 1 has a list or heading",
+        ),
         ([FAIR, 2 * UNFAIR], "at most 1.5 times the shortest"),
     ],
 )
@@ -402,18 +548,34 @@ class Nothing(Judge):
         lambda judge: judge.ask(MeasureSurprisal(["x"], prompt="y")),
     ],
 )
-def test_judge_without_an_operation_names_those_that_have_it(call: Callable[[Judge], Any]) -> None:
-    with pytest.raises(ConfigError, match=r"Nothing has no operation .* judge='openai:MODEL'"):
+def test_judge_without_an_operation_names_those_that_have_it(
+    call: Callable[[Judge], Any],
+) -> None:
+    with pytest.raises(
+        ConfigError, match=r"Nothing has no operation .* judge='openai:MODEL'"
+    ):
         asyncio.run(call(Nothing()))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda j: j.ask(Assess("A cat.", ("overall",))), "by a picture or by references"),
-        (lambda j: j.ask(Assess("A cat.", (), references=["A cat."])), "aspects"),
-        (lambda j: j.ask(Assess("A cat.", STYLE, references=["A cat."])), "aspects"),
-        (lambda j: j.ask(GradeDescription("A cat.", images=[])), "grade needs a picture"),
+        (
+            lambda j: j.ask(Assess("A cat.", ("overall",))),
+            "by a picture or by references",
+        ),
+        (
+            lambda j: j.ask(Assess("A cat.", (), references=["A cat."])),
+            "aspects",
+        ),
+        (
+            lambda j: j.ask(Assess("A cat.", STYLE, references=["A cat."])),
+            "aspects",
+        ),
+        (
+            lambda j: j.ask(GradeDescription("A cat.", images=[])),
+            "grade needs a picture",
+        ),
     ],
 )
 def test_a_description_without_evidence_or_aspect_is_not_asked_about(
@@ -427,11 +589,17 @@ def test_a_description_without_evidence_or_aspect_is_not_asked_about(
 
 def test_grade_counts_whole_digits_only() -> None:
     def answer(request: Request) -> Answer:
-        first = (("10", math.log(0.5)), ("7", math.log(0.25)), ("3", math.log(0.25)))
+        first = (
+            ("10", math.log(0.5)),
+            ("7", math.log(0.25)),
+            ("3", math.log(0.25)),
+        )
         return Answer((Sample("10", "length", first),), "m")
 
     judge = LLMJudge(Scripted(answer, top_logprobs=20))
-    grade = asyncio.run(judge.ask(GradeDescription("A cat.", images=[PICTURE])))
+    grade = asyncio.run(
+        judge.ask(GradeDescription("A cat.", images=[PICTURE]))
+    )
     assert grade.value == pytest.approx(5.0)
     assert grade.mass == pytest.approx(0.5)
     assert len(grade.probabilities) == 10

@@ -24,7 +24,9 @@ class Mood(ModelOperation[str]):
     text = "A calm lake."
 
     async def put(self, model: Respondent) -> str:
-        return await model.text(model.render({"text": self.text}), str, max_tokens=8, typical="sad")
+        return await model.text(
+            model.render({"text": self.text}), str, max_tokens=8, typical="sad"
+        )
 
 
 def test_a_judge_made_before_puts_the_prompt_of_the_class() -> None:
@@ -38,23 +40,36 @@ def test_a_judge_made_before_puts_the_prompt_of_the_class() -> None:
 
     assert asyncio.run(judge.ask(Named())) == "calm"
     system, user = model.requests[0].messages
-    assert system.text.startswith("You name moods.\n\nEverything between markers")
+    assert system.text.startswith(
+        "You name moods.\n\nEverything between markers"
+    )
     assert user.text == "Which mood?\n<text>\nA calm lake.\n</text>"
-    assert judge.identity == identity  # all prompts of beholder: packages change no signatures
+    assert (
+        judge.identity == identity
+    )  # all prompts of beholder: packages change no signatures
     assert "prompts@" in judge.identity_for(["toy_mood"])
 
 
 def test_another_prompt_of_the_class_changes_the_identity() -> None:
     found = []
     for text in (PROMPT, PROMPT.replace("Which", "What")):
-        type("Named", (Mood,), {"template": text, "__module__": __name__}, name="toy_mood")
-        found.append(LLMJudge(Scripted(lambda request: "")).identity_for(["toy_mood"]))
+        type(
+            "Named",
+            (Mood,),
+            {"template": text, "__module__": __name__},
+            name="toy_mood",
+        )
+        found.append(
+            LLMJudge(Scripted(lambda request: "")).identity_for(["toy_mood"])
+        )
     assert found[0] != found[1]
 
 
 def test_a_folder_may_replace_it(tmp_path: Path) -> None:
     (tmp_path / "toy_mood.v3.txt").write_text("[system]\nS\n[user]\n$text\n")
-    with pytest.raises(ConfigError, match="no operation uses a prompt called 'toy_mood'"):
+    with pytest.raises(
+        ConfigError, match="no operation uses a prompt called 'toy_mood'"
+    ):
         Templates(tmp_path)
     type("Named", (Mood,), {"template": PROMPT}, name="toy_mood")
     assert Templates(tmp_path)["toy_mood"].version == 3
@@ -63,7 +78,9 @@ def test_a_folder_may_replace_it(tmp_path: Path) -> None:
 
 def test_a_name_that_is_taken_is_refused() -> None:
     verify = OPERATIONS["verify"]
-    with pytest.raises(ConfigError, match=r"'verify' is taken by .*statements\.Verify; choose"):
+    with pytest.raises(
+        ConfigError, match=r"'verify' is taken by .*statements\.Verify; choose"
+    ):
         type("Check", (Mood,), {}, name="verify")
     assert OPERATIONS["verify"] is verify
 
@@ -92,5 +109,8 @@ def test_a_class_that_cannot_be_put_is_refused(
 
 def test_an_operation_without_a_prompt_says_where_it_belongs() -> None:
     named = type("Named", (Mood,), {}, name="toy_mood")
-    with pytest.raises(ConfigError, match="'toy_mood' has no prompt; write it into the attribute"):
+    with pytest.raises(
+        ConfigError,
+        match="'toy_mood' has no prompt; write it into the attribute",
+    ):
         asyncio.run(LLMJudge(Scripted(lambda request: "")).ask(named()))

@@ -59,7 +59,9 @@ def judge_who_says(value: object) -> LLMJudge:
 def test_grades_are_averaged_and_each_judge_kept() -> None:
     kept = InMemory()
     panel = Panel([judge_who_says(grade) for grade in ("2", "3", "5")], kept)
-    grade = asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat.")))[0]
+    grade = asyncio.run(
+        panel.ask(Presence([Question("entity", "cat")], "A cat."))
+    )[0]
     assert grade.value == pytest.approx(10 / 3)
     assert grade.probabilities == pytest.approx((0, 1 / 3, 1 / 3, 0, 1 / 3))
     said = {judge: value for (_, _, judge), value in kept.ratings.items()}
@@ -68,12 +70,19 @@ def test_grades_are_averaged_and_each_judge_kept() -> None:
 
 @pytest.mark.parametrize(
     ("votes", "verdict"),
-    [((True, True, False), True), ((True, False), False), ((False,) * 3, False)],
+    [
+        ((True, True, False), True),
+        ((True, False), False),
+        ((False,) * 3, False),
+    ],
 )
 def test_majority_decides_and_a_tie_is_not_supported(
     votes: tuple[bool, ...], verdict: bool
 ) -> None:
-    members = [judge_who_says({"rows": [{"id": 0, "supported": vote}]}) for vote in votes]
+    members = [
+        judge_who_says({"rows": [{"id": 0, "supported": vote}]})
+        for vote in votes
+    ]
     panel = Panel(members, InMemory())
     assert asyncio.run(panel.ask(Verify(["a"], reference="R"))) == [verdict]
 
@@ -91,11 +100,21 @@ def test_match_without_majority_is_no_match() -> None:
 
 def test_ratings_and_ranks_are_averaged() -> None:
     panel = Panel(
-        [judge_who_says({"reason": r, "score": s}) for r, s in (("x", 4), ("y", 9))], InMemory()
+        [
+            judge_who_says({"reason": r, "score": s})
+            for r, s in (("x", 4), ("y", 9))
+        ],
+        InMemory(),
     )
     rating = asyncio.run(panel.ask(RateSequence(FRAMES)))
-    assert (rating.value, rating.reason) == (6, "x | y")  # 6.5 rounds half to even
-    panel = Panel([judge_who_says({"ranks": r}) for r in ([1, 2, 3], [3, 1, 2])], InMemory())
+    assert (rating.value, rating.reason) == (
+        6,
+        "x | y",
+    )  # 6.5 rounds half to even
+    panel = Panel(
+        [judge_who_says({"ranks": r}) for r in ([1, 2, 3], [3, 1, 2])],
+        InMemory(),
+    )
     # Mean ranks 2, 1.5, 2.5.
     assert asyncio.run(panel.ask(Rank(["a", "b", "c"]))) == [2, 1, 3]
 
@@ -110,40 +129,71 @@ def test_replicates_ask_the_same_model_again_and_are_kept_apart() -> None:
     member = LLMJudge(Scripted(answer))
     kept = InMemory()
     panel = Panel([member] * 3, kept)
-    assert asyncio.run(panel.ask(RateSequence(FRAMES), Draw(temperature=0.7))).value == 4
+    assert (
+        asyncio.run(
+            panel.ask(RateSequence(FRAMES), Draw(temperature=0.7))
+        ).value
+        == 4
+    )
     assert sorted(asked) == [0, 1, 2]
     assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0]
     asyncio.run(panel.ask(RateSequence(FRAMES), Draw(1, 0.7)))
     assert sorted(asked) == [0, 1, 2, 3, 4, 5]
     # The repeat is rated beside the first, and does not take its place.
     assert sorted(kept.ratings.values()) == [3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
-    assert {judge for (_, _, judge) in kept.ratings} == {"judge 0", "judge 1", "judge 2"}
+    assert {judge for (_, _, judge) in kept.ratings} == {
+        "judge 0",
+        "judge 1",
+        "judge 2",
+    }
 
 
 def test_panel_and_replicates_are_built_from_text(tmp_path: Path) -> None:
     rules = tmp_path / "rules.jsonl"
-    rules.write_text('{"contains": "story", "answer": {"reason": "", "score": 8}}\n')
+    rules.write_text(
+        '{"contains": "story", "answer": {"reason": "", "score": 8}}\n'
+    )
     file = AnswerFile(tmp_path / "run.sqlite")
-    one = judges.judge(f"scripted(model={str(rules)!r}, replicates=3)", answers=Answers(file))
+    one = judges.judge(
+        f"scripted(model={str(rules)!r}, replicates=3)", answers=Answers(file)
+    )
     assert asyncio.run(one.ask(RateSequence(FRAMES))).value == 8
     assert one.identity.count("t=0.7") == 3
-    assert [row[2:] for row in file.ratings()] == [(f"judge {i}", 8.0) for i in range(3)]
+    assert [row[2:] for row in file.ratings()] == [
+        (f"judge {i}", 8.0) for i in range(3)
+    ]
     file.close()
-    two = judges.judge(f"panel(scripted:{rules}, scripted(model={str(rules)!r}, samples=3))")
+    two = judges.judge(
+        f"panel(scripted:{rules}, scripted(model={str(rules)!r}, samples=3))"
+    )
     assert asyncio.run(two.ask(RateSequence(FRAMES))).value == 8
-    assert re.match(r"panel\(scripted:scripted\+[0-9a-f]{8}\(mean of 5,", two.identity)
+    assert re.match(
+        r"panel\(scripted:scripted\+[0-9a-f]{8}\(mean of 5,", two.identity
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("opnai:m", r"no judge is called 'opnai'; did you mean 'openai'.*openai:MODEL.*panel"),
+        (
+            "opnai:m",
+            r"no judge is called 'opnai'; did you mean 'openai'.*openai:MODEL.*panel",
+        ),
         ("openai", "'openai' names no model; write for example openai:MODEL"),
         ("openai(model='m', temprature=1)", "temprature"),
-        ("openai(model='m', temperature=3)", "temperature=3: expected a number from 0 to 2"),
-        ("openai(model='m', concurrency=0)", "concurrency=0: expected a number above 0"),
+        (
+            "openai(model='m', temperature=3)",
+            "temperature=3: expected a number from 0 to 2",
+        ),
+        (
+            "openai(model='m', concurrency=0)",
+            "concurrency=0: expected a number above 0",
+        ),
         ("openai(model='m', replicates=0)", "replicates=0"),
-        ("openai('m', replicates=2, temperature=0)", "2 replicates at temperature 0 would repeat"),
+        (
+            "openai('m', replicates=2, temperature=0)",
+            "2 replicates at temperature 0 would repeat",
+        ),
         ("panel(openai:a)", "at least two judges"),
     ],
 )
@@ -164,23 +214,34 @@ def test_assessments_are_averaged_by_aspect_with_all_reasons() -> None:
         {"reason": "b", "overall": 5, "mistakes": 5},
     ]
     panel = Panel([judge_who_says(value) for value in said], kept)
-    found = asyncio.run(panel.ask(Assess("A cat.", ("overall", "mistakes"), references=["A cat."])))
+    found = asyncio.run(
+        panel.ask(
+            Assess("A cat.", ("overall", "mistakes"), references=["A cat."])
+        )
+    )
     assert found.grades == {"overall": 3.5, "mistakes": 5.0}
     assert found.reason == "a | b"
     assert sorted(kept.ratings.values()) == [2.0, 5.0, 5.0, 5.0]
 
 
 def test_a_panel_sees_only_if_all_its_members_do() -> None:
-    sees, blind = (LLMJudge(Scripted(lambda request: "5", images=eyes)) for eyes in (True, False))
+    sees, blind = (
+        LLMJudge(Scripted(lambda request: "5", images=eyes))
+        for eyes in (True, False)
+    )
     Panel([sees, sees], InMemory()).check_can(GradeDescription, images=True)
     with pytest.raises(ConfigError, match="does not take pictures"):
-        Panel([sees, blind], InMemory()).check_can(GradeDescription, images=True)
+        Panel([sees, blind], InMemory()).check_can(
+            GradeDescription, images=True
+        )
 
 
 PICTURE = Image(b"", "image/png")
 
 
-def turns(says: dict[int, object], model: str = "scripted") -> tuple[LLMJudge, Scripted]:
+def turns(
+    says: dict[int, object], model: str = "scripted"
+) -> tuple[LLMJudge, Scripted]:
     """A model that says one thing per replicate."""
 
     def answer(request: Request) -> str:
@@ -212,7 +273,8 @@ class Merged:
 
 def placed(*answers: str) -> dict[str, object]:
     rows = [
-        {"id": i, "answer": a, "evidence": "none", "quote": None} for i, a in enumerate(answers)
+        {"id": i, "answer": a, "evidence": "none", "quote": None}
+        for i, a in enumerate(answers)
     ]
     return {"rows": rows}
 
@@ -227,21 +289,30 @@ MERGED = {
     ),
     "match_nearest": Merged(
         MatchNearest(["a"], ["x", "y"]),
-        ({"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 0, "reference": 1}]}),
+        (
+            {"matches": [{"id": 0, "reference": 1}]},
+            {"matches": [{"id": 0, "reference": 1}]},
+        ),
         lambda found: found,
         [1],
         (),
     ),
     "match": Merged(
         MatchStatements(["a"], ["x", "y"]),
-        ({"matches": [{"id": 0, "reference": 1}]}, {"matches": [{"id": 0, "reference": 1}]}),
+        (
+            {"matches": [{"id": 0, "reference": 1}]},
+            {"matches": [{"id": 0, "reference": 1}]},
+        ),
         lambda found: found,
         [1],
         (),
     ),
     "contradict": Merged(
         Contradict([Question("entity", "dog")], "A cat sleeps."),
-        ({"rows": [{"id": 0, "instead": "a cat"}]}, {"rows": [{"id": 0, "instead": None}]}),
+        (
+            {"rows": [{"id": 0, "instead": "a cat"}]},
+            {"rows": [{"id": 0, "instead": None}]},
+        ),
         lambda found: found,
         [None],
         (0.0, 1.0),
@@ -252,12 +323,16 @@ MERGED = {
             {"rows": [{"id": 0, "state": "contradicted", "quote": "sleeps"}]},
             {"rows": [{"id": 0, "state": "met", "quote": "a cat"}]},
         ),
-        lambda found: [(one.state, one.spans, one.tied, one.changed) for one in found],
+        lambda found: [
+            (one.state, one.spans, one.tied, one.changed) for one in found
+        ],
         [("contradicted", ((6, 12),), True, True)],  # a tie is never met
         (0.0, 1.0),
     ),
     "answer_questions": Merged(
-        AnswerQuestions([TextQuestion("Who?", ("a cat", "a dog"))], "A cat sleeps."),
+        AnswerQuestions(
+            [TextQuestion("Who?", ("a cat", "a dog"))], "A cat sleeps."
+        ),
         (
             {"rows": [{"id": 0, "choice": "A", "quote": "cat"}]},
             {"rows": [{"id": 0, "choice": "B", "quote": "cat"}]},
@@ -268,7 +343,8 @@ MERGED = {
     ),
     "answer_from_pictures": Merged(
         AnswerFromPictures(
-            [TextQuestion("Who?", ("a cat", "a dog"))], images=[Image(b"x", "image/png")]
+            [TextQuestion("Who?", ("a cat", "a dog"))],
+            images=[Image(b"x", "image/png")],
         ),
         (
             {"rows": [{"id": 0, "choice": None, "quote": None}]},
@@ -310,7 +386,10 @@ MERGED = {
     ),
     "verify": Merged(
         Verify(["a"], reference="R"),
-        ({"rows": [{"id": 0, "supported": True}]}, {"rows": [{"id": 0, "supported": False}]}),
+        (
+            {"rows": [{"id": 0, "supported": True}]},
+            {"rows": [{"id": 0, "supported": False}]},
+        ),
         lambda found: found,
         [False],
         (0.0, 1.0),
@@ -336,7 +415,11 @@ MERGED = {
         Rank(["a", "b", "c"]),
         ({"ranks": [3, 1, 2]}, {"ranks": [3, 2, 1]}),
         lambda ranks: ranks,
-        [3, 1, 2],  # mean ranks 3, 1.5, 1.5: of equal ones the first comes first
+        [
+            3,
+            1,
+            2,
+        ],  # mean ranks 3, 1.5, 1.5: of equal ones the first comes first
         (1.0, 1.0, 2.0, 2.0, 3.0, 3.0),
     ),
     "assess": Merged(
@@ -347,7 +430,12 @@ MERGED = {
         (2.0, 5.0),
     ),
     "assess_in_context": Merged(
-        AssessInContext("A cat.", ("overall",), references=["A cat."], context={"page": "A pet."}),
+        AssessInContext(
+            "A cat.",
+            ("overall",),
+            references=["A cat."],
+            context={"page": "A pet."},
+        ),
         ({"reason": "x", "overall": 2}, {"reason": "y", "overall": 5}),
         lambda found: (found.grades, found.reason),
         ({"overall": 3.5}, "x | y"),
@@ -355,7 +443,10 @@ MERGED = {
     ),
     "place_text": Merged(
         PlaceText("A cat.", {"page": "A cat sleeps."}),
-        (placed("no", "no", "simple", "no"), placed("no", "no", "simple", "yes")),
+        (
+            placed("no", "no", "simple", "no"),
+            placed("no", "no", "simple", "yes"),
+        ),
         lambda found: [one.state for one in found],
         ["no", "no", "simple", "unclear"],
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),  # they differ in the last
@@ -371,12 +462,16 @@ MERGED = {
 
 
 @pytest.mark.parametrize("name", MERGED)
-def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(name: str) -> None:
+def test_a_panel_of_replicates_asks_each_apart_and_makes_one_answer(
+    name: str,
+) -> None:
     case = MERGED[name]
     # Repeat 3 of a panel of two seats are the replicates 6 and 7 of its member.
     member, backend = turns({6: case.says[0], 7: case.says[1]})
     kept = InMemory()
-    found = asyncio.run(Panel([member] * 2, kept).ask(case.operation, Draw(3, 0.5)))
+    found = asyncio.run(
+        Panel([member] * 2, kept).ask(case.operation, Draw(3, 0.5))
+    )
     assert case.together(found) == case.expected
     assert sorted(request.replicate for request in backend.requests) == [6, 7]
     assert tuple(sorted(kept.ratings.values())) == case.noted
@@ -388,7 +483,9 @@ def test_a_question_about_another_picture_is_another_question() -> None:
     row = {"rows": [{"id": 0, "choice": "A", "quote": None}]}
     panel = Panel([judge_who_says(row)] * 2, kept)
     for picture in (PICTURE, Image(b"x", "image/png"), PICTURE):
-        asked = AnswerFromPictures([TextQuestion("Which?", ("a", "b"))], images=[picture])
+        asked = AnswerFromPictures(
+            [TextQuestion("Which?", ("a", "b"))], images=[picture]
+        )
         asyncio.run(panel.ask(asked))
     assert len({question for _, question, _ in kept.ratings}) == 2
 
@@ -410,12 +507,20 @@ def noting(backend: str, asked: dict[str, list[int]]) -> LLMJudge:
     return LLMJudge(Scripted(answer, model=backend), samples=1)
 
 
-def test_one_model_under_several_judges_is_asked_for_repeats_of_its_own() -> None:
+def test_one_model_under_several_judges_is_asked_for_repeats_of_its_own() -> (
+    None
+):
     """Else both seats ask for one answer, pay for it twice, and one of the two is kept."""
     asked: dict[str, list[int]] = {}
-    panel = Panel([noting(name, asked) for name in ("a", "a", "b", "a")], InMemory())
+    panel = Panel(
+        [noting(name, asked) for name in ("a", "a", "b", "a")], InMemory()
+    )
     for repeat in range(2):
-        asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat."), Draw(repeat)))
+        asyncio.run(
+            panel.ask(
+                Presence([Question("entity", "cat")], "A cat."), Draw(repeat)
+            )
+        )
     # Four seats, so that the second repeat begins at 4.
     assert {name: sorted(numbers) for name, numbers in asked.items()} == {
         "a": [0, 1, 2, 4, 5, 6],
@@ -429,10 +534,17 @@ def test_a_model_in_a_panel_of_the_panel_is_counted_with_the_others() -> None:
     def one(name: str) -> LLMJudge:
         return noting(name, asked)
 
-    inner = [Panel([one("a"), one("a")], InMemory()), Panel([one("a"), one("b")], InMemory())]
+    inner = [
+        Panel([one("a"), one("a")], InMemory()),
+        Panel([one("a"), one("b")], InMemory()),
+    ]
     panel = Panel([one("a"), *inner, one("b")], InMemory())
     for repeat in range(2):
-        asyncio.run(panel.ask(Presence([Question("entity", "cat")], "A cat."), Draw(repeat)))
+        asyncio.run(
+            panel.ask(
+                Presence([Question("entity", "cat")], "A cat."), Draw(repeat)
+            )
+        )
     # Each inner panel takes two numbers of its models: a 0; then 2 and 3; then 4 of a and of b;
     # then b 6. Seven at most, in twos: the second repeat begins at 8.
     assert {name: sorted(numbers) for name, numbers in asked.items()} == {
@@ -442,16 +554,24 @@ def test_a_model_in_a_panel_of_the_panel_is_counted_with_the_others() -> None:
 
 
 def test_every_operation_that_panels_merge_is_in_the_table() -> None:
-    kinds = {name for name, kind in OPERATIONS.items() if issubclass(kind, PanelOperation)}
+    kinds = {
+        name
+        for name, kind in OPERATIONS.items()
+        if issubclass(kind, PanelOperation)
+    }
     assert set(MERGED) == kinds
 
 
-def test_what_cannot_be_averaged_comes_from_the_first_judge_as_it_was_asked() -> None:
+def test_what_cannot_be_averaged_comes_from_the_first_judge_as_it_was_asked() -> (
+    None
+):
     first, backend = turns({2: "the a"})
     second, unasked = turns({})
     panel = Panel([first, second], InMemory())
     assert asyncio.run(panel.ask(Rewrite("a"), Draw(2, 0.9))) == "the a"
-    assert [(r.replicate, r.sampling.temperature) for r in backend.requests] == [(2, 0.9)]
+    assert [
+        (r.replicate, r.sampling.temperature) for r in backend.requests
+    ] == [(2, 0.9)]
     assert unasked.requests == []
 
 
@@ -460,7 +580,12 @@ def test_a_panel_can_what_all_its_members_can() -> None:
     assert Panel([model, rules], InMemory()).can(Presence)
     assert not Panel([model, rules], InMemory()).can(AlignWords)
     assert Panel([rules, rules], InMemory()).can(AlignWords)
-    with pytest.raises(ConfigError, match="BuiltinJudge has no operation 'rank'; a model has"):
+    with pytest.raises(
+        ConfigError, match="BuiltinJudge has no operation 'rank'; a model has"
+    ):
         Panel([model, rules], InMemory()).check_can(Rank)
-    with pytest.raises(ConfigError, match="LLMJudge has no operation 'align_words'; the built-in"):
+    with pytest.raises(
+        ConfigError,
+        match="LLMJudge has no operation 'align_words'; the built-in",
+    ):
         asyncio.run(model.ask(AlignWords("a", ["b"])))

@@ -14,7 +14,13 @@ from beholder.backends import Answer, Request, Sample, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
 from beholder.judges.operations import Question
-from beholder.judges.probes import Fitness, Probe, fitness, position_bias, probes
+from beholder.judges.probes import (
+    Fitness,
+    Probe,
+    fitness,
+    position_bias,
+    probes,
+)
 
 TEXT = "A red cup."
 FOUR = [
@@ -38,7 +44,11 @@ def judge(grade: Callable[[str], int | str]) -> LLMJudge:
 
 
 def measured(grade: Callable[[str], int | str], **options: float) -> Fitness:
-    return asyncio.run(fitness(judge(grade), asked=FOUR, threshold=options.get("threshold", 3)))
+    return asyncio.run(
+        fitness(
+            judge(grade), asked=FOUR, threshold=options.get("threshold", 3)
+        )
+    )
 
 
 def by_unit(cup: int, red: int, blue: int, plate: int) -> Callable[[str], int]:
@@ -59,12 +69,16 @@ def test_there_are_200_probes_half_of_them_stated_and_none_twice() -> None:
     assert len({(p.text, p.question) for p in probes()}) == 200
     assert Counter(Counter(p.text for p in probes()).values()) == {10: 20}
     first = next(p for p in probes() if p.question.kind == "relation")
-    assert first.question == Question("relation", "holds", "the man", "the umbrella")
+    assert first.question == Question(
+        "relation", "holds", "the man", "the umbrella"
+    )
 
 
 def test_shares_of_pairs_and_of_answers_are_counted() -> None:
     found = measured(by_unit(cup=5, red=3, blue=3, plate=1))
-    assert found.auc == pytest.approx((1 + 1 + 1 + 0.5) / 4)  # red and blue are level
+    assert found.auc == pytest.approx(
+        (1 + 1 + 1 + 0.5) / 4
+    )  # red and blue are level
     assert found.auc_by_kind["altered"] == pytest.approx(0.75)
     assert found.auc_by_kind["foreign"] == 1.0
     assert math.isnan(found.auc_by_kind["swapped"])
@@ -75,7 +89,9 @@ def test_shares_of_pairs_and_of_answers_are_counted() -> None:
     assert found.reliability == [(0.0, 0.0, 1), (0.5, 0.5, 2), (1.0, 1.0, 1)]
     assert found.calibration_error == 0.0
     assert found.n_failed == 0
-    assert found.position_bias == -3.0  # rank 1 for the first place, 4 for the last
+    assert (
+        found.position_bias == -3.0
+    )  # rank 1 for the first place, 4 for the last
     assert found.verdict == "weak"
 
 
@@ -83,7 +99,10 @@ def test_a_judge_that_knows_is_fit_wherever_its_scale_lies() -> None:
     found = measured(by_unit(cup=2, red=2, blue=1, plate=1))
     assert (found.auc, found.verdict) == (1.0, "fit")
     assert found.right == 0.5
-    assert (found.calibration.best.f1, found.calibration.best.threshold) == (1.0, 2.0)
+    assert (found.calibration.best.f1, found.calibration.best.threshold) == (
+        1.0,
+        2.0,
+    )
     assert found.calibration_error == pytest.approx((2 * 0.75 + 2 * 0.0) / 4)
 
 
@@ -92,8 +111,14 @@ def test_a_judge_that_always_says_the_same_is_at_chance_and_unfit() -> None:
     assert (found.auc, found.verdict) == (0.5, "unfit")
 
 
-def test_answers_that_cannot_be_used_are_counted_and_the_others_go_on() -> None:
-    found = measured(lambda prompt: "none" if "plate" in prompt.rpartition("</target>")[2] else 5)
+def test_answers_that_cannot_be_used_are_counted_and_the_others_go_on() -> (
+    None
+):
+    found = measured(
+        lambda prompt: (
+            "none" if "plate" in prompt.rpartition("</target>")[2] else 5
+        )
+    )
     assert found.n_failed == 1
     assert "no usable answer to presence" in next(iter(found.failed))
     assert found.auc_by_kind["altered"] == 0.5
@@ -104,9 +129,13 @@ def test_answers_that_cannot_be_used_are_counted_and_the_others_go_on() -> None:
     assert math.isnan(nothing.auc)
 
 
-def test_too_many_failures_make_a_judge_unfit_that_is_right_otherwise() -> None:
+def test_too_many_failures_make_a_judge_unfit_that_is_right_otherwise() -> (
+    None
+):
     right = by_unit(cup=5, red=5, blue=1, plate=1)
-    found = measured(lambda prompt: "none" if "plate" in prompt else right(prompt))
+    found = measured(
+        lambda prompt: "none" if "plate" in prompt else right(prompt)
+    )
     assert found.auc == 1.0
     assert found.verdict == "unfit"
 

@@ -29,15 +29,29 @@ RECORDED = load_vectors("dcscore")["parse_cases"]
         ('{"a": "line\nbreak"}', {"a": "line\nbreak"}),
         ('[{"a": "x}"}]', [{"a": "x}"}]),
         ('<think>{"a": 2}</think>{"a": 1}', {"a": 1}),
-        ('Hm, {"a": 2}?\n</think>\n\n{"a": 1}', {"a": 1}),  # the template opened the thought
+        (
+            'Hm, {"a": 2}?\n</think>\n\n{"a": 1}',
+            {"a": 1},
+        ),  # the template opened the thought
     ],
 )
-def test_one_json_value_is_found_in_its_wrapping(said: str, value: Any) -> None:
+def test_one_json_value_is_found_in_its_wrapping(
+    said: str, value: Any
+) -> None:
     assert read_json(said) == value
 
 
 @pytest.mark.parametrize(
-    "said", ["", "none", '{"a": ', '{"a": 1} {"a": 2}', "42", '[{"a": 1},', "__import__('os')"]
+    "said",
+    [
+        "",
+        "none",
+        '{"a": ',
+        '{"a": 1} {"a": 2}',
+        "42",
+        '[{"a": 1},',
+        "__import__('os')",
+    ],
 )
 def test_answers_without_exactly_one_value_are_refused(said: str) -> None:
     with pytest.raises(BadAnswer):
@@ -62,11 +76,16 @@ def test_texts_without_a_comma_between_them_are_not_joined(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "value"),
     [
-        ("{'a': 'x', 'b': ['y',  # why\n 'z',],}", {"a": "x", "b": ["y", "z"]}),
+        (
+            "{'a': 'x', 'b': ['y',  # why\n 'z',],}",
+            {"a": "x", "b": ["y", "z"]},
+        ),
         ("['it\\'s', 'a \"b\" \\'c\\'']", ["it's", "a \"b\" 'c'"]),
     ],
 )
-def test_pythons_way_to_write_a_value_is_read_where_commas_stand(said: str, value: Any) -> None:
+def test_pythons_way_to_write_a_value_is_read_where_commas_stand(
+    said: str, value: Any
+) -> None:
     assert read_json(said) == value
 
 
@@ -99,8 +118,14 @@ A, B = {"fact": "a"}, {"fact": "b"}
         ('See [1]. [{"fact": "a"}] Hope this helps [2].', [A]),
         ('```\n[{"fact": "a"}]\n```', [A]),
         ('```JSON\n[{"fact": "a"}]\n```', [A]),
-        ('```json\n[{"fact": "a", "id": null}]\n``` as asked.', [{"fact": "a", "id": None}]),
-        ('```json\n[{"fact": "b"}]\n``` No:\n```json\n[{"fact": "a"}]\n```', [A]),
+        (
+            '```json\n[{"fact": "a", "id": null}]\n``` as asked.',
+            [{"fact": "a", "id": None}],
+        ),
+        (
+            '```json\n[{"fact": "b"}]\n``` No:\n```json\n[{"fact": "a"}]\n```',
+            [A],
+        ),
         ("[{'fact': 'a',}, {'fact': 'b'},]", [A, B]),
         ('```json\n[{"fact": "a"},\n```', [A]),
         ('[{"fact": "a"}, {"fact": "b"}, {"fact": "c and', [A, B]),
@@ -113,11 +138,15 @@ A, B = {"fact": "a"}, {"fact": "b"}
         ("[]", []),
     ],
 )
-def test_facts_that_the_public_parser_loses_are_read(said: str, facts: Any) -> None:
+def test_facts_that_the_public_parser_loses_are_read(
+    said: str, facts: Any
+) -> None:
     assert parse_facts(said) == facts
 
 
-@pytest.mark.parametrize("said", ["", "none", "42", "[1, 2]", '["a"]', "no facts here", "```json"])
+@pytest.mark.parametrize(
+    "said", ["", "none", "42", "[1, 2]", '["a"]', "no facts here", "```json"]
+)
 def test_answers_without_facts_are_refused(said: str) -> None:
     with pytest.raises(BadAnswer):
         parse_facts(said)

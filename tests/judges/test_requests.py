@@ -15,7 +15,14 @@ from typing import Any
 
 import pytest
 
-from beholder.backends import Answer, Capabilities, Image, Request, Scripted, Surprisal
+from beholder.backends import (
+    Answer,
+    Capabilities,
+    Image,
+    Request,
+    Scripted,
+    Surprisal,
+)
 from beholder.errors import BeholderError
 from beholder.judges import Draw, Grade, Judge, LLMJudge, Panel, Tally
 from beholder.judges.answers import InMemory, Record
@@ -37,10 +44,16 @@ class Model(Scripted):
             return turn.pop(0) if len(turn) > 1 else turn[0]
 
         super().__init__(answer)
-        self._capabilities = Capabilities("scripted", case.logprobs, case.structure, True)  # type: ignore[arg-type]
+        self._capabilities = Capabilities(
+            "scripted", case.logprobs, case.structure, True
+        )  # type: ignore[arg-type]
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
         return [Surprisal(1.5 * len(text), 2, len(text)) for text in texts]
 
@@ -62,11 +75,17 @@ def plain(value: Any) -> Any:
         return [value.value, list(value.probabilities), value.mass, value.read]
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    return (
+        asdict(value)
+        if is_dataclass(value) and not isinstance(value, type)
+        else value
+    )
 
 
 async def ask(judge: Judge, case: Case) -> Any:
-    return await judge.ask(case.build(), Draw(case.replicate, case.temperature))
+    return await judge.ask(
+        case.build(), Draw(case.replicate, case.temperature)
+    )
 
 
 def outcome(judge: Judge, case: Case) -> Any:
@@ -86,8 +105,13 @@ def observed(case: Case) -> dict[str, Any]:
     for most in (False, True):
         tally = Tally(answers="most" if most else "typical")
         one = LLMJudge(model, tally=tally, **case.judge)
-        outcome(one if case.seats == 1 else Panel([one] * case.seats, InMemory()), case)
-        dry.append([tally.n_calls, tally.prompt_tokens, tally.completion_tokens])
+        outcome(
+            one if case.seats == 1 else Panel([one] * case.seats, InMemory()),
+            case,
+        )
+        dry.append(
+            [tally.n_calls, tally.prompt_tokens, tally.completion_tokens]
+        )
     return {
         "outcome": said,
         "requests": [request.digest[:16] for request in model.requests],
@@ -96,25 +120,41 @@ def observed(case: Case) -> dict[str, Any]:
             f"{r.operation} {r.template} {r.replicate} {r.request[:8]}{r.request[64:]}"
             for r in kept.records
         ],
-        "ratings": sorted([*key, value] for key, value in kept.ratings.items()),
+        "ratings": sorted(
+            [*key, value] for key, value in kept.ratings.items()
+        ),
         "dry": dry,
     }
 
 
-@pytest.mark.parametrize("operation", sorted({case.operation for case in CASES.values()}))
-def test_requests_keys_and_outcomes_are_the_recorded_ones(operation: str) -> None:
-    names = [name for name, case in CASES.items() if case.operation == operation]
-    found = json.loads(json.dumps({name: observed(CASES[name]) for name in names}))
+@pytest.mark.parametrize(
+    "operation", sorted({case.operation for case in CASES.values()})
+)
+def test_requests_keys_and_outcomes_are_the_recorded_ones(
+    operation: str,
+) -> None:
+    names = [
+        name for name, case in CASES.items() if case.operation == operation
+    ]
+    found = json.loads(
+        json.dumps({name: observed(CASES[name]) for name in names})
+    )
     if os.environ.get("BEHOLDER_GOLDEN") == "write":
         RECORDED.update(found)
-        GOLDEN.write_text(json.dumps(RECORDED, ensure_ascii=False, indent=0), "utf-8")
+        GOLDEN.write_text(
+            json.dumps(RECORDED, ensure_ascii=False, indent=0), "utf-8"
+        )
     recorded = {name: RECORDED.get(name) for name in names}
     assert [name for name in names if found[name] != recorded[name]] == []
     assert found == recorded
 
 
 def test_every_operation_that_models_are_asked_has_a_case() -> None:
-    asked = {name for name, kind in OPERATIONS.items() if issubclass(kind, ModelOperation)}
+    asked = {
+        name
+        for name, kind in OPERATIONS.items()
+        if issubclass(kind, ModelOperation)
+    }
     assert {case.operation for case in CASES.values()} == asked
 
 

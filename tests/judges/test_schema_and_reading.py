@@ -56,24 +56,43 @@ MOST_ROWS = 40
 # Further variants of prompts and rows than tests of requests have.
 VARIANTS: dict[str, Operation[Any]] = {
     "options": AnswerQuestions([TextQuestion("q?", ("a", "b", "c"))], TEXT),
-    "options, required": AnswerQuestions([TextQuestion("q?", ("a", "b"), False)], TEXT),
+    "options, required": AnswerQuestions(
+        [TextQuestion("q?", ("a", "b"), False)], TEXT
+    ),
     "options with one that says so": AnswerQuestions(
-        [TextQuestion("q?", ("a", SILENT, "b"), False), TextQuestion("r?", ("a", "unknown"))], TEXT
+        [
+            TextQuestion("q?", ("a", SILENT, "b"), False),
+            TextQuestion("r?", ("a", "unknown")),
+        ],
+        TEXT,
     ),
     "open": AnswerQuestions([TextQuestion("q?")], TEXT),
     "open, required": AnswerQuestions([TextQuestion("q?", (), False)], TEXT),
     "all kinds of questions": AnswerQuestions(
-        [TextQuestion("q?", ("a", "b")), TextQuestion("r?", (), False), TextQuestion("s?")], TEXT
+        [
+            TextQuestion("q?", ("a", "b")),
+            TextQuestion("r?", (), False),
+            TextQuestion("s?"),
+        ],
+        TEXT,
     ),
     "no text": AnswerQuestions([TextQuestion("q?", ("a", "b"), False)], ""),
     "pictures": AnswerFromPictures(
-        [TextQuestion("q?", ("a", "b")), TextQuestion("r?", ("a", "b"), False)], images=[PICTURE]
+        [
+            TextQuestion("q?", ("a", "b")),
+            TextQuestion("r?", ("a", "b"), False),
+        ],
+        images=[PICTURE],
     ),
     "criteria": CheckCriteria(["a", "b"], TEXT, frozenset([1])),
     "facts": WriteCriteria(text="A cat.", n=1),
     "events": WriteCriteria(text="A cat.", kind="events"),
-    "place, unseen": PlaceText("A cup", {"page": "A cup of tea", "caption": TEXT}),
-    "aspects": Assess("A cat.", ("overall", "mistakes"), references=["A cat."], low=0, high=3),
+    "place, unseen": PlaceText(
+        "A cup", {"page": "A cup of tea", "caption": TEXT}
+    ),
+    "aspects": Assess(
+        "A cat.", ("overall", "mistakes"), references=["A cat."], low=0, high=3
+    ),
 }
 
 UNSTATABLE = {
@@ -108,29 +127,45 @@ OPERATION_BY_NAME = operations()
 
 def words_of(operation: Operation[Any]) -> str:
     """A word of the text under judgment, for quotes that are there."""
-    text = getattr(operation, "text", "") or getattr(operation, "target", "") or "cat"
+    text = (
+        getattr(operation, "text", "")
+        or getattr(operation, "target", "")
+        or "cat"
+    )
     return str(text).split()[0] if str(text).split() else "cat"
 
 
 def extremes(schema: Mapping[str, Any], word: str) -> list[Any]:
     """Values at the edges of a schema."""
     if "anyOf" in schema:
-        return [value for one in schema["anyOf"] for value in extremes(one, word)]
+        return [
+            value for one in schema["anyOf"] for value in extremes(one, word)
+        ]
     if "enum" in schema:
         return list(schema["enum"])
     kind = schema["type"]
     if isinstance(kind, list):
-        return [value for one in kind for value in extremes({**schema, "type": one}, word)]
+        return [
+            value
+            for one in kind
+            for value in extremes({**schema, "type": one}, word)
+        ]
     if kind == "object":
         fields = schema["properties"]
         values = [extremes(inner, word) for inner in fields.values()]
         combinations = list(itertools.product(*values))
         step = 1 + len(combinations) // MOST_ROWS
-        return [dict(zip(fields, row, strict=True)) for row in combinations[::step]]
+        return [
+            dict(zip(fields, row, strict=True)) for row in combinations[::step]
+        ]
     if kind == "array":
         return list(lists(schema, word))
     longest = min(schema.get("maxLength", 60), 60)
-    plain = {"string": [word, "", " ", "z" * longest], "boolean": [True, False], "null": [None]}
+    plain = {
+        "string": [word, "", " ", "z" * longest],
+        "boolean": [True, False],
+        "null": [None],
+    }
     return plain.get(kind, [0, -1, 10**6])
 
 
@@ -147,7 +182,9 @@ def lists(schema: Mapping[str, Any], word: str) -> Iterator[list[Any]]:
         yield []
     if isinstance(items[0], dict) and "id" in items[0]:
         ids = sorted({row["id"] for row in items})
-        by_id = [extremes_of_row(schema["items"], index, word) for index in ids]
+        by_id = [
+            extremes_of_row(schema["items"], index, word) for index in ids
+        ]
         for place in range(max(map(len, by_id))):
             yield [rows[place % len(rows)] for rows in by_id]
         first = by_id[0]
@@ -157,15 +194,22 @@ def lists(schema: Mapping[str, Any], word: str) -> Iterator[list[Any]]:
     for value in items:
         yield [value] * max(low, 1)
     for place in range(len(items)):
-        yield [items[(place + step) % len(items)] for step in range(min(high, 12))]
+        yield [
+            items[(place + step) % len(items)] for step in range(min(high, 12))
+        ]
 
 
-def extremes_of_row(schema: Mapping[str, Any], index: int, word: str) -> list[Any]:
+def extremes_of_row(
+    schema: Mapping[str, Any], index: int, word: str
+) -> list[Any]:
     """The extreme rows of one item, of each form that it may have."""
     found = []
     for form in schema.get("anyOf", [schema]):
         if index in form["properties"]["id"]["enum"]:
-            fields = {**form["properties"], "id": {"type": "integer", "enum": [index]}}
+            fields = {
+                **form["properties"],
+                "id": {"type": "integer", "enum": [index]},
+            }
             found += extremes({**form, "properties": fields}, word)
     return found
 
@@ -173,12 +217,16 @@ def extremes_of_row(schema: Mapping[str, Any], index: int, word: str) -> list[An
 def schema_of(operation: Operation[Any]) -> Mapping[str, Any] | None:
     """The schema of the first request; None if it asks for no JSON, or nobody."""
     backend = Scripted(lambda request: "not JSON")
-    with suppress(ItemError, ConfigError):  # a scripted model does not measure perplexity
+    with suppress(
+        ItemError, ConfigError
+    ):  # a scripted model does not measure perplexity
         asyncio.run(LLMJudge(backend).ask(operation))
     return backend.requests[0].schema if backend.requests else None
 
 
-def reading(operation: Operation[Any], place: int, *, turned: bool = False) -> tuple[str, Any]:
+def reading(
+    operation: Operation[Any], place: int, *, turned: bool = False
+) -> tuple[str, Any]:
     """What becomes of the extreme answer at a place, whichever rows are asked about."""
     word = words_of(operation)
 
@@ -198,14 +246,17 @@ def reading(operation: Operation[Any], place: int, *, turned: bool = False) -> t
 
 
 @pytest.mark.parametrize(
-    "name", [n for n, o in OPERATION_BY_NAME.items() if isinstance(o, FromText)]
+    "name",
+    [n for n, o in OPERATION_BY_NAME.items() if isinstance(o, FromText)],
 )
 def test_an_answer_with_words_of_the_text_or_with_none_where_none_are_due_is_never_unread(
     name: str,
 ) -> None:
     operation = OPERATION_BY_NAME[name]
     word, schema = words_of(operation), schema_of(operation)
-    if schema is None or isinstance(operation, PlaceText):  # evidence is in parts of a page
+    if schema is None or isinstance(
+        operation, PlaceText
+    ):  # evidence is in parts of a page
         return
     for place, value in enumerate(extremes(schema, word)):
         _, outcome = reading(operation, place)
@@ -213,7 +264,9 @@ def test_an_answer_with_words_of_the_text_or_with_none_where_none_are_due_is_nev
         if len(by_id) < len(value["rows"]):
             continue  # some rows were left out
         for index, row in by_id.items():
-            answer = next(v for column, v in row.items() if column not in ("id", "quote"))
+            answer = next(
+                v for column, v in row.items() if column not in ("id", "quote")
+            )
             is_blank = isinstance(answer, str) and not answer.strip()
             if row["quote"] in (word, None) and not is_blank:
                 assert outcome[index] is not None, row
@@ -222,7 +275,9 @@ def test_an_answer_with_words_of_the_text_or_with_none_where_none_are_due_is_nev
 def is_of_rows(schema: Mapping[str, Any]) -> bool:
     (only, *further) = schema["properties"].values()
     row = only.get("items", {})
-    return not further and "id" in row.get("anyOf", [row])[0].get("properties", {})
+    return not further and "id" in row.get("anyOf", [row])[0].get(
+        "properties", {}
+    )
 
 
 @pytest.mark.parametrize("name", OPERATION_BY_NAME)
@@ -238,7 +293,9 @@ def test_whatever_passes_the_schema_is_read_or_refused_by_a_rule_no_schema_can_s
         kind, outcome = reading(operation, place)
         if kind == "refusal":
             assert refusable is not None, outcome
-            assert any(rule in outcome for rule in refusable.split("|")), outcome
+            assert any(rule in outcome for rule in refusable.split("|")), (
+                outcome
+            )
         if is_of_rows(schema):  # the order of rows says nothing
             turned_kind, turned = reading(operation, place, turned=True)
             assert turned_kind == kind
@@ -338,7 +395,10 @@ def test_what_the_prompt_forbids_does_not_pass_the_schema(place: int) -> None:
     [
         (SILENT, True),
         ("The text doesn’t say", True),
-        ("The image does not show it.", False),  # of the picture, not of the text
+        (
+            "The image does not show it.",
+            False,
+        ),  # of the picture, not of the text
         ("Cannot be answered from the caption", True),
         ("cannot be determined", True),
         ("Can't tell", True),
@@ -357,7 +417,9 @@ def test_null_is_the_option_that_says_that_the_text_does_not_answer(
     option: str, is_silent: bool
 ) -> None:
     for third in (True, False):
-        asked = AnswerQuestions([TextQuestion("q?", ("a", option), third)], TEXT)
+        asked = AnswerQuestions(
+            [TextQuestion("q?", ("a", option), third)], TEXT
+        )
         backend = Scripted(lambda request: json.dumps(answered(None, None)))
         (found,) = asyncio.run(LLMJudge(backend).ask(asked))
         prompt = backend.requests[0].messages[-1].text

@@ -29,13 +29,17 @@ def test_whole_numbers_within_bounds_only() -> None:
     assert [read(n, "n") for n in (1, 10, "7", " 7 ", 7.0)] == [1, 10, 7, 7, 7]
     strange: list[object] = [0, 11, True, "7.5", "７", 7.2, None, [7], {}]
     for bad in strange:
-        with pytest.raises(BadAnswer, match="'n' must be a whole number from 1 to 10, got"):
+        with pytest.raises(
+            BadAnswer, match="'n' must be a whole number from 1 to 10, got"
+        ):
             read(bad, "n")
 
 
 def test_flags_are_true_false_or_their_plain_spellings() -> None:
     read = boolean().read
-    assert [read(x, "x") for x in (True, 1, "1", "True", "true ")] == [True] * 5
+    assert [read(x, "x") for x in (True, 1, "1", "True", "true ")] == [
+        True
+    ] * 5
     assert [read(x, "x") for x in (False, 0, "0", "FALSE")] == [False] * 4
     strange: list[object] = [None, 2, "yes", "", [True]]
     for bad in strange:
@@ -65,7 +69,10 @@ def test_schemas_are_those_that_servers_are_held_to() -> None:
         "properties": {
             "name": {"type": "string", "enum": ["a", "b"]},
             "why": {"type": "string", "maxLength": 1000},
-            "rows": {"type": "array", "items": {"type": "integer", "enum": [1, 2, 3]}},
+            "rows": {
+                "type": "array",
+                "items": {"type": "integer", "enum": [1, 2, 3]},
+            },
             "id": {"type": "integer"},
             "of": {"type": ["integer", "null"]},
             "good": {"type": "boolean"},
@@ -80,7 +87,9 @@ def test_a_list_may_be_bounded() -> None:
     bounded = array(integer(1, 3), list, at_least=2, at_most=4)
     assert (bounded.schema["minItems"], bounded.schema["maxItems"]) == (2, 4)
     assert bounded.read([1] * 9, "") == [1] * 9, "who reads it counts"
-    assert not {"minItems", "maxItems"} & set(array(integer(1, 3), list).schema)
+    assert not {"minItems", "maxItems"} & set(
+        array(integer(1, 3), list).schema
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,23 +105,37 @@ def test_a_list_may_be_bounded() -> None:
         (match_of([0, 1]), "0|1|null"),
         (array(string(), list), '["...", ...]'),
         (array(string(), list, at_most=2), '["...", ... (2 at most)]'),
-        (array(string(), list, at_least=2, at_most=2), '["...", ... (2 in all)]'),
-        (obj(dict, id=integer(1, 2), why=remark()), '{"id": 1|2, "why": "..."}'),
+        (
+            array(string(), list, at_least=2, at_most=2),
+            '["...", ... (2 in all)]',
+        ),
+        (
+            obj(dict, id=integer(1, 2), why=remark()),
+            '{"id": 1|2, "why": "..."}',
+        ),
     ],
 )
 def test_the_form_of_an_answer_in_words(shape: Shape[Any], form: str) -> None:
     assert in_words(shape.schema).endswith(f"in this form:\n{form}")
 
 
-ROW = obj(lambda id, good: (id, good), id=integer(0, 9), good=boolean(absent=True))
+ROW = obj(
+    lambda id, good: (id, good), id=integer(0, 9), good=boolean(absent=True)
+)
 ROWS = only("rows", array(ROW, list))
 BARE = only("rows", array(ROW, list), bare=True)
 
 
-def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where_told() -> None:
+def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where_told() -> (
+    None
+):
     said = [{"id": 1}, {"id": "2", "good": 0, "more": 1}]
     assert ROWS.read({"rows": said}, "") == [(1, True), (2, False)]
-    assert BARE.read(said, "") == BARE.read({"rows": said}, "") == [(1, True), (2, False)]
+    assert (
+        BARE.read(said, "")
+        == BARE.read({"rows": said}, "")
+        == [(1, True), (2, False)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,16 +148,24 @@ def test_a_field_that_may_be_absent_has_its_value_and_a_bare_list_is_taken_where
         (BARE, [{"good": True}], "the field 'id' is missing"),
         (string(), " ", "'x' must be a text, got ' '"),
         (string(), "", "'x' must be a text, got ''"),
-        (string(), 70 * [0], "'x' must be a text, got " + repr(70 * [0])[:57] + "..."),
+        (
+            string(),
+            70 * [0],
+            "'x' must be a text, got " + repr(70 * [0])[:57] + "...",
+        ),
     ],
 )
-def test_a_judge_is_told_what_was_wrong(shape: Shape[Any], value: object, said: str) -> None:
+def test_a_judge_is_told_what_was_wrong(
+    shape: Shape[Any], value: object, said: str
+) -> None:
     with pytest.raises(BadAnswer) as bad:
         shape.read(value, "x" if shape.schema["type"] == "string" else "")
     assert str(bad.value) == said
 
 
-def test_items_are_read_one_after_the_other_so_that_the_first_fault_is_told() -> None:
+def test_items_are_read_one_after_the_other_so_that_the_first_fault_is_told() -> (
+    None
+):
     def refuse(rows: Any) -> None:
         for row in rows:
             if row > 1:

@@ -15,7 +15,14 @@ from beholder.backends.calls import LASTS
 from beholder.errors import TransientError
 from beholder.judges import AnswerFile, Answers, Budget, Judge
 from beholder.judges.operations import Decompose, Rewrite
-from servers.faults import FaultServer, Refusal, completion, probe_answer, run_beside, serving
+from servers.faults import (
+    FaultServer,
+    Refusal,
+    completion,
+    probe_answer,
+    run_beside,
+    serving,
+)
 from toy import clock
 
 
@@ -26,12 +33,17 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def ask_all(judge: Judge, n: int) -> None:
-    both = [[judge.ask(Rewrite(f"thing {i}")), judge.ask(Decompose(f"A {i}."))] for i in range(n)]
+    both = [
+        [judge.ask(Rewrite(f"thing {i}")), judge.ask(Decompose(f"A {i}."))]
+        for i in range(n)
+    ]
     await asyncio.gather(*(question for pair in both for question in pair))
 
 
 @pytest.mark.slow
-def test_four_runs_at_once_on_one_cache_ask_hardly_more_than_one(tmp_path: Path) -> None:
+def test_four_runs_at_once_on_one_cache_ask_hardly_more_than_one(
+    tmp_path: Path,
+) -> None:
     with serving(FaultServer(reply)) as server:
         judge = judges.judge("openai:m", base_url=server.url)
         run_beside(server, ask_all(judge, 40))
@@ -40,7 +52,9 @@ def test_four_runs_at_once_on_one_cache_ask_hardly_more_than_one(tmp_path: Path)
         files = [AnswerFile(tmp_path / f"run-{i}") for i in range(4)]
         caches = [AnswerFile(tmp_path / "cache") for _ in range(4)]
         runs = [
-            judges.judge("openai:m", base_url=server.url, answers=Answers(file, cache))
+            judges.judge(
+                "openai:m", base_url=server.url, answers=Answers(file, cache)
+            )
             for file, cache in zip(files, caches, strict=True)
         ]
 
@@ -50,7 +64,9 @@ def test_four_runs_at_once_on_one_cache_ask_hardly_more_than_one(tmp_path: Path)
         run_beside(server, at_once())
         assert len(server.bodies) <= 1.1 * n_alone
         assert [sum(1 for _ in file.records()) for file in files] == [80] * 4
-        assert max(server.paid.values()) == 2  # once alone, once for the four together
+        assert (
+            max(server.paid.values()) == 2
+        )  # once alone, once for the four together
     for file in (*files, *caches):
         file.close()
 
@@ -60,7 +76,10 @@ def test_the_claim_of_a_run_that_was_killed_ends_by_itself(
 ) -> None:
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
-    killed, alive = AnswerFile(tmp_path / "cache"), AnswerFile(tmp_path / "cache")
+    killed, alive = (
+        AnswerFile(tmp_path / "cache"),
+        AnswerFile(tmp_path / "cache"),
+    )
     assert killed.claim("q")
     assert killed.claim("q"), "one's own claim can be renewed"
     assert not alive.claim("q")
@@ -79,9 +98,14 @@ def test_the_claim_of_a_run_that_was_killed_ends_by_itself(
     alive.close()
 
 
-def test_a_run_that_fails_leaves_its_questions_to_the_others(tmp_path: Path) -> None:
+def test_a_run_that_fails_leaves_its_questions_to_the_others(
+    tmp_path: Path,
+) -> None:
     broken, good = AnswerFile(tmp_path / "a"), AnswerFile(tmp_path / "b")
-    cache, beside = AnswerFile(tmp_path / "cache"), AnswerFile(tmp_path / "cache")
+    cache, beside = (
+        AnswerFile(tmp_path / "cache"),
+        AnswerFile(tmp_path / "cache"),
+    )
 
     def one_refuses(body: dict[str, Any]) -> dict[str, Any]:
         if body.get("user") == "first" and "thing" in str(body["messages"]):
@@ -90,15 +114,23 @@ def test_a_run_that_fails_leaves_its_questions_to_the_others(tmp_path: Path) -> 
 
     async def both(first: Judge, second: Judge) -> tuple[object, str]:
         failing = asyncio.ensure_future(first.ask(Rewrite("thing")))
-        while not server.tries or "thing" not in str(server.bodies[-1]["messages"]):
+        while not server.tries or "thing" not in str(
+            server.bodies[-1]["messages"]
+        ):
             await clock.validate_params()
         found = await second.ask(Rewrite("thing"))
-        return (await asyncio.gather(failing, return_exceptions=True))[0], found
+        return (await asyncio.gather(failing, return_exceptions=True))[
+            0
+        ], found
 
     with serving(FaultServer(one_refuses)) as server:
         address: dict[str, Any] = {"base_url": server.url, "attempts": 2}
-        first = judges.judge("openai:m", answers=Answers(broken, cache), **address)
-        second = judges.judge("openai:m", answers=Answers(good, beside), **address)
+        first = judges.judge(
+            "openai:m", answers=Answers(broken, cache), **address
+        )
+        second = judges.judge(
+            "openai:m", answers=Answers(good, beside), **address
+        )
         assert isinstance(first, judges.LLMJudge)
         first.backend.extra["user"] = "first"  # type: ignore[attr-defined]  # of one backend
         error, found = run_beside(server, both(first, second))
@@ -128,11 +160,15 @@ class Slow(FaultServer):
         await self.go.wait()
 
 
-def test_calls_under_way_at_an_interrupt_are_waited_for_and_kept(tmp_path: Path) -> None:
+def test_calls_under_way_at_an_interrupt_are_waited_for_and_kept(
+    tmp_path: Path,
+) -> None:
     file = AnswerFile(tmp_path / "run")
 
     async def interrupted(judge: Judge, server: Slow) -> None:
-        whole = asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(20)))
+        whole = asyncio.gather(
+            *(judge.ask(Rewrite(f"thing {i}")) for i in range(20))
+        )
         await asyncio.to_thread(server.arrived.wait, 60)
         whole.cancel()  # as Ctrl-C does
         server.loop.call_soon_threadsafe(server.go.set)
@@ -142,16 +178,30 @@ def test_calls_under_way_at_an_interrupt_are_waited_for_and_kept(tmp_path: Path)
     with serving(Slow(wanted=4)) as server:
         budget = Budget()
         judge = judges.judge(
-            "openai:m", base_url=server.url, answers=Answers(file), budget=budget, concurrency=4
+            "openai:m",
+            base_url=server.url,
+            answers=Answers(file),
+            budget=budget,
+            concurrency=4,
         )
         run_sync(interrupted(judge, server))
-        n_sent = sum("thing" in str(body["messages"]) for body in server.bodies)
-        kept = [record for record in file.records() if record.operation == "rewrite"]
-        assert n_sent == len(kept) == 4, "what was sent is kept, and nothing more was sent"
+        n_sent = sum(
+            "thing" in str(body["messages"]) for body in server.bodies
+        )
+        kept = [
+            record
+            for record in file.records()
+            if record.operation == "rewrite"
+        ]
+        assert n_sent == len(kept) == 4, (
+            "what was sent is kept, and nothing more was sent"
+        )
     file.close()
 
 
-def test_an_answer_that_never_comes_holds_up_an_interrupt_for_ten_seconds() -> None:
+def test_an_answer_that_never_comes_holds_up_an_interrupt_for_ten_seconds() -> (
+    None
+):
     async def interrupted(judge: Judge) -> None:
         await judge.ask(Decompose("The probe first."))
         server.fault_rate = 1.0
@@ -167,6 +217,8 @@ def test_an_answer_that_never_comes_holds_up_an_interrupt_for_ten_seconds() -> N
         await to_its_end(interrupted(judge))
         return clock.now() - start
 
-    with serving(FaultServer(reply, faults=("hang",), most_in_a_row=99)) as server:
+    with serving(
+        FaultServer(reply, faults=("hang",), most_in_a_row=99)
+    ) as server:
         judge = judges.judge("openai:m", base_url=server.url, timeout=600)
         assert run_beside(server, seconds(judge)) == pytest.approx(10, abs=1)

@@ -13,9 +13,15 @@ from beholder.judges.answers import Record
 from beholder.judges.grades import Judging, digit_mass
 
 
-def answer(first: dict[str, float] | None, *, text: str = "4", **usage: int) -> Answer:
+def answer(
+    first: dict[str, float] | None, *, text: str = "4", **usage: int
+) -> Answer:
     """An answer whose first token has these probabilities."""
-    told = None if first is None else tuple((t, math.log(p)) for t, p in first.items())
+    told = (
+        None
+        if first is None
+        else tuple((t, math.log(p)) for t, p in first.items())
+    )
     return Answer((Sample(text, "stop", told),), "m", usage=Usage(**usage))
 
 
@@ -32,7 +38,9 @@ def answer(first: dict[str, float] | None, *, text: str = "4", **usage: int) -> 
 def test_digits_are_single_and_blanks_before_them_no_matter(
     first: dict[str, float] | None, mass: float | None
 ) -> None:
-    assert digit_mass(answer(first)) == (None if mass is None else pytest.approx(mass))
+    assert digit_mass(answer(first)) == (
+        None if mass is None else pytest.approx(mass)
+    )
 
 
 def test_a_runs_answers_are_counted(tmp_path: Path) -> None:
@@ -44,10 +52,16 @@ def test_a_runs_answers_are_counted(tmp_path: Path) -> None:
         answer(None, text="{}", prompt=200, completion=57),
     ]
     for i, one in enumerate(answers):
-        file.put_answer(Record(str(i), "presence", "presence.v1@0", "b", "m", 0, one, None))
+        file.put_answer(
+            Record(str(i), "presence", "presence.v1@0", "b", "m", 0, one, None)
+        )
     found = file.judging()
     file.close()
-    assert (found.n_answers, found.prompt_tokens, found.answer_tokens) == (4, 500, 60)
+    assert (found.n_answers, found.prompt_tokens, found.answer_tokens) == (
+        4,
+        500,
+        60,
+    )
     assert found.cached_tokens == 80
     assert sorted(found.masses) == pytest.approx([0.2, 0.6, 0.9])
     assert found.in_words == (
@@ -59,14 +73,23 @@ def test_a_runs_answers_are_counted(tmp_path: Path) -> None:
 
 def test_nothing_is_told_of_nobody_and_no_caution_of_a_sure_judge() -> None:
     assert Judging(0, 0, 0, 0).in_words == Judging(0, 0, 0, 0).caution == ""
-    assert Judging(2, 10, 0, 2).in_words == "2 answers, 10 prompt tokens, 2 answer tokens"
+    assert (
+        Judging(2, 10, 0, 2).in_words
+        == "2 answers, 10 prompt tokens, 2 answer tokens"
+    )
     sure = Judging(20, 10, 0, 20, [1.0] * 19 + [0.4])
     assert sure.caution == ""
     assert Judging(20, 10, 0, 20, [1.0] * 18 + [0.4] * 2).caution
     assert "digits had 100 % (median)" in sure.in_words
     # A share that would be rounded up to 100.0 % is not yet whole; 99.94 % is shown as it is.
-    assert "digits had 99.9% (median)" in Judging(3, 0, 0, 0, [0.9994] * 3).in_words
-    assert "digits had 100 % (median)" in Judging(3, 0, 0, 0, [0.9996] * 3).in_words
+    assert (
+        "digits had 99.9% (median)"
+        in Judging(3, 0, 0, 0, [0.9994] * 3).in_words
+    )
+    assert (
+        "digits had 100 % (median)"
+        in Judging(3, 0, 0, 0, [0.9996] * 3).in_words
+    )
 
 
 def test_share_of_unsure_answers_by_hand() -> None:

@@ -18,7 +18,15 @@ def sentence(text: str) -> Sentence:
     for place, entry in enumerate(text.split()):
         form, part, tag, head, relation = entry.split("|")
         found.append(
-            Word(form, part, tag, "_", int(head) - 1 if head != "0" else place, relation, True)
+            Word(
+                form,
+                part,
+                tag,
+                "_",
+                int(head) - 1 if head != "0" else place,
+                relation,
+                True,
+            )
         )
     return found
 
@@ -30,7 +38,9 @@ def lines(phrases: Iterator[Sentence]) -> list[str]:
     ]  # fmt: skip
 
 
-GRAZING = sentence("A|DET|DT|2|det cow|NOUN|NN|3|nsubj grazing|VERB|VBG|0|root")
+GRAZING = sentence(
+    "A|DET|DT|2|det cow|NOUN|NN|3|nsubj grazing|VERB|VBG|0|root"
+)
 ZEBRA = "The|DET|DT|2|det zebra|NOUN|NN|{top}|nsubj "
 
 
@@ -38,17 +48,20 @@ ZEBRA = "The|DET|DT|2|det zebra|NOUN|NN|{top}|nsubj "
     ("clause", "phrase"),
     [
         (
-            ZEBRA.format(top=3) + "grazes|VERB|VBZ|0|root on|ADP|IN|5|case grass|NOUN|NN|3|obl "
+            ZEBRA.format(top=3)
+            + "grazes|VERB|VBZ|0|root on|ADP|IN|5|case grass|NOUN|NN|3|obl "
             ".|PUNCT|.|3|punct",
             "the|DT|2|det zebra|NN|0|root grazing|VBG|2|acl on|IN|5|case grass|NN|3|obl",
         ),
         (
-            ZEBRA.format(top=4) + "is|AUX|VBZ|4|aux grazing|VERB|VBG|0|root ,|PUNCT|,|6|punct "
+            ZEBRA.format(top=4)
+            + "is|AUX|VBZ|4|aux grazing|VERB|VBG|0|root ,|PUNCT|,|6|punct "
             "sleeping|VERB|VBG|4|advcl",
             "the|DT|2|det zebra|NN|0|root grazing|VBG|2|acl",
         ),
         (
-            ZEBRA.format(top=5) + "is|AUX|VBZ|5|cop on|ADP|IN|5|case grass|NOUN|NN|0|root",
+            ZEBRA.format(top=5)
+            + "is|AUX|VBZ|5|cop on|ADP|IN|5|case grass|NOUN|NN|0|root",
             "the|DT|2|det zebra|NN|0|root on|IN|4|case grass|NN|2|nmod",
         ),
         (
@@ -66,7 +79,8 @@ def test_a_clause_becomes_a_phrase(clause: str, phrase: str) -> None:
 @pytest.mark.parametrize(
     "clause",
     [
-        ZEBRA.format(top=3) + "sleeps|VERB|VBZ|0|root",  # no participle is known
+        ZEBRA.format(top=3)
+        + "sleeps|VERB|VBZ|0|root",  # no participle is known
         ZEBRA.format(top=3) + "has|VERB|VBZ|0|root stripes|NOUN|NNS|3|obj",
         ZEBRA.format(top=4) + "may|AUX|MD|4|aux graze|VERB|VB|0|root",
         ZEBRA.format(top=4) + "has|AUX|VBZ|4|aux grazing|VERB|VBG|0|root",
@@ -75,25 +89,36 @@ def test_a_clause_becomes_a_phrase(clause: str, phrase: str) -> None:
     ],
 )
 def test_other_clauses_do_not(clause: str) -> None:
-    assert not lines(captions._phrases(sentence(clause), captions.Words([GRAZING])))
+    assert not lines(
+        captions._phrases(sentence(clause), captions.Words([GRAZING]))
+    )
 
 
 def test_articles_go_without_breaking_the_tree() -> None:
-    text = (
-        "the|DET|DT|2|det dog|NOUN|NN|0|root near|ADP|IN|5|case a|DET|DT|5|det cup|NOUN|NN|2|nmod"
-    )
+    text = "the|DET|DT|2|det dog|NOUN|NN|0|root near|ADP|IN|5|case a|DET|DT|5|det cup|NOUN|NN|2|nmod"
     robbed = "dog|NN|0|root near|IN|3|case cup|NN|1|nmod"
-    whole = "the|DT|2|det dog|NN|0|root near|IN|5|case a|DT|5|det cup|NN|2|nmod"
+    whole = (
+        "the|DT|2|det dog|NN|0|root near|IN|5|case a|DT|5|det cup|NN|2|nmod"
+    )
     rng = random.Random(0)
-    found = {lines(iter([captions._robbed(sentence(text), rng)]))[0] for _ in range(40)}
+    found = {
+        lines(iter([captions._robbed(sentence(text), rng)]))[0]
+        for _ in range(40)
+    }
     assert found == {robbed, whole}
 
 
-def test_templates_take_words_of_their_class_that_are_seen_often_enough() -> None:
+def test_templates_take_words_of_their_class_that_are_seen_often_enough() -> (
+    None
+):
     often = sentence("owl|NOUN|NN|0|root perching|VERB|VBG|1|acl")
-    seldom = sentence("moth|NOUN|NN|0|root eating|VERB|VBG|1|acl moths|NOUN|NNS|2|obj")
+    seldom = sentence(
+        "moth|NOUN|NN|0|root eating|VERB|VBG|1|acl moths|NOUN|NNS|2|obj"
+    )
     words = captions.Words([often] * 3 + [seldom] * 2)
     rng = random.Random(0)
-    made = set(lines(iter(captions._filled(TEMPLATE, words, rng) for _ in range(60))))
+    made = set(
+        lines(iter(captions._filled(TEMPLATE, words, rng) for _ in range(60)))
+    )
     middle = "|DT|2|det owl|NN|0|root perching|VBG|2|acl"
     assert made == {f"An{middle} .|.|2|punct", f"an{middle}"}

@@ -16,7 +16,10 @@ CASES = [
     ("Two men are sitting on a bench. They are wearing hats.", "men They"),
     ("There is a red car and a blue car. The blue car is dirty.", "car car"),
     ("A man walks with a woman. He is carrying a bag.", "man He"),
-    ("There is a vase on a table. The vase is blue and it is full of roses.", "vase vase it"),
+    (
+        "There is a vase on a table. The vase is blue and it is full of roses.",
+        "vase vase it",
+    ),
     ("A large sedan is parked. The blue sedan is clean.", "sedan sedan"),
     ("A house stands on a hill. The structure is old.", "house structure"),
     ("Two dogs play. Both are brown.", "dogs Both"),
@@ -42,7 +45,11 @@ APART = [
 
 def chains(text: str) -> set[str]:
     graph = scene_graph(parse(text))
-    return {" ".join(m.text for m in e.mentions) for e in graph.entities if len(e.mentions) > 1}
+    return {
+        " ".join(m.text for m in e.mentions)
+        for e in graph.entities
+        if len(e.mentions) > 1
+    }
 
 
 @pytest.mark.parametrize(
@@ -57,13 +64,25 @@ def chains(text: str) -> set[str]:
     ],
 )
 def test_an_apposition_is_the_thing_before_it(text: str) -> None:
-    assert len([e for e in scene_graph(parse(text)).entities if len(e.mentions) == 2]) == 1
+    assert (
+        len(
+            [
+                e
+                for e in scene_graph(parse(text)).entities
+                if len(e.mentions) == 2
+            ]
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("A king on a throne, a queen beside a table.", "king throne queen table"),
+        (
+            "A king on a throne, a queen beside a table.",
+            "king throne queen table",
+        ),
         ("A red door, a blue window.", "door window"),
         ("Two women, a man.", "woman man"),
         ("A white dog, a black dog, and a gray cat lie.", "dog dog cat"),
@@ -74,7 +93,9 @@ def test_an_apposition_is_the_thing_before_it(text: str) -> None:
         ("The man, the woman, sit.", "man woman"),
     ],
 )
-def test_a_list_without_a_verb_names_several_things(text: str, names: str) -> None:
+def test_a_list_without_a_verb_names_several_things(
+    text: str, names: str
+) -> None:
     assert [e.name for e in scene_graph(parse(text)).entities] == names.split()
 
 
@@ -84,7 +105,9 @@ def test_what_is_not_there_is_not_spoken_of_again(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_mentions_of_one_thing_are_one_entity(text: str, expected: str) -> None:
+def test_mentions_of_one_thing_are_one_entity(
+    text: str, expected: str
+) -> None:
     assert chains(text) == {expected}
 
 
@@ -97,11 +120,16 @@ def test_two_pronouns_of_one_sentence_mean_two_things() -> None:
     ("text", "said_of"),
     [
         ("A man and a woman sit. They smile.", {"man", "woman"}),
-        ("A cup and a plate are on a table. They are white.", {"cup", "plate"}),
+        (
+            "A cup and a plate are on a table. They are white.",
+            {"cup", "plate"},
+        ),
         ("A man and a woman sit on chairs. They smile.", {"man", "woman"}),
     ],
 )
-def test_they_means_both_of_a_joined_pair(text: str, said_of: set[str]) -> None:
+def test_they_means_both_of_a_joined_pair(
+    text: str, said_of: set[str]
+) -> None:
     graph = scene_graph(parse(text))
     last = {a.sentence for a in graph.attributes}
     told = [a for a in graph.attributes if a.sentence == max(last)]
@@ -111,7 +139,11 @@ def test_they_means_both_of_a_joined_pair(text: str, said_of: set[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "group", "members"),
     [
-        ("Two women stand. One wears a hat, the other wears a scarf.", "woman", ["one", "other"]),
+        (
+            "Two women stand. One wears a hat, the other wears a scarf.",
+            "woman",
+            ["one", "other"],
+        ),
         ("Three cats sleep. One is black.", "cat", ["one"]),
         (
             "A tree is tall. A car is red. A road is wet. A hill is green. Three cats sleep."
@@ -125,7 +157,9 @@ def test_one_and_the_other_are_members_of_the_group(
     text: str, group: str, members: list[str]
 ) -> None:
     graph = scene_graph(parse(text))
-    whole = next(e for e in graph.entities if e.name == group and e.member_of is None)
+    whole = next(
+        e for e in graph.entities if e.name == group and e.member_of is None
+    )
     found = [e for e in graph.entities if e.member_of == whole.index]
     assert [e.quantity for e in found] == members
     assert {e.name for e in found} == {group}
@@ -161,9 +195,16 @@ def test_different_things_stay_apart(text: str) -> None:
 
 
 def test_blue_house_is_the_second_one() -> None:
-    graph = scene_graph(parse("There is a green house and a blue house. The blue house is dirty."))
+    graph = scene_graph(
+        parse(
+            "There is a green house and a blue house. The blue house is dirty."
+        )
+    )
     dirty = next(a for a in graph.attributes if a.value == "dirty")
-    assert {a.value for a in graph.attributes_of(dirty.entity)} == {"blue", "dirty"}
+    assert {a.value for a in graph.attributes_of(dirty.entity)} == {
+        "blue",
+        "dirty",
+    }
 
 
 def test_own_function_replaces_the_builtin_one() -> None:
@@ -177,7 +218,9 @@ def test_own_function_replaces_the_builtin_one() -> None:
 
 
 def test_none_links_nothing() -> None:
-    graph = scene_graph(parse("A dog lies on a rug. The dog is brown."), coref="none")
+    graph = scene_graph(
+        parse("A dog lies on a rug. The dog is brown."), coref="none"
+    )
     assert [e.head for e in graph.entities].count("dog") == 2
 
 
@@ -200,12 +243,19 @@ def test_unknown_coreference_is_refused_with_the_choices() -> None:
             " and/CCONJ/CC/cc/6 birds/NOUN/NNS/conj/1",
             set(),
         ),
-        ("cats/NOUN/NNS/ROOT/0 ,/PUNCT/,/punct/3 dogs/NOUN/NNS/appos/1", set()),
+        (
+            "cats/NOUN/NNS/ROOT/0 ,/PUNCT/,/punct/3 dogs/NOUN/NNS/appos/1",
+            set(),
+        ),
     ],
 )
 def test_an_apposition_names_the_same_thing_and_a_list_does_not(
     tree: str, expected: set[str]
 ) -> None:
     graph = scene_graph(document(tree))
-    told = {" ".join(m.text for m in e.mentions) for e in graph.entities if len(e.mentions) > 1}
+    told = {
+        " ".join(m.text for m in e.mentions)
+        for e in graph.entities
+        if len(e.mentions) > 1
+    }
     assert told == expected

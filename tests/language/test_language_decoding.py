@@ -28,8 +28,17 @@ def test_no_tree_is_better(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 6))
     scores = rng.normal(size=(n, n))
-    trees = [heads for heads in itertools.product(range(n), repeat=n) if _is_tree(heads)]
-    best = max(trees, key=lambda heads: sum(scores[place, heads[place]] for place in range(n)))
+    trees = [
+        heads
+        for heads in itertools.product(range(n), repeat=n)
+        if _is_tree(heads)
+    ]
+    best = max(
+        trees,
+        key=lambda heads: sum(
+            scores[place, heads[place]] for place in range(n)
+        ),
+    )
     assert best_tree(scores).tolist() == list(best)
 
 
@@ -41,7 +50,9 @@ def test_a_cycle_is_broken_where_it_costs_least() -> None:
 
 
 def test_there_is_one_root_even_where_two_words_would_be() -> None:
-    scores = np.array([[5.0, 1], [2, 5]], dtype=np.float32)  # 5 + 2 beats 5 + 1
+    scores = np.array(
+        [[5.0, 1], [2, 5]], dtype=np.float32
+    )  # 5 + 2 beats 5 + 1
     assert best_tree(scores).tolist() == [0, 0]
 
 

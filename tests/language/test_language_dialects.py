@@ -95,13 +95,16 @@ def nodes(text: str) -> list[Node]:
     made = []
     for place, entry in enumerate(text.split()):
         word, pos, dep, head = entry.split("/")
-        made.append(Node(word, pos, dep, int(head) - 1 if head != "0" else place))
+        made.append(
+            Node(word, pos, dep, int(head) - 1 if head != "0" else place)
+        )
     return made
 
 
 def links(tree: list[Node]) -> str:
     return " ".join(
-        f"{n.dep}/{n.head + 1 if n.head != place else 0}" for place, n in enumerate(tree)
+        f"{n.dep}/{n.head + 1 if n.head != place else 0}"
+        for place, n in enumerate(tree)
     )
 
 
@@ -120,8 +123,13 @@ def test_each_tree_of_a_text_is_changed_by_itself() -> None:
         for n in tree
     ]
     changed = to_ud(whole)
-    for (_, expected), first, last in zip(CASES.values(), ends, ends[1:], strict=False):
-        own = [Node(n.text, n.pos, n.dep, n.head - first) for n in changed[first:last]]
+    for (_, expected), first, last in zip(
+        CASES.values(), ends, ends[1:], strict=False
+    ):
+        own = [
+            Node(n.text, n.pos, n.dep, n.head - first)
+            for n in changed[first:last]
+        ]
         assert links(own) == expected
 
 
@@ -158,9 +166,16 @@ def test_fronted_predicate_and_auxiliaries_go_with_their_copula() -> None:
         "cats/NOUN/nsubj/6 have/AUX/aux/6 not/PART/advmod/6 been/AUX/cop/6 on/ADP/case/6 "
         "mats/NOUN/ROOT/0 white/ADJ/amod/6"
     )
-    assert links(to_clear(tree)) == "nsubj/4 aux/4 advmod/6 ROOT/0 prep/4 pobj/5 amod/6"
+    assert (
+        links(to_clear(tree))
+        == "nsubj/4 aux/4 advmod/6 ROOT/0 prep/4 pobj/5 amod/6"
+    )
 
 
-def test_a_joined_clause_goes_with_the_copula_and_a_joined_adjective_stays() -> None:
-    tree = nodes("He/PRON/nsubj/3 is/AUX/cop/3 tall/ADJ/ROOT/0 thin/ADJ/conj/3 waves/VERB/conj/3")
+def test_a_joined_clause_goes_with_the_copula_and_a_joined_adjective_stays() -> (
+    None
+):
+    tree = nodes(
+        "He/PRON/nsubj/3 is/AUX/cop/3 tall/ADJ/ROOT/0 thin/ADJ/conj/3 waves/VERB/conj/3"
+    )
     assert links(to_clear(tree)) == "nsubj/2 ROOT/0 acomp/2 conj/3 conj/2"

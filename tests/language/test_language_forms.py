@@ -10,7 +10,9 @@ import pytest
 from beholder.errors import MissingExtraError
 from beholder.language import parse, scene_graph
 
-TEXT = "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
+TEXT = (
+    "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
+)
 
 
 def test_dict_is_json() -> None:
@@ -18,13 +20,17 @@ def test_dict_is_json() -> None:
     assert json.loads(json.dumps(made))["entities"][0]["name"] == "man"
 
 
-@pytest.mark.skipif(find_spec("networkx") is not None, reason="networkx is installed")
+@pytest.mark.skipif(
+    find_spec("networkx") is not None, reason="networkx is installed"
+)
 def test_networkx_is_asked_for_when_absent() -> None:
     with pytest.raises(MissingExtraError, match="networkx"):
         scene_graph(parse("A dog.")).to_networkx()
 
 
-@pytest.mark.skipif(find_spec("networkx") is None, reason="networkx is not installed")
+@pytest.mark.skipif(
+    find_spec("networkx") is None, reason="networkx is not installed"
+)
 def test_networkx_graph_has_the_same_parts() -> None:
     made = scene_graph(parse("A tall man holds a cup.")).to_networkx()
     assert [made.nodes[i]["name"] for i in made.nodes] == ["man", "cup"]

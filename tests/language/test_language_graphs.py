@@ -34,7 +34,13 @@ def read_table() -> list[tuple[str, str, frozenset[str]]]:
         if line.startswith("=="):
             construct = line.removeprefix("== ")
         elif line.startswith("    "):
-            rows.append((construct, sentence, frozenset(e.strip() for e in line.split("|"))))
+            rows.append(
+                (
+                    construct,
+                    sentence,
+                    frozenset(e.strip() for e in line.split("|")),
+                )
+            )
         elif line and not line.startswith("#"):
             sentence = line
     return rows

@@ -60,13 +60,21 @@ def test_noun_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
 
 @pytest.mark.parametrize(("word", "expected"), pairs(VERBS))
 def test_verb_lemma_is_the_dictionary_form(word: str, expected: str) -> None:
-    tag = "VBG" if word.endswith("ing") else "VBZ" if word.endswith("s") else "VBN"
+    tag = (
+        "VBG"
+        if word.endswith("ing")
+        else "VBZ"
+        if word.endswith("s")
+        else "VBN"
+    )
     assert lemma(word, "VERB", tag) == expected
 
 
 @pytest.mark.parametrize(("word", "expected"), pairs(ADJECTIVES))
 def test_adjective_lemma_is_the_plain_form(word: str, expected: str) -> None:
-    assert lemma(word, "ADJ", "JJS" if word.endswith("st") else "JJR") == expected
+    assert (
+        lemma(word, "ADJ", "JJS" if word.endswith("st") else "JJR") == expected
+    )
 
 
 def test_singular_noun_in_s_is_left_alone() -> None:

@@ -34,7 +34,10 @@ from beholder.language.network import (
 
 SENTENCES = [
     line
-    for line in Path(__file__).with_name("graphs.txt").read_text(encoding="utf-8").splitlines()
+    for line in Path(__file__)
+    .with_name("graphs.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
     if line and line[0] not in " #="
 ]
 Floats = npt.NDArray[np.floating]
@@ -60,7 +63,9 @@ def _norm(stored: Stored, name: str, rows: Floats) -> Floats:
 
 
 def _linear(stored: Stored, name: str, rows: Floats) -> Floats:
-    products: Floats = rows @ stored[name].T.astype(np.float64) + stored[f"{name}.bias"]
+    products: Floats = (
+        rows @ stored[name].T.astype(np.float64) + stored[f"{name}.bias"]
+    )
     return products
 
 
@@ -73,17 +78,25 @@ def _formulas(x: Floats, stored: Stored, i: int) -> Floats:
     for place in range(n):
         before = y[place - 1] if place else none
         behind = y[place + 1] if place + 1 < n else none
-        both = _linear(stored, f"{i}.near", np.concatenate((before, y[place], behind)))
+        both = _linear(
+            stored, f"{i}.near", np.concatenate((before, y[place], behind))
+        )
         after[place] += np.maximum(both[:WIDTH], both[WIDTH:])
     qkv = _linear(stored, f"{i}.qkv", _norm(stored, f"{i}.wide_norm", after))
     qkv = np.rint(qkv * STEPS) / STEPS
-    queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(1, 0, 2, 3)
+    queries, keys, values = qkv.reshape(n, 3, N_HEADS, -1).transpose(
+        1, 0, 2, 3
+    )
     distances = stored[f"{i}.distances"]
     expected = after.copy()
     for place in range(n):
         # Of a text of up to 128 words all are seen; of a longer one 64 around the group of 64.
         own = place // 64 * 64
-        seen = range(n) if n <= 128 else range(max(0, own - 64), min(n, own + 128))
+        seen = (
+            range(n)
+            if n <= 128
+            else range(max(0, own - 64), min(n, own + 128))
+        )
         mixed = []
         for head in range(N_HEADS):
             scores = np.array(
@@ -95,21 +108,37 @@ def _formulas(x: Floats, stored: Stored, i: int) -> Floats:
             )
             weights = np.exp(scores - scores.max())
             mixed.append(weights / weights.sum() @ values[list(seen), head])
-        expected[place] += _linear(stored, f"{i}.attended", np.concatenate(mixed))
+        expected[place] += _linear(
+            stored, f"{i}.attended", np.concatenate(mixed)
+        )
     return expected
 
 
 def drawn() -> dict[str, npt.NDArray[np.float32]]:
     """A network of random weights (out, in), as ``step_weights`` takes them."""
     random = np.random.default_rng(0)
-    sizes = {"embed": (WIDTH, 384), "arc": (WIDTH, WIDTH), "relations": (5, WIDTH)}
+    sizes = {
+        "embed": (WIDTH, 384),
+        "arc": (WIDTH, WIDTH),
+        "relations": (5, WIDTH),
+    }
     sizes |= dict.fromkeys(("arc_dependent", "arc_head"), (WIDTH, WIDTH))
-    sizes |= dict.fromkeys(("relation_dependent", "relation_head"), (WIDTH, WIDTH))
-    sizes |= {"tags": (7, WIDTH), "parts": (3, WIDTH), "starts": (1, WIDTH), "roots": (1, WIDTH)}
+    sizes |= dict.fromkeys(
+        ("relation_dependent", "relation_head"), (WIDTH, WIDTH)
+    )
+    sizes |= {
+        "tags": (7, WIDTH),
+        "parts": (3, WIDTH),
+        "starts": (1, WIDTH),
+        "roots": (1, WIDTH),
+    }
     norms = ["norm", "last"]
     stored = {}
     for i in range(N_BLOCKS):
-        sizes |= {f"{i}.near": (2 * WIDTH, 3 * WIDTH), f"{i}.qkv": (3 * WIDTH, WIDTH)}
+        sizes |= {
+            f"{i}.near": (2 * WIDTH, 3 * WIDTH),
+            f"{i}.qkv": (3 * WIDTH, WIDTH),
+        }
         sizes |= {f"{i}.attended": (WIDTH, WIDTH)}
         norms += [f"{i}.near_norm", f"{i}.wide_norm"]
         stored[f"{i}.distances"] = random.normal(size=(N_HEADS, 2 * FAR + 1))
@@ -123,15 +152,25 @@ def drawn() -> dict[str, npt.NDArray[np.float32]]:
     return {name: a.astype(np.float32) for name, a in stored.items()}
 
 
-@pytest.mark.parametrize("lengths", [[1], [65], [128], [129], [200], [3, 130, 1, 20]])
+@pytest.mark.parametrize(
+    "lengths", [[1], [65], [128], [129], [200], [3, 130, 1, 20]]
+)
 def test_blocks_are_convolution_and_attention_to_the_neighbourhood(
     lengths: list[int], tmp_path: Path
 ) -> None:
     stored = drawn()
-    graphs.text_graph(graphs.step_weights(stored, None), "[]").write(tmp_path / "texts.onnx")
-    x = np.random.default_rng(sum(lengths)).normal(size=(sum(lengths), WIDTH)).astype(np.float32)
+    graphs.text_graph(graphs.step_weights(stored, None), "[]").write(
+        tmp_path / "texts.onnx"
+    )
+    x = (
+        np.random.default_rng(sum(lengths))
+        .normal(size=(sum(lengths), WIDTH))
+        .astype(np.float32)
+    )
     names = ["labels", "dependents", "heads", "related"]
-    outputs = GraphSession(tmp_path / "texts.onnx")(names, {"vectors": x, **_lay_out(lengths)})
+    outputs = GraphSession(tmp_path / "texts.onnx")(
+        names, {"vectors": x, **_lay_out(lengths)}
+    )
     texts: list[Floats] = []
     for rows in np.split(x, np.cumsum(lengths)[:-1]):
         after: Floats = rows
@@ -157,9 +196,27 @@ def test_blocks_are_convolution_and_attention_to_the_neighbourhood(
 
 
 def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
-    words = ["A", "3rd", "dog", "in", "auto-parks", "sleeps", "near", "Rome", ",", "USA", "."]
-    tensors = {k: a for name in FILES for k, a in read_tensors(model.FOLDER / name).items()}
-    labels = json.loads(GraphSession(model.FOLDER / FILES[1]).metadata("labels"))
+    words = [
+        "A",
+        "3rd",
+        "dog",
+        "in",
+        "auto-parks",
+        "sleeps",
+        "near",
+        "Rome",
+        ",",
+        "USA",
+        ".",
+    ]
+    tensors = {
+        k: a
+        for name in FILES
+        for k, a in read_tensors(model.FOLDER / name).items()
+    }
+    labels = json.loads(
+        GraphSession(model.FOLDER / FILES[1]).metadata("labels")
+    )
 
     def linear(name: str, x: Floats) -> Floats:
         weight, bias = dequantize(tensors, name)
@@ -167,7 +224,9 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
         return products
 
     def row(name: str, place: int) -> Floats:
-        numbers: Floats = decode(tensors[f"{name}.codes"], tensors[f"{name}.scales"])[place]
+        numbers: Floats = decode(
+            tensors[f"{name}.codes"], tensors[f"{name}.scales"]
+        )[place]
         return numbers
 
     first = []
@@ -180,10 +239,16 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     x: Floats = np.stack(first)
     for i in range(N_BLOCKS):
         stored = {name: tensors[name] for name in tensors if "norm." in name}
-        middle = FAR + NEAR  # the place of the word itself, of the first that asks
+        middle = (
+            FAR + NEAR
+        )  # the place of the word itself, of the first that asks
         far = tensors[f"{i}.distances"][:, 0, NEAR - FAR : middle + 1] / 512
         stored[f"{i}.distances"] = far
-        for name, scale in (("near", 1), ("qkv", STEPS), ("attended", 1 / (VALUE * SHARE))):
+        for name, scale in (
+            ("near", 1),
+            ("qkv", STEPS),
+            ("attended", 1 / (VALUE * SHARE)),
+        ):
             weight, bias = dequantize(tensors, f"{i}.{name}")
             stored[f"{i}.{name}"] = (weight / scale).T
             stored[f"{i}.{name}.bias"] = bias / (scale if name == "qkv" else 1)
@@ -194,7 +259,9 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     n_tags, n_parts = len(labels["tags"]), len(labels["parts"])
     for logit, tag, part in zip(logits, read.tags, read.parts, strict=True):
         tags, parts = logit[:n_tags], logit[n_tags : n_tags + n_parts]
-        i, j = max(labels["pairs"], key=lambda pair: tags[pair[0]] + parts[pair[1]])
+        i, j = max(
+            labels["pairs"], key=lambda pair: tags[pair[0]] + parts[pair[1]]
+        )
         assert (labels["tags"][i], labels["parts"][j]) == (tag, part)
     assert (logits[1:, -2] <= 0).all()  # one sentence
     arcs = np.maximum(linear("arc_dependent", x), 0)
@@ -205,49 +272,81 @@ def test_a_reading_is_the_formulas_over_the_stored_weights() -> None:
     others = scores.copy()
     others[range(len(words)), read.heads] = -np.inf
     # What whole numbers of 8 bits cost: most margins are above 5.
-    np.testing.assert_allclose(read.margins[:, 1], chosen - others.max(axis=1), atol=0.5)
+    np.testing.assert_allclose(
+        read.margins[:, 1], chosen - others.max(axis=1), atol=0.5
+    )
     both = linear("relation_dependent", x)
-    for place, (head, relation) in enumerate(zip(read.heads.tolist(), read.relations, strict=True)):
+    for place, (head, relation) in enumerate(
+        zip(read.heads.tolist(), read.relations, strict=True)
+    ):
         if place == head:
             continue
-        of_words = linear("relations", np.maximum(both[place, :WIDTH] + both[head, WIDTH:], 0))
+        of_words = linear(
+            "relations",
+            np.maximum(both[place, :WIDTH] + both[head, WIDTH:], 0),
+        )
         of_words[labels["relations"].index("root")] = -np.inf
         assert relation == labels["relations"][of_words.argmax()]
 
 
 def test_a_text_has_the_same_reading_in_any_company() -> None:
-    texts = [" ".join(SENTENCES[:25]).split(" "), ["Snow"], *(s.split(" ") for s in SENTENCES[:9])]
+    texts = [
+        " ".join(SENTENCES[:25]).split(" "),
+        ["Snow"],
+        *(s.split(" ") for s in SENTENCES[:9]),
+    ]
     assert len(texts[0]) > 128  # more words than are computed together
     ends = np.cumsum([len(text) for text in texts]).tolist()
     read = Network(model.FOLDER).read
     together = read([word for text in texts for word in text], [0, *ends])
     for text, stop in zip(texts, ends, strict=True):
         alone, start = read(text), stop - len(text)
-        assert together.margins[start:stop].tobytes() == alone.margins.tobytes()
-        assert (together.heads[start:stop] - start).tolist() == alone.heads.tolist()
+        assert (
+            together.margins[start:stop].tobytes() == alone.margins.tobytes()
+        )
+        assert (
+            together.heads[start:stop] - start
+        ).tolist() == alone.heads.tolist()
         for name in ("tags", "parts", "relations"):
             assert getattr(together, name)[start:stop] == getattr(alone, name)
 
 
 def test_a_text_without_words_has_no_reading() -> None:
     read = Network(model.FOLDER).read([])
-    assert (read.tags, read.parts, read.heads.tolist(), read.relations) == ([], [], [], [])
+    assert (read.tags, read.parts, read.heads.tolist(), read.relations) == (
+        [],
+        [],
+        [],
+        [],
+    )
 
 
 def test_roots_and_only_roots_have_the_relation_root() -> None:
     text = "The dog sleeps . A cat , which is black , sits on the mat ."
     words = text.split(" ")
     read = Network(model.FOLDER).read(words)
-    roots = [place for place, head in enumerate(read.heads.tolist()) if head == place]
+    roots = [
+        place
+        for place, head in enumerate(read.heads.tolist())
+        if head == place
+    ]
     assert [words[place] for place in roots] == ["sleeps", "sits"]
-    assert [place for place, name in enumerate(read.relations) if name == "root"] == roots
+    assert [
+        place for place, name in enumerate(read.relations) if name == "root"
+    ] == roots
 
 
 @pytest.mark.slow
 def test_tags_and_parts_are_pairs_that_treebanks_have() -> None:
-    labels = json.loads(GraphSession(model.FOLDER / FILES[1]).metadata("labels"))
-    known = {(labels["tags"][i], labels["parts"][j]) for i, j in labels["pairs"]}
+    labels = json.loads(
+        GraphSession(model.FOLDER / FILES[1]).metadata("labels")
+    )
+    known = {
+        (labels["tags"][i], labels["parts"][j]) for i, j in labels["pairs"]
+    }
     read = Network(model.FOLDER).read
     for sentence in SENTENCES:
         found = read(sentence.split(" "))
-        assert set(zip(found.tags, found.parts, strict=True)) <= known, sentence
+        assert set(zip(found.tags, found.parts, strict=True)) <= known, (
+            sentence
+        )

@@ -89,7 +89,9 @@ def test_which_compounds_are_numbers(compound: str, expected: bool) -> None:
          " shoes/NOUN/NNS/nmod/3", "two hundred pairs"),
     ],
 )  # fmt: skip
-def test_the_whole_number_is_the_quantity(tree: str, expected: str | None) -> None:
+def test_the_whole_number_is_the_quantity(
+    tree: str, expected: str | None
+) -> None:
     (found,) = find_phrases(document(tree)).by_word.values()
     assert found.quantity == expected
 
@@ -97,15 +99,22 @@ def test_the_whole_number_is_the_quantity(tree: str, expected: str | None) -> No
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Two hundred and fifty soldiers stand in a row.", "Two hundred and fifty"),
+        (
+            "Two hundred and fifty soldiers stand in a row.",
+            "Two hundred and fifty",
+        ),
         ("Half a dozen eggs lie in a bowl.", "Half a dozen"),
         ("There are 2,000 people in the street.", "2,000"),
         ("1.5 million visitors came.", "1.5 million"),
         ("Twenty-one boats float.", "Twenty-one"),
     ],
 )
-def test_a_number_stands_where_all_its_words_are(text: str, words: str) -> None:
-    (told,) = (unit for unit in graph_units(scene_graph(parse(text))) if unit.quantity)
+def test_a_number_stands_where_all_its_words_are(
+    text: str, words: str
+) -> None:
+    (told,) = (
+        unit for unit in graph_units(scene_graph(parse(text))) if unit.quantity
+    )
     assert text[slice(*told.spans[0])] == words
     assert told.asked
 
@@ -113,10 +122,23 @@ def test_a_number_stands_where_all_its_words_are(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("tree", "heads"),
     [
-        ("2,000/NUM/CD/nummod/3 people/NOUN/NNS/nsubj/3 march/VERB/VBP/ROOT/0", [1, 2, 2]),
-        ("three/NUM/CD/nummod/3 stone/NOUN/NN/compound/3 walls/NOUN/NNS/ROOT/0", [2, 2, 2]),
-        ("three/NUM/CD/nummod/2 men/NOUN/NNS/nsubj/3 march/VERB/VBP/ROOT/0", [1, 2, 2]),
+        (
+            "2,000/NUM/CD/nummod/3 people/NOUN/NNS/nsubj/3 march/VERB/VBP/ROOT/0",
+            [1, 2, 2],
+        ),
+        (
+            "three/NUM/CD/nummod/3 stone/NOUN/NN/compound/3 walls/NOUN/NNS/ROOT/0",
+            [2, 2, 2],
+        ),
+        (
+            "three/NUM/CD/nummod/2 men/NOUN/NNS/nsubj/3 march/VERB/VBP/ROOT/0",
+            [1, 2, 2],
+        ),
     ],
 )
-def test_a_number_counts_the_noun_and_no_clause(tree: str, heads: list[int]) -> None:
-    assert [word.head for word in numbers_of_clauses(document(tree).words)] == heads
+def test_a_number_counts_the_noun_and_no_clause(
+    tree: str, heads: list[int]
+) -> None:
+    assert [
+        word.head for word in numbers_of_clauses(document(tree).words)
+    ] == heads

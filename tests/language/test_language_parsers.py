@@ -15,7 +15,9 @@ from beholder.language.parsers import MAX_DEPTH, bound_depth, join_hyphens
 
 HARD = {
     "long": "A small dog sits on a red mat near the door. " * 2300,
-    "one sentence": "a dog and a cat that see " + "the old man who holds a cup and " * 700 + "end",
+    "one sentence": "a dog and a cat that see "
+    + "the old man who holds a cup and " * 700
+    + "end",
     "emoji": "A dog 🐶 sits on a 🟥 mat 👨‍👩‍👧.",
     "control": "A dog\x00 sits\x07 on\x1b[31m a mat.",
     "html": "<p>A <b>red</b> cup &amp; a plate</p>",
@@ -36,7 +38,9 @@ def test_hard_text_gives_a_graph(name: str) -> None:
         graph = scene_graph(document, rules=rules)
         for entity in graph.entities:
             for mention in entity.mentions:
-                assert 0 <= mention.span[0] < mention.span[1] <= len(HARD[name])
+                assert (
+                    0 <= mention.span[0] < mention.span[1] <= len(HARD[name])
+                )
 
 
 def test_empty_text_gives_an_empty_graph() -> None:
@@ -58,7 +62,9 @@ def test_spans_are_those_of_the_original_text() -> None:
 
 def test_joined_hyphens_make_no_circle() -> None:
     # Both pieces lead out of the compound, one to a word that hangs on the other.
-    words = list(parse("The display is inside glassed-in the auto dealership."))
+    words = list(
+        parse("The display is inside glassed-in the auto dealership.")
+    )
     assert "glassed-in" in [word.text for word in words]
     for word in words:
         seen: set[int] = set()
@@ -69,12 +75,18 @@ def test_joined_hyphens_make_no_circle() -> None:
 
 
 def test_hyphen_compound_is_one_word() -> None:
-    graph = scene_graph(parse("An open-mouthed boy stands by an off-white wall."))
+    graph = scene_graph(
+        parse("An open-mouthed boy stands by an off-white wall.")
+    )
     assert {a.value for a in graph.attributes} >= {"open-mouthed", "off-white"}
 
 
 def test_batch_and_single_parses_agree() -> None:
-    texts = ["A dog sits.", "", "Two red cups stand on a table.\n\nA cat sleeps."]
+    texts = [
+        "A dog sits.",
+        "",
+        "Two red cups stand on a table.\n\nA cat sleeps.",
+    ]
     batch = parse(texts)
     assert [d.words for d in batch] == [parse(t).words for t in texts]
 
@@ -90,7 +102,12 @@ def test_documents_and_graphs_can_be_sent_to_other_processes() -> None:
 
 def test_import_does_not_load_spacy() -> None:
     code = "import sys, beholder.language; print('spacy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "False"
 
 
@@ -114,7 +131,9 @@ def test_unknown_rules_are_refused() -> None:
 
 
 @pytest.mark.slow  # long texts
-@pytest.mark.parametrize("text", ["dog " * 5_000, "the dog and " * 2_000, "of the dog " * 2_000])
+@pytest.mark.parametrize(
+    "text", ["dog " * 5_000, "the dog and " * 2_000, "of the dog " * 2_000]
+)
 def test_texts_that_are_no_prose_give_a_graph(text: str) -> None:
     assert scene_graph(parse(text)).text == text
 
@@ -122,18 +141,39 @@ def test_texts_that_are_no_prose_give_a_graph(text: str) -> None:
 def test_trees_are_cut_at_the_bound_and_left_alone_below_it() -> None:
     def chain(n: int) -> list[Word]:
         return [
-            Word(i, "a", "a", "NOUN", "NN", "nmod", max(0, i - 1), 2 * i, 2 * i + 1, 0)
+            Word(
+                i,
+                "a",
+                "a",
+                "NOUN",
+                "NN",
+                "nmod",
+                max(0, i - 1),
+                2 * i,
+                2 * i + 1,
+                0,
+            )
             for i in range(n)
         ]
 
     assert bound_depth(chain(MAX_DEPTH)) == chain(MAX_DEPTH)
     cut = bound_depth(chain(MAX_DEPTH + 3))
     # Word 60 lies 60 deep and stays; those below it hang on word 59 like it.
-    assert [w.head for w in cut[MAX_DEPTH - 1 :]] == [MAX_DEPTH - 2, *[MAX_DEPTH - 1] * 3]
-    assert [w.dep for w in cut[MAX_DEPTH - 1 :]] == ["nmod", "nmod", "dep", "dep"]
+    assert [w.head for w in cut[MAX_DEPTH - 1 :]] == [
+        MAX_DEPTH - 2,
+        *[MAX_DEPTH - 1] * 3,
+    ]
+    assert [w.dep for w in cut[MAX_DEPTH - 1 :]] == [
+        "nmod",
+        "nmod",
+        "dep",
+        "dep",
+    ]
 
 
-def test_joining_a_compound_whose_piece_hangs_on_its_sibling_makes_no_circle() -> None:
+def test_joining_a_compound_whose_piece_hangs_on_its_sibling_makes_no_circle() -> (
+    None
+):
     # AV <- Reef <- Coral: joined without care, "AV-Coral" hung on Reef and Reef on "AV-Coral".
     texts = ["named", "AV", "-", "Coral", "Reef"]
     heads = [0, 0, 3, 4, 1]
@@ -141,7 +181,9 @@ def test_joining_a_compound_whose_piece_hangs_on_its_sibling_makes_no_circle() -
     for index, (text, head) in enumerate(zip(texts, heads, strict=True)):
         start += index in (1, 4)
         end = start + len(text)
-        words.append(Word(index, text, text, "NOUN", "NN", "dep", head, start, end, 0))
+        words.append(
+            Word(index, text, text, "NOUN", "NN", "dep", head, start, end, 0)
+        )
         start = end
     joined = join_hyphens(words)
     assert [(word.text, word.head) for word in joined] == [
@@ -160,4 +202,7 @@ def test_the_vocabulary_keeps_words_up_to_its_bound_and_gives_back_later_ones(
     parse("Wugs zorp.", language)
     assert len(vocabulary) >= parsers.WORDS_KEPT
     parse("Blickets fep.", language)
-    assert [word in vocabulary.strings for word in ("Wugs", "Blickets")] == [True, False]
+    assert [word in vocabulary.strings for word in ("Wugs", "Blickets")] == [
+        True,
+        False,
+    ]

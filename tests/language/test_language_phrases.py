@@ -32,7 +32,10 @@ PHRASES = {
         "A/DET/DT/det/3 framed/VERB/VBN/amod/3 photo/NOUN/NN/nsubj/4 hangs/VERB/VBZ/ROOT/0",
         "photo:thing",
     ),
-    "several photos": ("photos/NOUN/NNS/nsubj/2 hang/VERB/VBP/ROOT/0", "photos:thing"),
+    "several photos": (
+        "photos/NOUN/NNS/nsubj/2 hang/VERB/VBP/ROOT/0",
+        "photos:thing",
+    ),
     "her photo": (
         "Her/PRON/PRP$/nmod:poss/2 photo/NOUN/NN/nsubj/3 hangs/VERB/VBZ/ROOT/0",
         "photo:thing",
@@ -78,7 +81,10 @@ PHRASES = {
         "dogs/NOUN/NNS/ROOT/0 that/PRON/WDT/nsubj/3 move/VERB/VBP/acl:relcl/1",
         "dogs:thing",
     ),
-    "that which is an article": ("that/DET/DT/det/2 dog/NOUN/NN/ROOT/0", "dog:thing"),
+    "that which is an article": (
+        "that/DET/DT/det/2 dog/NOUN/NN/ROOT/0",
+        "dog:thing",
+    ),
     "which": (
         "dogs/NOUN/NNS/ROOT/0 which/PRON/WDT/nsubj/3 move/VERB/VBP/acl:relcl/1",
         "dogs:thing",
@@ -118,7 +124,10 @@ PHRASES = {
         "He:pronoun it:pronoun",
     ),
     "a colour by itself": ("red/NOUN/NN/ROOT/0", "red:thing"),
-    "signs are no nouns": ("dogs/NOUN/NNS/ROOT/0 --/NOUN/NN/appos/1", "dogs:thing"),
+    "signs are no nouns": (
+        "dogs/NOUN/NNS/ROOT/0 --/NOUN/NN/appos/1",
+        "dogs:thing",
+    ),
 }
 
 
@@ -126,7 +135,9 @@ PHRASES = {
 def test_phrases_of_a_tree(name: str) -> None:
     tree, expected = PHRASES[name]
     found = find_phrases(document(tree)).by_word.values()
-    assert [f"{phrase.word.text}:{phrase.kind}" for phrase in found] == expected.split()
+    assert [
+        f"{phrase.word.text}:{phrase.kind}" for phrase in found
+    ] == expected.split()
 
 
 def test_a_doctor_and_a_pair_stand_for_what_they_are() -> None:
@@ -145,7 +156,10 @@ def test_a_doctor_and_a_pair_stand_for_what_they_are() -> None:
 
 
 def repaired(tree: str) -> list[str]:
-    return [f"{word.pos}/{word.tag}" for word in verbs_read_as_nouns(document(tree).words)]
+    return [
+        f"{word.pos}/{word.tag}"
+        for word in verbs_read_as_nouns(document(tree).words)
+    ]
 
 
 def test_a_plural_with_a_subject_before_it_is_a_verb() -> None:
@@ -212,7 +226,9 @@ SHOWN = (
 
 
 def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
-    words = document(SHOWN.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBZ")).words
+    words = document(
+        SHOWN.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBZ")
+    ).words
     found = subjects_read_as_objects(words)
     assert (found[4].dep, found[4].head) == ("nsubj", 5)
     assert (found[3].dep, found[3].head) == ("cc", 5)
@@ -224,8 +240,12 @@ def test_the_subject_of_a_joined_clause_is_no_object_of_the_first() -> None:
 @pytest.mark.parametrize(
     "tree",
     [
-        SHOWN.format(cc="and", joint="CCONJ/CC/cc/5", tag="VBG"),  # "and a woman holding a cup"
-        SHOWN.format(cc="it", joint="PRON/PRP/nsubj/6", tag="VBZ"),  # it has a subject
+        SHOWN.format(
+            cc="and", joint="CCONJ/CC/cc/5", tag="VBG"
+        ),  # "and a woman holding a cup"
+        SHOWN.format(
+            cc="it", joint="PRON/PRP/nsubj/6", tag="VBZ"
+        ),  # it has a subject
         "He/PRON/PRP/nsubj/2 holds/VERB/VBZ/ROOT/0 hats/NOUN/NNS/obj/2 and/CCONJ/CC/cc/5"
         " cups/NOUN/NNS/conj/3 and/CCONJ/CC/cc/7 smiles/VERB/VBZ/conj/2",  # joined to the verb
         "He/PRON/PRP/nsubj/2 sits/VERB/VBZ/ROOT/0 with/ADP/IN/case/4 dogs/NOUN/NNS/obl/2"
@@ -255,9 +275,14 @@ WORN = (
 def test_clothes_are_of_the_person_before_them(
     person: str, word: str, clothes: str, owner: int
 ) -> None:
-    words = document(WORN.format(person=person, word=word, clothes=clothes)).words
+    words = document(
+        WORN.format(person=person, word=word, clothes=clothes)
+    ).words
     found = clothes_of_verbs(words)
-    assert (found[5].dep, found[5].head) == (("nmod" if owner == 3 else "obl"), owner)
+    assert (found[5].dep, found[5].head) == (
+        ("nmod" if owner == 3 else "obl"),
+        owner,
+    )
     assert found[:5] == list(words[:5])
 
 
@@ -283,4 +308,6 @@ def test_clothes_are_of_the_person_before_them(
 )
 def test_what_is_listed_is_no_apposition(tree: str, relation: str) -> None:
     found = appositions_in_lists(document(tree).words)
-    assert [w.dep for w in found if w.text in ("rug", "heirlooms", "doctor")] == [relation]
+    assert [
+        w.dep for w in found if w.text in ("rug", "heirlooms", "doctor")
+    ] == [relation]

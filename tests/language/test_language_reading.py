@@ -39,7 +39,11 @@ def test_texts_are_read_once_while_they_are_among_the_last_used() -> None:
 
 def test_more_texts_than_are_kept_are_all_read() -> None:
     cache = TextCache(1, Reading())
-    assert cache.of(["a dog", "a cat", "a"]) == [["a", "dog"], ["a", "cat"], ["a"]]
+    assert cache.of(["a dog", "a cat", "a"]) == [
+        ["a", "dog"],
+        ["a", "cat"],
+        ["a"],
+    ]
     assert cache.n_read == 3
 
 
@@ -49,11 +53,16 @@ def test_texts_of_several_coroutines_are_read_together_and_once() -> None:
 
     async def both() -> list[list[list[str]]]:
         wanted = (["a dog", "a cat"], ["a cat"], ["a bird", "a dog"])
-        return await asyncio.gather(*(cache.together(texts) for texts in wanted))
+        return await asyncio.gather(
+            *(cache.together(texts) for texts in wanted)
+        )
 
     first, second, third = asyncio.run(both())
     assert reading.asked == [["a dog", "a cat", "a bird"]]
-    assert (first, third) == ([["a", "dog"], ["a", "cat"]], [["a", "bird"], ["a", "dog"]])
+    assert (first, third) == (
+        [["a", "dog"], ["a", "cat"]],
+        [["a", "bird"], ["a", "dog"]],
+    )
     assert second[0] is first[1]
 
 
@@ -62,7 +71,9 @@ def test_a_bounded_number_of_texts_is_read_at_once() -> None:
     cache = TextCache(64, reading)
 
     async def many() -> list[list[list[str]]]:
-        return await asyncio.gather(*(cache.together([str(n)]) for n in range(40)))
+        return await asyncio.gather(
+            *(cache.together([str(n)]) for n in range(40))
+        )
 
     assert asyncio.run(many()) == [[[str(n)]] for n in range(40)]
     assert [len(texts) for texts in reading.asked] == [16, 16, 8]

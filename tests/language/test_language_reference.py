@@ -55,9 +55,14 @@ def test_reference_rules_repeat_the_published_behaviour(fault: str) -> None:
 
 
 def test_part_of_needs_coreference() -> None:
-    alone = written(scene_graph(parse("The man's hat is blue."), rules="reference"))
+    alone = written(
+        scene_graph(parse("The man's hat is blue."), rules="reference")
+    )
     known = written(
-        scene_graph(parse("A man sits on a bench. The man's hat is blue."), rules="reference")
+        scene_graph(
+            parse("A man sits on a bench. The man's hat is blue."),
+            rules="reference",
+        )
     )
     assert not any("part of" in entry for entry in alone)
     assert "hat > part of > man" in known

@@ -197,7 +197,9 @@ CASES = {
 def test_graph_of_a_tree(name: str) -> None:
     tree, expected = CASES[name]
     found = written(scene_graph(document(tree)))
-    assert found == frozenset(normal(entry.strip()) for entry in expected.split("|"))
+    assert found == frozenset(
+        normal(entry.strip()) for entry in expected.split("|")
+    )
 
 
 REFERENCE = {
@@ -215,7 +217,14 @@ REFERENCE = {
         "a/DET/DT/det/2 dog/NOUN/NN/ROOT/0 on/ADP/IN/case/5 a/DET/DT/det/5 mat/NOUN/NN/nmod/2"
         " and/CCONJ/CC/cc/8 a/DET/DT/det/8 cat/NOUN/NN/conj/2 under/ADP/IN/case/11"
         " a/DET/DT/det/11 chair/NOUN/NN/nmod/8",
-        {"dog", "mat", "cat", "chair", "dog > on > mat", "cat > under > chair"},
+        {
+            "dog",
+            "mat",
+            "cat",
+            "chair",
+            "dog > on > mat",
+            "cat > under > chair",
+        },
     ),
     "a verb is not copied to a noun that has one": (
         "a/DET/DT/det/2 man/NOUN/NN/ROOT/0 walking/VERB/VBG/acl/2 and/CCONJ/CC/cc/6"

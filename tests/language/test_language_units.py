@@ -17,7 +17,9 @@ def texts(text: str, kind: str) -> list[str]:
 
 
 def test_units_are_entities_then_attributes_then_relations() -> None:
-    found = [(u.kind, u.value) for u in units("Two red cups stand on a table.")]
+    found = [
+        (u.kind, u.value) for u in units("Two red cups stand on a table.")
+    ]
     assert found == [
         ("entity", "cup"),
         ("entity", "table"),
@@ -36,7 +38,9 @@ def test_the_picture_and_what_is_said_of_it_are_no_units() -> None:
     ]
 
 
-def test_a_pronoun_that_is_never_named_is_no_entity_but_what_is_said_of_it_counts() -> None:
+def test_a_pronoun_that_is_never_named_is_no_entity_but_what_is_said_of_it_counts() -> (
+    None
+):
     assert texts("She is tall.", "entity") == []
     assert texts("She is tall.", "attribute") == ["tall"]
 
@@ -66,13 +70,22 @@ def test_a_quantity_stands_where_it_is_written(text: str, words: str) -> None:
 
 def test_each_of_two_equal_quantities_has_its_own_place() -> None:
     text = "Two dogs see two cats."
-    assert [u.spans for u in units(text) if u.quantity] == [((0, 3),), ((13, 16),)]
+    assert [u.spans for u in units(text) if u.quantity] == [
+        ((0, 3),),
+        ((13, 16),),
+    ]
 
 
 def test_a_relation_says_whether_it_is_a_verb_passive_or_denied() -> None:
-    by_text = {u.text: u for u in units("A man holds a cup. The boat is pulled by a horse.")}
+    by_text = {
+        u.text: u
+        for u in units("A man holds a cup. The boat is pulled by a horse.")
+    }
     assert (by_text["holds"].verb, by_text["holds"].passive) == (True, False)
-    assert (by_text["pulled by"].verb, by_text["pulled by"].passive) == (True, True)
+    assert (by_text["pulled by"].verb, by_text["pulled by"].passive) == (
+        True,
+        True,
+    )
     denied = units("A man without a shirt stands.")
     relation = next(u for u in denied if u.kind == "relation")
     assert (relation.verb, relation.polarity) == (False, False)
@@ -81,7 +94,9 @@ def test_a_relation_says_whether_it_is_a_verb_passive_or_denied() -> None:
 
 def test_what_is_not_there_has_no_quantity() -> None:
     told = units("We do not see any cats.")
-    assert [(u.text, u.polarity, u.quantity) for u in told] == [("cat", False, False)]
+    assert [(u.text, u.polarity, u.quantity) for u in told] == [
+        ("cat", False, False)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,19 +111,30 @@ def test_what_is_not_there_has_no_quantity() -> None:
         ("The note says that {}.", True),
     ],
 )
-def test_a_clause_that_is_called_false_is_denied(frame: str, said: bool) -> None:
+def test_a_clause_that_is_called_false_is_denied(
+    frame: str, said: bool
+) -> None:
     told = units(frame.format("a dog chases a red car"))
-    polarity = {u.text: u.polarity for u in told if u.text in ("dog", "car", "chases")}
+    polarity = {
+        u.text: u.polarity for u in told if u.text in ("dog", "car", "chases")
+    }
     assert polarity == {"dog": said, "car": said, "chases": said}
 
 
 def test_a_denial_inside_a_clause_that_is_called_false_is_affirmed() -> None:
     told = units("It is false that there are no dogs.")
-    assert [(u.text, u.polarity) for u in told if u.text == "dog"] == [("dog", True)]
+    assert [(u.text, u.polarity) for u in told if u.text == "dog"] == [
+        ("dog", True)
+    ]
 
 
 def test_place_is_where_the_words_and_both_ends_begin() -> None:
     text = "A red cup is on a mat."
     graph = scene_graph(parse(text))
     places = {u.text: u.place(graph) for u in graph_units(graph)}
-    assert places == {"cup": (6,), "mat": (18,), "red": (2, 6), "on": (13, 6, 18)}
+    assert places == {
+        "cup": (6,),
+        "mat": (18,),
+        "red": (2, 6),
+        "on": (13, 6, 18),
+    }

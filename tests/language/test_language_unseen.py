@@ -13,7 +13,9 @@ def units(text: str) -> tuple[GraphUnit, ...]:
 
 
 def asked(text: str, kind: str) -> list[str]:
-    return [unit.text for unit in units(text) if unit.kind == kind and unit.asked]
+    return [
+        unit.text for unit in units(text) if unit.kind == kind and unit.asked
+    ]
 
 
 @pytest.mark.parametrize(
@@ -21,7 +23,10 @@ def asked(text: str, kind: str) -> list[str]:
     [
         ("The red leaves add a touch of elegance to the scene.", ["leaf"]),
         ("The red leaves add a pop of color to the scene.", ["leaf"]),
-        ("A dog stands in the center of the frame, adding depth to the composition.", ["dog"]),
+        (
+            "A dog stands in the center of the frame, adding depth to the composition.",
+            ["dog"],
+        ),
         ("The freshness of the salad is clear.", ["salad"]),
         ("A dog is seen from a low-angle perspective.", ["dog"]),
         ("The focal point is a dog.", ["dog"]),
@@ -29,7 +34,10 @@ def asked(text: str, kind: str) -> list[str]:
             "A rough pot has cracks, adding character and texture to its overall design.",
             ["pot", "crack"],
         ),
-        ("The form of the pot is reminiscent of an elephant's trunk.", ["form", "pot"]),
+        (
+            "The form of the pot is reminiscent of an elephant's trunk.",
+            ["form", "pot"],
+        ),
         ("A groove, akin to a scar, is on the face.", ["groove", "face"]),
         ("The wall exhibits signs of weathering.", ["wall", "weathering"]),
         ("The piece is crafted from oak.", ["oak"]),
@@ -64,10 +72,14 @@ def test_things_that_are_looked_for(text: str, things: list[str]) -> None:
         ("The wall is a shade of blue.", "wall", ["blue"]),
     ],
 )
-def test_a_look_is_said_of_what_has_it(text: str, owner: str, qualities: list[str]) -> None:
+def test_a_look_is_said_of_what_has_it(
+    text: str, owner: str, qualities: list[str]
+) -> None:
     graph = scene_graph(parse(text))
     thing = next(entity for entity in graph.entities if entity.name == owner)
-    found = [a.value for a in graph.attributes_of(thing.index) if a.kind != "state"]
+    found = [
+        a.value for a in graph.attributes_of(thing.index) if a.kind != "state"
+    ]
     assert found == qualities
 
 
@@ -77,15 +89,27 @@ def test_a_look_is_said_of_what_has_it(text: str, owner: str, qualities: list[st
         ("The cat licks its tail.", "relation", "has", "licks"),
         ("A visible red car stands here.", "attribute", "visible", "red"),
         ("A beautiful red car stands here.", "attribute", "beautiful", "red"),
-        ("The lamp enhances the table. A vase is on a rug.", "relation", "enhances", "on"),
+        (
+            "The lamp enhances the table. A vase is on a rug.",
+            "relation",
+            "enhances",
+            "on",
+        ),
         ("A patch of dirt lies beside two cars.", "attribute", "patch", "two"),
-        ("The house has differing red walls.", "attribute", "differing", "red"),
+        (
+            "The house has differing red walls.",
+            "attribute",
+            "differing",
+            "red",
+        ),
     ],
 )
 def test_what_says_nothing_by_itself_is_not_asked(
     text: str, kind: str, silent: str, heard: str
 ) -> None:
-    found = {unit.text: unit.asked for unit in units(text) if unit.kind == kind}
+    found = {
+        unit.text: unit.asked for unit in units(text) if unit.kind == kind
+    }
     assert (found[silent], found[heard]) == (False, True)
 
 
@@ -97,7 +121,10 @@ def test_what_is_denied_is_asked_with_the_word_that_denies_it() -> None:
     text = "The dog is not visible. There is no cat."
     by_text = {unit.text: unit for unit in units(text) if not unit.polarity}
     assert by_text["visible"].asked
-    assert [text[a:b] for a, b in by_text["visible"].spans] == ["visible", "not"]
+    assert [text[a:b] for a, b in by_text["visible"].spans] == [
+        "visible",
+        "not",
+    ]
     assert [text[a:b] for a, b in by_text["cat"].spans] == ["cat", "no"]
 
 
@@ -113,6 +140,14 @@ def test_the_published_graph_keeps_such_words() -> None:
     assert {"touch", "elegance"} <= {entity.head for entity in graph.entities}
 
 
-def test_where_a_thing_is_takes_a_verb_that_tells_more_than_an_effect() -> None:
-    assert asked("A black chair adds to the left.", "attribute") == ["black", "to the left"]
-    assert asked("A black dog runs to the left.", "attribute") == ["black", "runs to the left"]
+def test_where_a_thing_is_takes_a_verb_that_tells_more_than_an_effect() -> (
+    None
+):
+    assert asked("A black chair adds to the left.", "attribute") == [
+        "black",
+        "to the left",
+    ]
+    assert asked("A black dog runs to the left.", "attribute") == [
+        "black",
+        "runs to the left",
+    ]

@@ -18,27 +18,43 @@ def word(index: int, text: str, head: int, start: int, **more: str) -> Word:
 
 
 def chain(length: int) -> list[Word]:
-    return [word(i, "w", max(0, i - 1), 2 * i, dep="conj" if i else "ROOT") for i in range(length)]
+    return [
+        word(i, "w", max(0, i - 1), 2 * i, dep="conj" if i else "ROOT")
+        for i in range(length)
+    ]
 
 
 def test_depth_is_the_number_of_steps_to_the_root() -> None:
     # 1 is the root; 0 and 3 hang on it, 2 on 3
-    words = [word(0, "a", 1, 0), word(1, "b", 1, 2), word(2, "c", 3, 4), word(3, "d", 1, 6)]
+    words = [
+        word(0, "a", 1, 0),
+        word(1, "b", 1, 2),
+        word(2, "c", 3, 4),
+        word(3, "d", 1, 6),
+    ]
     assert tree_depths(words) == [1, 0, 2, 1]
     assert tree_depths([]) == []
 
 
-def test_a_chain_of_the_greatest_depth_stays_and_one_deeper_is_bounded() -> None:
+def test_a_chain_of_the_greatest_depth_stays_and_one_deeper_is_bounded() -> (
+    None
+):
     fitting = chain(MAX_DEPTH + 1)
     assert bound_depth(fitting) == fitting
     bounded = bound_depth(chain(MAX_DEPTH + 4))
     assert max(tree_depths(bounded)) == MAX_DEPTH
-    assert [w.head for w in bounded[: MAX_DEPTH + 1]] == [w.head for w in fitting]
-    for deep in bounded[MAX_DEPTH + 1 :]:  # all hang on the ancestor just above the bound
+    assert [w.head for w in bounded[: MAX_DEPTH + 1]] == [
+        w.head for w in fitting
+    ]
+    for deep in bounded[
+        MAX_DEPTH + 1 :
+    ]:  # all hang on the ancestor just above the bound
         assert (deep.head, deep.dep) == (MAX_DEPTH - 1, "dep")
 
 
-def test_pieces_without_a_space_are_one_word_that_hangs_where_they_led_out() -> None:
+def test_pieces_without_a_space_are_one_word_that_hangs_where_they_led_out() -> (
+    None
+):
     words = [
         word(0, "off", 2, 0, pos="ADV", tag="RB", dep="advmod"),
         word(1, "-", 2, 3, pos="PUNCT", tag="HYPH", dep="punct"),
@@ -89,7 +105,11 @@ def test_of_pieces_as_near_to_the_root_the_last_names_the_kind() -> None:
         word(3, "is", 3, 10, pos="AUX", dep="ROOT"),
     ]
     joined = join_hyphens(words)[0]
-    assert (joined.text, joined.pos, joined.dep) == ("red-brown", "VERB", "xcomp")
+    assert (joined.text, joined.pos, joined.dep) == (
+        "red-brown",
+        "VERB",
+        "xcomp",
+    )
 
 
 def test_sections_of_a_word_list() -> None:
@@ -100,7 +120,11 @@ def test_sections_of_a_word_list() -> None:
 
 
 def test_a_graph_as_lines() -> None:
-    graph = scene_graph(parse("Two men sit. One holds a red cup. There are no dogs on the rug."))
+    graph = scene_graph(
+        parse(
+            "Two men sit. One holds a red cup. There are no dogs on the rug."
+        )
+    )
     told = graph_text(graph).splitlines()
     assert told[0] == "man [0] (two): sit"
     assert "    holds -> cup [2]" in told
@@ -114,17 +138,31 @@ def test_statements_say_amount_article_and_number() -> None:
     def said(text: str) -> list[str]:
         return [s.text for s in statements(parse(text))]
 
-    assert said("An apple is red.") == ["There is an apple.", "The apple is red."]
-    assert "There are a pair of shoes." in said("A pair of shoes lies on the floor.")
-    assert "There are two pairs of shoes." in said("Two pairs of shoes lie on the floor.")
+    assert said("An apple is red.") == [
+        "There is an apple.",
+        "The apple is red.",
+    ]
+    assert "There are a pair of shoes." in said(
+        "A pair of shoes lies on the floor."
+    )
+    assert "There are two pairs of shoes." in said(
+        "Two pairs of shoes lie on the floor."
+    )
     assert "The house has the chimney." in said("The house has a chimney.")
     assert "The dogs have the collars." in said("The dogs have collars.")
     assert "The man is a doctor." in said("The man is a doctor.")
     assert "The men are doctors." in said("The men are doctors.")
     assert "The cat is not on the mat." in said("The cat is not on the mat.")
-    assert "The dogs do not chase the cat." in said("The dogs do not chase the cat.")
+    assert "The dogs do not chase the cat." in said(
+        "The dogs do not chase the cat."
+    )
     assert "The dogs are running." in said("The dogs are running.")
-    assert "The boat is pulled by the horse." in said("The boat is pulled by a horse.")
+    assert "The boat is pulled by the horse." in said(
+        "The boat is pulled by a horse."
+    )
     assert "She is tall." in said("She is tall.")
     assert "One man smokes." not in said("Two men sit.")
-    assert said("Two women stand. One wears a hat.")[-1] == "One woman wears the hat."
+    assert (
+        said("Two women stand. One wears a hat.")[-1]
+        == "One woman wears the hat."
+    )

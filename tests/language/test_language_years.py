@@ -19,13 +19,18 @@ from beholder.language import graph_statements
             "The church was built in 1750 and restored in 1850.",
             [("church", "in 1750"), ("church", "in 1850")],
         ),
-        ("A bridge built around 1900 crosses the river.", [("bridge", "around 1900")]),
+        (
+            "A bridge built around 1900 crosses the river.",
+            [("bridge", "around 1900")],
+        ),
         ("A crowd of 2000 people.", []),
         ("The house at 1750 Main Street.", []),
         ("Number 1750 stands on the bus.", []),
     ],
 )
-def test_years_are_of_what_they_date(text: str, expected: list[tuple[str, str]]) -> None:
+def test_years_are_of_what_they_date(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
     graph = analysed(text).graph
     found = [
         (graph.entities[one.entity].name, one.text)
@@ -36,7 +41,9 @@ def test_years_are_of_what_they_date(text: str, expected: list[tuple[str, str]])
 
 
 def test_statements_say_what_is_from_a_year() -> None:
-    graph = analysed("The church was built in 1750. A bridge built around 1900 is grey.").graph
+    graph = analysed(
+        "The church was built in 1750. A bridge built around 1900 is grey."
+    ).graph
     said = [one.text for one in graph_statements(graph)]
     assert "The church is from 1750." in said
     assert "The bridge is from around 1900." in said
@@ -45,7 +52,11 @@ def test_statements_say_what_is_from_a_year() -> None:
 def _grades(source: str, target: str) -> list[float]:
     found = find(analysed(source), analysed(target))
     units = analysed(source).units
-    return [one.grade for one, unit in zip(found, units, strict=True) if unit.value == "1750"]
+    return [
+        one.grade
+        for one, unit in zip(found, units, strict=True)
+        if unit.value == "1750"
+    ]
 
 
 def test_no_year_is_nearly_another() -> None:

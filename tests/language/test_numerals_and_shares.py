@@ -27,7 +27,10 @@ def said(text: str) -> set[str]:
         ("Most of the seats are empty.", "Most of the seats are empty."),
         ("All of the boats are white.", "All of the boats are white."),
         ("A statue stands in New York City.", "There is a new York City."),
-        ("The Golden Gate Bridge spans the bay.", "There is a golden Gate Bridge."),
+        (
+            "The Golden Gate Bridge spans the bay.",
+            "There is a golden Gate Bridge.",
+        ),
     ],
 )
 def test_a_fact_is_read(text: str, fact: str) -> None:
@@ -50,14 +53,18 @@ def test_a_fact_is_read(text: str, fact: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_share_belongs_to_what_is_said_of_it(text: str, facts: set[str]) -> None:
+def test_a_share_belongs_to_what_is_said_of_it(
+    text: str, facts: set[str]
+) -> None:
     assert said(text) == facts
 
 
 def test_the_word_for_the_share_is_marked() -> None:
     text = "All of the windows are lit."
     graph = scene_graph(parse(text))
-    lit = next(unit for unit in graph_units(graph) if unit.value in ("lit", "light"))
+    lit = next(
+        unit for unit in graph_units(graph) if unit.value in ("lit", "light")
+    )
     assert lit.spans[-1] == (0, 3)
     assert lit.share
 
@@ -76,7 +83,9 @@ def test_the_word_for_the_share_is_marked() -> None:
 def test_what_is_no_statement_is_none(text: str) -> None:
     wrong = {"tall", "hard", "shoulder", "of", "from", "formal"}
     graph = scene_graph(parse(text))
-    assert wrong.isdisjoint(unit.text for unit in graph_units(graph) if unit.asked)
+    assert wrong.isdisjoint(
+        unit.text for unit in graph_units(graph) if unit.asked
+    )
 
 
 def test_a_number_of_things_stays_their_quantity() -> None:
@@ -86,8 +95,12 @@ def test_a_number_of_things_stays_their_quantity() -> None:
 
 
 def test_the_size_of_a_group_is_not_that_of_its_members() -> None:
-    assert "The trees are small." not in said("A small group of trees stands there.")
-    assert "The trees are small." in said("A group of small trees stands there.")
+    assert "The trees are small." not in said(
+        "A small group of trees stands there."
+    )
+    assert "The trees are small." in said(
+        "A group of small trees stands there."
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,5 +135,9 @@ def test_bare_numerals(text: str, units: set[str]) -> None:
 
 
 def test_the_number_of_a_bus_is_no_part_of_its_name() -> None:
-    assert {"There is a bus number.", "The bus number is 17."} <= said("Bus number 17 stops here.")
-    assert "There is a boeing 747." in said("A Boeing 747 stands on the runway.")
+    assert {"There is a bus number.", "The bus number is 17."} <= said(
+        "Bus number 17 stops here."
+    )
+    assert "There is a boeing 747." in said(
+        "A Boeing 747 stands on the runway."
+    )

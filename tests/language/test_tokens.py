@@ -43,7 +43,9 @@ def test_tokens_are_those_of_spacy(text: str) -> None:
 @example("a-b.C")
 def test_nothing_of_a_text_is_lost(text: str) -> None:
     found = tokens(text)
-    assert all(text[start : start + len(word)] == word for word, start in found)
+    assert all(
+        text[start : start + len(word)] == word for word, start in found
+    )
     ends = [0, *(start + len(word) for word, start in found)]
     starts = [*(start for _, start in found), len(text)]
     assert {text[a:b] for a, b in zip(ends, starts, strict=True)} <= {"", " "}
@@ -54,11 +56,25 @@ def test_long_runs_of_signs_are_cut(sign: str) -> None:
     text = f"A dog {sign * 300} and a cat."
     assert tokens(text) == [(token.text, token.idx) for token in SPACY(text)]
     text = f"A dog {sign * 50_000} and a cat."
-    assert [word for word, _ in tokens(text) if word.isalpha()] == ["A", "dog", "and", "a", "cat"]
+    assert [word for word, _ in tokens(text) if word.isalpha()] == [
+        "A",
+        "dog",
+        "and",
+        "a",
+        "cat",
+    ]
 
 
 def test_places_of_words_stand_in_the_original() -> None:
     text = f"A dog {'(' * 300} and a cat."
     words = parse(text).words
-    assert [text[word.start : word.end] for word in words] == [word.text for word in words]
-    assert [w.text for w in words if w.text.isalpha()] == ["A", "dog", "and", "a", "cat"]
+    assert [text[word.start : word.end] for word in words] == [
+        word.text for word in words
+    ]
+    assert [w.text for w in words if w.text.isalpha()] == [
+        "A",
+        "dog",
+        "and",
+        "a",
+        "cat",
+    ]

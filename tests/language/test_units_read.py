@@ -25,7 +25,9 @@ def graph_of(text: str) -> SceneGraph:
 def triples(graph: SceneGraph) -> set[Triple]:
     """Relations as subject, words, object."""
     names = [entity.name for entity in graph.entities]
-    return {(names[r.subject], r.text, names[r.object]) for r in graph.relations}
+    return {
+        (names[r.subject], r.text, names[r.object]) for r in graph.relations
+    }
 
 
 def names(graph: SceneGraph) -> list[str]:
@@ -36,7 +38,11 @@ def names(graph: SceneGraph) -> list[str]:
 def said_of(graph: SceneGraph, name: str) -> list[str]:
     """The texts of what is said of the things of a name, without what they are to others."""
     things = [entity.index for entity in graph.entities if entity.name == name]
-    return [attribute.text for thing in things for attribute in graph.attributes_of(thing)]
+    return [
+        attribute.text
+        for thing in things
+        for attribute in graph.attributes_of(thing)
+    ]
 
 
 def said(text: str) -> list[str]:
@@ -47,19 +53,28 @@ def asked(text: str, kind: str = "") -> list[str]:
     """The wordings of the units that are asked."""
     graph = graph_of(text)
     return [
-        wording(u, graph) for u in graph_units(graph) if u.asked and (not kind or u.kind == kind)
+        wording(u, graph)
+        for u in graph_units(graph)
+        if u.asked and (not kind or u.kind == kind)
     ]
 
 
 def misread(*values: object, graph: str) -> Any:
     """A case that comes out as ``graph`` today."""
-    return pytest.param(*values, marks=pytest.mark.xfail(strict=True, reason=graph))
+    return pytest.param(
+        *values, marks=pytest.mark.xfail(strict=True, reason=graph)
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "person", "clothes", "verb"),
     [
-        ("A man in a cap, a vest and gloves rides a bicycle.", "man", "cap vest glove", "rides"),
+        (
+            "A man in a cap, a vest and gloves rides a bicycle.",
+            "man",
+            "cap vest glove",
+            "rides",
+        ),
         (
             "A nurse wearing a mask, a gown and gloves holds a tray.",
             "nurse",
@@ -138,7 +153,12 @@ def misread(*values: object, graph: str) -> Any:
             "blouse skirt heel",
             "stands near",
         ),
-        ("A chef in an apron, a cap, and clogs stirs a pot.", "chef", "apron cap clog", "stirs"),
+        (
+            "A chef in an apron, a cap, and clogs stirs a pot.",
+            "chef",
+            "apron cap clog",
+            "stirs",
+        ),
     ],
 )
 def test_clothes_of_a_list_are_all_worn_and_do_nothing(
@@ -157,19 +177,31 @@ def test_clothes_of_a_list_are_all_worn_and_do_nothing(
 @pytest.mark.parametrize(
     ("text", "first", "second"),
     [
-        ("A girl in a skirt and a boy in a sweater stand by a gate.", "girl skirt", "boy sweater"),
+        (
+            "A girl in a skirt and a boy in a sweater stand by a gate.",
+            "girl skirt",
+            "boy sweater",
+        ),
         (
             "A nurse in a gown and a doctor in a mask walk down the hall.",
             "nurse gown",
             "doctor mask",
         ),
-        ("A bride in a veil and a groom in a suit hold hands.", "bride veil", "groom suit"),
+        (
+            "A bride in a veil and a groom in a suit hold hands.",
+            "bride veil",
+            "groom suit",
+        ),
         (
             "An old man with a cap and a young woman with a scarf sit on a bench.",
             "man cap",
             "woman scarf",
         ),
-        ("There is a king in a robe and a queen in a gown.", "king robe", "queen gown"),
+        (
+            "There is a king in a robe and a queen in a gown.",
+            "king robe",
+            "queen gown",
+        ),
         (
             "A teacher in a cardigan and a student in a blazer read a book.",
             "teacher cardigan",
@@ -180,7 +212,11 @@ def test_clothes_of_a_list_are_all_worn_and_do_nothing(
             "child mitten",
             "woman scarf",
         ),
-        ("There is a chef in an apron and a waiter in a vest.", "chef apron", "waiter vest"),
+        (
+            "There is a chef in an apron and a waiter in a vest.",
+            "chef apron",
+            "waiter vest",
+        ),
         misread(
             "A boy wearing boots and a girl wearing sandals play in the sand.",
             "boy boot",
@@ -193,15 +229,23 @@ def test_clothes_of_a_list_are_all_worn_and_do_nothing(
             "sailor cap",
             graph="soldier > wearing > sailor | soldier > wearing > cap",
         ),
-        ("We see a queen wearing a crown and a king wearing a cloak.", "queen crown", "king cloak"),
+        (
+            "We see a queen wearing a crown and a king wearing a cloak.",
+            "queen crown",
+            "king cloak",
+        ),
     ],
 )
-def test_a_second_person_is_not_worn(text: str, first: str, second: str) -> None:
+def test_a_second_person_is_not_worn(
+    text: str, first: str, second: str
+) -> None:
     graph = graph_of(text)
     found = triples(graph)
     people = {first.split()[0], second.split()[0]}
     assert people <= set(names(graph))
-    assert not [triple for triple in found if triple[1] in WORN and triple[2] in people]
+    assert not [
+        triple for triple in found if triple[1] in WORN and triple[2] in people
+    ]
     wearers = {(s, o) for s, words, o in found if words in WORN}
     assert wearers == {tuple(first.split()), tuple(second.split())}
 
@@ -217,7 +261,10 @@ def test_a_second_person_is_not_worn(text: str, first: str, second: str) -> None
         ("A pianist lifts his hands as others listen.", "hand"),
         ("A boy raises his hand. Another laughs.", "hand"),
         ("A girl takes off her shoes while another waits on a bench.", "shoe"),
-        ("A goalkeeper raises her arms, and another runs towards the goal.", "arm"),
+        (
+            "A goalkeeper raises her arms, and another runs towards the goal.",
+            "arm",
+        ),
         misread(
             "A girl ties her shoes and others wait.",
             "shoe",
@@ -229,9 +276,15 @@ def test_others_are_no_parts_and_no_clothes(text: str, part: str) -> None:
     graph = graph_of(text)
     parts = [entity for entity in graph.entities if entity.name == part]
     assert len(parts) == 1
-    assert OTHERS.isdisjoint(mention.text.lower() for mention in parts[0].mentions)
+    assert OTHERS.isdisjoint(
+        mention.text.lower() for mention in parts[0].mentions
+    )
     assert parts[0].quantity not in OTHERS
-    members = {entity.name for entity in graph.entities if entity.member_of == parts[0].index}
+    members = {
+        entity.name
+        for entity in graph.entities
+        if entity.member_of == parts[0].index
+    }
     assert not members
     assert not [t for t in triples(graph) if t[1] == "has" and t[2] in OTHERS]
 
@@ -249,14 +302,26 @@ def test_others_are_no_parts_and_no_clothes(text: str, part: str) -> None:
             {"boy"},
             "leans beside",
         ),
-        ("Three sailors raise their hands. A flag hangs behind them.", {"sailor"}, "hangs behind"),
+        (
+            "Three sailors raise their hands. A flag hangs behind them.",
+            {"sailor"},
+            "hangs behind",
+        ),
         (
             "Two girls in red shoes sit on a bench. A tree stands behind them.",
             {"girl"},
             "stands behind",
         ),
-        ("Two nurses with masks talk. A bed stands beside them.", {"nurse"}, "stands beside"),
-        ("Women in gloves carry bags. A cart rolls behind them.", {"woman"}, "rolls behind"),
+        (
+            "Two nurses with masks talk. A bed stands beside them.",
+            {"nurse"},
+            "stands beside",
+        ),
+        (
+            "Women in gloves carry bags. A cart rolls behind them.",
+            {"woman"},
+            "rolls behind",
+        ),
         (
             "A girl and a boy raise their arms. A fountain stands behind them.",
             {"girl", "boy"},
@@ -270,7 +335,9 @@ def test_others_are_no_parts_and_no_clothes(text: str, part: str) -> None:
     ],
 )
 def test_them_are_the_people(text: str, people: set[str], words: str) -> None:
-    assert {obj for _, said, obj in triples(graph_of(text)) if said == words} == people
+    assert {
+        obj for _, said, obj in triples(graph_of(text)) if said == words
+    } == people
 
 
 @pytest.mark.parametrize(
@@ -333,7 +400,9 @@ def test_a_comparison_is_one_relation_with_its_adjective(
     text: str, relation: Triple, sentence: str
 ) -> None:
     graph = graph_of(text)
-    assert [r.text for r in graph.relations if r.text.split()[-1] == "than"] == [relation[1]]
+    assert [
+        r.text for r in graph.relations if r.text.split()[-1] == "than"
+    ] == [relation[1]]
     assert relation in triples(graph)
     assert sentence in said(text)
     assert sentence in asked(text, "relation")
@@ -343,13 +412,24 @@ def test_a_comparison_is_one_relation_with_its_adjective(
     ("text", "sentence"),
     [
         ("The basket is full of apples.", "The basket is full of the apples."),
-        ("The shelves are full of books.", "The shelves are full of the books."),
-        ("The chair is close to the window.", "The chair is close to the window."),
-        ("The boats are close to the shore.", "The boats are close to the shore."),
+        (
+            "The shelves are full of books.",
+            "The shelves are full of the books.",
+        ),
+        (
+            "The chair is close to the window.",
+            "The chair is close to the window.",
+        ),
+        (
+            "The boats are close to the shore.",
+            "The boats are close to the shore.",
+        ),
         ("The cups are close to the edge.", "The cups are close to the edge."),
     ],
 )
-def test_full_of_and_close_to_are_said_with_a_verb(text: str, sentence: str) -> None:
+def test_full_of_and_close_to_are_said_with_a_verb(
+    text: str, sentence: str
+) -> None:
     assert sentence in said(text)
     assert sentence in asked(text)
 
@@ -360,10 +440,18 @@ def test_full_of_and_close_to_are_said_with_a_verb(text: str, sentence: str) -> 
         ("A large, wooden door stands open.", "door", {"large", "wooden"}),
         ("A soft, grey blanket covers the bed.", "blanket", {"soft", "grey"}),
         ("A man carries a heavy, rusty chain.", "chain", {"heavy", "rusty"}),
-        ("An orange, round ball lies on the sand.", "ball", {"orange", "round"}),
+        (
+            "An orange, round ball lies on the sand.",
+            "ball",
+            {"orange", "round"},
+        ),
         ("A square, black box sits on the shelf.", "box", {"square", "black"}),
         ("A cool, dry cellar has shelves.", "cellar", {"cool", "dry"}),
-        ("There is a smooth, oval stone on the shelf.", "stone", {"smooth", "oval"}),
+        (
+            "There is a smooth, oval stone on the shelf.",
+            "stone",
+            {"smooth", "oval"},
+        ),
         ("A light, flat stone lies in the grass.", "stone", {"light", "flat"}),
         misread(
             "A light, airy room has a sofa.",
@@ -371,7 +459,11 @@ def test_full_of_and_close_to_are_said_with_a_verb(text: str, sentence: str) -> 
             {"light", "airy"},
             graph="light > has > sofa | airy room > has > sofa",
         ),
-        ("A firm, upright chair stands by the wall.", "chair", {"firm", "upright"}),
+        (
+            "A firm, upright chair stands by the wall.",
+            "chair",
+            {"firm", "upright"},
+        ),
     ],
 )
 def test_an_adjective_before_a_comma_is_a_quality(
@@ -395,10 +487,16 @@ def test_an_adjective_before_a_comma_is_a_quality(
         ("The hills seem to begin.", "hill", []),
         ("A few leaves remain.", "leaf", []),
         ("The petals seem bright.", "petal", ["bright"]),
-        ("The cliffs appear in the background.", "cliff", ["in the background"]),
+        (
+            "The cliffs appear in the background.",
+            "cliff",
+            ["in the background"],
+        ),
     ],
 )
-def test_weak_verbs_say_nothing_alone(text: str, thing: str, left: list[str]) -> None:
+def test_weak_verbs_say_nothing_alone(
+    text: str, thing: str, left: list[str]
+) -> None:
     graph = graph_of(text)
     assert names(graph) == [thing]
     assert said_of(graph, thing) == left
@@ -411,7 +509,10 @@ def test_weak_verbs_say_nothing_alone(text: str, thing: str, left: list[str]) ->
         ("A boy sits.", "The boy sits."),
         ("Ivy grows.", "The ivy grows."),
         ("A crack goes across.", "The crack goes across."),
-        ("A bridge goes across the river.", "The bridge goes across the river."),
+        (
+            "A bridge goes across the river.",
+            "The bridge goes across the river.",
+        ),
     ],
 )
 def test_other_verbs_say_something(text: str, sentence: str) -> None:
@@ -422,10 +523,26 @@ def test_other_verbs_say_something(text: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "word", "things"),
     [
-        ("The numbers are arranged left-to-right.", "left-to-right", ["number"]),
-        ("A left-to-right arrow is painted on the road.", "left-to-right", ["arrow", "road"]),
-        ("The shelves are filled floor-to-ceiling.", "floor-to-ceiling", ["shelf"]),
-        ("The room has floor-to-ceiling windows.", "floor-to-ceiling", ["room", "window"]),
+        (
+            "The numbers are arranged left-to-right.",
+            "left-to-right",
+            ["number"],
+        ),
+        (
+            "A left-to-right arrow is painted on the road.",
+            "left-to-right",
+            ["arrow", "road"],
+        ),
+        (
+            "The shelves are filled floor-to-ceiling.",
+            "floor-to-ceiling",
+            ["shelf"],
+        ),
+        (
+            "The room has floor-to-ceiling windows.",
+            "floor-to-ceiling",
+            ["room", "window"],
+        ),
         ("A boy holds a to-go cup.", "to-go", ["boy", "cup"]),
         ("The kiosk sells soup to-go.", "to-go", ["kiosk", "soup"]),
         ("Two acrobats float mid-air.", "mid-air", ["acrobat"]),
@@ -433,10 +550,14 @@ def test_other_verbs_say_something(text: str, sentence: str) -> None:
         ("A dog leaps mid-air over a fence.", "mid-air", ["dog", "fence"]),
     ],
 )
-def test_words_of_direction_name_nothing(text: str, word: str, things: list[str]) -> None:
+def test_words_of_direction_name_nothing(
+    text: str, word: str, things: list[str]
+) -> None:
     assert names(graph_of(text)) == things
     assert not [one for one in asked(text, "entity") if word in one]
-    assert not [one for one in said(text) if one.startswith("There ") and word in one]
+    assert not [
+        one for one in said(text) if one.startswith("There ") and word in one
+    ]
 
 
 @pytest.mark.parametrize(
@@ -446,7 +567,9 @@ def test_words_of_direction_name_nothing(text: str, word: str, things: list[str]
         misread("The mother-to-be holds a balloon.", graph="balloon"),
         misread("A mother-to-be sits on a sofa.", graph="sofa"),
         misread("A mother-to-be wears a white dress.", graph="dress: white"),
-        misread("A photographer greets the mother-to-be.", graph="photographer"),
+        misread(
+            "A photographer greets the mother-to-be.", graph="photographer"
+        ),
         misread("The room has a mother-to-be.", graph="room"),
     ],
 )
@@ -465,7 +588,9 @@ def test_a_mother_to_be_is_somebody(text: str) -> None:
         ("We see a bit of the roof.", ["There is a roof."]),
     ],
 )
-def test_a_bit_and_a_third_are_no_statement(text: str, sentences: list[str]) -> None:
+def test_a_bit_and_a_third_are_no_statement(
+    text: str, sentences: list[str]
+) -> None:
     assert said(text) == sentences
 
 
@@ -489,7 +614,10 @@ def test_a_bit_and_a_third_are_not_asked(text: str, things: list[str]) -> None:
         ("The guard stands to the right.", "The guard stands to the right."),
         ("A bird flies to the right.", "The bird flies to the right."),
         ("The horses stand to the right.", "The horses stand to the right."),
-        ("The men are walking to the left.", "The men are walking to the left."),
+        (
+            "The men are walking to the left.",
+            "The men are walking to the left.",
+        ),
         ("The arrow points to the left.", "The arrow points to the left."),
         ("Two geese swim to the right.", "The geese swim to the right."),
         ("The girl is seated to the left.", "The girl is seated to the left."),

@@ -28,7 +28,11 @@ d.jpg,A man in a boat on the river,
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     Path("alts.csv").write_text(ROWS)
@@ -40,7 +44,9 @@ def test_a_table_without_any_option(cli: Cli) -> None:
     assert done.code == 1
     assert "alts.csv: read `alt` as text, `image` as picture" in done.out
     assert "2  error    ALT001" in done.out
-    assert done.out.rstrip().endswith("4 pictures in 1 file: 2 errors, 1 warning, 0 notes")
+    assert done.out.rstrip().endswith(
+        "4 pictures in 1 file: 2 errors, 1 warning, 0 notes"
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,15 +68,36 @@ def test_exit_codes(cli: Cli, options: list[str], code: int) -> None:
     [
         ([], "name a file or folder"),
         (["none.csv"], "none.csv: is no file or folder"),
-        (["alts.csv", "--select", "ALT999"], "there is no rule 'ALT999'; did you mean ALT"),
-        (["alts.csv", "--rule", "ALT105=bad"], "expected off, note, warning or error"),
-        (["alts.csv", "--format", "json", "--format", "html"], "add -o FOLDER"),
+        (
+            ["alts.csv", "--select", "ALT999"],
+            "there is no rule 'ALT999'; did you mean ALT",
+        ),
+        (
+            ["alts.csv", "--rule", "ALT105=bad"],
+            "expected off, note, warning or error",
+        ),
+        (
+            ["alts.csv", "--format", "json", "--format", "html"],
+            "add -o FOLDER",
+        ),
         (["alts.csv", "--baseline", "alts.csv"], "alts.csv: is no baseline"),
         (["alts.csv", "--map", "text=nothing"], "it has image, alt, caption"),
-        (["alts.csv", "--map", "text=captoin"], "no column 'captoin', did you mean 'caption'?"),
-        (["alts.csv", "--map", "pagetext=alt"], "no field 'pagetext', did you mean 'page_text'?"),
-        (["alts.csv", "--map", "colour=alt"], "expected one of text, picture, page, page_text"),
-        (["alts.csv", "--map", "text=alt", "--map", "alt=image"], "text has the column 'alt'"),
+        (
+            ["alts.csv", "--map", "text=captoin"],
+            "no column 'captoin', did you mean 'caption'?",
+        ),
+        (
+            ["alts.csv", "--map", "pagetext=alt"],
+            "no field 'pagetext', did you mean 'page_text'?",
+        ),
+        (
+            ["alts.csv", "--map", "colour=alt"],
+            "expected one of text, picture, page, page_text",
+        ),
+        (
+            ["alts.csv", "--map", "text=alt", "--map", "alt=image"],
+            "text has the column 'alt'",
+        ),
     ],
 )
 def test_wrong_use(cli: Cli, arguments: list[str], message: str) -> None:
@@ -79,14 +106,18 @@ def test_wrong_use(cli: Cli, arguments: list[str], message: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["text", "alt", "alt_text", "candidate"])
-def test_a_text_is_mapped_by_the_names_of_its_usual_columns(cli: Cli, field: str) -> None:
+def test_a_text_is_mapped_by_the_names_of_its_usual_columns(
+    cli: Cli, field: str
+) -> None:
     Path("own.csv").write_text("a,b\nphoto.jpg,A red door in a wall\n")
     done = cli("lint", "own.csv", "--map", f"{field}=b", "--map", "image=a")
     assert "own.csv: read `b` as text, `a` as picture" in done.out
 
 
 def test_a_bad_row_is_reported(cli: Cli) -> None:
-    Path("bad.csv").write_text("image,alt\na.jpg,A red door in a wall\nb.jpg\n")
+    Path("bad.csv").write_text(
+        "image,alt\na.jpg,A red door in a wall\nb.jpg\n"
+    )
     done = cli("lint", "bad.csv")
     assert done.code == 2
     assert "bad.csv:3: has 1 cells, the header has 2" in done.err
@@ -96,10 +127,15 @@ def test_a_bad_row_is_reported(cli: Cli) -> None:
 def test_a_baseline_makes_findings_known_though_lines_move(cli: Cli) -> None:
     assert cli("lint", "alts.csv", "--write-baseline", "known.json").code == 0
     head, *rows = ROWS.splitlines()
-    Path("alts.csv").write_text("\n".join([head, "x.jpg,A cat on a wall,", *rows[1:]]) + "\n")
+    Path("alts.csv").write_text(
+        "\n".join([head, "x.jpg,A cat on a wall,", *rows[1:]]) + "\n"
+    )
     done = cli("lint", "alts.csv", "--baseline", "known.json")
     assert done.code == 0
-    assert "0 errors, 0 warnings, 0 notes; 2 known, 1 of the baseline fixed" in done.out
+    assert (
+        "0 errors, 0 warnings, 0 notes; 2 known, 1 of the baseline fixed"
+        in done.out
+    )
     Path("alts.csv").write_text(ROWS + "e.jpg,DSC00012,\n")
     done = cli("lint", "alts.csv", "--baseline", "known.json")
     assert (done.code, done.out.count("ALT101")) == (1, 1)
@@ -123,19 +159,41 @@ def test_a_report_in_a_file_ends_with_a_line_on_stderr(cli: Cli) -> None:
 def test_all_formats_into_a_folder(cli: Cli) -> None:
     formats = ("json", "sarif", "junit", "markdown", "html", "text")
     done = cli(
-        "lint", "alts.csv", *(part for one in formats for part in ("--format", one)), "-o", "out"
+        "lint",
+        "alts.csv",
+        *(part for one in formats for part in ("--format", one)),
+        "-o",
+        "out",
     )
-    said = "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to out\n"
+    said = (
+        "4 pictures in 1 file: 2 errors, 1 warning, 0 notes; written to out\n"
+    )
     assert (done.code, done.out, done.err) == (1, "", said)
-    names = {"lint.json", "lint.sarif", "lint.junit.xml", "lint.md", "lint.html", "lint.txt"}
+    names = {
+        "lint.json",
+        "lint.sarif",
+        "lint.junit.xml",
+        "lint.md",
+        "lint.html",
+        "lint.txt",
+    }
     assert {path.name for path in Path("out").iterdir()} == names
     log = json.loads(Path("out/lint.sarif").read_text())
     (run,) = log["runs"]
     assert log["version"] == "2.1.0"
-    assert [one["ruleId"] for one in run["results"]] == ["ALT001", "ALT101", "ALT104"]
+    assert [one["ruleId"] for one in run["results"]] == [
+        "ALT001",
+        "ALT101",
+        "ALT104",
+    ]
     place = run["results"][2]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "alts.csv"
-    assert place["region"] == {"startLine": 4, "startColumn": 1, "endLine": 4, "endColumn": 2}
+    assert place["region"] == {
+        "startLine": 4,
+        "startColumn": 1,
+        "endLine": 4,
+        "endColumn": 2,
+    }
     known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
     assert {one["ruleId"] for one in run["results"]} <= known
     (suite,) = ElementTree.fromstring(Path("out/lint.junit.xml").read_text())
@@ -152,10 +210,15 @@ class Tags(HTMLParser):
         self.n_scripts += tag == "script"
 
 
-@pytest.mark.parametrize("form", ["html", "markdown", "junit", "sarif", "text"])
-def test_texts_of_others_are_escaped_in_all_reports(cli: Cli, form: str) -> None:
+@pytest.mark.parametrize(
+    "form", ["html", "markdown", "junit", "sarif", "text"]
+)
+def test_texts_of_others_are_escaped_in_all_reports(
+    cli: Cli, form: str
+) -> None:
     Path("alts.csv").write_text(
-        'image,alt\na.jpg,"<script>x()</script> \x1b[31m \u202e"\n', encoding="utf-8"
+        'image,alt\na.jpg,"<script>x()</script> \x1b[31m \u202e"\n',
+        encoding="utf-8",
     )
     done = cli("lint", "alts.csv", "--format", form)
     assert "\x1b" not in done.out
@@ -169,11 +232,21 @@ def test_texts_of_others_are_escaped_in_all_reports(cli: Cli, form: str) -> None
 
 
 # What GitHub makes a mention, a link, a reference, an emoji or markup of.
-LIVE = ("@octocat", "www.evil.example/x", "http://evil.example", "#12", ":smile:", "*b*", "`c`")
+LIVE = (
+    "@octocat",
+    "www.evil.example/x",
+    "http://evil.example",
+    "#12",
+    ":smile:",
+    "*b*",
+    "`c`",
+)
 
 
 @pytest.mark.parametrize("live", LIVE)
-def test_names_and_texts_stay_plain_text_in_markdown(cli: Cli, live: str) -> None:
+def test_names_and_texts_stay_plain_text_in_markdown(
+    cli: Cli, live: str
+) -> None:
     name = live.replace("/", "_")
     Path("site").mkdir()
     page = f'<html lang=en><img src=a.jpg alt="{live}.jpg"><img src=b.jpg alt="IMG_1 {live}.jpg">'
@@ -183,7 +256,9 @@ def test_names_and_texts_stay_plain_text_in_markdown(cli: Cli, live: str) -> Non
     assert not re.search(r"@\w|www\.|://|(?<!&)#\d|:smile:|`|\*b", findings)
     rendered = MarkdownIt("commonmark").render(findings)
     assert set(re.findall(r"<(\w+)", rendered)) == {"ul", "li", "strong"}
-    assert f"{name}.html:1" in html.unescape(rendered).replace("\N{WORD JOINER}", "")
+    assert f"{name}.html:1" in html.unescape(rendered).replace(
+        "\N{WORD JOINER}", ""
+    )
 
 
 def test_the_list_of_rules(cli: Cli) -> None:
@@ -195,7 +270,8 @@ def test_the_list_of_rules(cli: Cli) -> None:
 @pytest.mark.slow
 def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
     rows = "".join(
-        f'<li><img src="{k}.jpg" alt="A red door number {k} in a wall"></li>' for k in range(10_000)
+        f'<li><img src="{k}.jpg" alt="A red door number {k} in a wall"></li>'
+        for k in range(10_000)
     )
     Path("page.html").write_text(f"<html lang=en><ul>{rows}</ul></html>")
     done = cli("lint", "page.html")
@@ -204,10 +280,22 @@ def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
 
 def test_the_page_allows_its_own_style_and_script(tmp_path: Path) -> None:
     # A browser drops what has another hash than the one that the page's policy names.
-    (tmp_path / "alts.csv").write_text('image,alt\na.jpg,"A ""cat"" & a dog"\nb.jpg,\n', "utf-8")
+    (tmp_path / "alts.csv").write_text(
+        'image,alt\na.jpg,"A ""cat"" & a dog"\nb.jpg,\n', "utf-8"
+    )
     page = tmp_path / "page.html"
     out = subprocess.run(
-        [sys.executable, "-m", "beholder", "lint", "alts.csv", "--format", "html", "-o", str(page)],
+        [
+            sys.executable,
+            "-m",
+            "beholder",
+            "lint",
+            "alts.csv",
+            "--format",
+            "html",
+            "-o",
+            str(page),
+        ],
         cwd=tmp_path,
         check=False,
     )
@@ -215,7 +303,9 @@ def test_the_page_allows_its_own_style_and_script(tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     for tag in ("style", "script"):
         content = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
-        digest = base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode()
+        digest = base64.b64encode(
+            hashlib.sha256(content.encode("utf-8")).digest()
+        ).decode()
         assert f"{tag}-src 'sha256-{digest}'" in text
 
 
@@ -244,11 +334,18 @@ def test_rates_have_intervals_over_pages(cli: Cli) -> None:
     Path("site").mkdir()
     things = ("", "", "door", "boat", "horse", "tower", "garden", "river")
     for k, thing in enumerate(things):
-        texts = [f'alt="A {thing} of stone, number {k}{n}"' if thing else "" for n in range(5)]
-        rows = "".join(f'<img src="{k}-{n}.jpg" {text}>' for n, text in enumerate(texts))
+        texts = [
+            f'alt="A {thing} of stone, number {k}{n}"' if thing else ""
+            for n in range(5)
+        ]
+        rows = "".join(
+            f'<img src="{k}-{n}.jpg" {text}>' for n, text in enumerate(texts)
+        )
         Path(f"site/{k}.html").write_text(rows)
     value = json.loads(cli("lint", "site", "--format", "json").out)
-    rates = {(one["rule"], one["by"], one["value"]): one for one in value["rates"]}
+    rates = {
+        (one["rule"], one["by"], one["value"]): one for one in value["rates"]
+    }
     whole = rates["ALT001", "all", ""]
     assert (whole["n"], whole["found"], whole["rate"]) == (40, 10, 0.25)
     assert (whole["low"], whole["high"]) == (0.0, 0.625)
@@ -258,10 +355,14 @@ def test_rates_have_intervals_over_pages(cli: Cli) -> None:
     assert rates["", "file", "2.html"]["rate"] == 0.0
 
 
-def test_score_without_references_names_the_command_that_serves(cli: Cli) -> None:
+def test_score_without_references_names_the_command_that_serves(
+    cli: Cli,
+) -> None:
     Path("alts.csv").write_text("image,alt\na.jpg,A red door\n", "utf-8")
     assert "beholder lint checks" in cli("score", "alts.csv").err
     named = cli("score", "alts.csv", "-m", "rouge", "-o", "run", "--no-report")
-    assert "beholder lint checks texts alone" in " ".join((named.out + named.err).split())
+    assert "beholder lint checks texts alone" in " ".join(
+        (named.out + named.err).split()
+    )
     Path("alts.csv").write_text("File,Alt Text\na.jpg,A red door\n", "utf-8")
     assert "beholder lint checks" in cli("score", "alts.csv").err

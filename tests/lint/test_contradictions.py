@@ -62,30 +62,43 @@ Two birds on a wire | Plate 3, birds"""
 
 def found(tmp_path: Path, text: str, caption: str) -> list[str]:
     path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"image": "a.jpg", "alt": text, "caption": caption}))
+    path.write_text(
+        json.dumps({"image": "a.jpg", "alt": text, "caption": caption})
+    )
     hits = [one for one in lint([path]).findings if one.rule == "ALT206"]
     return [text[slice(*one.span)] for one in hits if one.span]
 
 
 @pytest.mark.parametrize("pair", EXCLUDED.splitlines())
-def test_values_of_one_thing_exclude_each_other(tmp_path: Path, pair: str) -> None:
+def test_values_of_one_thing_exclude_each_other(
+    tmp_path: Path, pair: str
+) -> None:
     text, caption, word = pair.split(" | ")
     assert found(tmp_path, text, caption) == [word]
 
 
 @pytest.mark.parametrize("pair", COMPATIBLE.splitlines())
-def test_values_of_other_things_and_other_times_do_not(tmp_path: Path, pair: str) -> None:
+def test_values_of_other_things_and_other_times_do_not(
+    tmp_path: Path, pair: str
+) -> None:
     text, caption = pair.split(" | ")
     assert found(tmp_path, text, caption) == []
 
 
 def test_no_parser_is_loaded(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"image": "a.jpg", "alt": "A red boat", "caption": "The blue boat"}')
+    path.write_text(
+        '{"image": "a.jpg", "alt": "A red boat", "caption": "The blue boat"}'
+    )
     code = (
         "from beholder.language import parsers; from beholder.lint import lint; "
         f"print([one.rule for one in lint([{str(path)!r}]).findings], "
         "parsers._builtin.cache_info().misses, parsers._spacy_parser.cache_info().misses)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == "['ALT206'] 0 0"

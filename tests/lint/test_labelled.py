@@ -32,14 +32,20 @@ def found(case: Mapping[str, Any], folder: Path) -> bool:
         path, text = folder / "page.html", case["html"]
     else:
         path = folder / "rows.jsonl"
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in case["rows"])
+        text = "".join(
+            json.dumps(row, ensure_ascii=False) + "\n" for row in case["rows"]
+        )
     path.write_text(text, encoding="utf-8")
-    report = lint([path], LintSetting(case["profile"] or "web", terms=vocabulary(())))
+    report = lint(
+        [path], LintSetting(case["profile"] or "web", terms=vocabulary(()))
+    )
     return case["rule"] in {finding.rule for finding in report.findings}
 
 
 @pytest.fixture(scope="module")
-def counted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[bool, Mapping[str, Counter[str]]]:
+def counted(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Mapping[bool, Mapping[str, Counter[str]]]:
     """By half and rule: hits, misses, false alarms and passes."""
     folder = tmp_path_factory.mktemp("labelled")
     names = {
@@ -54,7 +60,9 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[bool, Mapping[s
     }
     for line in CASES:
         case = json.loads(line)
-        counts[is_read(case)][case["rule"]][names[case["expected"], found(case, folder)]] += 1
+        counts[is_read(case)][case["rule"]][
+            names[case["expected"], found(case, folder)]
+        ] += 1
     return counts
 
 
@@ -81,14 +89,25 @@ def test_cases_that_nobody_read_are_judged_right(
 def test_each_rule_has_at_most_one_miss_and_one_false_alarm(
     counted: Mapping[bool, Mapping[str, Counter[str]]],
 ) -> None:
-    both = {rule: counted[True][rule] + counted[False][rule] for rule in rules()}
-    assert not {rule for rule, n in both.items() if n["miss"] > 1 or n["false"] > 1}
+    both = {
+        rule: counted[True][rule] + counted[False][rule] for rule in rules()
+    }
+    assert not {
+        rule for rule, n in both.items() if n["miss"] > 1 or n["false"] > 1
+    }
 
 
-def test_later_cases_of_dates_contradictions_and_languages(tmp_path: Path) -> None:
+def test_later_cases_of_dates_contradictions_and_languages(
+    tmp_path: Path,
+) -> None:
     """60 cases of another person; the rules were corrected by eight of them that were judged wrong."""
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    lines = Path(__file__).with_name("labelled_2.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        Path(__file__)
+        .with_name("labelled_2.jsonl")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     for case in map(json.loads, lines):
         counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
     assert counts.total() == 60
@@ -107,10 +126,13 @@ def test_120_cases_that_are_judged_as_measured(
 ) -> None:
     """Of a third and a fourth person; docs/lint.md has what was right before and after corrections."""
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    lines = (
+        Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    )
     for case in map(json.loads, lines):
         counts[case["rule"], case["expected"], found(case, tmp_path)] += 1
     assert counts.total() == 120
     assert {
-        rule: counts[rule, True, True] + counts[rule, False, False] for rule in LATER
+        rule: counts[rule, True, True] + counts[rule, False, False]
+        for rule in LATER
     } == expected

@@ -35,13 +35,19 @@ def manifest(path: Path, rows: Rows) -> None:
     for number, row in enumerate(rows):
         language, text = row["language"], row["alt"]
         image = f"https://x.org/iiif/{row['image']}/full/max/0/default.jpg"
-        painting = {"type": "Annotation", "body": {"id": image, "type": "Image"}}
+        painting = {
+            "type": "Annotation",
+            "body": {"id": image, "type": "Image"},
+        }
         canvas: dict[str, Any] = {
             "type": "Canvas",
             "id": f"https://x.org/{number}",
             "items": [{"type": "AnnotationPage", "items": [painting]}],
             "metadata": [
-                {"label": {"en": [key.capitalize()]}, "value": {"none": [row[key]]}}
+                {
+                    "label": {"en": [key.capitalize()]},
+                    "value": {"none": [row[key]]},
+                }
                 for key in ("date", "medium")
                 if row.get(key)
             ],
@@ -53,13 +59,21 @@ def manifest(path: Path, rows: Rows) -> None:
         body |= {"language": language} if language else {}
         if text and way == 2:
             value = {language or "none": [text]}
-            canvas["metadata"].append({"label": {"en": ["Alt text"]}, "value": value})
+            canvas["metadata"].append(
+                {"label": {"en": ["Alt text"]}, "value": value}
+            )
         elif text:
-            says = {"motivation": "supplementing", "provides": ["alternativeText"], "body": body}
+            says = {
+                "motivation": "supplementing",
+                "provides": ["alternativeText"],
+                "body": body,
+            }
             if way:
                 said = body | {"accessibility": "alternativeText"}
                 says = {"motivation": "describing", "body": said}
-            canvas["annotations"] = [{"type": "AnnotationPage", "items": [says]}]
+            canvas["annotations"] = [
+                {"type": "AnnotationPage", "items": [says]}
+            ]
         items.append(canvas)
     path.write_text(json.dumps({"type": "Manifest", "items": items}))
 
@@ -70,10 +84,16 @@ def old_manifest(path: Path, rows: Rows) -> None:
     for row in rows:
 
         def told(text: str, language: str = row["language"]) -> object:
-            return {"@value": text, "@language": language} if language else text
+            return (
+                {"@value": text, "@language": language} if language else text
+            )
 
         image = f"https://x.org/iiif/{row['image']}/full/full/0/default.jpg"
-        pairs = [{"label": "Alternative text", "value": told(row["alt"])}] if row["alt"] else []
+        pairs = (
+            [{"label": "Alternative text", "value": told(row["alt"])}]
+            if row["alt"]
+            else []
+        )
         pairs += [
             {"label": key.capitalize(), "value": row[key]}
             for key in ("date", "medium")
@@ -89,7 +109,9 @@ def old_manifest(path: Path, rows: Rows) -> None:
             }
         )
     sequences = [{"@type": "sc:Sequence", "canvases": canvases}]
-    path.write_text(json.dumps({"@type": "sc:Manifest", "sequences": sequences}))
+    path.write_text(
+        json.dumps({"@type": "sc:Manifest", "sequences": sequences})
+    )
 
 
 def relations(rows: Rows) -> str:
@@ -113,8 +135,14 @@ def word(path: Path, rows: Rows) -> None:
         said = f'id="{number}" descr={quoteattr(row["alt"] or "")}'
         body += f"<w:p>{inline(said).replace('rId1', f'rId{number}')}</w:p>"
         caption = f"<w:r><w:t>{escape(row.get('caption', ''))}</w:t></w:r>"
-        body += f"<w:p>{style}{caption}</w:p>" if row.get("caption") else "<w:p/>"
-    language = f'<w:lang w:val="{rows[0]["language"]}"/>' if rows[0]["language"] else ""
+        body += (
+            f"<w:p>{style}{caption}</w:p>" if row.get("caption") else "<w:p/>"
+        )
+    language = (
+        f'<w:lang w:val="{rows[0]["language"]}"/>'
+        if rows[0]["language"]
+        else ""
+    )
     parts = {
         "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
         "word/_rels/document.xml.rels": relations(rows),
@@ -128,7 +156,9 @@ def slides(path: Path, rows: Rows) -> None:
     for number, row in enumerate(rows, 1):
         said = f"<p:cNvPr id='2' name='Picture' descr={quoteattr(row['alt'] or '')}/>"
         pic = f"<p:pic><p:nvPicPr>{said}</p:nvPicPr><p:blipFill><a:blip r:embed='rId1'/></p:blipFill></p:pic>"
-        parts[f"ppt/slides/slide{number}.xml"] = f"<p:sld {SPACES}>{pic}</p:sld>"
+        parts[f"ppt/slides/slide{number}.xml"] = (
+            f"<p:sld {SPACES}>{pic}</p:sld>"
+        )
         parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = relations([row])
     write(path, parts)
 
@@ -142,7 +172,11 @@ def book(path: Path, rows: Rows) -> None:
         + (f" alt={quoteattr(row['alt'])}/>" if row["alt"] else "/>")
         for row in rows
     )
-    language = f"<dc:language>{rows[0]['language']}</dc:language>" if rows[0]["language"] else ""
+    language = (
+        f"<dc:language>{rows[0]['language']}</dc:language>"
+        if rows[0]["language"]
+        else ""
+    )
     parts = {
         "mimetype": "application/epub+zip",
         "OEBPS/content.opf": f"<package xmlns:dc='http://purl.org/dc/elements/1.1/'>{language}</package>",
@@ -153,7 +187,11 @@ def book(path: Path, rows: Rows) -> None:
 
 FORMS: dict[str, tuple[str, Callable[[Path, Rows], None], frozenset[str]]] = {
     "iiif3": ("m.json", manifest, frozenset(("caption", "date", "medium"))),
-    "iiif2": ("m.json", old_manifest, frozenset(("caption", "date", "medium"))),
+    "iiif2": (
+        "m.json",
+        old_manifest,
+        frozenset(("caption", "date", "medium")),
+    ),
     "docx": ("a.docx", word, frozenset(("caption",))),
     "pptx": ("a.pptx", slides, frozenset()),
     "epub": ("a.epub", book, frozenset(("caption",))),
@@ -167,14 +205,19 @@ def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
     for case in map(json.loads, CASES):
         if not case.get("rows"):
             continue
-        rows = [row | {"language": row.get("language") or ""} for row in case["rows"]]
+        rows = [
+            row | {"language": row.get("language") or ""}
+            for row in case["rows"]
+        ]
         fields = {key for row in rows for key, value in row.items() if value}
         languages = {row["language"] for row in rows}
         if not fields <= FORMS[form][2] | {"image", "alt", "language"}:
             continue
         if form == "pptx" and languages != {""}:
             continue
-        if form in ("docx", "pptx") and any(_CONTROL.search(str(row["alt"])) for row in rows):
+        if form in ("docx", "pptx") and any(
+            _CONTROL.search(str(row["alt"])) for row in rows
+        ):
             continue  # no XML
         if form.startswith("iiif") or len(languages) == 1:
             found.append((case, rows))
@@ -182,7 +225,14 @@ def cases_of(form: str) -> Sequence[tuple[Mapping[str, Any], Rows]]:
 
 
 @pytest.mark.parametrize(
-    ("form", "n"), [("iiif3", 388), ("iiif2", 388), ("docx", 366), ("pptx", 285), ("epub", 367)]
+    ("form", "n"),
+    [
+        ("iiif3", 388),
+        ("iiif2", 388),
+        ("docx", 366),
+        ("pptx", 285),
+        ("epub", 367),
+    ],
 )
 def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
     name, make, _ = FORMS[form]
@@ -191,9 +241,16 @@ def test_a_label_holds_in_each_form(tmp_path: Path, form: str, n: int) -> None:
     cases = cases_of(form)
     for case, rows in cases:
         make(tmp_path / name, rows)
-        report = lint([tmp_path / name], LintSetting(case["profile"] or "web", terms=terms))
+        report = lint(
+            [tmp_path / name],
+            LintSetting(case["profile"] or "web", terms=terms),
+        )
         hit = case["rule"] in {finding.rule for finding in report.findings}
-        kind = ("hit" if hit else "miss") if case["expected"] else ("false" if hit else "pass")
+        kind = (
+            ("hit" if hit else "miss")
+            if case["expected"]
+            else ("false" if hit else "pass")
+        )
         counts[is_read(case)][kind] += 1
     assert len(cases) == n
     for half in counts.values():
@@ -207,10 +264,19 @@ def test_a_page_in_a_book_has_the_findings_of_the_page(tmp_path: Path) -> None:
     for case in map(json.loads, CASES):
         if not case.get("html"):
             continue
-        write(tmp_path / "a.epub", {"mimetype": "application/epub+zip", "page.xhtml": case["html"]})
+        write(
+            tmp_path / "a.epub",
+            {"mimetype": "application/epub+zip", "page.xhtml": case["html"]},
+        )
         setting = LintSetting(case["profile"] or "web", terms=vocabulary(()))
-        hit = case["rule"] in {one.rule for one in lint([tmp_path / "a.epub"], setting).findings}
-        kind = ("hit" if hit else "miss") if case["expected"] else ("false" if hit else "pass")
+        hit = case["rule"] in {
+            one.rule for one in lint([tmp_path / "a.epub"], setting).findings
+        }
+        kind = (
+            ("hit" if hit else "miss")
+            if case["expected"]
+            else ("false" if hit else "pass")
+        )
         counts[is_read(case)][kind] += 1
     assert sum(half.total() for half in counts.values()) == 299
     for half in counts.values():

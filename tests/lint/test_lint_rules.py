@@ -15,7 +15,10 @@ from beholder.lint.rules import PROFILES, LintSetting, Profile, rules
 
 CASES = [
     line.split(" ", 3)
-    for line in Path(__file__).with_name("cases.txt").read_text(encoding="utf-8").splitlines()
+    for line in Path(__file__)
+    .with_name("cases.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
 ]
 
 
@@ -30,10 +33,14 @@ def table(folder: Path, *rows: str) -> Path:
 
 
 @pytest.mark.parametrize(("sign", "rule", "profile", "source"), CASES)
-def test_a_case(tmp_path: Path, sign: str, rule: str, profile: Profile, source: str) -> None:
+def test_a_case(
+    tmp_path: Path, sign: str, rule: str, profile: Profile, source: str
+) -> None:
     page = tmp_path / "page.html"
     page.write_text(source, encoding="utf-8")
-    assert (f"ALT{rule}" in {one.rule for one in found(page, profile)}) == (sign == "+")
+    assert (f"ALT{rule}" in {one.rule for one in found(page, profile)}) == (
+        sign == "+"
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,23 +57,38 @@ def test_a_case(tmp_path: Path, sign: str, rule: str, profile: Profile, source: 
 def test_limits_in_characters(
     tmp_path: Path, profile: Profile, n_characters: int, severity: str | None
 ) -> None:
-    text = ("A red door in a wall of old stone, " * 60)[: n_characters - 1] + "."
+    text = ("A red door in a wall of old stone, " * 60)[
+        : n_characters - 1
+    ] + "."
     path = table(tmp_path, "image,alt", f'a.jpg,"{text}"')
-    levels = [one.severity for one in found(path, profile) if one.rule == "ALT105"]
+    levels = [
+        one.severity for one in found(path, profile) if one.rule == "ALT105"
+    ]
     assert levels == ([] if severity is None else [severity])
 
 
-@pytest.mark.parametrize(("n", "severity"), [(30, None), (31, "note"), (61, "warning")])
-def test_limits_of_museums_in_words(tmp_path: Path, n: int, severity: str | None) -> None:
+@pytest.mark.parametrize(
+    ("n", "severity"), [(30, None), (31, "note"), (61, "warning")]
+)
+def test_limits_of_museums_in_words(
+    tmp_path: Path, n: int, severity: str | None
+) -> None:
     path = table(tmp_path, "image,alt", "a.jpg," + " ".join(["stone"] * n))
-    levels = [one.severity for one in found(path, "museum") if one.rule == "ALT105"]
+    levels = [
+        one.severity for one in found(path, "museum") if one.rule == "ALT105"
+    ]
     assert levels == ([] if severity is None else [severity])
 
 
 def test_a_text_cut_at_the_limit_of_a_field(tmp_path: Path) -> None:
     start = "A wide view of the old harbour of Genoa with boats, cranes and houses under the hill, and of "
     assert len(start) == 93
-    path = table(tmp_path, "image,alt", f'a.jpg,"{start}the rid"', f'b.jpg,"{start}ridges."')
+    path = table(
+        tmp_path,
+        "image,alt",
+        f'a.jpg,"{start}the rid"',
+        f'b.jpg,"{start}ridges."',
+    )
     assert [one.line for one in found(path) if one.rule == "ALT113"] == [2]
 
 
@@ -127,7 +149,9 @@ def test_a_text_cut_at_the_limit_of_a_field(tmp_path: Path) -> None:
         ("Una calle del siglo XVIII", "1955", True),
     ],
 )
-def test_dates_of_the_record(tmp_path: Path, text: str, date: str, hit: bool) -> None:
+def test_dates_of_the_record(
+    tmp_path: Path, text: str, date: str, hit: bool
+) -> None:
     path = table(tmp_path, "image,alt,date", f"a.jpg,{text},{date}")
     assert ("ALT207" in {one.rule for one in found(path)}) == hit
 
@@ -136,14 +160,21 @@ def test_dates_of_the_record(tmp_path: Path, text: str, date: str, hit: bool) ->
     ("n_same", "n", "hit"), [(40, 60, True), (10, 60, False), (25, 200, False)]
 )
 def test_boilerplate(tmp_path: Path, n_same: int, n: int, hit: bool) -> None:
-    same = [f"{k}.jpg,Black and white photograph showing house {k} of a row" for k in range(n_same)]
-    other = [f"{k}.jpg,w{k} x{k} y{k} z{k} v{k} stone" for k in range(n_same, n)]
+    same = [
+        f"{k}.jpg,Black and white photograph showing house {k} of a row"
+        for k in range(n_same)
+    ]
+    other = [
+        f"{k}.jpg,w{k} x{k} y{k} z{k} v{k} stone" for k in range(n_same, n)
+    ]
     path = table(tmp_path, "image,alt", *same, *other)
     assert ("ALT404" in {one.rule for one in found(path)}) == hit
 
 
 @pytest.mark.parametrize(("n_named", "hit"), [(30, True), (10, False)])
-def test_race_is_named_for_some_people_only(tmp_path: Path, n_named: int, hit: bool) -> None:
+def test_race_is_named_for_some_people_only(
+    tmp_path: Path, n_named: int, hit: bool
+) -> None:
     named = [f"{k}.jpg,A Black woman reads book {k}" for k in range(n_named)]
     plain = [f"{k}.jpg,A woman reads letter {k}" for k in range(n_named, 40)]
     path = table(tmp_path, "image,alt", *named, *plain)
@@ -164,10 +195,18 @@ def test_race_is_named_for_some_people_only(tmp_path: Path, n_named: int, hit: b
 )
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_race_is_named_for_one_label_only(
-    tmp_path: Path, n_black: tuple[int, int], n_white: tuple[int, int], hit: bool, form: str
+    tmp_path: Path,
+    n_black: tuple[int, int],
+    n_white: tuple[int, int],
+    hit: bool,
+    form: str,
 ) -> None:
     rows = [
-        (f"{label}{k}.jpg", f"A {label if k < n_named else 'tall'} woman reads book {k}", label)
+        (
+            f"{label}{k}.jpg",
+            f"A {label if k < n_named else 'tall'} woman reads book {k}",
+            label,
+        )
         for label, (n_named, n) in {"Black": n_black, "white": n_white}.items()
         for k in range(n)
     ]
@@ -175,18 +214,29 @@ def test_race_is_named_for_one_label_only(
         path = table(tmp_path, "image,alt,group.race", *map(",".join, rows))
     else:
         path = tmp_path / "rows.jsonl"
-        lines = [{"image": a, "alt": b, "group": {"race": c}} for a, b, c in rows]
+        lines = [
+            {"image": a, "alt": b, "group": {"race": c}} for a, b, c in rows
+        ]
         path.write_text("\n".join(map(json.dumps, lines)))
-    messages = [one.message for one in found(path, "museum") if one.rule == "ALT403"]
+    messages = [
+        one.message for one in found(path, "museum") if one.rule == "ALT403"
+    ]
     assert len(messages) == hit
     if n_white == (6, 60):
-        assert '32 of 40 people labelled "Black" and 6 of 60 labelled "white"' in messages[0]
+        assert (
+            '32 of 40 people labelled "Black" and 6 of 60 labelled "white"'
+            in messages[0]
+        )
 
 
 @pytest.mark.parametrize(
     ("field", "named", "plain"),
     [
-        ("race", "A Black woman reads. The woman smiles.", "A woman reads. The person smiles."),
+        (
+            "race",
+            "A Black woman reads. The woman smiles.",
+            "A woman reads. The person smiles.",
+        ),
         ("gender", "A woman reads.", "A person reads."),
         ("age", "An elderly man reads.", "A man reads."),
         ("skin", "A dark-skinned man reads.", "A man reads."),
@@ -195,16 +245,22 @@ def test_race_is_named_for_one_label_only(
 def test_each_attribute_has_its_own_markers(
     tmp_path: Path, field: str, named: str, plain: str
 ) -> None:
-    rows = [f"{k}.jpg,{named if k < 20 else plain},{'x' if k < 20 else 'y'}" for k in range(40)]
+    rows = [
+        f"{k}.jpg,{named if k < 20 else plain},{'x' if k < 20 else 'y'}"
+        for k in range(40)
+    ]
     path = table(tmp_path, f"image,alt,group.{field}", *rows)
     (finding,) = [one for one in found(path, "museum") if one.rule == "ALT403"]
     # Two mentions of one person count once, so that each text has one.
     assert (
-        f'{field} is named for 20 of 20 people labelled "x" and 0 of 20' in finding.message.lower()
+        f'{field} is named for 20 of 20 people labelled "x" and 0 of 20'
+        in finding.message.lower()
     )
 
 
-VOCABULARY = "id\tterm\tforms\tlanguage\tkind\tseverity\tsuggestion\twhy\texceptions\n"
+VOCABULARY = (
+    "id\tterm\tforms\tlanguage\tkind\tseverity\tsuggestion\twhy\texceptions\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -225,18 +281,25 @@ def test_terms_of_a_vocabulary_file_and_their_forms(
     tmp_path: Path, terms: str, text: str, hit: str | None, mark: str
 ) -> None:
     own = tmp_path / "terms.tsv"
-    own.write_text(f"{mark}{VOCABULARY}Z1\t{terms}\ten\tdated\tW\twobble\t\t\n", encoding="utf-8")
+    own.write_text(
+        f"{mark}{VOCABULARY}Z1\t{terms}\ten\tdated\tW\twobble\t\t\n",
+        encoding="utf-8",
+    )
     path = table(tmp_path, "image,alt", f"a.jpg,{text}")
     report = lint([path], LintSetting("web", terms=vocabulary((str(own),))))
     assert not report.bad
     spans = [
-        one.text[slice(*one.span)] for one in report.findings if one.rule == "ALT301" and one.span
+        one.text[slice(*one.span)]
+        for one in report.findings
+        if one.rule == "ALT301" and one.span
     ]
     assert spans == ([] if hit is None else [hit])
 
 
 @pytest.mark.parametrize("column", ["term", "forms"])
-def test_a_vocabulary_needs_terms_or_forms(tmp_path: Path, column: str) -> None:
+def test_a_vocabulary_needs_terms_or_forms(
+    tmp_path: Path, column: str
+) -> None:
     own = tmp_path / "terms.tsv"
     own.write_text(f"id\t{column}\nZ1\tzorble\n")
     assert [term.form for term in vocabulary(("none", str(own)))] == ["zorble"]
@@ -245,9 +308,15 @@ def test_a_vocabulary_needs_terms_or_forms(tmp_path: Path, column: str) -> None:
         vocabulary((str(own),))
 
 
-def test_one_text_on_many_pictures_is_reported_at_each_place(tmp_path: Path) -> None:
+def test_one_text_on_many_pictures_is_reported_at_each_place(
+    tmp_path: Path,
+) -> None:
     rows = [f"{k}.jpg,Product photo" for k in range(12)]
-    places = [one for one in found(table(tmp_path, "image,alt", *rows)) if one.rule == "ALT401"]
+    places = [
+        one
+        for one in found(table(tmp_path, "image,alt", *rows))
+        if one.rule == "ALT401"
+    ]
     assert [one.line for one in places] == list(range(2, 14))
     assert "12 different pictures" in places[0].message
 
@@ -260,27 +329,46 @@ def test_the_covering_finding_is_shown_alone(tmp_path: Path) -> None:
 
 def test_every_rule_says_what_to_do() -> None:
     assert len(rules()) == 38
-    assert all(rule.condition and rule.next.endswith((".", 'alt="".')) for rule in rules().values())
-    assert all(other in rules() for rule in rules().values() for other in rule.covers)
+    assert all(
+        rule.condition and rule.next.endswith((".", 'alt="".'))
+        for rule in rules().values()
+    )
+    assert all(
+        other in rules() for rule in rules().values() for other in rule.covers
+    )
 
 
 def test_the_page_lists_every_rule_with_its_severities() -> None:
     page = (Path(__file__).parents[2] / "docs" / "lint.md").read_text("utf-8")
     for rule in rules().values():
-        cells = (rule.id, rule.name, *(rule.severities[p] for p in PROFILES), rule.condition)
+        cells = (
+            rule.id,
+            rule.name,
+            *(rule.severities[p] for p in PROFILES),
+            rule.condition,
+        )
         assert f"| {' | '.join(cells)} |" in page
 
 
 def test_a_year_in_the_caption_is_no_other_number(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    rows = [("Two men row past a shop", "Street, 1953"), ("Three men at a bar", "Two men at a bar")]
+    rows = [
+        ("Two men row past a shop", "Street, 1953"),
+        ("Three men at a bar", "Two men at a bar"),
+    ]
     path.write_text(
-        "".join(json.dumps({"image": c, "alt": a, "caption": c}) + "\n" for a, c in rows)
+        "".join(
+            json.dumps({"image": c, "alt": a, "caption": c}) + "\n"
+            for a, c in rows
+        )
     )
     assert [one.line for one in found(path) if one.rule == "ALT206"] == [2]
 
 
 def test_a_rule_that_is_left_out_still_covers(tmp_path: Path) -> None:
     path = table(tmp_path, "image,alt", "a.jpg,IMG_2041")
-    for choice in (Choice(ignore=frozenset(["ALT101"])), Choice(severity={"ALT101": "off"})):
+    for choice in (
+        Choice(ignore=frozenset(["ALT101"])),
+        Choice(severity={"ALT101": "off"}),
+    ):
         assert lint([path], choice=choice).findings == []

@@ -45,20 +45,35 @@ PAGES = {
 def write_page(path: Path, address: str) -> None:
     if path.suffix == ".json":
         body = {"items": [{"body": {"id": address, "type": "Image"}}]}
-        canvas = {"type": "Canvas", "id": address, "summary": "Image of a dog", "items": [body]}
-        path.write_text(json.dumps({"type": "Manifest", "items": [canvas]}), encoding="utf-8")
+        canvas = {
+            "type": "Canvas",
+            "id": address,
+            "summary": "Image of a dog",
+            "items": [body],
+        }
+        path.write_text(
+            json.dumps({"type": "Manifest", "items": [canvas]}),
+            encoding="utf-8",
+        )
     elif path.suffix == ".epub":
         page = f'<html><base href="{address}"/><img src="{address}" alt="Image of a dog"/></html>'
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("one.xhtml", page)
     else:
-        text = PAGES[path.name].replace("{}", address).replace("{{", "{").replace("}}", "}")
+        text = (
+            PAGES[path.name]
+            .replace("{}", address)
+            .replace("{{", "{")
+            .replace("}}", "}")
+        )
         path.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize("name", [*PAGES, "manifest.json", "book.epub"])
-def test_odd_addresses_are_read(tmp_path: Path, name: str, address: str) -> None:
+def test_odd_addresses_are_read(
+    tmp_path: Path, name: str, address: str
+) -> None:
     write_page(tmp_path / name, address)
     report = lint([tmp_path])
     assert report.bad == []
@@ -67,7 +82,9 @@ def test_odd_addresses_are_read(tmp_path: Path, name: str, address: str) -> None
 
 
 def test_a_base_that_is_not_valid_has_no_effect() -> None:
-    (one,) = html.pictures('<base href="http://["><img src="b.png">', "site/page.html")
+    (one,) = html.pictures(
+        '<base href="http://["><img src="b.png">', "site/page.html"
+    )
     assert one.picture == "site/b.png"
 
 
@@ -75,11 +92,17 @@ def test_addresses_that_are_not_valid_stay_as_they_are() -> None:
     for address in ADDRESSES:
         assert join_address("https://a.org/", address) is None
         assert identity(address).startswith(address.partition("#")[0][:4])
-    assert join_address("https://a.org/x/", "../b.png") == "https://a.org/b.png"
+    assert (
+        join_address("https://a.org/x/", "../b.png") == "https://a.org/b.png"
+    )
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     return runner(monkeypatch, capsys)
 
@@ -98,7 +121,9 @@ def test_a_file_that_a_reader_fails_on_is_named_and_the_rest_is_read(
     monkeypatch.setitem(sources.READERS, ".html", read)
     Path("f").mkdir()
     for number, text in enumerate(("Image of a dog", "odd", "Photo of a cat")):
-        Path(f"f/{number}.html").write_text(f'<img src=a{number} alt="{text}">')
+        Path(f"f/{number}.html").write_text(
+            f'<img src=a{number} alt="{text}">'
+        )
     done = cli("lint", "f")
     assert done.code == 2
     assert all(name in done.out for name in ("0.html", "2.html"))
@@ -118,7 +143,9 @@ def test_a_picture_that_a_rule_fails_on_is_named(
             raise ValueError("odd")
 
     monkeypatch.setitem(rules.CHECKS, "ALT109", fail)
-    (tmp_path / "a.html").write_text('<img src=a alt="Image of a dog"><img src=b alt="A cat">')
+    (tmp_path / "a.html").write_text(
+        '<img src=a alt="Image of a dog"><img src=b alt="A cat">'
+    )
     report = lint([tmp_path])
     assert [one.text for one in report.findings] == ["Image of a dog"]
     assert "a.html: cannot be read (ValueError: odd)" in str(report.bad[0])
@@ -148,19 +175,33 @@ def manifest(n: int) -> Any:
     return {"type": "Manifest", "metadata": [pair] * n, "items": [canvas] * n}
 
 
-GROWING: dict[str, tuple[Callable[[Any, str], Iterator[Occurrence]], Callable[[int], Any]]] = {
+GROWING: dict[
+    str,
+    tuple[Callable[[Any, str], Iterator[Occurrence]], Callable[[int], Any]],
+] = {
     "link": (
         html.pictures,
-        lambda n: "<a href=x>" + "<b></b>" * n + "<img src=a.png>" * n + "</a>",
+        lambda n: (
+            "<a href=x>" + "<b></b>" * n + "<img src=a.png>" * n + "</a>"
+        ),
     ),
     "areas": (
         html.pictures,
-        lambda n: "<img usemap=#m><map name=m>" + "<area href=x>" * n + "</map>",
+        lambda n: (
+            "<img usemap=#m><map name=m>" + "<area href=x>" * n + "</map>"
+        ),
     ),
-    "figure": (html.pictures, lambda n: "<figure>" + "<canvas></canvas>" * n + "</figure>"),
+    "figure": (
+        html.pictures,
+        lambda n: "<figure>" + "<canvas></canvas>" * n + "</figure>",
+    ),
     "markdown": (
         markdown.pictures,
-        lambda n: "![b][a1]\n" * n + "\n" + "".join(f"[a{i}]: x.png\n" for i in range(n)),
+        lambda n: (
+            "![b][a1]\n" * n
+            + "\n"
+            + "".join(f"[a{i}]: x.png\n" for i in range(n))
+        ),
     ),
     "iiif": (iiif.pictures, manifest),
 }
@@ -179,7 +220,9 @@ def test_work_grows_with_the_page(form: str) -> None:
     assert count(600) < 5 * count(150)
 
 
-def test_what_markdown_searches_in_vain_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_markdown_searches_in_vain_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     n_searched = 0
 
     class Pattern:
@@ -196,12 +239,16 @@ def test_what_markdown_searches_in_vain_is_bounded(monkeypatch: pytest.MonkeyPat
 
 def test_pictures_in_quotes_have_their_lines() -> None:
     source = "> ![a\n> b](x.png) and\n> ![a\n>   b](y.png)\n\n![c](z.png)\n"
-    places = [(one.line, one.column) for one in markdown.pictures(source, "a.md")]
+    places = [
+        (one.line, one.column) for one in markdown.pictures(source, "a.md")
+    ]
     assert places == [(1, 3), (3, 3), (6, 1)]
 
 
 @pytest.mark.parametrize("form", ["docx", "pptx"])
-def test_a_paragraph_or_group_is_read_once(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+def test_a_paragraph_or_group_is_read_once(
+    monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
     scanned: list[Any] = []
     find_caption, has_text = packed.Archive._find_caption, packed._has_text
 
@@ -215,9 +262,13 @@ def test_a_paragraph_or_group_is_read_once(monkeypatch: pytest.MonkeyPatch, form
 
     monkeypatch.setattr(packed.Archive, "_find_caption", count_paragraph)
     monkeypatch.setattr(packed, "_has_text", count_group)
-    pictures = "".join(inline(f'id="{number}" descr="A cat"') for number in range(30))
+    pictures = "".join(
+        inline(f'id="{number}" descr="A cat"') for number in range(30)
+    )
     caption = '<w:p><w:pPr><w:pStyle w:val="Caption"/></w:pPr><w:r><w:t>Minka</w:t></w:r></w:p>'
-    pic = '<p:pic><p:nvPicPr><p:cNvPr id="1" descr="A cat"/></p:nvPicPr></p:pic>'
+    pic = (
+        '<p:pic><p:nvPicPr><p:cNvPr id="1" descr="A cat"/></p:nvPicPr></p:pic>'
+    )
     parts = {
         "docx": (
             "word/document.xml",
@@ -234,17 +285,23 @@ def test_a_paragraph_or_group_is_read_once(monkeypatch: pytest.MonkeyPatch, form
         archive.writestr(*parts[form])
     occurrences = list(packed.pictures(file, f"a.{form}"))
     assert [one.text for one in occurrences] == ["A cat"] * 30
-    assert {one.caption for one in occurrences} == {"Minka" if form == "docx" else ""}
+    assert {one.caption for one in occurrences} == {
+        "Minka" if form == "docx" else ""
+    }
     assert len(scanned) == 1
 
 
-@pytest.mark.parametrize("content", ["<w:x/>", "<w:x a='1' b='1' c='1'></w:x>"])
+@pytest.mark.parametrize(
+    "content", ["<w:x/>", "<w:x a='1' b='1' c='1'></w:x>"]
+)
 def test_a_part_of_too_many_tags_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
     monkeypatch.setattr(packed, "MOST_TAGS", 20)
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         body = content * (30 // content.count("<"))
-        archive.writestr("word/document.xml", f"<w:document {SPACES}>{body}</w:document>")
+        archive.writestr(
+            "word/document.xml", f"<w:document {SPACES}>{body}</w:document>"
+        )
     with pytest.raises(DataError, match="has over 20 tags; divide it"):
         lint([tmp_path / "a.docx"])

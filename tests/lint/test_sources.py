@@ -17,20 +17,37 @@ def read(path: Path, **options: object) -> list[Occurrence]:
 
 def write(folder: Path, name: str, value: object) -> Path:
     path = folder / name
-    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    path.write_text(
+        value if isinstance(value, str) else json.dumps(value),
+        encoding="utf-8",
+    )
     return path
 
 
 def test_columns_are_found_by_their_names(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.csv", 'File;Alt Text;Caption\na.jpg;"A dog; asleep\non a bed";Rex\n')
+    path = write(
+        tmp_path,
+        "a.csv",
+        'File;Alt Text;Caption\na.jpg;"A dog; asleep\non a bed";Rex\n',
+    )
     (one,) = read(path)
-    assert (one.text, one.picture, one.caption) == ("A dog; asleep on a bed", "a.jpg", "Rex")
+    assert (one.text, one.picture, one.caption) == (
+        "A dog; asleep on a bed",
+        "a.jpg",
+        "Rex",
+    )
     assert one.line == 2
-    assert lint([path]).notes == [f"{path}: read `Alt Text` as text, `File` as picture"]
+    assert lint([path]).notes == [
+        f"{path}: read `Alt Text` as text, `File` as picture"
+    ]
 
 
-def test_a_row_after_a_cell_of_two_lines_has_its_own_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.csv", 'image,alt\na.jpg,"A dog\non a bed"\nb.jpg,\n')
+def test_a_row_after_a_cell_of_two_lines_has_its_own_line(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path, "a.csv", 'image,alt\na.jpg,"A dog\non a bed"\nb.jpg,\n'
+    )
     assert [one.line for one in read(path)] == [2, 4]
 
 
@@ -49,28 +66,40 @@ def test_a_row_after_a_cell_of_two_lines_has_its_own_line(tmp_path: Path) -> Non
         ("a.csv", "\ufeffimage;alt\r\na.jpg;A dog\r\n"),
     ],
 )
-def test_separators_in_quoted_names_separate_nothing(tmp_path: Path, name: str, table: str) -> None:
+def test_separators_in_quoted_names_separate_nothing(
+    tmp_path: Path, name: str, table: str
+) -> None:
     (tmp_path / name).write_bytes(table.encode())
     (one,) = read(tmp_path / name)
     assert (one.text, one.picture) == ("A dog", "a.jpg")
     assert one.line == table.count("\n")  # the only row is the last line
 
 
-def test_rows_that_are_not_valid_are_named_by_their_first_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.csv", 'image,alt\na.jpg,"A\ndog",x\n\nb.jpg\nc.jpg,A cat\n')
+def test_rows_that_are_not_valid_are_named_by_their_first_line(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path,
+        "a.csv",
+        'image,alt\na.jpg,"A\ndog",x\n\nb.jpg\nc.jpg,A cat\n',
+    )
     report = lint([path])
     assert [one.line for one in report.bad] == [2, 5]
     assert [one.line for one in report.occurrences] == [6]
 
 
 def test_a_json_value_over_several_lines_is_not_jsonl(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.jsonl", '[\n {"image": "a.jpg", "alt": "A dog"}\n]\n')
+    path = write(
+        tmp_path, "a.jsonl", '[\n {"image": "a.jpg", "alt": "A dog"}\n]\n'
+    )
     with pytest.raises(DataError, match=r"not a row a line: call it \.json"):
         lint([path])
 
 
 def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"it has n, words: name one with --map text=COLUMN"):
+    with pytest.raises(
+        DataError, match=r"it has n, words: name one with --map text=COLUMN"
+    ):
         lint([write(tmp_path, "a.csv", "n,words\n1,A dog\n")])
     (one,) = read(tmp_path / "a.csv", columns={"text": "words"})
     assert one.text == "A dog"
@@ -78,11 +107,22 @@ def test_a_table_without_texts_names_its_columns(tmp_path: Path) -> None:
 
 def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
     names = (
-        *("caption", "page", "page_text", "link", "role", "language", "date", "title"),
+        *(
+            "caption",
+            "page",
+            "page_text",
+            "link",
+            "role",
+            "language",
+            "date",
+            "title",
+        ),
         *("medium", "long_description", "self_described", "lint_ignore"),
     )
     page = Path(__file__).parents[2] / "docs/lint.md"
-    documented = page.read_text(encoding="utf-8").partition("`caption`, `page`")[2]
+    documented = page.read_text(encoding="utf-8").partition(
+        "`caption`, `page`"
+    )[2]
     listed = documented.partition(" give context")[0]
     assert all(f"`{name}`" in listed for name in names[2:])
     cells = (
@@ -96,7 +136,12 @@ def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
     table = f"alt,{','.join(columns.values())}\nA dog,{','.join(cells)}\n"
     (one,) = read(write(tmp_path, "a.csv", table), columns=columns)
     assert (one.caption, one.page, one.nearby, one.link, one.role) == cells[:5]
-    assert (one.language, one.date, one.work_title, one.medium) == ("en", "1928", "Dogs", True)
+    assert (one.language, one.date, one.work_title, one.medium) == (
+        "en",
+        "1928",
+        "Dogs",
+        True,
+    )
     assert (one.long, one.own_words, one.ignore) == (
         "long",
         frozenset({"deaf"}),
@@ -106,15 +151,23 @@ def test_documented_names_can_be_mapped(tmp_path: Path) -> None:
 
 def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
     rows = [
-        {"image": "a.jpg", "alt": "A dog", "context": {"caption": "Rex", "language": "en"}},
+        {
+            "image": "a.jpg",
+            "alt": "A dog",
+            "context": {"caption": "Rex", "language": "en"},
+        },
         {"image": "b.jpg", "alt": 7},
         {"image": "c.jpg", "alt": ["A cat"]},
         {"image": "d.jpg", "alt": "", "role": "decorative"},
     ]
-    report = lint([write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))])
+    report = lint(
+        [write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))]
+    )
     assert [one.text for one in report.occurrences] == ["A dog", "A cat", ""]
     assert report.occurrences[0].caption == "Rex"
-    assert [str(one).partition(":2: ")[2] for one in report.bad] == ["alt: is int, expected a text"]
+    assert [str(one).partition(":2: ")[2] for one in report.bad] == [
+        "alt: is int, expected a text"
+    ]
     assert "ALT001" not in {one.rule for one in report.findings}
 
 
@@ -124,7 +177,10 @@ def test_places_of_pictures_in_markdown(tmp_path: Path) -> None:
         "<div>\n  <img src=4.png alt=c>\n</div>\n\n> - ![Tom &amp; *Ann*](5.png)\n"
     )
     found = read(write(tmp_path, "a.md", source))
-    assert [(Path(one.picture).name, one.line, one.column, one.text) for one in found] == [
+    assert [
+        (Path(one.picture).name, one.line, one.column, one.text)
+        for one in found
+    ] == [
         ("1.png", 4, 20, "a"),
         ("2.png", 5, 1, "a"),
         ("3.png", 5, 13, "b"),
@@ -145,7 +201,9 @@ def test_coco_captions(tmp_path: Path) -> None:
 def test_places_in_html(tmp_path: Path) -> None:
     source = "<html>\n<!-- <img> -->\n<p>Hi\n  <img\n src='a.jpg'>\n<script>'<img>'</script><img src=b alt>\n"
     found = read(write(tmp_path, "a.html", source))
-    assert [(one.line, one.column, Path(one.picture).name) for one in found] == [
+    assert [
+        (one.line, one.column, Path(one.picture).name) for one in found
+    ] == [
         (4, 3, "a.jpg"),
         (6, 25, "b"),
     ]
@@ -162,9 +220,7 @@ def test_lazy_pictures_pixels_and_templates(tmp_path: Path) -> None:
 
 
 def test_a_suppressed_line(tmp_path: Path) -> None:
-    source = (
-        '<!-- beholder-lint-disable-next-line ALT104 -->\n<img src=a alt="Image of a dog on a bed">'
-    )
+    source = '<!-- beholder-lint-disable-next-line ALT104 -->\n<img src=a alt="Image of a dog on a bed">'
     assert lint([write(tmp_path, "a.html", source)]).findings == []
 
 
@@ -182,7 +238,9 @@ def test_a_suppressed_line(tmp_path: Path) -> None:
         "<meta charset=idna><img src=a>" + "a.b" * 100_000,
     ],
 )
-def test_hostile_pages_are_read_or_refused(tmp_path: Path, source: str) -> None:
+def test_hostile_pages_are_read_or_refused(
+    tmp_path: Path, source: str
+) -> None:
     path = write(tmp_path, "a.html", source)
     try:
         lint([path])
@@ -219,7 +277,13 @@ def canvas(**more: object) -> dict[str, object]:
     body = {"id": "http://x.org/i/full/max/0/default.jpg", "type": "Image"}
     note = {"type": "Annotation", "motivation": "painting", "body": body}
     page = {"type": "AnnotationPage", "items": [note]}
-    return {"type": "Canvas", "id": "c1", "label": {"en": ["Front"]}, "items": [page], **more}
+    return {
+        "type": "Canvas",
+        "id": "c1",
+        "label": {"en": ["Front"]},
+        "items": [page],
+        **more,
+    }
 
 
 @pytest.mark.parametrize(
@@ -232,7 +296,14 @@ def canvas(**more: object) -> dict[str, object]:
             "summary",
         ),
         (
-            {"metadata": [{"label": {"en": ["Alt text"]}, "value": {"en": ["A vase"]}}]},
+            {
+                "metadata": [
+                    {
+                        "label": {"en": ["Alt text"]},
+                        "value": {"en": ["A vase"]},
+                    }
+                ]
+            },
             ["A vase"],
             "metadata",
         ),
@@ -258,8 +329,14 @@ def canvas(**more: object) -> dict[str, object]:
         ),
     ],
 )
-def test_manifests(tmp_path: Path, more: dict[str, object], texts: list[str], source: str) -> None:
-    manifest = {"type": "Manifest", "label": {"en": ["Vases"]}, "items": [canvas(**more)]}
+def test_manifests(
+    tmp_path: Path, more: dict[str, object], texts: list[str], source: str
+) -> None:
+    manifest = {
+        "type": "Manifest",
+        "label": {"en": ["Vases"]},
+        "items": [canvas(**more)],
+    }
     found = read(write(tmp_path, "m.json", manifest))
     assert [one.text for one in found] == texts
     assert {one.text_from for one in found} == {source}
@@ -268,7 +345,10 @@ def test_manifests(tmp_path: Path, more: dict[str, object], texts: list[str], so
 
 
 def test_a_manifest_of_version_2(tmp_path: Path) -> None:
-    shown = {"@type": "oa:Annotation", "resource": {"@id": "a.jpg", "@type": "dctypes:Image"}}
+    shown = {
+        "@type": "oa:Annotation",
+        "resource": {"@id": "a.jpg", "@type": "dctypes:Image"},
+    }
     page = {
         "@type": "sc:Canvas",
         "label": "f. 1",
@@ -286,13 +366,19 @@ def test_a_manifest_of_version_2(tmp_path: Path) -> None:
     ]
 
 
-def test_a_folder_is_read_without_hidden_files_and_links(tmp_path: Path) -> None:
+def test_a_folder_is_read_without_hidden_files_and_links(
+    tmp_path: Path,
+) -> None:
     for name in ("b/a.html", "node_modules/n.html", ".git/g.html", "a.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write(tmp_path, name, "<img src=x.jpg>\n")
     (tmp_path / "link.html").symlink_to(tmp_path / "b" / "a.html")
     write(tmp_path, "other.csv", "n\n1\n")
-    assert lint([tmp_path, tmp_path / "a.md"]).files == ["a.md", "other.csv", "b/a.html"]
+    assert lint([tmp_path, tmp_path / "a.md"]).files == [
+        "a.md",
+        "other.csv",
+        "b/a.html",
+    ]
 
 
 def test_what_is_not_read(tmp_path: Path) -> None:
@@ -305,27 +391,47 @@ def test_what_is_not_read(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_iiif_picture_is_its_identifier(tmp_path: Path) -> None:
-    body = {"id": "https://x.org/iiif/altstadt_03.jpg/full/max/0/default.jpg", "type": "Image"}
-    page = {"type": "AnnotationPage", "items": [{"type": "Annotation", "body": body}]}
+    body = {
+        "id": "https://x.org/iiif/altstadt_03.jpg/full/max/0/default.jpg",
+        "type": "Image",
+    }
+    page = {
+        "type": "AnnotationPage",
+        "items": [{"type": "Annotation", "body": body}],
+    }
     told = {"label": {"en": ["Alt text"]}, "value": {"de": ["altstadt_03"]}}
-    manifest = {"type": "Manifest", "items": [canvas(items=[page], metadata=[told])]}
+    manifest = {
+        "type": "Manifest",
+        "items": [canvas(items=[page], metadata=[told])],
+    }
     report = lint([write(tmp_path, "m.json", manifest)])
     assert [one.rule for one in report.findings] == ["ALT101"]
 
 
-def test_annotations_that_are_only_an_address_are_named(tmp_path: Path) -> None:
+def test_annotations_that_are_only_an_address_are_named(
+    tmp_path: Path,
+) -> None:
     notes = [{"type": "AnnotationPage", "id": "https://x.org/notes.json"}]
     manifest = {"type": "Manifest", "items": [canvas(annotations=notes)]}
     (one,) = lint([write(tmp_path, "m.json", manifest)]).findings
-    assert (one.rule, "annotations elsewhere are not read" in one.message) == ("ALT001", True)
+    assert (one.rule, "annotations elsewhere are not read" in one.message) == (
+        "ALT001",
+        True,
+    )
 
 
 def test_other_json_of_a_folder_is_skipped(tmp_path: Path) -> None:
     write(tmp_path, "a.html", '<img src=a alt="A red door">')
     write(tmp_path, "package.json", {"name": "site", "files": ["dist"]})
-    write(tmp_path, "notes.json", {"type": "AnnotationPage", "items": [{"type": "Annotation"}]})
+    write(
+        tmp_path,
+        "notes.json",
+        {"type": "AnnotationPage", "items": [{"type": "Annotation"}]},
+    )
     report = lint([tmp_path])
     assert (report.bad, len(report.occurrences)) == ([], 1)
-    assert report.notes == ["package.json: skipped, it has no alternative texts in rows"]
+    assert report.notes == [
+        "package.json: skipped, it has no alternative texts in rows"
+    ]
     with pytest.raises(DataError, match="has no list of rows"):
         lint([tmp_path / "package.json"])

@@ -11,7 +11,13 @@ import pytest
 from PIL import Image
 
 from beholder.errors import ItemError
-from beholder.media import FORMATS, check_image, file_sha256, inside, load_image
+from beholder.media import (
+    FORMATS,
+    check_image,
+    file_sha256,
+    inside,
+    load_image,
+)
 from beholder.metrics.tools import Pictures, for_model
 
 EPS = b"""%!PS-Adobe-3.0 EPSF-3.0
@@ -34,13 +40,18 @@ def test_postscript_under_the_name_of_a_picture_starts_no_program(
     file = tmp_path / "e.png"
     file.write_bytes(EPS)
     for read in (check_image, load_image, for_model):
-        with pytest.raises(ItemError, match=r"e\.png: not a picture in a format that can be read"):
+        with pytest.raises(
+            ItemError,
+            match=r"e\.png: not a picture in a format that can be read",
+        ):
             read(file)
     assert not log.exists()
 
 
 @pytest.mark.parametrize("kind", ["PPM", "ICO", "TGA", "PCX", "SGI"])
-def test_formats_beyond_the_list_are_refused(tmp_path: Path, kind: str) -> None:
+def test_formats_beyond_the_list_are_refused(
+    tmp_path: Path, kind: str
+) -> None:
     file = tmp_path / "a.png"
     Image.new("RGB", (16, 16)).save(file, kind)
     with pytest.raises(ItemError, match=r"a\.png: not a picture .*JPEG, PNG"):
@@ -58,7 +69,10 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     file = tmp_path / "a.png"
     os.mkfifo(file)
     for read in (check_image, load_image, for_model, file_sha256):
-        with pytest.raises(ItemError, match=r"a\.png: cannot be read \(it is no regular file\)"):
+        with pytest.raises(
+            ItemError,
+            match=r"a\.png: cannot be read \(it is no regular file\)",
+        ):
             read(file)
 
 
@@ -70,11 +84,15 @@ def test_a_device_without_end_is_refused(tmp_path: Path) -> None:
             read(file)
 
 
-def test_a_file_beyond_the_limit_of_bytes_is_refused_unread(tmp_path: Path) -> None:
+def test_a_file_beyond_the_limit_of_bytes_is_refused_unread(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "a.png"
     with file.open("wb") as large:
         large.truncate(200_000_001)  # takes no room on the disk
-    with pytest.raises(ItemError, match="200000001 bytes are more than the 200000000 read"):
+    with pytest.raises(
+        ItemError, match="200000001 bytes are more than the 200000000 read"
+    ):
         load_image(file)
 
 
@@ -86,11 +104,15 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (data / "file.png").symlink_to(elsewhere / "private.png")
     (data / "folder").symlink_to(elsewhere)
     for name in ("file.png", "folder/private.png", "../elsewhere/private.png"):
-        with pytest.raises(ItemError, match=r"leads out of .*data by a link; copy the picture"):
+        with pytest.raises(
+            ItemError, match=r"leads out of .*data by a link; copy the picture"
+        ):
             Pictures(data).files([name])
 
 
-def test_links_inside_the_folder_and_a_folder_that_is_a_link_are_good(tmp_path: Path) -> None:
+def test_links_inside_the_folder_and_a_folder_that_is_a_link_are_good(
+    tmp_path: Path,
+) -> None:
     data = tmp_path / "data"
     data.mkdir()
     Image.new("RGB", (2, 2)).save(data / "a.png")
@@ -109,7 +131,9 @@ def test_a_ring_of_links_is_an_item_error(tmp_path: Path) -> None:
 
 def test_a_million_frames_are_not_counted(tmp_path: Path) -> None:
     header = b"GIF89a" + struct.pack("<HHBBB", 1, 1, 0x80, 0, 0) + bytes(6)
-    frame = b"," + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\x00"
+    frame = (
+        b"," + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\x00"
+    )
     file = tmp_path / "a.gif"
     file.write_bytes(header + frame * 1_000_000 + b";")
     seeks = 0
@@ -120,12 +144,16 @@ def test_a_million_frames_are_not_counted(tmp_path: Path) -> None:
         seeks += 1
         real(self, frame)
 
-    assert check_image(file).notes == ("holds several frames: the first is used",)
+    assert check_image(file).notes == (
+        "holds several frames: the first is used",
+    )
     assert load_image(file).size == (1, 1)
     assert seeks == 0
 
 
-def test_text_that_unpacks_to_far_more_is_an_item_error(tmp_path: Path) -> None:
+def test_text_that_unpacks_to_far_more_is_an_item_error(
+    tmp_path: Path,
+) -> None:
     def chunk(kind: bytes, body: bytes) -> bytes:
         crc = struct.pack(">I", zlib.crc32(kind + body))
         return struct.pack(">I", len(body)) + kind + body + crc

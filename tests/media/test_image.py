@@ -12,7 +12,13 @@ import pytest
 from PIL import Image
 
 from beholder.errors import ItemError
-from beholder.media import check_image, encode_jpeg, file_sha256, fit, load_image
+from beholder.media import (
+    check_image,
+    encode_jpeg,
+    file_sha256,
+    fit,
+    load_image,
+)
 
 
 def _png_header(width: int, height: int) -> bytes:
@@ -22,12 +28,23 @@ def _png_header(width: int, height: int) -> bytes:
         crc = struct.pack(">I", zlib.crc32(kind + body))
         return struct.pack(">I", len(body)) + kind + body + crc
 
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    header = chunk(
+        b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    )
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + header
+        + chunk(b"IDAT", zlib.compress(b""))
+        + chunk(b"IEND", b"")
+    )
 
 
-@pytest.mark.parametrize("side", [11_000, 60_000])  # Pillow warns of the first, refuses the second
-def test_a_decompression_bomb_is_refused_before_decoding(tmp_path: Path, side: int) -> None:
+@pytest.mark.parametrize(
+    "side", [11_000, 60_000]
+)  # Pillow warns of the first, refuses the second
+def test_a_decompression_bomb_is_refused_before_decoding(
+    tmp_path: Path, side: int
+) -> None:
     file = tmp_path / "bomb.png"
     file.write_bytes(_png_header(side, side))
     with pytest.raises(ItemError, match=r"bomb\.png: .*pixels"):
@@ -58,7 +75,9 @@ def test_a_folder_is_no_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jpeg", "png"])
-def test_a_truncated_picture_is_damaged_not_half_grey(tmp_path: Path, kind: str) -> None:
+def test_a_truncated_picture_is_damaged_not_half_grey(
+    tmp_path: Path, kind: str
+) -> None:
     noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
     buffer = io.BytesIO()
     Image.fromarray(noise).save(buffer, kind)
@@ -68,12 +87,18 @@ def test_a_truncated_picture_is_damaged_not_half_grey(tmp_path: Path, kind: str)
         load_image(file)
 
 
-def test_an_animation_gives_its_first_frame_and_says_so(tmp_path: Path) -> None:
+def test_an_animation_gives_its_first_frame_and_says_so(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "a.gif"
-    red, blue = (Image.new("RGB", (8, 8), colour) for colour in ("red", "blue"))
+    red, blue = (
+        Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")
+    )
     red.save(file, save_all=True, append_images=[blue])
     assert load_image(file).getpixel((0, 0)) == (255, 0, 0)
-    assert check_image(file).notes == ("holds several frames: the first is used",)
+    assert check_image(file).notes == (
+        "holds several frames: the first is used",
+    )
 
 
 def test_a_rotated_picture_is_turned_upright(tmp_path: Path) -> None:
@@ -87,18 +112,32 @@ def test_a_rotated_picture_is_turned_upright(tmp_path: Path) -> None:
     assert (picture.width, picture.height) == (2, 4)
     upright = load_image(file)
     assert upright.size == (2, 4)
-    assert upright.getpixel((1, 0)) == (255, 255, 255)  # top left turned to top right
+    assert upright.getpixel((1, 0)) == (
+        255,
+        255,
+        255,
+    )  # top left turned to top right
 
 
 def test_grey_cmyk_16_bit_and_transparent_become_rgb(tmp_path: Path) -> None:
     Image.new("L", (2, 2), 77).save(tmp_path / "grey.png")
     Image.new("CMYK", (2, 2), (0, 255, 255, 0)).save(tmp_path / "cmyk.tiff")
-    Image.fromarray(np.full((2, 2), 0x8040, np.uint16)).save(tmp_path / "deep.png")
+    Image.fromarray(np.full((2, 2), 0x8040, np.uint16)).save(
+        tmp_path / "deep.png"
+    )
     Image.new("RGBA", (2, 2), (0, 0, 0, 0)).save(tmp_path / "clear.png")
     assert load_image(tmp_path / "grey.png").getpixel((0, 0)) == (77, 77, 77)
     assert load_image(tmp_path / "cmyk.tiff").getpixel((0, 0)) == (255, 0, 0)
-    assert load_image(tmp_path / "deep.png").getpixel((0, 0)) == (0x80, 0x80, 0x80)
-    assert load_image(tmp_path / "clear.png").getpixel((0, 0)) == (255, 255, 255)
+    assert load_image(tmp_path / "deep.png").getpixel((0, 0)) == (
+        0x80,
+        0x80,
+        0x80,
+    )
+    assert load_image(tmp_path / "clear.png").getpixel((0, 0)) == (
+        255,
+        255,
+        255,
+    )
     assert "CMYK" in check_image(tmp_path / "cmyk.tiff").notes[0]
 
 
@@ -136,6 +175,8 @@ def test_encoding_drops_metadata(tmp_path: Path) -> None:
 
 def test_file_hash_is_sha256(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
-    assert file_sha256(tmp_path / "a").startswith("ba7816bf8f01cfea414140de5dae2223")
+    assert file_sha256(tmp_path / "a").startswith(
+        "ba7816bf8f01cfea414140de5dae2223"
+    )
     with pytest.raises(ItemError, match="there is no such file"):
         file_sha256(tmp_path / "b")

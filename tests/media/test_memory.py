@@ -61,35 +61,62 @@ def _grown(*files: Path) -> float:
     return float(done.stdout)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(),
+    reason="peak memory is read in /proc",
+)
 class TestMemory:
     """Bounds are the pixels that are decoded, and 90 MB of bands and results."""
 
     @pytest.mark.parametrize(
         ("name", "copies"),
-        [("I16.png", 0.5), ("LA.png", 1), ("RGBA.png", 1), ("RGB.png", 1), ("1.tif", 0.25)],
+        [
+            ("I16.png", 0.5),
+            ("LA.png", 1),
+            ("RGBA.png", 1),
+            ("RGB.png", 1),
+            ("1.tif", 0.25),
+        ],
     )
     def test_one_picture_is_never_copied_whole(
         self, folder: Path, name: str, copies: float
     ) -> None:
         assert _grown(folder / name) < copies * MEGABYTES + 90
 
-    def test_six_at_once_take_far_less_than_six_times_one(self, folder: Path) -> None:
-        files = [folder / f"{mode}.png" for mode in ("RGBA", "LA", "I16", "RGBA", "LA", "RGB")]
+    def test_six_at_once_take_far_less_than_six_times_one(
+        self, folder: Path
+    ) -> None:
+        files = [
+            folder / f"{mode}.png"
+            for mode in ("RGBA", "LA", "I16", "RGBA", "LA", "RGB")
+        ]
         assert _grown(*files) < 2.5 * MEGABYTES + 90
 
 
-@pytest.mark.parametrize("kind", ["L", "I;16", "LA", "RGBA", "P", "1", "RGB", "clear"])
+@pytest.mark.parametrize(
+    "kind", ["L", "I;16", "LA", "RGBA", "P", "1", "RGB", "clear"]
+)
 @pytest.mark.parametrize("orientation", [1, 3, 6])
 def test_bands_give_the_pixels_of_the_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, orientation: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    orientation: int,
 ) -> None:
-    noise = np.random.default_rng(5).integers(0, 256, (301, 211, 4), dtype=np.uint8)
+    noise = np.random.default_rng(5).integers(
+        0, 256, (301, 211, 4), dtype=np.uint8
+    )
     if kind == "I;16":
-        given = Image.fromarray(noise.astype(np.uint16)[..., 0] * 256 + noise[..., 1])
+        given = Image.fromarray(
+            noise.astype(np.uint16)[..., 0] * 256 + noise[..., 1]
+        )
     else:
-        given = Image.fromarray(noise).convert("RGB" if kind == "clear" else kind)
-    extra: dict[str, Any] = {"transparency": (255, 0, 0)} if kind == "clear" else {}
+        given = Image.fromarray(noise).convert(
+            "RGB" if kind == "clear" else kind
+        )
+    extra: dict[str, Any] = (
+        {"transparency": (255, 0, 0)} if kind == "clear" else {}
+    )
     exif = Image.Exif()
     exif[0x112] = orientation
     given.save(tmp_path / "a.png", exif=exif, **extra)
@@ -99,15 +126,27 @@ def test_bands_give_the_pixels_of_the_whole(
         whole = Image.fromarray((np.asarray(whole) >> 8).astype(np.uint8))
     elif whole.has_transparency_data:
         rgba = whole.convert("RGBA")
-        whole = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+        whole = Image.alpha_composite(
+            Image.new("RGBA", rgba.size, "white"), rgba
+        )
     rgb = whole.convert("RGB")
     rgb.getexif()[0x112] = orientation
     upright = ImageOps.exif_transpose(rgb)
-    size = (50, round(50 * 211 / 301)) if orientation == 6 else (round(50 * 211 / 301), 50)
-    expected = np.asarray(upright.resize(size, Image.Resampling.LANCZOS), dtype=int)
+    size = (
+        (50, round(50 * 211 / 301))
+        if orientation == 6
+        else (round(50 * 211 / 301), 50)
+    )
+    expected = np.asarray(
+        upright.resize(size, Image.Resampling.LANCZOS), dtype=int
+    )
     monkeypatch.setattr(pixels, "_BAND_PIXELS", 3_000)
-    assert np.array_equal(np.asarray(load_image(tmp_path / "a.png", max_side=50)), expected)
-    assert np.array_equal(np.asarray(load_image(tmp_path / "a.png")), np.asarray(upright))
+    assert np.array_equal(
+        np.asarray(load_image(tmp_path / "a.png", max_side=50)), expected
+    )
+    assert np.array_equal(
+        np.asarray(load_image(tmp_path / "a.png")), np.asarray(upright)
+    )
     monkeypatch.setattr(pixels, "LARGE", 0)
     scaled = np.asarray(load_image(tmp_path / "a.png", max_side=50), dtype=int)
     # Rows and columns are scaled one after the other, and what comes between is rounded to bytes.

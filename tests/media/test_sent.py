@@ -105,26 +105,38 @@ CASES: dict[str, tuple[str, Image.Image, dict[str, Any], tuple[int, int], Colour
 
 
 def _by_metric(file: Path) -> bytes:
-    (image,) = asyncio.run(Tools(folder=file.parent).pictures.read([file.name], SIDE))
+    (image,) = asyncio.run(
+        Tools(folder=file.parent).pictures.read([file.name], SIDE)
+    )
     return image.data
 
 
 def _by_caption(file: Path) -> bytes:
-    backend = Scripted(lambda request: "word " * 40)  # of the length that is asked for
+    backend = Scripted(
+        lambda request: "word " * 40
+    )  # of the length that is asked for
     item = Item("a", "", images=(file.name,))
-    asyncio.run(CaptionRow("j").make(item, LLMJudge(backend), Tools(folder=file.parent)))
+    asyncio.run(
+        CaptionRow("j").make(
+            item, LLMJudge(backend), Tools(folder=file.parent)
+        )
+    )
     ((image,),) = (request.images for request in backend.requests)
     return image.data
 
 
 def _by_sight(file: Path) -> bytes:
-    shown = asyncio.run(by_sight(Frame("a", file.name), Tools(folder=file.parent), SIDE))
+    shown = asyncio.run(
+        by_sight(Frame("a", file.name), Tools(folder=file.parent), SIDE)
+    )
     assert shown.image is not None
     return shown.image.data
 
 
 def _by_thumbnail(file: Path) -> bytes:
-    assert write_thumbs(file.parent, file.parent, [("a", file.name)], SIDE) == []
+    assert (
+        write_thumbs(file.parent, file.parent, [("a", file.name)], SIDE) == []
+    )
     return thumb(file.parent, 0).read_bytes()
 
 
@@ -144,7 +156,9 @@ def _saved(case: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("case", CASES)
-def test_every_door_shows_the_same_picture(case: str, door: str, tmp_path: Path) -> None:
+def test_every_door_shows_the_same_picture(
+    case: str, door: str, tmp_path: Path
+) -> None:
     *_, size, upper_left, lower_right, _ = CASES[case]
     with Image.open(io.BytesIO(DOORS[door](_saved(case, tmp_path)))) as sent:
         assert getattr(sent, "n_frames", 1) == 1
@@ -155,7 +169,10 @@ def test_every_door_shows_the_same_picture(case: str, door: str, tmp_path: Path)
     width, height = size
     corners = seen[4, 4], seen[height - 5, width - 5]
     # JPEG rounds, and halves the resolution of colours: a few of 255 tones
-    assert np.abs(np.array(corners) - np.array((upper_left, lower_right))).max() <= 4
+    assert (
+        np.abs(np.array(corners) - np.array((upper_left, lower_right))).max()
+        <= 4
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -208,7 +225,11 @@ def test_a_file_that_cannot_be_read_is_named_with_its_reason(
         DOORS[door](tmp_path / "b.png")
 
 
-@pytest.mark.parametrize("name", ["https://example.org/a.png", "data:image/png;base64,AAAA"])
+@pytest.mark.parametrize(
+    "name", ["https://example.org/a.png", "data:image/png;base64,AAAA"]
+)
 def test_a_picture_on_the_web_is_refused(name: str) -> None:
-    with pytest.raises(ItemError, match="is no file; fetch it and name the file"):
+    with pytest.raises(
+        ItemError, match="is no file; fetch it and name the file"
+    ):
         asyncio.run(Tools().pictures.read([name]))

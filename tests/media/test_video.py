@@ -15,7 +15,12 @@ from beholder.backends import Image as Shown
 from beholder.backends import Scripted
 from beholder.backends.base import FilmPart
 from beholder.data.read import good_rows, read_items
-from beholder.errors import ConfigError, DataError, ItemError, MissingExtraError
+from beholder.errors import (
+    ConfigError,
+    DataError,
+    ItemError,
+    MissingExtraError,
+)
 from beholder.judges import LLMJudge
 from beholder.media import check_image, inside, load_image, video
 from beholder.metrics import Tools
@@ -51,7 +56,15 @@ def tone(image: Image.Image) -> int:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("time", "place"),
-    [("0", 0), ("0.05", 0), ("0.1", 1), ("0.3", 3), ("1.2", 12), ("1.299", 12), ("2.95", 29)],
+    [
+        ("0", 0),
+        ("0.05", 0),
+        ("0.1", 1),
+        ("0.3", 3),
+        ("1.2", 12),
+        ("1.299", 12),
+        ("2.95", 29),
+    ],
 )
 def test_the_picture_is_the_last_that_began_by_the_time(
     tmp_path: Path, kind: str, time: str, place: int
@@ -78,7 +91,9 @@ def test_the_picture_is_the_last_that_began_by_the_time(
         ("#t=1", None),
     ],
 )
-def test_how_a_moment_is_named(name: str, expected: tuple[str, float] | None) -> None:
+def test_how_a_moment_is_named(
+    name: str, expected: tuple[str, float] | None
+) -> None:
     found = video.moment(Path(name))
     assert (found and (str(found.file), float(found.seconds))) == expected
 
@@ -86,17 +101,23 @@ def test_how_a_moment_is_named(name: str, expected: tuple[str, float] | None) ->
 @pytest.mark.parametrize("time", ["3", "3.01", "99999999"])
 def test_a_time_behind_the_end_is_refused(tmp_path: Path, time: str) -> None:
     write_film(tmp_path / "a.mp4")
-    with pytest.raises(ItemError, match=r"a\.mp4: has no picture at .* s; it ends at 3 s"):
+    with pytest.raises(
+        ItemError, match=r"a\.mp4: has no picture at .* s; it ends at 3 s"
+    ):
         load_image(tmp_path / f"a.mp4#t={time}")
 
 
-def test_a_video_that_was_held_upright_is_shown_upright(tmp_path: Path) -> None:
+def test_a_video_that_was_held_upright_is_shown_upright(
+    tmp_path: Path,
+) -> None:
     file = write_film(tmp_path / "a.mp4", 2, left_white=True)
     data = bytearray(file.read_bytes())
     # The matrix of the track header (ISO 14496-12, 8.3.2): x' = -y, y' = x, a quarter clockwise.
     matrix = data.index(b"tkhd") + 4 + 40
     turned = [0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30]
-    data[matrix : matrix + 36] = b"".join(n.to_bytes(4, "big", signed=True) for n in turned)
+    data[matrix : matrix + 36] = b"".join(
+        n.to_bytes(4, "big", signed=True) for n in turned
+    )
     file.write_bytes(data)
     shown = np.asarray(load_image(tmp_path / "a.mp4#t=0"))
     assert shown.shape == (64, 48, 3)
@@ -104,7 +125,9 @@ def test_a_video_that_was_held_upright_is_shown_upright(tmp_path: Path) -> None:
     assert shown[36:].max() < 15
 
 
-def test_a_moment_is_sent_as_a_jpeg_of_the_size_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_moment_is_sent_as_a_jpeg_of_the_size_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
     write_film(tmp_path / "a.mp4")
     header = check_image(tmp_path / "a.mp4#t=1")
     assert (header.width, header.height) == (64, 48)
@@ -115,15 +138,23 @@ def test_a_moment_is_sent_as_a_jpeg_of_the_size_that_is_asked_for(tmp_path: Path
         assert abs(tone(image) - 80) < 4
 
 
-def test_a_judge_sees_the_pictures_of_a_video_in_the_order_of_time(tmp_path: Path) -> None:
+def test_a_judge_sees_the_pictures_of_a_video_in_the_order_of_time(
+    tmp_path: Path,
+) -> None:
     write_film(tmp_path / "a.mp4")
-    (tmp_path / "d.jsonl").write_text('{"id": "1", "candidate": "", "video": "a.mp4"}\n')
+    (tmp_path / "d.jsonl").write_text(
+        '{"id": "1", "candidate": "", "video": "a.mp4"}\n'
+    )
     taken = DataOptions(frames=3)
-    [item] = good_rows(read_items(tmp_path / "d.jsonl", taken), taken, [], name="d")
+    [item] = good_rows(
+        read_items(tmp_path / "d.jsonl", taken), taken, [], name="d"
+    )
     # Middles of three parts of a video of 3 s.
     assert item.images == ("a.mp4#t=0.5", "a.mp4#t=1.5", "a.mp4#t=2.5")
     backend = Scripted(lambda request: "word " * 40)
-    asyncio.run(CaptionRow("j").make(item, LLMJudge(backend), Tools(folder=tmp_path)))
+    asyncio.run(
+        CaptionRow("j").make(item, LLMJudge(backend), Tools(folder=tmp_path))
+    )
     (images,) = (request.images for request in backend.requests)
     tones = [tone(Image.open(io.BytesIO(image.data))) for image in images]
     assert np.abs(np.array(tones) - [40, 120, 200]).max() < 4
@@ -141,16 +172,25 @@ def test_a_folder_of_films_gives_a_row_each(tmp_path: Path) -> None:
     ]
     Image.new("RGB", (8, 8)).save(tmp_path / "d.png")
     mixed = read_pictured(str(tmp_path), DataOptions(frames=1))
-    assert [one.id for one in mixed if isinstance(one, Item)] == ["a.mp4", "b/c.webm", "d"]
+    assert [one.id for one in mixed if isinstance(one, Item)] == [
+        "a.mp4",
+        "b/c.webm",
+        "d",
+    ]
     alone = read_pictured(str(tmp_path))
     assert [one.id for one in alone if isinstance(one, Item)] == ["d"]
 
 
-def test_rows_that_have_pictures_or_no_video_stay_as_they_are(tmp_path: Path) -> None:
+def test_rows_that_have_pictures_or_no_video_stay_as_they_are(
+    tmp_path: Path,
+) -> None:
     rows = '{"id": "1", "candidate": "a", "video": "a.mp4", "images": ["b.png"]}\n{"id": "2", "candidate": "b"}\n'
     (tmp_path / "d.jsonl").write_text(rows)
     read = read_items(tmp_path / "d.jsonl", DataOptions(frames=2))
-    assert [one.images for one in read if isinstance(one, Item)] == [("b.png",), ()]
+    assert [one.images for one in read if isinstance(one, Item)] == [
+        ("b.png",),
+        (),
+    ]
 
 
 def test_each_cue_of_a_timed_text_has_its_picture(tmp_path: Path) -> None:
@@ -166,12 +206,17 @@ def test_each_cue_of_a_timed_text_has_its_picture(tmp_path: Path) -> None:
     assert np.abs(np.array(tones) - [32, 200]).max() < 4
 
 
-def test_a_row_whose_video_cannot_be_read_is_a_wrong_row(tmp_path: Path) -> None:
+def test_a_row_whose_video_cannot_be_read_is_a_wrong_row(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.mp4").write_text("no video")
     (tmp_path / "d.jsonl").write_text(
         '{"id": "1", "candidate": "c", "video": "a.mp4"}\n{"id": "2", "candidate": "c", "video": "none.mp4"}\n'
     )
-    bad = [str(one) for one in read_items(tmp_path / "d.jsonl", DataOptions(frames=2))]
+    bad = [
+        str(one)
+        for one in read_items(tmp_path / "d.jsonl", DataOptions(frames=2))
+    ]
     assert "d.jsonl:1: video" in bad[0]
     assert "cannot be read as a video" in bad[0]
     assert "there is no such file" in bad[1]
@@ -196,7 +241,9 @@ def test_a_playlist_opens_nothing(tmp_path: Path) -> None:
     playlist = f"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:3,\n{secret}\n#EXT-X-ENDLIST\n"
     for name in ("a.m3u8", "a.mp4"):
         (folder / name).write_text(playlist)
-        with pytest.raises(ItemError, match=rf"{name}: cannot be read as a video"):
+        with pytest.raises(
+            ItemError, match=rf"{name}: cannot be read as a video"
+        ):
             load_image(folder / f"{name}#t=0")
 
 
@@ -224,7 +271,9 @@ def test_a_damaged_file_gives_a_picture_or_an_error_with_its_name(
     assert all(f"b.{ending}: " in said for said in refused)
 
 
-def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(
+    tmp_path: Path,
+) -> None:
     os.mkfifo(tmp_path / "a.mp4")
     with pytest.raises(ItemError, match="no regular file"):
         load_image(tmp_path / "a.mp4#t=1")
@@ -234,16 +283,25 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path) -
         load_image(tmp_path / "b.mp4#t=1")
 
 
-def test_too_large_pictures_are_refused_before_they_are_decoded(tmp_path: Path) -> None:
+def test_too_large_pictures_are_refused_before_they_are_decoded(
+    tmp_path: Path,
+) -> None:
     write_film(tmp_path / "a.mp4", 2, size=(640, 480))
-    assert load_image(tmp_path / "a.mp4#t=0", max_pixels=640 * 480).size == (640, 480)
-    with pytest.raises(ItemError, match=r"640 x 480 pixels are more than the 307199"):
+    assert load_image(tmp_path / "a.mp4#t=0", max_pixels=640 * 480).size == (
+        640,
+        480,
+    )
+    with pytest.raises(
+        ItemError, match=r"640 x 480 pixels are more than the 307199"
+    ):
         load_image(tmp_path / "a.mp4#t=0", max_pixels=640 * 480 - 1)
     with pytest.raises(ItemError, match="640 x 480 pixels"):
         check_image(tmp_path / "a.mp4#t=0", max_pixels=1000)
 
 
-def test_a_video_that_grows_while_it_runs_keeps_to_the_limit(tmp_path: Path) -> None:
+def test_a_video_that_grows_while_it_runs_keeps_to_the_limit(
+    tmp_path: Path,
+) -> None:
     small = write_film(tmp_path / "small.ts")
     large = write_film(tmp_path / "large.ts", size=(640, 480), begins=30)
     (tmp_path / "both.ts").write_bytes(small.read_bytes() + large.read_bytes())
@@ -259,7 +317,9 @@ def test_the_work_for_one_picture_has_a_limit(
     write_film(tmp_path / "many.mp4", whole_every=5)
     monkeypatch.setattr(video, "MAX_DECODED", 64 * 48 * 10)
     assert abs(tone(load_image(tmp_path / "many.mp4#t=2.5")) - 200) < 4
-    with pytest.raises(ItemError, match=r"few\.mp4: more than .* encode it again"):
+    with pytest.raises(
+        ItemError, match=r"few\.mp4: more than .* encode it again"
+    ):
         load_image(tmp_path / "few.mp4#t=2.5")
 
 
@@ -313,12 +373,16 @@ def test_a_page_and_a_viewer_show_moments(tmp_path: Path) -> None:
     assert pictures.jpeg("a.mp4#t=2.5", 240) != first
 
 
-def test_a_video_that_is_named_as_a_picture_says_how_a_moment_is_named(tmp_path: Path) -> None:
+def test_a_video_that_is_named_as_a_picture_says_how_a_moment_is_named(
+    tmp_path: Path,
+) -> None:
     write_film(tmp_path / "a.mp4")
     with pytest.raises(ItemError, match=r"named by its time: a\.mp4#t=3\.5"):
         load_image(tmp_path / "a.mp4")
     item = Item("1", "", video="a.mp4")
-    with pytest.raises(ItemError, match="--frames N takes pictures of its video"):
+    with pytest.raises(
+        ItemError, match="--frames N takes pictures of its video"
+    ):
         CaptionRow("j").check(item)
 
 
@@ -327,28 +391,45 @@ def test_without_pyav_it_says_what_to_install(
 ) -> None:
     write_film(tmp_path / "a.mp4", 2)
     without(monkeypatch, "av")
-    with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[video\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"pip install 'beholder\[video\]'"
+    ):
         load_image(tmp_path / "a.mp4#t=0")
-    with pytest.raises(ItemError, match=r"pip install 'beholder\[video\]'"):  # a page goes on
+    with pytest.raises(
+        ItemError, match=r"pip install 'beholder\[video\]'"
+    ):  # a page goes on
         SmallPictures(tmp_path).jpeg("a.mp4#t=0", 240)
-    assert picture_uri(Item("1", "", images=("a.mp4#t=0",)), tmp_path, 10_000) == ""
+    assert (
+        picture_uri(Item("1", "", images=("a.mp4#t=0",)), tmp_path, 10_000)
+        == ""
+    )
 
 
 def test_a_section_is_shown_as_the_film_itself(tmp_path: Path) -> None:
     film = write_film(tmp_path / "film.mp4")
     sent = for_model(tmp_path / "film.mp4#t=0:00.5,2&fps=0.5")
     assert sent.data == film.read_bytes()
-    assert (sent.media_type, sent.clip) == ("video/mp4", FilmPart(0.5, 2.0, 0.5))
+    assert (sent.media_type, sent.clip) == (
+        "video/mp4",
+        FilmPart(0.5, 2.0, 0.5),
+    )
     whole = for_model(tmp_path / "film.mp4#t=0.5,2")
     assert whole.clip == FilmPart(0.5, 2.0, 1.0)
-    assert len({sent.digest, whole.digest, Shown(sent.data, "video/mp4").digest}) == 3
+    assert (
+        len({sent.digest, whole.digest, Shown(sent.data, "video/mp4").digest})
+        == 3
+    )
     # Where a picture is wanted, it is the one at the beginning: tone 8 n at second n/10.
     shown = np.asarray(load_image(tmp_path / "film.mp4#t=0.5,2"))
     assert abs(float(shown.mean()) - 40) < 4
 
 
-@pytest.mark.parametrize("name", ["#t=2,1", "#t=1,1", "#t=0,1&fps=0", "#t=0,1&fps=24.5"])
-def test_a_section_that_cannot_be_shown_is_refused(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["#t=2,1", "#t=1,1", "#t=0,1&fps=0", "#t=0,1&fps=24.5"]
+)
+def test_a_section_that_cannot_be_shown_is_refused(
+    name: str, tmp_path: Path
+) -> None:
     write_film(tmp_path / "film.mp4")
     with pytest.raises(ItemError, match="expected an end after the start"):
         for_model(tmp_path / f"film.mp4{name}")
@@ -365,7 +446,9 @@ def test_a_film_too_large_for_a_request_is_refused(
 
 def test_frames_film_names_the_whole_film(tmp_path: Path) -> None:
     write_film(tmp_path / "film.mp4")  # 30 pictures, ten a second
-    (tmp_path / "d.jsonl").write_text('{"candidate": "A dot.", "video": "film.mp4"}\n')
+    (tmp_path / "d.jsonl").write_text(
+        '{"candidate": "A dot.", "video": "film.mp4"}\n'
+    )
     [item] = read_items(tmp_path / "d.jsonl", DataOptions(frames="film"))
     assert isinstance(item, Item)
     assert item.images == ("film.mp4#t=0,3.000",)

@@ -14,7 +14,12 @@ import pytest
 from beholder.backends import Request, Scripted
 from beholder.errors import ConfigError
 from beholder.judges import LLMJudge, Tally
-from beholder.judges.operations import AnswerQuestions, CheckCriteria, TextAnswer, TextQuestion
+from beholder.judges.operations import (
+    AnswerQuestions,
+    CheckCriteria,
+    TextAnswer,
+    TextQuestion,
+)
 from beholder.judges.operations.answer import locate
 from beholder.judges.reading import BadAnswer
 from beholder.metrics import Metric, Tools, metric
@@ -26,9 +31,19 @@ from toy.tools import OneJudge
 TEXT = "A grey cat sits on a chair. The door is red."
 CRITERIA: list[dict[str, Any]] = [
     {"id": "a", "text": "A cat sits.", "weight": 3, "dimension": "event"},
-    {"id": "b", "text": "The door is blue.", "weight": 2, "dimension": "colour"},
+    {
+        "id": "b",
+        "text": "The door is blue.",
+        "weight": 2,
+        "dimension": "colour",
+    },
     {"id": "c", "text": "A dog barks.", "weight": 1, "dimension": "event"},
-    {"id": "d", "text": "The cat is grey.", "weight": 1, "dimension": "colour"},
+    {
+        "id": "d",
+        "text": "The cat is grey.",
+        "weight": 1,
+        "dimension": "colour",
+    },
     {"id": "e", "text": "There is a chair.", "weight": 2},
 ]
 STATES: Mapping[str, tuple[str, str | None]] = {
@@ -60,9 +75,17 @@ class Planted:
         rows = []
         for number, text in _ITEM.findall(prompt):
             lines = text.split("\n")
-            if given := _GIVEN.search(text):  # open answers: the same words, or half as good
+            if given := _GIVEN.search(
+                text
+            ):  # open answers: the same words, or half as good
                 same = given[1] == given[2]
-                rows.append({"id": int(number), "same": same, "grade": 5 if same else 2})
+                rows.append(
+                    {
+                        "id": int(number),
+                        "same": same,
+                        "grade": 5 if same else 2,
+                    }
+                )
                 continue
             self.tries[lines[0]] = self.tries.get(lines[0], 0) + 1
             self.shown.append(lines)
@@ -77,7 +100,9 @@ def by_states(lines: list[str], _: int) -> Row:
     return {"state": state, "quote": quote}
 
 
-def outcome(built: Metric[Any], model: Planted, **meta: Any) -> ItemScore | ItemFailure:
+def outcome(
+    built: Metric[Any], model: Planted, **meta: Any
+) -> ItemScore | ItemFailure:
     item = Item("one", meta.pop("candidate", TEXT), meta=meta)
     return built.score([item], tools=model.tools())[0]
 
@@ -89,42 +114,91 @@ def scored(built: Metric[Any], model: Planted, **meta: Any) -> ItemScore:
 
 
 def test_checklist_values_follow_from_planted_states() -> None:
-    found = scored(metric("checklist(judge='scripted:x')"), Planted(by_states), criteria=CRITERIA)
+    found = scored(
+        metric("checklist(judge='scripted:x')"),
+        Planted(by_states),
+        criteria=CRITERIA,
+    )
     # Weights: met 3 + 1 + 2 = 6, contradicted 2, not mentioned 1.
     assert found.values == pytest.approx(
         {"accuracy": 6 / 9, "coverage": 8 / 9, "precision": 6 / 8, "f1": 12 / 17, "hit": 4 / 5,
          "wrong": 2 / 9, "weighted": 6 / 9, "unread": 0.0}
     )  # fmt: skip
     assert found.detail["by_dimension"]["event"]["accuracy"] == 3 / 4
-    assert found.detail["by_dimension"]["colour"]["precision"] == pytest.approx(1 / 3)
+    assert found.detail["by_dimension"]["colour"][
+        "precision"
+    ] == pytest.approx(1 / 3)
     places = [[TEXT[a:b] for a, b in unit.spans] for unit in found.units]
-    assert places == [["cat sits"], ["door is red"], [], ["grey cat"], ["a chair"]]
+    assert places == [
+        ["cat sits"],
+        ["door is red"],
+        [],
+        ["grey cat"],
+        ["a chair"],
+    ]
     verdicts = [unit.verdict for unit in found.units]
     assert verdicts == ["met", "contradicted", "not_mentioned", "met", "met"]
 
 
-def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() -> None:
+def test_checklist_parts_are_asked_apart_and_published_rules_ignore_weights() -> (
+    None
+):
     model = Planted(by_states)
-    built = metric("checklist(judge='scripted:x', rules='capricorn', at_once=2)")
-    found = scored(built, model, criteria=[*CRITERIA, {"id": "z", "text": "A cat sits."}])
+    built = metric(
+        "checklist(judge='scripted:x', rules='capricorn', at_once=2)"
+    )
+    found = scored(
+        built, model, criteria=[*CRITERIA, {"id": "z", "text": "A cat sits."}]
+    )
     assert len(model.backend.requests) == 3  # 5 distinct texts, two a call
     assert found.values["accuracy"] == 3 / 5
     assert found.values["coverage"] == 4 / 5
-    silent = Planted(lambda lines, _: {"state": "not mentioned", "quote": None})
+    silent = Planted(
+        lambda lines, _: {"state": "not mentioned", "quote": None}
+    )
     zero = scored(metric("checklist(judge='scripted:x', rules='capability')"), silent,
                   criteria=["A dog barks."])  # fmt: skip
     assert zero.values["precision"] == zero.values["f1"] == 0.0
-    own = scored(metric("checklist(judge='scripted:x')"), silent, criteria=["A dog barks."])
+    own = scored(
+        metric("checklist(judge='scripted:x')"),
+        silent,
+        criteria=["A dog barks."],
+    )
     assert "precision" not in own.values
 
 
 _FILM = "A grey cat walks. A dog barks. The camera pans."
 _ELEMENTS = [
-    {"text": "The camera pans.", "dimension": "camera", "weight": 1, "event": "A cat comes."},
-    {"text": "A cat walks.", "dimension": "action", "weight": 3, "event": "A cat comes."},
-    {"text": "The cat is black.", "dimension": "attribute", "weight": 2, "event": "A cat comes."},
-    {"text": "A dog barks.", "dimension": "action", "weight": 2, "event": "A dog barks."},
-    {"text": "It is a street.", "dimension": "scene", "weight": 1, "event": "A dog barks."},
+    {
+        "text": "The camera pans.",
+        "dimension": "camera",
+        "weight": 1,
+        "event": "A cat comes.",
+    },
+    {
+        "text": "A cat walks.",
+        "dimension": "action",
+        "weight": 3,
+        "event": "A cat comes.",
+    },
+    {
+        "text": "The cat is black.",
+        "dimension": "attribute",
+        "weight": 2,
+        "event": "A cat comes.",
+    },
+    {
+        "text": "A dog barks.",
+        "dimension": "action",
+        "weight": 2,
+        "event": "A dog barks.",
+    },
+    {
+        "text": "It is a street.",
+        "dimension": "scene",
+        "weight": 1,
+        "event": "A dog barks.",
+    },
 ]
 _TOLD = {"The camera pans.": ("met", "camera pans"), "A cat walks.": ("met", "cat walks"),
          "The cat is black.": ("contradicted", "grey cat"), "A dog barks.": ("met", "dog barks")}  # fmt: skip
@@ -141,12 +215,18 @@ _TOLD = {"The camera pans.": ("met", "camera pans"), "A cat walks.": ("met", "ca
     ],
 )
 def test_tuna_checks_elements_against_the_sentences_of_their_event(
-    matches: list[int | None], met: int, contradicted: int, camera: list[tuple[int, int]]
+    matches: list[int | None],
+    met: int,
+    contradicted: int,
+    camera: list[tuple[int, int]],
 ) -> None:
     def reply(request: Request) -> str:
         prompt = request.messages[-1].text
         if "<statement" in prompt:
-            found = [{"id": i, "reference": match} for i, match in enumerate(matches)]
+            found = [
+                {"id": i, "reference": match}
+                for i, match in enumerate(matches)
+            ]
             return json.dumps({"matches": found})
         text = prompt.partition("Criteria:")[0]
         rows = []
@@ -164,23 +244,36 @@ def test_tuna_checks_elements_against_the_sentences_of_their_event(
     # Weights: all 9. P = E / (E + C), R = E / all, F1 = 2 E / (E + C + all); 0 where undefined.
     assert next(iter(built.values)).name == "f1"
     said = met + contradicted
-    assert found.values["precision"] == pytest.approx(met / said if said else 0)
+    assert found.values["precision"] == pytest.approx(
+        met / said if said else 0
+    )
     assert found.values["accuracy"] == pytest.approx(met / 9)
     assert found.values["f1"] == pytest.approx(2 * met / (said + 9))
-    action = sum(weight for place, weight in ((0, 3), (1, 2)) if place in matches)
+    action = sum(
+        weight for place, weight in ((0, 3), (1, 2)) if place in matches
+    )
     assert found.values["action_accuracy"] == pytest.approx(action / 5)
-    assert found.values["attribute_precision"] == found.values["scene_f1"] == 0.0
+    assert (
+        found.values["attribute_precision"] == found.values["scene_f1"] == 0.0
+    )
     assert list(found.units[0].spans) == camera
 
 
 def test_tuna_needs_the_events() -> None:
-    failed = outcome(metric("checklist(rules='tuna')"), Planted(by_states), criteria=["A cat."])
+    failed = outcome(
+        metric("checklist(rules='tuna')"),
+        Planted(by_states),
+        criteria=["A cat."],
+    )
     assert isinstance(failed, ItemFailure)
     assert "'event' of each criterion" in failed.message
 
 
 def test_consistency_is_missing_where_nobody_names_the_subjects() -> None:
-    rows = [{"text": text, "subjects": ["<a>"]} for text in ("A cat sits.", "The cat is grey.")]
+    rows = [
+        {"text": text, "subjects": ["<a>"]}
+        for text in ("A cat sits.", "The cat is grey.")
+    ]
 
     def answer(quote: str) -> Callable[[list[str], int], Row]:
         def row(lines: list[str], tries: int) -> Row:
@@ -209,13 +302,20 @@ def test_a_rule_enters_the_weighted_score_alone_and_needs_no_quote() -> None:
         met = lines[0].startswith("Demand")
         return {"state": "met", "quote": None if met else "cat sits"}
 
-    rows = ["A cat sits.", {"text": "It guesses.", "kind": "rule", "weight": -0.25}]
-    found = scored(metric("checklist(judge='scripted:x')"), Planted(answer), criteria=rows)
+    rows = [
+        "A cat sits.",
+        {"text": "It guesses.", "kind": "rule", "weight": -0.25},
+    ]
+    found = scored(
+        metric("checklist(judge='scripted:x')"), Planted(answer), criteria=rows
+    )
     assert found.values["accuracy"] == 1.0
     assert found.values["weighted"] == 0.75
 
 
-def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() -> None:
+def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() -> (
+    None
+):
     def answer(lines: list[str], tries: int) -> Row | None:
         if lines[0] == "The cat is grey.":
             return {"state": "met", "quote": "a purple cat"}
@@ -224,14 +324,22 @@ def test_invented_quotes_and_missing_rows_are_asked_once_more_then_reported() ->
         return by_states(lines, tries)
 
     model = Planted(answer)
-    found = scored(metric("checklist(judge='scripted:x')"), model, criteria=CRITERIA)
+    found = scored(
+        metric("checklist(judge='scripted:x')"), model, criteria=CRITERIA
+    )
     assert len(model.backend.requests) == 2
-    assert model.tries == {**dict.fromkeys(STATES, 1), "A cat sits.": 2, "The cat is grey.": 2}
+    assert model.tries == {
+        **dict.fromkeys(STATES, 1),
+        "A cat sits.": 2,
+        "The cat is grey.": 2,
+    }
     assert found.detail["unread"] == ["d"]
     assert found.values["unread"] == 1 / 5
     assert found.values["accuracy"] == 5 / 8
     liar = Planted(lambda lines, _: {"state": "met", "quote": "not there"})
-    failed = outcome(metric("checklist(judge='scripted:x')"), liar, criteria=["A cat sits."])
+    failed = outcome(
+        metric("checklist(judge='scripted:x')"), liar, criteria=["A cat sits."]
+    )
     assert isinstance(failed, ItemFailure)
     assert "no usable answer to any of 1 criteria" in failed.message
     assert len(liar.backend.requests) == 2
@@ -242,7 +350,9 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
     assert locate('"the DOG\'s  bowl - a big"', text) == ((0, 22),)
     assert locate("the dog's bowl ... is full.", text) == ((0, 14), (29, 36))
     assert locate("is full ... the dog", text) == ()
-    assert locate("a ‹red› cup", "It is a <red> cup.") == ((6, 17),)  # as prompts show it
+    assert locate("a ‹red› cup", "It is a <red> cup.") == (
+        (6, 17),
+    )  # as prompts show it
     assert locate("og", text) == locate("...", text) == ()
     assert locate("座っている", "猫が座っている。") == ((2, 7),)
 
@@ -259,18 +369,30 @@ def test_quotes_are_found_whatever_case_blanks_and_signs() -> None:
     ],
 )
 def test_bad_criteria_are_named(criteria: object, said: str) -> None:
-    found = outcome(metric("checklist(judge='scripted:x')"), Planted(by_states), criteria=criteria)
+    found = outcome(
+        metric("checklist(judge='scripted:x')"),
+        Planted(by_states),
+        criteria=criteria,
+    )
     assert isinstance(found, ItemFailure)
     assert re.search(said, found.message)
 
 
-def test_the_builtin_judge_keeps_three_states_apart_and_refuses_open_questions() -> None:
+def test_the_builtin_judge_keeps_three_states_apart_and_refuses_open_questions() -> (
+    None
+):
     built = metric("checklist")
     rows = ["The door is red.", "The door is blue.", "An elephant swims."]
     (found,) = built.score([Item("one", TEXT, meta={"criteria": rows})])
     assert isinstance(found, ItemScore)
-    assert [u.verdict for u in found.units] == ["met", "contradicted", "not_mentioned"]
-    (refused,) = built.score([Item("one", TEXT, meta={"criteria": ["What is red?"]})])
+    assert [u.verdict for u in found.units] == [
+        "met",
+        "contradicted",
+        "not_mentioned",
+    ]
+    (refused,) = built.score(
+        [Item("one", TEXT, meta={"criteria": ["What is red?"]})]
+    )
     assert isinstance(refused, ItemFailure)
     assert "'What is red?' is a question" in refused.message
     with pytest.raises(ConfigError, match="answer_questions"):
@@ -309,16 +431,33 @@ def choose(lines: list[str], _: int) -> Row:
     wanted = CHOSEN[question]
     options = {line[3:]: line[0] for line in lines[1:]}
     if wanted is None:
-        return {"choice": options.get("The description does not say."), "quote": None}
+        return {
+            "choice": options.get("The description does not say."),
+            "quote": None,
+        }
     return {"choice": options[wanted], "quote": QUOTES[question]}
 
 
 def test_qa_values_follow_from_planted_answers() -> None:
-    found = scored(metric("qa(judge='scripted:x')"), Planted(choose), questions=QUESTIONS)
-    assert found.values == pytest.approx(
-        {"accuracy": 2 / 5, "answered": 3 / 5, "wrong": 1 / 5, "precision": 2 / 3, "unread": 0}
+    found = scored(
+        metric("qa(judge='scripted:x')"), Planted(choose), questions=QUESTIONS
     )
-    assert [u.verdict for u in found.units] == ["right", "not_said", "wrong", "right", "not_said"]
+    assert found.values == pytest.approx(
+        {
+            "accuracy": 2 / 5,
+            "answered": 3 / 5,
+            "wrong": 1 / 5,
+            "precision": 2 / 3,
+            "unread": 0,
+        }
+    )
+    assert [u.verdict for u in found.units] == [
+        "right",
+        "not_said",
+        "wrong",
+        "right",
+        "not_said",
+    ]
     assert found.detail["by_category"]["place"]["accuracy"] == 1.0
     assert TEXT[slice(*found.units[0].spans[0])] == "on a chair"
 
@@ -326,7 +465,12 @@ def test_qa_values_follow_from_planted_answers() -> None:
 @pytest.mark.parametrize(
     ("options", "third", "said", "state"),
     [
-        (["B", "A"], True, "A", "B"),  # the letter that was shown, and no option's text
+        (
+            ["B", "A"],
+            True,
+            "A",
+            "B",
+        ),  # the letter that was shown, and no option's text
         (["cat", "Dog"], True, "B) Dog", "Dog"),
         (["cat", "Dog"], True, "dog", "Dog"),
         (["one", "none"], True, "none", "none"),  # an option, not silence
@@ -340,9 +484,14 @@ def test_qa_values_follow_from_planted_answers() -> None:
     ],
 )
 def test_an_answer_is_a_letter_an_option_or_silence(
-    options: list[str], third: bool, said: str | None, state: str | type[Exception] | None
+    options: list[str],
+    third: bool,
+    said: str | None,
+    state: str | type[Exception] | None,
 ) -> None:
-    asked = AnswerQuestions([TextQuestion("Which?", tuple(options), third)], TEXT)
+    asked = AnswerQuestions(
+        [TextQuestion("Which?", tuple(options), third)], TEXT
+    )
     row = json.dumps({"rows": [{"id": 0, "choice": said, "quote": "cat"}]})
     (found,) = asyncio.run(LLMJudge(Scripted(lambda _: row)).ask(asked))
     if state is BadAnswer:
@@ -354,7 +503,11 @@ def test_an_answer_is_a_letter_an_option_or_silence(
 
 def test_other_words_for_silence_are_the_third_state() -> None:
     model = Planted(lambda lines, _: {"state": "unknown", "quote": None})
-    found = scored(metric("checklist(judge='scripted:x')"), model, criteria=["A dog barks."])
+    found = scored(
+        metric("checklist(judge='scripted:x')"),
+        model,
+        criteria=["A dog barks."],
+    )
     assert found.values["coverage"] == 0.0
     assert found.values["unread"] == 0.0
     assert len(model.backend.requests) == 1
@@ -367,7 +520,11 @@ def test_captionqa_credits_silence_and_pools_questions() -> None:
     assert found.values["captionqa"] == pytest.approx(0.51)
     assert built.values[0].name == "captionqa"
     assert built.corpus(found.detail["statistics"]) == pytest.approx(
-        {"captionqa_pooled": 0.51, "accuracy_pooled": 2 / 5, "cannot_pooled": 2 / 5}
+        {
+            "captionqa_pooled": 0.51,
+            "accuracy_pooled": 2 / 5,
+            "cannot_pooled": 2 / 5,
+        }
     )
 
 
@@ -377,12 +534,17 @@ def test_vcapsbench_counts_yes_no_questions_alone() -> None:
     def answer(lines: list[str], _: int) -> Row:
         letters = {line[3:]: line[0] for line in lines[1:]}
         choice = said[lines[0]]
-        return {"choice": letters[choice] if choice else "Not said", "quote": "cat"}
+        return {
+            "choice": letters[choice] if choice else "Not said",
+            "quote": "cat",
+        }
 
     rows = [{"question": q, "answer": a} for q, a in
             [("A?", True), ("B?", False), ("C?", True), ("D?", False)]]  # fmt: skip
     built = metric("qa(judge='scripted:x', rules='vcapsbench')")
-    found = scored(built, Planted(answer), questions=[*rows, {**QUESTIONS[0], "id": "x"}])
+    found = scored(
+        built, Planted(answer), questions=[*rows, {**QUESTIONS[0], "id": "x"}]
+    )
     assert found.values["ar"] == 2 / 4
     assert found.values["ir"] == pytest.approx(1 / 3)
     assert found.values["cr"] == 3 / 4
@@ -394,7 +556,9 @@ def test_a_resample_without_answers_has_no_share_of_wrong_ones() -> None:
     # Right, wrong and silent of two films; where only the second is drawn there is no IR, and all
     # other draws have 1 wrong of 2, or 2 of 4.
     built = metric("qa(judge='scripted:x', rules='vcapsbench')")
-    found = corpus_estimates(built, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), ["a", "b"])
+    found = corpus_estimates(
+        built, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]), ["a", "b"]
+    )
     ir = found["ir_pooled"]
     assert ir.interval is not None
     assert (ir.mean, ir.interval.low, ir.interval.high) == (0.5, 0.5, 0.5)
@@ -410,18 +574,32 @@ def test_open_answers_are_matched_in_one_more_call() -> None:
             {"question": "Time?", "answer": "noon"}]  # fmt: skip
     model = Planted(answer)
     found = scored(metric("qa(judge='scripted:x')"), model, questions=rows)
-    assert [unit.verdict for unit in found.units] == ["right", "wrong", "not_said"]
+    assert [unit.verdict for unit in found.units] == [
+        "right",
+        "wrong",
+        "not_said",
+    ]
     assert len(model.backend.requests) == 2
     assert found.values["grade"] == pytest.approx((5 + 2 + 0) / 3 / 5)
-    vdc = scored(metric("qa(judge='scripted:x', rules='vdc')"), Planted(answer), questions=rows[:2])
+    vdc = scored(
+        metric("qa(judge='scripted:x', rules='vdc')"),
+        Planted(answer),
+        questions=rows[:2],
+    )
     assert (vdc.values["vdc"], vdc.values["vdc_score"]) == (1 / 2, 7 / 2)
 
 
-def test_the_order_of_options_follows_the_seed_and_does_not_change_a_reader() -> None:
+def test_the_order_of_options_follows_the_seed_and_does_not_change_a_reader() -> (
+    None
+):
     orders, values = set(), set()
     for seed in range(6):
         model = Planted(choose)
-        found = scored(metric(f"qa(judge='scripted:x', seed={seed})"), model, questions=QUESTIONS)
+        found = scored(
+            metric(f"qa(judge='scripted:x', seed={seed})"),
+            model,
+            questions=QUESTIONS,
+        )
         orders.add(tuple(tuple(lines) for lines in model.shown))
         values.add(tuple(found.values.items()))
     assert len(orders) == 6
@@ -429,9 +607,14 @@ def test_the_order_of_options_follows_the_seed_and_does_not_change_a_reader() ->
 
 
 def test_an_empty_candidate_costs_no_call() -> None:
-    for spec, meta in (("checklist", {"criteria": CRITERIA}), ("qa", {"questions": QUESTIONS})):
+    for spec, meta in (
+        ("checklist", {"criteria": CRITERIA}),
+        ("qa", {"questions": QUESTIONS}),
+    ):
         model = Planted(choose)
-        found = scored(metric(f"{spec}(judge='scripted:x')"), model, candidate=" ", **meta)
+        found = scored(
+            metric(f"{spec}(judge='scripted:x')"), model, candidate=" ", **meta
+        )
         assert found.values["accuracy"] == 0.0
         assert "precision" not in found.values
         assert not model.backend.requests
@@ -440,14 +623,25 @@ def test_an_empty_candidate_costs_no_call() -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"question": "q", "options": ["a", "b"], "answer": "c"}, "none of its options"),
-        ({"question": "q", "options": ["a", "a"], "answer": "a"}, "distinct options"),
+        (
+            {"question": "q", "options": ["a", "b"], "answer": "c"},
+            "none of its options",
+        ),
+        (
+            {"question": "q", "options": ["a", "a"], "answer": "a"},
+            "distinct options",
+        ),
         ({"question": "q", "options": ["a", "b"], "answer": 2}, "no index"),
-        ({"question": "q", "answer": "a", "weight": -1}, "weight must be above 0"),
+        (
+            {"question": "q", "answer": "a", "weight": -1},
+            "weight must be above 0",
+        ),
     ],
 )
 def test_bad_questions_are_named(row: object, said: str) -> None:
-    found = outcome(metric("qa(judge='scripted:x')"), Planted(choose), questions=[row])
+    found = outcome(
+        metric("qa(judge='scripted:x')"), Planted(choose), questions=[row]
+    )
     assert isinstance(found, ItemFailure)
     assert said in found.message
 
@@ -461,12 +655,18 @@ def test_a_dry_run_counts_the_calls_that_are_made() -> None:
         return choose(lines, tries)
 
     for spec, meta, reply in (
-        ("checklist(judge='scripted:x', at_once=2)", {"criteria": CRITERIA}, by_states),
+        (
+            "checklist(judge='scripted:x', at_once=2)",
+            {"criteria": CRITERIA},
+            by_states,
+        ),
         ("qa(judge='scripted:x', at_once=4)", {"questions": rows}, answer),
     ):
         model, tally = Planted(reply), Tally()
         item = Item("one", TEXT, meta=meta)
-        metric(spec).score([item], tools=OneJudge(LLMJudge(model.backend, tally=tally)))
+        metric(spec).score(
+            [item], tools=OneJudge(LLMJudge(model.backend, tally=tally))
+        )
         assert not model.backend.requests
         scored(metric(spec), model, **meta)
         assert tally.n_calls == len(model.backend.requests) == 3
@@ -478,15 +678,22 @@ def test_both_metrics_work_over_http() -> None:
             return probed
         prompt = body["messages"][-1]["content"]
         told = by_states if "Criteria:" in prompt else choose
-        rows = [{"id": int(n), **told(text.split("\n"), 1)} for n, text in _ITEM.findall(prompt)]
+        rows = [
+            {"id": int(n), **told(text.split("\n"), 1)}
+            for n, text in _ITEM.findall(prompt)
+        ]
         return completion(json.dumps({"rows": rows}))
 
-    item = Item("one", TEXT, meta={"criteria": CRITERIA, "questions": QUESTIONS})
+    item = Item(
+        "one", TEXT, meta={"criteria": CRITERIA, "questions": QUESTIONS}
+    )
     with serving(FaultServer(reply)) as server:
         tools = Tools(options={"judge": {"base_url": server.url}})
         found = [
             metric(f"{name}(judge='openai:m')").score([item], tools=tools)[0]
             for name in ("checklist", "qa")
         ]
-    values = [one.values["accuracy"] for one in found if isinstance(one, ItemScore)]
+    values = [
+        one.values["accuracy"] for one in found if isinstance(one, ItemScore)
+    ]
     assert values == pytest.approx([6 / 9, 2 / 5])

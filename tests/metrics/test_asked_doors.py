@@ -40,21 +40,33 @@ def study() -> Study:
 def accuracy(study: Study, item: Item) -> float:
     """Weight of the facts that are met, of all that were read."""
     facts = [one for one in item.meta["criteria"] if "kind" not in one]
-    read = [(one["weight"], study.state[item.id, one["text"]]) for one in facts]
+    read = [
+        (one["weight"], study.state[item.id, one["text"]]) for one in facts
+    ]
     total = sum(weight for weight, state in read if state != "unread")
-    return float(sum(weight for weight, state in read if state == "met") / total)
+    return float(
+        sum(weight for weight, state in read if state == "met") / total
+    )
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     return runner(monkeypatch, capsys)
 
 
 @pytest.fixture
-def data(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     monkeypatch.chdir(tmp_path)
     rows = [
-        {**to_row(item), "judgments": {"overall": accuracy(study, item)}, "images": []}
+        {
+            **to_row(item),
+            "judgments": {"overall": accuracy(study, item)},
+            "images": [],
+        }
         for item in study.items
     ]
     path = tmp_path / "rows.jsonl"
@@ -71,13 +83,18 @@ def server(study: Study) -> Iterator[FaultServer]:
 def asked(server: FaultServer) -> int:
     """Questions about texts and answers; what a server can do is asked besides."""
     shown = (body["messages"][-1]["content"] for body in server.bodies)
-    return sum(re.search("Text t|Source t|Right answer:", one) is not None for one in shown)
+    return sum(
+        re.search("Text t|Source t|Right answer:", one) is not None
+        for one in shown
+    )
 
 
 def planned(dry: Any) -> tuple[int, int]:
     """The fewest and the most calls that a dry run announces."""
     assert dry.code == 0, dry.err
-    said = dict(re.findall(r"(exactly|at least|at most) ([\d,]+) judge calls", dry.out))
+    said = dict(
+        re.findall(r"(exactly|at least|at most) ([\d,]+) judge calls", dry.out)
+    )
     if "exactly" in said:
         return (int(said["exactly"]),) * 2
     return int(said["at least"]), int(said["at most"])
@@ -85,33 +102,69 @@ def planned(dry: Any) -> tuple[int, int]:
 
 EXACT = (
     *("checklist", "checklist(at_once=1)", "checklist(rules='capricorn')"),
-    *("checklist(rules='capability')", "qa(rules='captionqa')", "qa(rules='vdc')"),
+    *(
+        "checklist(rules='capability')",
+        "qa(rules='captionqa')",
+        "qa(rules='vdc')",
+    ),
 )
 
 
 @pytest.mark.parametrize("samples", [1, 3])
 @pytest.mark.parametrize(
     ("name", "silent"),
-    [*((name, False) for name in (*EXACT, "qa", "autodq")), ("qa", True), ("autodq", True)],
+    [
+        *((name, False) for name in (*EXACT, "qa", "autodq")),
+        ("qa", True),
+        ("autodq", True),
+    ],
 )
 def test_a_dry_run_knows_the_calls_that_are_made(
-    name: str, silent: bool, samples: int, data: Path, cli: Cli, study: Study, server: FaultServer
+    name: str,
+    silent: bool,
+    samples: int,
+    data: Path,
+    cli: Cli,
+    study: Study,
+    server: FaultServer,
 ) -> None:
     for key, value in study.state.items():  # nothing is asked again
-        mentioned = key[0] not in ("t01", "t04") and value != "unread"  # two texts say nothing
+        mentioned = (
+            key[0] not in ("t01", "t04") and value != "unread"
+        )  # two texts say nothing
         study.state[key] = value if mentioned else "not mentioned"
     questions = [one for item in study.items for one in item.meta["questions"]]
-    open_ones = {one["question"] for one in questions if isinstance(one["answer"], str)} - {
-        one["question"] for one in questions if "options" in one
-    }
+    open_ones = {
+        one["question"] for one in questions if isinstance(one["answer"], str)
+    } - {one["question"] for one in questions if "options" in one}
     for row, reading in study.reading.items():
         said = "right" if reading in ("unread", "silent") else reading
-        study.reading[row] = "silent" if silent and row[1] in open_ones else said
+        study.reading[row] = (
+            "silent" if silent and row[1] in open_ones else said
+        )
     study.names = {key: value or "two" for key, value in study.names.items()}
-    study.events = {text: [] if silent else [f"{text} ends."] for text in study.events}
-    study.state |= {(text[-3:], f"{text} ends."): "met" for text in study.events}
-    given = ["-m", name, "--judge", "openai:m", "--base-url", server.url, "-o", "run"]
-    given += ["--samples", str(samples), "--allow-failed", "8"]  # vdc: rows without open questions
+    study.events = {
+        text: [] if silent else [f"{text} ends."] for text in study.events
+    }
+    study.state |= {
+        (text[-3:], f"{text} ends."): "met" for text in study.events
+    }
+    given = [
+        "-m",
+        name,
+        "--judge",
+        "openai:m",
+        "--base-url",
+        server.url,
+        "-o",
+        "run",
+    ]
+    given += [
+        "--samples",
+        str(samples),
+        "--allow-failed",
+        "8",
+    ]  # vdc: rows without open questions
     low, high = planned(cli("score", str(data), *given, "--dry-run"))
     assert asked(server) == 0
     assert cli("score", str(data), *given).code == 0
@@ -119,7 +172,9 @@ def test_a_dry_run_knows_the_calls_that_are_made(
     assert (low == high) == (name in EXACT)
     page = Path("run/report.html").read_text("utf-8")
     if name in METRICS:
-        question = study.items[0].meta["questions" if name == "qa" else "criteria"][0]
+        question = study.items[0].meta[
+            "questions" if name == "qa" else "criteria"
+        ][0]
         assert (question.get("text") or question["question"]) in page
 
 
@@ -127,7 +182,9 @@ def test_a_dry_run_counts_events_of_several_texts_about_one_reference(
     cli: Cli, tmp_path: Path
 ) -> None:
     row = {"references": ["Source t0."], "images": ["a.png"]}
-    rows = [{"id": f"t{n}", "candidate": f"Text t{n}.", **row} for n in (1, 2, 3)]
+    rows = [
+        {"id": f"t{n}", "candidate": f"Text t{n}.", **row} for n in (1, 2, 3)
+    ]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
@@ -137,44 +194,91 @@ def test_a_dry_run_counts_events_of_several_texts_about_one_reference(
             return probed
         if shown := re.findall(r'<item id="(\d+)">', prompt):
             met = {"state": "met", "quote": "t"}
-            return completion(json.dumps({"rows": [{"id": int(n), **met} for n in shown]}))
+            return completion(
+                json.dumps({"rows": [{"id": int(n), **met} for n in shown]})
+            )
         text = re.search(r"(Text|Source) t\d", prompt)
         event = {"text": f"{text and text[0]} ends.", "dimension": "event"}
         return completion(json.dumps({"criteria": [event]}))
 
     with serving(FaultServer(reply)) as server:
-        given = ("-m", "autodq", "--judge", "openai:m", "--base-url", server.url)
+        given = (
+            "-m",
+            "autodq",
+            "--judge",
+            "openai:m",
+            "--base-url",
+            server.url,
+        )
         out = ("-o", str(tmp_path / "run"))
         low, high = planned(cli("score", str(path), *given, *out, "--dry-run"))
-        assert cli("score", str(path), *given, *out, "--allow-failed", "3").code == 0
-        made = Counter(body["messages"][-1]["content"] for body in server.bodies)
+        assert (
+            cli("score", str(path), *given, *out, "--allow-failed", "3").code
+            == 0
+        )
+        made = Counter(
+            body["messages"][-1]["content"] for body in server.bodies
+        )
     asked_once = [one for one in made if "Text t" in one or "Source t" in one]
     # Events of four texts; of each candidate held against the reference, and the reverse.
     assert (low, high) == (4, 4 + 2 * 3)
-    assert len(asked_once) == high + 2 * 3  # quotes that are no word of the text: asked again
+    assert (
+        len(asked_once) == high + 2 * 3
+    )  # quotes that are no word of the text: asked again
 
 
 @pytest.mark.parametrize("kind", ["facts", "events", "objects"])
 def test_a_dry_run_counts_the_calls_that_write_criteria(
     kind: str, cli: Cli, tmp_path: Path
 ) -> None:
-    rows = [{"id": f"t{n}", "candidate": "A.", "references": [f"Source {n}."]} for n in range(5)]
+    rows = [
+        {"id": f"t{n}", "candidate": "A.", "references": [f"Source {n}."]}
+        for n in range(5)
+    ]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    written = completion(json.dumps({"criteria": [{"text": "A dog.", "dimension": "event"}]}))
-    with serving(FaultServer(lambda body: probe_answer(body) or written)) as server:
-        given = ["criteria", str(path), "--kind", kind, "--source", "references"]
-        given += ["--judge", "openai:m", "--base-url", server.url, "-o", str(tmp_path / "made")]
+    written = completion(
+        json.dumps({"criteria": [{"text": "A dog.", "dimension": "event"}]})
+    )
+    with serving(
+        FaultServer(lambda body: probe_answer(body) or written)
+    ) as server:
+        given = [
+            "criteria",
+            str(path),
+            "--kind",
+            kind,
+            "--source",
+            "references",
+        ]
+        given += [
+            "--judge",
+            "openai:m",
+            "--base-url",
+            server.url,
+            "-o",
+            str(tmp_path / "made"),
+        ]
         low, high = planned(cli(*given, "--dry-run"))
         assert not server.bodies
         assert cli(*given).code == 0
-        made = sum("Source " in body["messages"][-1]["content"] for body in server.bodies)
+        made = sum(
+            "Source " in body["messages"][-1]["content"]
+            for body in server.bodies
+        )
     assert low == high == made == 5
 
 
-def test_a_dry_run_counts_the_blind_questions_of_each_row(cli: Cli, tmp_path: Path) -> None:
+def test_a_dry_run_counts_the_blind_questions_of_each_row(
+    cli: Cli, tmp_path: Path
+) -> None:
     rows = [
-        {"id": f"t{n}", "candidate": "A.", "references": [f"Source {n}."], "images": []}
+        {
+            "id": f"t{n}",
+            "candidate": "A.",
+            "references": [f"Source {n}."],
+            "images": [],
+        }
         for n in range(30)
     ]
     path = tmp_path / "rows.jsonl"
@@ -187,42 +291,94 @@ def test_a_dry_run_counts_the_blind_questions_of_each_row(cli: Cli, tmp_path: Pa
             return probed
         source = re.search(r"Source \d+", prompt)
         written = [
-            {"question": f"{n} of {source and source[0]}?", "answer": "a", "wrong": list("bcd")}
+            {
+                "question": f"{n} of {source and source[0]}?",
+                "answer": "a",
+                "wrong": list("bcd"),
+            }
             for n in range(1)  # no two orders of its options are alike
         ]
-        answered = [{"id": int(n), "choice": "A", "quote": "Source"} for n in shown]
-        return completion(json.dumps({"rows": answered} if shown else {"questions": written}))
+        answered = [
+            {"id": int(n), "choice": "A", "quote": "Source"} for n in shown
+        ]
+        return completion(
+            json.dumps({"rows": answered} if shown else {"questions": written})
+        )
 
     with serving(FaultServer(reply)) as server:
-        given = ("--source", "references", "--judge", "openai:m", "--base-url", server.url)
+        given = (
+            "--source",
+            "references",
+            "--judge",
+            "openai:m",
+            "--base-url",
+            server.url,
+        )
         out = str(tmp_path / "made.jsonl")
         dry = cli("questions", str(path), *given, "-o", out, "--dry-run")
         assert cli("questions", str(path), *given, "-o", out).code == 0
-        made = sum("uestions" in body["messages"][-1]["content"] for body in server.bodies)
+        made = sum(
+            "uestions" in body["messages"][-1]["content"]
+            for body in server.bodies
+        )
     assert planned(dry) == (30, made)  # none may be written
     assert made == 30 * 5  # written, answered, blind in three orders
 
 
-def test_agreement_with_people(data: Path, cli: Cli, server: FaultServer) -> None:
-    given = ("--judge", "openai:m", "--base-url", server.url, "-o", "agreed", "--json")
-    done = cli("agree", str(data), "-m", "checklist", "-m", "qa", "--label", "overall", *given)
+def test_agreement_with_people(
+    data: Path, cli: Cli, server: FaultServer
+) -> None:
+    given = (
+        "--judge",
+        "openai:m",
+        "--base-url",
+        server.url,
+        "-o",
+        "agreed",
+        "--json",
+    )
+    done = cli(
+        "agree",
+        str(data),
+        "-m",
+        "checklist",
+        "-m",
+        "qa",
+        "--label",
+        "overall",
+        *given,
+    )
     assert done.code == 0, done.err
     (measure,) = json.loads(done.out)["measures"]
-    found = {one["metric"].partition("(")[0]: one for one in measure["metrics"]}
+    found = {
+        one["metric"].partition("(")[0]: one for one in measure["metrics"]
+    }
     assert found["checklist"]["agreement"] == pytest.approx(1.0)
     assert (found["qa"]["n"], found["qa"]["agreement"] is None) == (8, False)
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_reward_is_the_metric_of_the_rows(name: str, study: Study, server: FaultServer) -> None:
+def test_a_reward_is_the_metric_of_the_rows(
+    name: str, study: Study, server: FaultServer
+) -> None:
     items = study.items
-    columns = {field: [i.meta[field] for i in items] for field in ("criteria", "questions")}
-    with closing(reward(name, judge="openai:m", base_url=server.url, guards=())) as made:
+    columns = {
+        field: [i.meta[field] for i in items]
+        for field in ("criteria", "questions")
+    }
+    with closing(
+        reward(name, judge="openai:m", base_url=server.url, guards=())
+    ) as made:
         texts = [item.candidate for item in items]
         found = asyncio.run(made(["p"] * len(items), texts, **columns))
-    scored = beholder.score(items, metrics=[name], judge="openai:m", base_url=server.url)
+    scored = beholder.score(
+        items, metrics=[name], judge="openai:m", base_url=server.url
+    )
     outcomes = [one for _, one in scored.outcomes(next(iter(scored.summary)))]
-    values = [one.values["accuracy"] if isinstance(one, ItemScore) else None for one in outcomes]
+    values = [
+        one.values["accuracy"] if isinstance(one, ItemScore) else None
+        for one in outcomes
+    ]
     assert any(value not in (None, 0.0) for value in values)
     assert found == pytest.approx(values)
 
@@ -231,12 +387,16 @@ def test_a_reward_is_the_metric_of_the_rows(name: str, study: Study, server: Fau
 def test_the_viewer_shows_each_question_with_its_state(
     name: str, data: Path, study: Study, server: FaultServer
 ) -> None:
-    beholder.score(data, metrics=[name], judge="openai:m", base_url=server.url, out="run")
+    beholder.score(
+        data, metrics=[name], judge="openai:m", base_url=server.url, out="run"
+    )
     viewer = Viewer([Path("run")])
     for view in viewer.runs:
         view.refresh()
     app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+    with TestClient(
+        app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)
+    ) as client:
         listed = html.unescape(client.get("/runs/0/items").text)
         page = html.unescape(client.get("/runs/0/item/0").text)
     item = study.items[0]
@@ -250,30 +410,58 @@ def test_the_viewer_shows_each_question_with_its_state(
 def test_annotators_see_what_the_text_says_with_the_verdicts(
     name: str, data: Path, cli: Cli, study: Study, server: FaultServer
 ) -> None:
-    given = ("-m", name, "--judge", "openai:m", "--base-url", server.url, "-o", "run")
+    given = (
+        "-m",
+        name,
+        "--judge",
+        "openai:m",
+        "--base-url",
+        server.url,
+        "-o",
+        "run",
+    )
     assert cli("score", str(data), *given).code == 0
-    made = cli("annotate", "facts", str(data), "-o", "study", "--prefill", "run", "--prepare")
+    made = cli(
+        "annotate",
+        "facts",
+        str(data),
+        "-o",
+        "study",
+        "--prefill",
+        "run",
+        "--prepare",
+    )
     assert made.code == 0, made.err
     with closing(AnnotationStudy.open(Path("study"))) as annotated:
         positions = annotated.positions()
         for item in study.items:
-            said = [study.reading[item.id, row["question"]] for row in item.meta["questions"]]
+            said = [
+                study.reading[item.id, row["question"]]
+                for row in item.meta["questions"]
+            ]
             if name == "qa" and not {"right", "wrong"} & set(said):
                 assert (
                     item.id not in positions
                 )  # the text answers nothing: there is nothing to check
                 continue
             unit = annotated.unit(positions[item.id])
-            proposed = {unit.texts[int(n)]: verdict for n, verdict in unit.prefill.items()}
+            proposed = {
+                unit.texts[int(n)]: verdict
+                for n, verdict in unit.prefill.items()
+            }
             if name == "checklist":
                 expected = {
-                    text: {"met": "true", "contradicted": "false"}[study.state[item.id, text]]
+                    text: {"met": "true", "contradicted": "false"}[
+                        study.state[item.id, text]
+                    ]
                     for text in unit.texts
                     if study.state[item.id, text] in ("met", "contradicted")
                 }
             else:
                 expected = {
-                    text: {"right": "true", "wrong": "false"}[study.reading[item.id, question]]
+                    text: {"right": "true", "wrong": "false"}[
+                        study.reading[item.id, question]
+                    ]
                     for text in unit.texts
                     for question in [text.partition("?")[0] + "?"]
                 }
@@ -289,26 +477,51 @@ def test_answers_that_change_between_repeats_are_counted(
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         """One repeat of three says something else of some criteria."""
         other = body.get("seed") == 1  # the second repeat
-        study.state.update(dict.fromkeys(shaky, "not mentioned" if other else "met"))
+        study.state.update(
+            dict.fromkeys(shaky, "not mentioned" if other else "met")
+        )
         return study(body)
 
     server.reply = reply
     asks = ("--samples", "3", "--judge", "openai:m", "--base-url", server.url)
-    refused = cli("translate", str(data), "--from", "en", "--to", "de", *asks, "-o", "other.jsonl")
+    refused = cli(
+        "translate",
+        str(data),
+        "--from",
+        "en",
+        "--to",
+        "de",
+        *asks,
+        "-o",
+        "other.jsonl",
+    )
     assert (refused.code, "takes one answer" in refused.err) == (2, True)
     given = ("-m", "checklist", *asks, "-o", "run")
     done = cli("score", str(data), *given)
     assert done.code == 0, done.err
-    put = [body for body in server.bodies if "Text t" in body["messages"][-1]["content"]]
-    assert {(body["temperature"], body["seed"]) for body in put} == {(0.7, n) for n in range(3)}
+    put = [
+        body
+        for body in server.bodies
+        if "Text t" in body["messages"][-1]["content"]
+    ]
+    assert {(body["temperature"], body["seed"]) for body in put} == {
+        (0.7, n) for n in range(3)
+    }
     assert cli("score", str(data), *given, "--temperature", "0").code == 2
     compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures")
     assert "changed" in compared.out
     n_asked = len(server.bodies)
-    compared = cli("agree", str(data), *given[:-1], "agreed", "--no-figures", "--json")
+    compared = cli(
+        "agree", str(data), *given[:-1], "agreed", "--no-figures", "--json"
+    )
     assert len(server.bodies) == n_asked
     door = beholder.score(
-        data, ["checklist"], judge="openai:m", base_url=server.url, replicates=3, out="door"
+        data,
+        ["checklist"],
+        judge="openai:m",
+        base_url=server.url,
+        replicates=3,
+        out="door",
     )
     assert server.bodies[n_asked:] != []
     assert [one.signature for one in door.summary.values()] == [
@@ -319,8 +532,15 @@ def test_answers_that_change_between_repeats_are_counted(
     shares = []
     for item, found in run.outcomes(next(iter(run.summary))):
         assert isinstance(found, ItemScore)
-        states = {one["text"]: study.state[item.id, one["text"]] for one in item.meta["criteria"]}
-        rows = [one["text"] for one in item.meta["criteria"] if states[one["text"]] != "unread"]
+        states = {
+            one["text"]: study.state[item.id, one["text"]]
+            for one in item.meta["criteria"]
+        }
+        rows = [
+            one["text"]
+            for one in item.meta["criteria"]
+            if states[one["text"]] != "unread"
+        ]
         changed = sum((item.id, text) in shaky for text in rows)
         assert found.values["changed"] == pytest.approx(changed / len(rows))
         shares.append(changed / len(rows))
@@ -334,7 +554,16 @@ def test_answers_that_change_between_repeats_are_counted(
 def test_tables_have_the_share_of_each_state_by_dimension(
     study: Study, data: Path, cli: Cli, server: FaultServer
 ) -> None:
-    given = ("-m", "checklist", "--judge", "openai:m", "--base-url", server.url, "-o", "run")
+    given = (
+        "-m",
+        "checklist",
+        "--judge",
+        "openai:m",
+        "--base-url",
+        server.url,
+        "-o",
+        "run",
+    )
     assert cli("score", str(data), *given).code == 0
     with Store.read(Path("run")) as store:
         (table,) = group_tables(store)
@@ -346,7 +575,9 @@ def test_tables_have_the_share_of_each_state_by_dimension(
             if "dimension" in one and state != "unread":
                 states[one["dimension"]].append(state)
                 pictures[one["dimension"]].add(item.id)
-    assert {row["group"]: row["n"] for row in table.rows} == {k: len(v) for k, v in states.items()}
+    assert {row["group"]: row["n"] for row in table.rows} == {
+        k: len(v) for k, v in states.items()
+    }
     for row in table.rows:
         of = states[row["group"]]
         for state in ("met", "contradicted", "not_mentioned"):
@@ -364,23 +595,69 @@ GOOD = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
 @pytest.mark.parametrize(
     ("metric", "field", "value", "said"),
     [
-        ("qa", "questions", [GOOD, {**GOOD, "hint": "x"}], "questions[2]: Object contains unknown"),
-        ("qa", "questions", [{"question": "Where?"}], "questions[1]: Object missing required"),
+        (
+            "qa",
+            "questions",
+            [GOOD, {**GOOD, "hint": "x"}],
+            "questions[2]: Object contains unknown",
+        ),
+        (
+            "qa",
+            "questions",
+            [{"question": "Where?"}],
+            "questions[1]: Object missing required",
+        ),
         ("qa", "questions", ["Where?"], "a question needs its answer"),
-        ("qa", "questions", {"question": "Where?"}, "the field 'questions' must be a list"),
+        (
+            "qa",
+            "questions",
+            {"question": "Where?"},
+            "the field 'questions' must be a list",
+        ),
         ("qa", "questions", "[{", "is no JSON list"),
-        ("qa", "questions", [{**GOOD, "answer": "up"}], "answer 'up' is none of its options"),
+        (
+            "qa",
+            "questions",
+            [{**GOOD, "answer": "up"}],
+            "answer 'up' is none of its options",
+        ),
         ("qa", "questions", [{**GOOD, "answer": 2}], "answer 2 is no index"),
         ("qa", "questions", [{**GOOD, "weight": 0}], "weight must be"),
-        ("qa", "questions", [{**GOOD, "id": "q"}] * 2, "the id 'q' is there twice"),
-        ("checklist", "criteria", [{"text": "A cat.", "wieght": 2}], "unknown field `wieght`"),
+        (
+            "qa",
+            "questions",
+            [{**GOOD, "id": "q"}] * 2,
+            "the id 'q' is there twice",
+        ),
+        (
+            "checklist",
+            "criteria",
+            [{"text": "A cat.", "wieght": 2}],
+            "unknown field `wieght`",
+        ),
         ("checklist", "criteria", [" "], "'text' is empty"),
-        ("checklist", "criteria", 5, "the field 'criteria' must be a list, got 5"),
-        ("autodq", "criteria", [{"text": "A cat.", "weight": -1}], "only a rule may have"),
+        (
+            "checklist",
+            "criteria",
+            5,
+            "the field 'criteria' must be a list, got 5",
+        ),
+        (
+            "autodq",
+            "criteria",
+            [{"text": "A cat.", "weight": -1}],
+            "only a rule may have",
+        ),
     ],
 )
 def test_a_malformed_row_is_told_before_anything_is_asked(
-    server: FaultServer, cli: Cli, tmp_path: Path, metric: str, field: str, value: object, said: str
+    server: FaultServer,
+    cli: Cli,
+    tmp_path: Path,
+    metric: str,
+    field: str,
+    value: object,
+    said: str,
 ) -> None:
     rows = [
         {
@@ -394,13 +671,28 @@ def test_a_malformed_row_is_told_before_anything_is_asked(
     ]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    judge = ["--judge", "openai:m", "--base-url", server.url, "-o", str(tmp_path / "run")]
+    judge = [
+        "--judge",
+        "openai:m",
+        "--base-url",
+        server.url,
+        "-o",
+        str(tmp_path / "run"),
+    ]
     for dry in (["--dry-run"], []):
         refused = cli("score", str(path), "-m", metric, *judge, *dry)
         assert refused.code == 2, "bad data, as for any other bad row"
         assert f"{path}:2: " in refused.err
         assert said in refused.err
     assert asked(server) == 0
-    skipped = cli("score", str(path), "-m", metric, *judge, "--dry-run", "--skip-bad-rows")
+    skipped = cli(
+        "score",
+        str(path),
+        "-m",
+        metric,
+        *judge,
+        "--dry-run",
+        "--skip-bad-rows",
+    )
     assert "1 items, 1 rows would be left out" in skipped.out
     assert "would fail" not in skipped.out

@@ -22,37 +22,59 @@ COUNTS = {"words", "characters", "tokens", "clauses", "categories", "objects"}
 
 
 def _values() -> list[tuple[str, ValueInfo]]:
-    classes: list[Any] = [METRICS.get(name) for name in METRICS.builtin() if name != "accord"]
+    classes: list[Any] = [
+        METRICS.get(name) for name in METRICS.builtin() if name != "accord"
+    ]
     classes += [CaptionRow, ClassifyRow, TranslateRow]
-    return [(one.registered_name, value) for one in classes for value in one.values]
+    return [
+        (one.registered_name, value) for one in classes for value in one.values
+    ]
 
 
 def test_counts_have_no_better_end() -> None:
-    found = {(name, value.name) for name, value in _values() if value.higher_is_better is None}
+    found = {
+        (name, value.name)
+        for name, value in _values()
+        if value.higher_is_better is None
+    }
     decisions = {one for one in found if one[0] == "placement"}
-    assert decisions == {("placement", kind) for kind in {*DECISIONS, *VERDICTS} - {"fits"}}
-    counts = {(name, value.name) for name, value in _values() if value.name in COUNTS}
+    assert decisions == {
+        ("placement", kind) for kind in {*DECISIONS, *VERDICTS} - {"fits"}
+    }
+    counts = {
+        (name, value.name) for name, value in _values() if value.name in COUNTS
+    }
     assert found - decisions == counts
     assert ("length", "words") in found
     unbounded = [value for _, value in _values() if value.high >= 1e6]
     assert [value.name for value in unbounded if value.higher_is_better] == []
 
 
-@pytest.mark.parametrize(("direction", "sign"), [(True, 1.0), (None, 1.0), (False, -1.0)])
-def test_the_sign_turns_only_what_is_better_when_lower(direction: bool | None, sign: float) -> None:
+@pytest.mark.parametrize(
+    ("direction", "sign"), [(True, 1.0), (None, 1.0), (False, -1.0)]
+)
+def test_the_sign_turns_only_what_is_better_when_lower(
+    direction: bool | None, sign: float
+) -> None:
     assert ValueInfo("v", "", higher_is_better=direction).sign == sign
 
 
-def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(tmp_path: Path) -> None:
+def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(
+    tmp_path: Path,
+) -> None:
     items = [Item(str(n), "w " * n, images=(f"{n}",)) for n in range(1, 5)]
     score(items, ["length"], out=tmp_path / "run", workers=1)
     page = write_report(tmp_path / "run").read_text("utf-8")
-    drawn = page.partition('<section class="metric"')[2].partition("</section>")[0]
+    drawn = page.partition('<section class="metric"')[2].partition(
+        "</section>"
+    )[0]
     for words in ("is better", "Worst", "Best"):
         assert words not in drawn
     assert "<p>mean words</p>" in page
     assert "Lowest items" in page
-    assert [table.name for table in run_tables(tmp_path / "run")] == ["summary"]
+    assert [table.name for table in run_tables(tmp_path / "run")] == [
+        "summary"
+    ]
 
 
 def test_a_count_is_no_reward() -> None:

@@ -17,7 +17,9 @@ GERMAN = "Ein brauner Hund schläft auf dem Sofa und die Sonne scheint durch das
 
 
 def _item(candidate: str = ENGLISH, **fields: Any) -> Item:
-    return Item(id="x", candidate=candidate, **{"references": (ENGLISH,), **fields})
+    return Item(
+        id="x", candidate=candidate, **{"references": (ENGLISH,), **fields}
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,12 +30,37 @@ def _item(candidate: str = ENGLISH, **fields: Any) -> Item:
         ([_item(GERMAN)], False, "chrf", "not English"),
         ([_item(GERMAN)], True, "posh", "not English"),
         ([_item(GERMAN), _item(), _item()], False, "accord", "English"),
-        ([_item(group={"language": "de"})], False, "chrf", "row x says German"),
-        ([_item(GERMAN, group={"language": "en"})], False, "accord", "English"),
-        ([_item(" ".join(["word"] * 100), video="a.mp4")], False, "vcs", "videos"),
-        ([_item(" ".join(["word"] * 99), video="a.mp4")], False, "accord", "English"),
+        (
+            [_item(group={"language": "de"})],
+            False,
+            "chrf",
+            "row x says German",
+        ),
+        (
+            [_item(GERMAN, group={"language": "en"})],
+            False,
+            "accord",
+            "English",
+        ),
+        (
+            [_item(" ".join(["word"] * 100), video="a.mp4")],
+            False,
+            "vcs",
+            "videos",
+        ),
+        (
+            [_item(" ".join(["word"] * 99), video="a.mp4")],
+            False,
+            "accord",
+            "English",
+        ),
         ([_item(" ".join(["word"] * 100))], False, "accord", "English"),
-        ([_item(references=(), images=("a.jpg",))], True, "fleur", "a judge looks"),
+        (
+            [_item(references=(), images=("a.jpg",))],
+            True,
+            "fleur",
+            "a judge looks",
+        ),
     ],
 )
 def test_the_metric_fits_what_is_there(
@@ -48,7 +75,9 @@ def test_the_metric_fits_what_is_there(
     ("fields", "named"),
     [({"images": ("a.jpg",)}, "clipscore"), ({}, "perplexity")],
 )
-def test_without_references_the_way_on_is_named(fields: dict[str, Any], named: str) -> None:
+def test_without_references_the_way_on_is_named(
+    fields: dict[str, Any], named: str
+) -> None:
     with pytest.raises(ConfigError, match=f"{named}.*--map references=COLUMN"):
         fitting([_item(references=(), **fields)], judge=False)
 
@@ -57,7 +86,9 @@ def test_python_takes_the_metric_that_fits(tmp_path: Path) -> None:
     rows = ({"candidate": GERMAN, "references": [GERMAN]} for _ in range(60))
     run = beholder.score(rows, out=tmp_path / "run")
     assert list(run.summary) == ["chrf"]
-    assert run.summary["chrf"].n_scored == 60  # those that were looked at are scored, too
+    assert (
+        run.summary["chrf"].n_scored == 60
+    )  # those that were looked at are scored, too
 
 
 def test_a_run_prints_as_a_table(tmp_path: Path) -> None:

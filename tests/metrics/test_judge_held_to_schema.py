@@ -46,14 +46,22 @@ class Planted:
     def __post_init__(self) -> None:
         draw = random.Random(11)
         for picture in range(N_PICTURES):
-            rows = [self._question(draw, f"{picture}.{k}") for k in range(N_QUESTIONS)]
+            rows = [
+                self._question(draw, f"{picture}.{k}")
+                for k in range(N_QUESTIONS)
+            ]
             text = f"Text {picture} tells of a lamp."
-            self.items.append(Item(f"p{picture}", text, meta={"questions": rows}))
+            self.items.append(
+                Item(f"p{picture}", text, meta={"questions": rows})
+            )
 
     def _question(self, draw: random.Random, name: str) -> dict[str, Any]:
         beginning = draw.choice(("What", "Where", "Is", "Which"))
         question = f"{beginning} about {name}?"
-        options = [f"option {name} {letter}" for letter in "abcde"[: draw.randint(2, 5)]]
+        options = [
+            f"option {name} {letter}"
+            for letter in "abcde"[: draw.randint(2, 5)]
+        ]
         self.said[question] = draw.choice((options[0], options[-1], None))
         if self.open_questions:
             return {"question": question, "answer": options[0]}
@@ -69,23 +77,41 @@ class Planted:
         schema = body["response_format"]["json_schema"]["schema"]
         row = schema["properties"]["rows"]["items"]
         forms = row.get("anyOf", [row])
-        rows = [{"id": int(i), **self._row(int(i), text, forms)} for i, text in shown]
+        rows = [
+            {"id": int(i), **self._row(int(i), text, forms)}
+            for i, text in shown
+        ]
         return completion(json.dumps({"rows": rows}))
 
-    def _row(self, index: int, text: str, forms: list[Any]) -> Mapping[str, Any]:
+    def _row(
+        self, index: int, text: str, forms: list[Any]
+    ) -> Mapping[str, Any]:
         if text.startswith("Question: "):
-            _, right, given = (line.partition(": ")[2] for line in text.split("\n"))
-            return {"same": right == given, "grade": 5 if right == given else 1}
+            _, right, given = (
+                line.partition(": ")[2] for line in text.split("\n")
+            )
+            return {
+                "same": right == given,
+                "grade": 5 if right == given else 1,
+            }
         line, *lines = text.split("\n")
         letters = {option[3:]: option[0] for option in lines}
         said = self.said[line.removesuffix(" (an answer is required)")]
         if said is not None:
             return {"choice": letters.get(said, said), "quote": "a lamp"}
-        allowed = [f["properties"] for f in forms if index in f["properties"]["id"]["enum"]]
-        may_be_null = any("null" in fields["choice"]["type"] for fields in allowed)
+        allowed = [
+            f["properties"]
+            for f in forms
+            if index in f["properties"]["id"]["enum"]
+        ]
+        may_be_null = any(
+            "null" in fields["choice"]["type"] for fields in allowed
+        )
         if may_be_null or (self.says_null and CANNOT in letters):
             return {"choice": None, "quote": None}
-        guess = letters[min(letters)] if letters else "a guess"  # "option ... a" is the right one
+        guess = (
+            letters[min(letters)] if letters else "a guess"
+        )  # "option ... a" is the right one
         return {"choice": letters.get(CANNOT, guess), "quote": None}
 
 
@@ -97,7 +123,9 @@ def score(planted: Planted, spec: str) -> tuple[dict[str, float], list[float]]:
         ((name, result),) = run.summary.items()
         outcomes = [outcome for _, outcome in run.outcomes(name)]
     means = {value: estimate.mean for value, estimate in result.values.items()}
-    scores = [outcome for outcome in outcomes if isinstance(outcome, ItemScore)]
+    scores = [
+        outcome for outcome in outcomes if isinstance(outcome, ItemScore)
+    ]
     assert len(scores) == len(outcomes)
     return means, [score.values["unread"] for score in scores]
 
@@ -111,16 +139,26 @@ def test_captionqa_counts_every_silent_answer(says_null: bool) -> None:
     # the judge must guess; its guess is right.
     offered = [row for row in rows if not row["question"].startswith("Is")]
     states = [planted.said[row["question"]] for row in offered]
-    silent = [row for row, said in zip(offered, states, strict=True) if said is None]
+    silent = [
+        row for row, said in zip(offered, states, strict=True) if said is None
+    ]
     assert len(silent) > 20
     assert unread == [0.0] * N_PICTURES
     assert values["cannot_pooled"] == pytest.approx(len(silent) / 115)
-    n_right = sum(said == row["answer"] for row, said in zip(offered, states, strict=True))
+    n_right = sum(
+        said == row["answer"]
+        for row, said in zip(offered, states, strict=True)
+    )
     others = [row for row in rows if row["question"].startswith("Is")]
-    n_right += sum(planted.said[row["question"]] in (row["answer"], None) for row in others)
+    n_right += sum(
+        planted.said[row["question"]] in (row["answer"], None)
+        for row in others
+    )
     assert values["accuracy_pooled"] == pytest.approx(n_right / 115)
     credit = sum(1 / len(row["options"]) + 0.05 for row in silent)
-    assert values["captionqa_pooled"] == pytest.approx((n_right + credit) / 115)
+    assert values["captionqa_pooled"] == pytest.approx(
+        (n_right + credit) / 115
+    )
 
 
 def test_own_rules_keep_silence_apart() -> None:
@@ -130,7 +168,9 @@ def test_own_rules_keep_silence_apart() -> None:
     said = [planted.said[row["question"]] for row in rows]
     assert unread == [0.0] * N_PICTURES
     # Five questions a picture: the mean of the pictures is the share of all questions.
-    right = sum(one == row["answer"] for row, one in zip(rows, said, strict=True))
+    right = sum(
+        one == row["answer"] for row, one in zip(rows, said, strict=True)
+    )
     assert values["accuracy"] == pytest.approx(right / 115)
     assert values["answered"] == pytest.approx(1 - said.count(None) / 115)
 
@@ -142,11 +182,14 @@ def test_vdc_leaves_no_film_out() -> None:
     right = sum(planted.said[row["question"]] == row["answer"] for row in rows)
     assert unread == [0.0] * N_PICTURES
     assert values["vdc"] == pytest.approx(right / 115)
-    assert values["vdc_score"] == pytest.approx((5 * right + (115 - right)) / 115)
+    assert values["vdc_score"] == pytest.approx(
+        (5 * right + (115 - right)) / 115
+    )
 
 
 @pytest.mark.parametrize(
-    ("answer", "state"), [("Not stated", "right"), ("red", "not said"), ("blue", "not said")]
+    ("answer", "state"),
+    [("Not stated", "right"), ("red", "not said"), ("blue", "not said")],
 )
 @pytest.mark.parametrize("choice", [None, "B"])
 def test_an_option_of_the_data_that_says_so_takes_the_place_of_silence(
@@ -155,17 +198,29 @@ def test_an_option_of_the_data_that_says_so_takes_the_place_of_silence(
     def reply(request: Any) -> str:
         shown = dict(
             line.split(") ")
-            for line in re.findall(r"^[A-C]\) .+$", request.messages[-1].text, re.M)
+            for line in re.findall(
+                r"^[A-C]\) .+$", request.messages[-1].text, re.M
+            )
         )
-        letter = next(key for key, option in shown.items() if option.startswith("Not stated"))
+        letter = next(
+            key
+            for key, option in shown.items()
+            if option.startswith("Not stated")
+        )
         said = None if choice is None else letter
         return json.dumps({"rows": [{"id": 0, "choice": said, "quote": None}]})
 
-    row = {"question": "Colour?", "options": ["red", "blue", "Not stated"], "answer": answer}
+    row = {
+        "question": "Colour?",
+        "options": ["red", "blue", "Not stated"],
+        "answer": answer,
+    }
     item = Item("one", "A door.", meta={"questions": [row]})
     for rules in ("own", "captionqa"):
         built = beholder.metric(f"qa(judge='scripted:x', rules={rules!r})")
-        (found,) = built.score([item], tools=OneJudge(LLMJudge(Scripted(reply))))
+        (found,) = built.score(
+            [item], tools=OneJudge(LLMJudge(Scripted(reply)))
+        )
         assert found.units[0].verdict == state.replace(" ", "_"), found  # type: ignore[union-attr]
         if rules == "captionqa":  # two options besides the one that says so
             expected = 1.0 if state == "right" else 1 / 2 + 0.05

@@ -38,15 +38,22 @@ def evaluated(name: str, item: Item) -> None:
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_texts_have_a_most_of_characters_and_items_of_pictures(name: str) -> None:
+def test_texts_have_a_most_of_characters_and_items_of_pictures(
+    name: str,
+) -> None:
     limit = METRICS.get(name).bounds.characters
     half = "a" * (limit // 2)
-    METRICS.get(name).bounds.check(Item("1", half, (half,), ("a.png",) * 256), name)
+    METRICS.get(name).bounds.check(
+        Item("1", half, (half,), ("a.png",) * 256), name
+    )
     with pytest.raises(
-        ItemError, match=f"have {limit + 1:,} characters; {name} takes up to {limit:,}"
+        ItemError,
+        match=f"have {limit + 1:,} characters; {name} takes up to {limit:,}",
     ):
         evaluated(name, Item("1", half, (half, "b"), ("a.png",)))
-    with pytest.raises(ItemError, match=f"has 257 pictures; {name} takes up to 256"):
+    with pytest.raises(
+        ItemError, match=f"has 257 pictures; {name} takes up to 256"
+    ):
         evaluated(name, Item("1", "a", ("b",), ("a.png",) * 257))
 
 
@@ -55,21 +62,34 @@ def test_what_compares_each_with_each_has_a_most_of_pairs(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     item = Item("1", TEXT, (TEXT, TEXT))
-    if name not in ("accord", "posh"):  # their encoder takes long to load; others score by it
+    if name not in (
+        "accord",
+        "posh",
+    ):  # their encoder takes long to load; others score by it
         evaluated(name, item)
     monkeypatch.setattr(base, "MOST_PAIRS", 3)
     compared = METRICS.get(name).bounds.compares
     with pytest.raises(
-        ItemError, match=rf"{name} would compare \d+ pairs of {compared}; .* up to 3,"
+        ItemError,
+        match=rf"{name} would compare \d+ pairs of {compared}; .* up to 3,",
     ):
         evaluated(name, item)
 
 
 def test_metrics_that_hold_a_table_of_pairs_are_known() -> None:
-    assert set(COMPARING) >= {"vcs", "vcs_short", "token_f1", "ngram_embed", "sg_embed", "accord"}
+    assert set(COMPARING) >= {
+        "vcs",
+        "vcs_short",
+        "token_f1",
+        "ngram_embed",
+        "sg_embed",
+        "accord",
+    }
 
 
-def test_pairs_are_those_with_all_references_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_are_those_with_all_references_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(base, "MOST_PAIRS", 60)
     Bounds(compares="words").check_pairs(6, [4, 6], "m")
     Bounds().check_pairs(7, [4, 6], "m")
@@ -80,7 +100,8 @@ def test_pairs_are_those_with_all_references_together(monkeypatch: pytest.Monkey
 def test_the_page_of_a_metric_tells_its_bounds() -> None:
     assert (
         "Limit per item: 1,000,000 characters in all texts together, 200,000 of them outside"
-        " words, 50,000,000 pairs of words." in describe(METRICS.get("vcs_short"))
+        " words, 50,000,000 pairs of words."
+        in describe(METRICS.get("vcs_short"))
     )
     assert (
         "Limit per item: 100,000 characters in all texts together, 20,000 of them outside"
@@ -92,17 +113,25 @@ def test_the_page_of_a_metric_tells_its_bounds() -> None:
 @pytest.mark.parametrize("name", BUILTIN)
 def test_signs_count_as_the_words_they_cost(name: str, sign: str) -> None:
     most = METRICS.get(name).bounds.characters // 5
-    METRICS.get(name).bounds.check(Item("1", sign * (most - 9), (sign * 9,), ("a.png",)), name)
+    METRICS.get(name).bounds.check(
+        Item("1", sign * (most - 9), (sign * 9,), ("a.png",)), name
+    )
     with pytest.raises(
         ItemError,
         match=f"have {most + 1:,} characters outside words; {name} takes up to {most:,}$",
     ):
-        METRICS.get(name).bounds.check(Item("1", sign * (most - 9), (sign * 10,)), name)
+        METRICS.get(name).bounds.check(
+            Item("1", sign * (most - 9), (sign * 10,)), name
+        )
 
 
 def test_no_script_has_too_many_signs() -> None:
     # Vowel signs and viramas belong to words; 2,600 characters each, of which a fifth may be signs.
-    for text in ("एक कुत्ता दौड़ रहा है। " * 113, "夜の街、看板が光る。" * 260, "A dog, a cat. " * 186):
+    for text in (
+        "एक कुत्ता दौड़ रहा है। " * 113,
+        "夜の街、看板が光る。" * 260,
+        "A dog, a cat. " * 186,
+    ):
         Bounds(characters=len(text)).check(Item("1", text, ()), "m")
 
 
@@ -111,5 +140,7 @@ def test_signs_are_compared_like_words() -> None:
     Bounds(compares="words").check_words(["a " * 7071], "m")
     Bounds(compares="words").check_words(['"' * 7071], "m")
     for text in ("a " * 7072, '"' * 7072):
-        with pytest.raises(ItemError, match="m would compare 50,013,184 pairs"):
+        with pytest.raises(
+            ItemError, match="m would compare 50,013,184 pairs"
+        ):
             Bounds(compares="words").check_words([text], "m")

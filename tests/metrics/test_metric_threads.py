@@ -19,14 +19,18 @@ def n_threads() -> int:
 @dataclass(frozen=True)
 class ThreadCount(Metric[int]):
     registered_name = "thread_count"
-    values = (ValueInfo("threads", "threads while evidence is gathered", high=1e9),)
+    values = (
+        ValueInfo("threads", "threads while evidence is gathered", high=1e9),
+    )
     required_fields = frozenset()
 
     async def gather(self, item: Item, tools: Tools) -> int:
         return n_threads()
 
     def score_item(self, item: Item, evidence: int) -> ItemScore:
-        return ItemScore({"threads": float(evidence)}, signature=self.signature())
+        return ItemScore(
+            {"threads": float(evidence)}, signature=self.signature()
+        )
 
 
 def test_scoring_has_one_thread_and_gives_back_the_others() -> None:

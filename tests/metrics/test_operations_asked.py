@@ -20,7 +20,11 @@ from beholder.judges import Draw, Judge, judge
 from beholder.judges.operations import OPERATIONS, Operation
 from beholder.judges.templates import Templates
 from beholder.kinds.generation.reviews import WriteReviews
-from beholder.kinds.narratives.judging import CaptionFrame, RateSteps, RateStoryline
+from beholder.kinds.narratives.judging import (
+    CaptionFrame,
+    RateSteps,
+    RateStoryline,
+)
 from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import METRICS, metric, params
@@ -28,7 +32,12 @@ from beholder.metrics.asker import Asker
 from beholder.metrics.tools import Pictures
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run.rows.asked import CriteriaRow, QuestionsRow
-from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow, VaryRow
+from beholder.run.rows.askers import (
+    CaptionRow,
+    ClassifyRow,
+    TranslateRow,
+    VaryRow,
+)
 from toy import recorded
 from toy.tools import OneJudge
 
@@ -68,7 +77,11 @@ def blind(folder: Path) -> list[Item]:
 
 
 def reviews(folder: Path) -> list[Reviews]:
-    return [Reviews("r", ("A dog.", "A cat runs."), image=items(folder)[0].images[0])]
+    return [
+        Reviews(
+            "r", ("A dog.", "A cat runs."), image=items(folder)[0].images[0]
+        )
+    ]
 
 
 def frames(folder: Path) -> list[Frame]:
@@ -77,18 +90,34 @@ def frames(folder: Path) -> list[Frame]:
 
 def storylines(folder: Path) -> list[Storyline]:
     shown = frames(folder)
-    return [Storyline("s", tuple(replace(frame, caption="A dog runs.") for frame in shown[:3]))]
+    return [
+        Storyline(
+            "s",
+            tuple(
+                replace(frame, caption="A dog runs.") for frame in shown[:3]
+            ),
+        )
+    ]
 
 
 def asked(folder: Path) -> list[Item]:
     question = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
-    points = [{"text": t, "kind": "rule", "subjects": ["<dog>"]} for t in "abcdef"]  # no quote
-    meta = {"criteria": points, "questions": [question, {"question": "Who?", "answer": "a dog"}]}
+    points = [
+        {"text": t, "kind": "rule", "subjects": ["<dog>"]} for t in "abcdef"
+    ]  # no quote
+    meta = {
+        "criteria": points,
+        "questions": [question, {"question": "Who?", "answer": "a dog"}],
+    }
     return [replace(item, meta=meta) for item in items(folder)]
 
 
 def on_pages(folder: Path) -> list[Item]:
-    context = {"page_text": "Dogs of the town.", "role": "functional", "link_target": "/dogs"}
+    context = {
+        "page_text": "Dogs of the town.",
+        "role": "functional",
+        "link_target": "/dogs",
+    }
     return [replace(item, meta={"context": context}) for item in items(folder)]
 
 
@@ -101,7 +130,12 @@ Row = tuple[Asker[Any], Callable[[Path], Sequence[Any]], set[str], bool]
 
 # What is asked, of what, which operations, and whether pictures are opened; by hand.
 TABLE: dict[str, Row] = {
-    "accord": (metric("accord", judge=JUDGE), blind, {"presence", "contradict"}, False),
+    "accord": (
+        metric("accord", judge=JUDGE),
+        blind,
+        {"presence", "contradict"},
+        False,
+    ),
     "autodq": (
         metric("autodq", judge=JUDGE),
         items,
@@ -121,24 +155,49 @@ TABLE: dict[str, Row] = {
         {"write_questions", "answer_questions", "answer_from_pictures"},
         True,
     ),
-    "checklist": (metric("checklist", judge=JUDGE), asked, {"check_criteria"}, False),
+    "checklist": (
+        metric("checklist", judge=JUDGE),
+        asked,
+        {"check_criteria"},
+        False,
+    ),
     "checklist, subjects": (
         metric("checklist(rules='capricorn')", judge=JUDGE),
         asked,
         {"check_criteria", "name_subjects"},
         False,
     ),
-    "qa": (metric("qa(rules='captionqa')", judge=JUDGE), asked, {"answer_questions"}, False),
-    "qa, open": (metric("qa", judge=JUDGE), asked, {"answer_questions", "match_answers"}, False),
+    "qa": (
+        metric("qa(rules='captionqa')", judge=JUDGE),
+        asked,
+        {"answer_questions"},
+        False,
+    ),
+    "qa, open": (
+        metric("qa", judge=JUDGE),
+        asked,
+        {"answer_questions", "match_answers"},
+        False,
+    ),
     "clair": (metric("clair", judge=JUDGE), items, {"assess"}, False),
-    "dcscore": (metric("dcscore", judge=JUDGE), items, {"decompose", "match", "verify"}, True),
+    "dcscore": (
+        metric("dcscore", judge=JUDGE),
+        items,
+        {"decompose", "match", "verify"},
+        True,
+    ),
     "dcscore, blind": (
         metric("dcscore(match='nearest')", judge=JUDGE),
         blind,
         {"decompose", "match_nearest", "verify"},
         False,
     ),
-    "direct_assessment": (metric("direct_assessment", judge=JUDGE), items, {"assess"}, False),
+    "direct_assessment": (
+        metric("direct_assessment", judge=JUDGE),
+        items,
+        {"assess"},
+        False,
+    ),
     "direct_assessment, both": (
         metric("direct_assessment(setting='both')", judge=JUDGE),
         items,
@@ -147,15 +206,30 @@ TABLE: dict[str, Row] = {
     ),
     "dsg": (metric("dsg", judge=JUDGE), items, {"verify"}, False),
     "fleur": (metric("fleur", judge=JUDGE), items, {"grade"}, True),
-    "llava_critic": (metric("llava_critic", judge=JUDGE), items, {"assess"}, True),
-    "perplexity": (metric("perplexity", judge=JUDGE), items, {"perplexity"}, True),
+    "llava_critic": (
+        metric("llava_critic", judge=JUDGE),
+        items,
+        {"assess"},
+        True,
+    ),
+    "perplexity": (
+        metric("perplexity", judge=JUDGE),
+        items,
+        {"perplexity"},
+        True,
+    ),
     "perplexity, blind": (
         metric("perplexity(image=False)", judge=JUDGE),
         items,
         {"perplexity"},
         False,
     ),
-    "audit": (metric("audit", judge=JUDGE), items, {"decompose", "verify"}, True),
+    "audit": (
+        metric("audit", judge=JUDGE),
+        items,
+        {"decompose", "verify"},
+        True,
+    ),
     "placement": (
         metric("placement", judge=JUDGE),
         on_pages,
@@ -168,42 +242,94 @@ TABLE: dict[str, Row] = {
         {"assess_in_context"},
         True,
     ),
-    "posh": (metric("posh", judge=JUDGE), items, {"presence", "contradict"}, False),
-    "posh, lists": (metric("posh(asking='list')", judge=JUDGE), items, {"presence_list"}, False),
+    "posh": (
+        metric("posh", judge=JUDGE),
+        items,
+        {"presence", "contradict"},
+        False,
+    ),
+    "posh, lists": (
+        metric("posh(asking='list')", judge=JUDGE),
+        items,
+        {"presence_list"},
+        False,
+    ),
     "posh, alone": (
         metric("posh(contradictions=False)", judge=JUDGE),
         items,
         {"presence"},
         False,
     ),
-    "posh, published": (metric("posh(rules='reference')", judge=JUDGE), items, {"presence"}, False),
+    "posh, published": (
+        metric("posh(rules='reference')", judge=JUDGE),
+        items,
+        {"presence"},
+        False,
+    ),
     "posh, rewritten": (
         metric("posh(rules='reference', identifiers='judge')", judge=JUDGE),
         items,
         {"presence", "rewrite"},
         False,
     ),
-    "prometheus": (metric("prometheus", judge=JUDGE), items, {"assess"}, False),
+    "prometheus": (
+        metric("prometheus", judge=JUDGE),
+        items,
+        {"assess"},
+        False,
+    ),
     "response": (Response(judge=JUDGE), reviews, {"rank"}, True),
-    "response, blind": (Response(judge=JUDGE, image=False), reviews, {"rank"}, False),
-    "by metric": (ByMetric(metric("fleur", judge=JUDGE)), reviews, {"grade"}, True),
+    "response, blind": (
+        Response(judge=JUDGE, image=False),
+        reviews,
+        {"rank"},
+        False,
+    ),
+    "by metric": (
+        ByMetric(metric("fleur", judge=JUDGE)),
+        reviews,
+        {"grade"},
+        True,
+    ),
     "caption": (CaptionRow(JUDGE), items, {"caption"}, True),
     # The played answer is one word, so it is asked for again.
-    "caption, words": (CaptionRow(JUDGE, words=(5, 9)), items, {"caption", "caption_again"}, True),
+    "caption, words": (
+        CaptionRow(JUDGE, words=(5, 9)),
+        items,
+        {"caption", "caption_again"},
+        True,
+    ),
     "classify": (ClassifyRow(JUDGE, CATEGORIES), items, {"classify"}, True),
-    "classify texts": (ClassifyRow(JUDGE, CATEGORIES, "candidate"), items, {"classify"}, False),
-    "translate": (TranslateRow(JUDGE, "English", "German"), items, {"translate"}, False),
+    "classify texts": (
+        ClassifyRow(JUDGE, CATEGORIES, "candidate"),
+        items,
+        {"classify"},
+        False,
+    ),
+    "translate": (
+        TranslateRow(JUDGE, "English", "German"),
+        items,
+        {"translate"},
+        False,
+    ),
     "revise": (ReviseRow(JUDGE), marked, {"revise_text"}, False),
     "vary": (VaryRow(JUDGE), items, {"vary"}, False),
     "review": (WriteReviews(JUDGE), frames, {"review"}, True),
     "caption_frame": (CaptionFrame(JUDGE), frames, {"caption"}, True),
-    "rate_storyline": (RateStoryline(JUDGE), storylines, {"rate_sequence"}, True),
+    "rate_storyline": (
+        RateStoryline(JUDGE),
+        storylines,
+        {"rate_sequence"},
+        True,
+    ),
     "rate_storyline, captions": (
         RateStoryline(
             JUDGE,
             by="captions",
             captioner=CAPTIONER,
-            captions=dict.fromkeys(("market", "harbour", "street"), "A dog runs."),
+            captions=dict.fromkeys(
+                ("market", "harbour", "street"), "A dog runs."
+            ),
         ),
         storylines,
         {"rate_sequence"},
@@ -213,7 +339,9 @@ TABLE: dict[str, Row] = {
 }
 
 
-def asking_classes(base: type[Asker[Any]] = Asker) -> Iterator[type[Asker[Any]]]:
+def asking_classes(
+    base: type[Asker[Any]] = Asker,
+) -> Iterator[type[Asker[Any]]]:
     """Classes of ours that name a judge."""
     for cls in base.__subclasses__():
         yield from asking_classes(cls)
@@ -226,7 +354,9 @@ def asking_classes(base: type[Asker[Any]] = Asker) -> Iterator[type[Asker[Any]]]
 def test_the_table_has_everything_that_asks_a_judge() -> None:
     for name in METRICS.builtin():
         METRICS.get(name)
-    assert {type(row[0]) for row in TABLE.values()} - {ByMetric} == set(asking_classes())
+    assert {type(row[0]) for row in TABLE.values()} - {ByMetric} == set(
+        asking_classes()
+    )
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -259,7 +389,11 @@ def test_what_is_asked_is_what_is_declared(
 @pytest.mark.parametrize("name", TABLE)
 def test_the_class_declares_all_that_it_may_ask(name: str) -> None:
     asker, _, operations, _ = TABLE[name]
-    declared = asker.metric.operations if isinstance(asker, ByMetric) else asker.operations
+    declared = (
+        asker.metric.operations
+        if isinstance(asker, ByMetric)
+        else asker.operations
+    )
     assert operations <= set(declared) <= set(OPERATIONS)
 
 
@@ -267,8 +401,12 @@ def test_each_prompt_belongs_to_an_operation() -> None:
     assert set(Templates().names()) <= set(OPERATIONS)
 
 
-def test_a_prompt_changes_the_signatures_of_those_that_ask_it_alone(tmp_path: Path) -> None:
-    (tmp_path / "verify.v9.txt").write_text("[system]\nJudge.\n[user]\n$statements", "utf-8")
+def test_a_prompt_changes_the_signatures_of_those_that_ask_it_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "verify.v9.txt").write_text(
+        "[system]\nJudge.\n[user]\n$statements", "utf-8"
+    )
     ours, other = judge(JUDGE), judge(JUDGE, prompts=tmp_path)
     for asker, _, operations, _ in TABLE.values():
         asked = asker.operations_asked

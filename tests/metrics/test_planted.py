@@ -64,7 +64,9 @@ def scored(
     url: str, out: Path, spec: str, items: Sequence[Item]
 ) -> tuple[list[tuple[Item, ItemScore | ItemFailure]], Values]:
     """The outcome of each item, and the means and values of the set."""
-    made = beholder.score(items, metrics=[spec], judge="openai:m", base_url=url, out=out)
+    made = beholder.score(
+        items, metrics=[spec], judge="openai:m", base_url=url, out=out
+    )
     ((name, result),) = made.summary.items()
     means = {value: estimate.mean for value, estimate in result.values.items()}
     return list(made.outcomes(name)), means
@@ -94,7 +96,9 @@ def offers_third(rules: str, row: Mapping[str, Any]) -> bool:
     return not all(letters) and row["question"].split()[0].lower() not in VERBS
 
 
-def told(study: Study, rules: str, item: Item) -> list[tuple[Mapping[str, Any], str]]:
+def told(
+    study: Study, rules: str, item: Item
+) -> list[tuple[Mapping[str, Any], str]]:
     """The questions that the rules know, with what the judge was read to say."""
     known = {"own": ("options", "yes/no", "open"), "captionqa": ("options", "yes/no"),
              "vdc": ("open",), "vcapsbench": ("yes/no",)}[rules]  # fmt: skip
@@ -116,7 +120,9 @@ def sums(rows: Sequence[tuple[Mapping[str, Any], str]]) -> dict[str, float]:
     return found
 
 
-def own_values(study: Study, rows: Sequence[tuple[Mapping[str, Any], str]]) -> Values:
+def own_values(
+    study: Study, rows: Sequence[tuple[Mapping[str, Any], str]]
+) -> Values:
     of = sums(rows)
     total = of["right"] + of["wrong"] + of["silent"]
     values = {
@@ -133,14 +139,21 @@ def own_values(study: Study, rows: Sequence[tuple[Mapping[str, Any], str]]) -> V
         if kind(row) == "open" and reading != "unread"
     ]
     if graded:
-        values["grade"] = sum(w * g for w, g in graded) / sum(w for w, _ in graded) / 5
+        values["grade"] = (
+            sum(w * g for w, g in graded) / sum(w for w, _ in graded) / 5
+        )
     return values
 
 
-def captionqa(rows: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[float, float]:
+def captionqa(
+    rows: Sequence[tuple[Mapping[str, Any], str]],
+) -> tuple[float, float]:
     """Sum of scores, and of weights."""
     gained = sum(
-        row["weight"] * {"right": 1.0, "silent": 1 / len(options(row)) + 0.05}.get(reading, 0.0)
+        row["weight"]
+        * {"right": 1.0, "silent": 1 / len(options(row)) + 0.05}.get(
+            reading, 0.0
+        )
         for row, reading in rows
     )
     return gained, sum(row["weight"] for row, _ in rows)
@@ -164,7 +177,10 @@ def qa_values(study: Study, rules: str, item: Item) -> Values | None:
         gained, total = captionqa(rows)
         values["captionqa"] = gained / total
     elif rules == "vdc":
-        values["vdc"], values["vdc_score"] = values["accuracy"], 5 * values["grade"]
+        values["vdc"], values["vdc_score"] = (
+            values["accuracy"],
+            5 * values["grade"],
+        )
     elif rules == "vcapsbench":
         values |= vcapsbench(sums(rows))
     return values
@@ -178,7 +194,10 @@ def qa_pooled(study: Study, rules: str, items: Sequence[Item]) -> Values:
         return {"captionqa_pooled": gained / total, "accuracy_pooled": of["right"] / total,
                 "cannot_pooled": of["silent"] / total}  # fmt: skip
     if rules == "vcapsbench":
-        return {f"{name}_pooled": value for name, value in vcapsbench(sums(rows)).items()}
+        return {
+            f"{name}_pooled": value
+            for name, value in vcapsbench(sums(rows)).items()
+        }
     return {}
 
 
@@ -192,16 +211,23 @@ def distinct(criteria: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return list(first.values())
 
 
-def said(study: Study, rules: str, item: Item) -> list[tuple[Mapping[str, Any], str]]:
+def said(
+    study: Study, rules: str, item: Item
+) -> list[tuple[Mapping[str, Any], str]]:
     criteria = item.meta["criteria"]
     found = []
     for one in distinct(criteria) if rules == "capricorn" else criteria:
         state = study.state[item.id, one["text"]]
         if rules == "capricorn" and state == "unread":
             state = "not mentioned"
-        if rules == "tuna" and int(one["event"][-2]) not in study.matches[item.id]:
+        if (
+            rules == "tuna"
+            and int(one["event"][-2]) not in study.matches[item.id]
+        ):
             state = "not mentioned"  # no sentence tells of its event
-        word = {"action": "action", "object_category": "object"}.get(one.get("dimension", ""))
+        word = {"action": "action", "object_category": "object"}.get(
+            one.get("dimension", "")
+        )
         named = rules == "capability" and word and study.any_of[item.id, word]
         if state == "not mentioned" and named:
             state = "contradicted"
@@ -211,7 +237,11 @@ def said(study: Study, rules: str, item: Item) -> list[tuple[Mapping[str, Any], 
 
 def criteria_values(study: Study, rules: str, item: Item) -> Values:
     every = said(study, rules, item)
-    facts = [(one, s) for one, s in every if one.get("kind") != "rule" and s != "unread"]
+    facts = [
+        (one, s)
+        for one, s in every
+        if one.get("kind") != "rule" and s != "unread"
+    ]
     of: dict[str, float] = defaultdict(float)
     for one, state in facts:
         of[state] += one["weight"] if rules in ("own", "tuna") else 1
@@ -219,10 +249,12 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
     values = {
         "accuracy": c / total,
         "coverage": (c + e) / total,
-        "hit": sum(state != "not mentioned" for _, state in facts) / len(facts),
+        "hit": sum(state != "not mentioned" for _, state in facts)
+        / len(facts),
         "wrong": e / total,
         "unread": sum(
-            study.state[item.id, one["text"]] == "unread" and (rules != "tuna" or s == "unread")
+            study.state[item.id, one["text"]] == "unread"
+            and (rules != "tuna" or s == "unread")
             for one, s in every
         )
         / len(every),
@@ -235,10 +267,15 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
     gained = sum(one["weight"] for one, state in read if state == "met")
     possible = sum(one["weight"] for one, _ in read if one["weight"] > 0)
     values["weighted"] = min(1, max(0, gained / possible))
-    if rules == "capricorn" and (ref := consistency(study, item, every)) is not None:
+    if (
+        rules == "capricorn"
+        and (ref := consistency(study, item, every)) is not None
+    ):
         values["reference_consistency"] = ref
     for kind in TYPES if rules == "tuna" else ():
-        e, c, n = tuna_sums([pair for pair in facts if pair[0]["dimension"] == kind])
+        e, c, n = tuna_sums(
+            [pair for pair in facts if pair[0]["dimension"] == kind]
+        )
         if n:
             values[f"{kind}_precision"] = e / (e + c) if e + c else 0.0
             values[f"{kind}_accuracy"] = e / n
@@ -249,7 +286,9 @@ def criteria_values(study: Study, rules: str, item: Item) -> Values:
 TYPES = ("camera", "scene", "action", "attribute")
 
 
-def tuna_sums(facts: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[float, float, float]:
+def tuna_sums(
+    facts: Sequence[tuple[Mapping[str, Any], str]],
+) -> tuple[float, float, float]:
     """Weights of entailed, of contradicted and of all elements."""
     weight: dict[str, float] = defaultdict(float)
     for one, state in facts:
@@ -261,12 +300,19 @@ def film(study: Study, item: Item) -> Item:
     """The item with three sentences about at most three events, in order, and their elements."""
     draw = random.Random(item.id)
     order = sorted(draw.choices(range(3), k=3))
-    study.matches[item.id] = [at if draw.random() < 0.8 else None for at in order]
+    study.matches[item.id] = [
+        at if draw.random() < 0.8 else None for at in order
+    ]
     facts = [one for one in item.meta["criteria"] if "kind" not in one]
     elements = [
-        one | {"event": f"Event {k % 3}.", "dimension": TYPES[k % 4]} for k, one in enumerate(facts)
+        one | {"event": f"Event {k % 3}.", "dimension": TYPES[k % 4]}
+        for k, one in enumerate(facts)
     ]
-    return replace(item, candidate=" ".join([item.candidate] * 3), meta={"criteria": elements})
+    return replace(
+        item,
+        candidate=" ".join([item.candidate] * 3),
+        meta={"criteria": elements},
+    )
 
 
 def consistency(
@@ -274,12 +320,20 @@ def consistency(
 ) -> float | None:
     refs = []
     for subject in ("<a>", "<b>", "<c>"):
-        about = [(one, s) for one, s in every if subject in one.get("subjects", ())]
+        about = [
+            (one, s) for one, s in every if subject in one.get("subjects", ())
+        ]
         if len(about) < 2:
             continue
-        covered = [one["text"] for one, state in about if state != "not mentioned"]
-        names = Counter(study.names[item.id, subject, text] for text in covered)
-        pairs = sum(math.comb(n, 2) for name, n in names.items() if name is not None)
+        covered = [
+            one["text"] for one, state in about if state != "not mentioned"
+        ]
+        names = Counter(
+            study.names[item.id, subject, text] for text in covered
+        )
+        pairs = sum(
+            math.comb(n, 2) for name, n in names.items() if name is not None
+        )
         refs.append(pairs / math.comb(len(about), 2))
     return sum(refs) / len(refs) if refs else None
 
@@ -294,7 +348,11 @@ def capability_macro(study: Study, items: Sequence[Item]) -> Values:
     for task in TASKS:
         if not of[task]:
             continue
-        c, e, n = of[task]["met"], of[task]["contradicted"], sum(of[task].values())
+        c, e, n = (
+            of[task]["met"],
+            of[task]["contradicted"],
+            sum(of[task].values()),
+        )
         p, r = (c / (c + e) if c + e else 0.0), c / n
         found["macro_precision"].append(p)
         found["macro_accuracy"].append(r)
@@ -306,15 +364,26 @@ def capability_macro(study: Study, items: Sequence[Item]) -> Values:
 def autodq_values(study: Study, item: Item) -> Values:
     share = {}
     for side in ("Text", "Source"):
-        states = [study.state[item.id, event] for event in study.events[f"{side} {item.id}"]]
+        states = [
+            study.state[item.id, event]
+            for event in study.events[f"{side} {item.id}"]
+        ]
         share[side] = states.count("met") / len(states) if states else 1.0
     p, r = share["Text"], share["Source"]
-    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r) if p + r else 0.0, "unread": 0.0}
+    return {
+        "precision": p,
+        "recall": r,
+        "f1": 2 * p * r / (p + r) if p + r else 0.0,
+        "unread": 0.0,
+    }
 
 
 def autodq_means(study: Study, items: Sequence[Item]) -> Values:
     each = [autodq_values(study, item) for item in items]
-    p, r = (sum(one[name] for one in each) / len(each) for name in ("precision", "recall"))
+    p, r = (
+        sum(one[name] for one in each) / len(each)
+        for name in ("precision", "recall")
+    )
     return {"precision": p, "recall": r, "f1_of_means": 2 * p * r / (p + r)}
 
 
@@ -323,14 +392,25 @@ def subset(item: Item) -> str:
     return "DREAM/videvo" if int(item.id[1:]) % 4 == 1 else "DREAM/youtube"
 
 
-def autodq_subsets(study: Study, items: Sequence[Item]) -> tuple[Values, dict[str, Values]]:
+def autodq_subsets(
+    study: Study, items: Sequence[Item]
+) -> tuple[Values, dict[str, Values]]:
     """DREAM-1K's overall figures, and those of each subset."""
     each = {
-        name: autodq_means(study, [item for item in items if subset(item) == name])
+        name: autodq_means(
+            study, [item for item in items if subset(item) == name]
+        )
         for name in {subset(item) for item in items}
     }
-    p, r = (sum(one[name] for one in each.values()) / len(each) for name in ("precision", "recall"))
-    overall = {"subset_precision": p, "subset_recall": r, "subset_f1": 2 * p * r / (p + r)}
+    p, r = (
+        sum(one[name] for one in each.values()) / len(each)
+        for name in ("precision", "recall")
+    )
+    overall = {
+        "subset_precision": p,
+        "subset_recall": r,
+        "subset_f1": 2 * p * r / (p + r),
+    }
     return overall, each
 
 
@@ -356,38 +436,58 @@ def compared(
 
 
 @pytest.mark.parametrize(
-    ("rules", "least"), [("own", 150), ("captionqa", 150), ("vdc", 40), ("vcapsbench", 150)]
+    ("rules", "least"),
+    [("own", 150), ("captionqa", 150), ("vdc", 40), ("vcapsbench", 150)],
 )
 def test_every_value_of_questions(
     rules: str, least: int, study: Study, served: str, tmp_path: Path
 ) -> None:
     items = [item for item in study.items if told(study, rules, item)]
-    outcomes, means = scored(served, tmp_path / "run", f"qa(rules={rules!r})", items)
+    outcomes, means = scored(
+        served, tmp_path / "run", f"qa(rules={rules!r})", items
+    )
     n = compared(outcomes, lambda item: qa_values(study, rules, item))
     kept = [item for item, found in outcomes if isinstance(found, ItemScore)]
-    pooled = {name: mean for name, mean in means.items() if name.endswith("_pooled")}
+    pooled = {
+        name: mean for name, mean in means.items() if name.endswith("_pooled")
+    }
     assert pooled == pytest.approx(qa_pooled(study, rules, kept))
     assert n >= least  # numbers, so that the study does not shrink
 
 
 @pytest.mark.parametrize("rules", ["own", "capricorn", "capability"])
-def test_every_value_of_criteria(rules: str, study: Study, served: str, tmp_path: Path) -> None:
+def test_every_value_of_criteria(
+    rules: str, study: Study, served: str, tmp_path: Path
+) -> None:
     spec = f"checklist(rules={rules!r})"
     outcomes, means = scored(served, tmp_path / "run", spec, study.items)
     n = compared(outcomes, lambda item: criteria_values(study, rules, item))
     if rules == "capability":
-        macro = {name: mean for name, mean in means.items() if name.startswith("macro_")}
+        macro = {
+            name: mean
+            for name, mean in means.items()
+            if name.startswith("macro_")
+        }
         assert macro == pytest.approx(capability_macro(study, study.items))
     assert n >= 200
 
 
-def test_every_value_of_elements(study: Study, served: str, tmp_path: Path) -> None:
+def test_every_value_of_elements(
+    study: Study, served: str, tmp_path: Path
+) -> None:
     films = [film(study, item) for item in study.items]
-    outcomes, _ = scored(served, tmp_path / "run", "checklist(rules='tuna')", films)
-    assert compared(outcomes, lambda item: criteria_values(study, "tuna", item)) >= 400
+    outcomes, _ = scored(
+        served, tmp_path / "run", "checklist(rules='tuna')", films
+    )
+    assert (
+        compared(outcomes, lambda item: criteria_values(study, "tuna", item))
+        >= 400
+    )
 
 
-def test_every_value_of_events(study: Study, served: str, tmp_path: Path) -> None:
+def test_every_value_of_events(
+    study: Study, served: str, tmp_path: Path
+) -> None:
     items = [replace(item, meta={}) for item in study.items]
     outcomes, means = scored(served, tmp_path / "run", "autodq", items)
     n = compared(outcomes, lambda item: autodq_values(study, item))
@@ -400,7 +500,9 @@ def test_every_value_of_events(study: Study, served: str, tmp_path: Path) -> Non
 def test_events_of_several_subsets_are_averaged_over_these(
     study: Study, served: str, tmp_path: Path
 ) -> None:
-    items = [replace(i, meta={}, group={"dataset": subset(i)}) for i in study.items]
+    items = [
+        replace(i, meta={}, group={"dataset": subset(i)}) for i in study.items
+    ]
     _, means = scored(served, tmp_path / "run", "autodq", items)
     overall, each = autodq_subsets(study, items)
     expected = overall | autodq_means(study, items)
@@ -413,7 +515,11 @@ def test_events_of_several_subsets_are_averaged_over_these(
         of = each[row["group"]]
         assert {name: row[name] for name in of} == pytest.approx(of)
         assert row["n"] == sum(subset(item) == row["group"] for item in items)
-        assert row["f1_of_means_low"] <= of["f1_of_means"] <= row["f1_of_means_high"]
+        assert (
+            row["f1_of_means_low"]
+            <= of["f1_of_means"]
+            <= row["f1_of_means_high"]
+        )
     page = write_report(tmp_path / "run").read_text("utf-8")
     assert "by subset</h3>" in page
     assert "<code>subset_f1</code>" in page

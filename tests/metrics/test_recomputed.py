@@ -30,7 +30,11 @@ TEXTS = {"plain": PLAIN, "words out of order": SALAD}
 
 
 def f1(precision: float, recall: float) -> float:
-    return harmonic_mean([precision, recall]) if min(precision, recall) > 0 else 0.0
+    return (
+        harmonic_mean([precision, recall])
+        if min(precision, recall) > 0
+        else 0.0
+    )
 
 
 def side(score: ItemScore, name: str) -> list[Unit]:
@@ -43,11 +47,16 @@ class Digits(Scripted):
     def __init__(self, model: str) -> None:
         def answer(request: Request) -> str:
             prompt = request.messages[-1].text
-            rows = re.findall(r'<statement id="(\d+)">(.*?)</statement>', prompt)
+            rows = re.findall(
+                r'<statement id="(\d+)">(.*?)</statement>', prompt
+            )
             if rows:
                 instead = "blue" if "blue" in prompt else None
                 said = [
-                    {"id": int(number), "instead": instead if "red" in text else None}
+                    {
+                        "id": int(number),
+                        "instead": instead if "red" in text else None,
+                    }
                     for number, text in rows
                 ]
                 return json.dumps({"rows": said})
@@ -67,9 +76,13 @@ if "digits" not in BACKENDS.names():
 
 def weighted_mean(units: list[Unit], *, equal: bool = False) -> float:
     """The mean of the units' scores by ``detail["weight"]``, or the plain one."""
-    weights = [1.0 if equal else unit.detail.get("weight", 1.0) for unit in units]
+    weights = [
+        1.0 if equal else unit.detail.get("weight", 1.0) for unit in units
+    ]
     scores = [unit.score or 0.0 for unit in units]
-    return sum(s * w for s, w in zip(scores, weights, strict=True)) / sum(weights)
+    return sum(s * w for s, w in zip(scores, weights, strict=True)) / sum(
+        weights
+    )
 
 
 @pytest.mark.parametrize("judge", ["builtin", "digits:m"])
@@ -78,7 +91,9 @@ def weighted_mean(units: list[Unit], *, equal: bool = False) -> float:
 def test_posh_is_the_weighted_mean_of_its_units_times_the_order(
     kind: str, rules: Any, judge: str
 ) -> None:
-    score = PoSh(judge=judge, rules=rules, asking="one").score_text(*TEXTS[kind])
+    score = PoSh(judge=judge, rules=rules, asking="one").score_text(
+        *TEXTS[kind]
+    )
     factor = score.detail["in_order"]
     assert (
         factor == pytest.approx(0.2)
@@ -93,17 +108,33 @@ def test_posh_is_the_weighted_mean_of_its_units_times_the_order(
     recall = factor * weighted_mean(side(score, "reference"))
     assert score.values["precision"] == pytest.approx(precision, abs=1e-12)
     assert score.values["recall"] == pytest.approx(recall, abs=1e-12)
-    assert score.values["f1"] == pytest.approx(f1(precision, recall), abs=1e-12)
+    assert score.values["f1"] == pytest.approx(
+        f1(precision, recall), abs=1e-12
+    )
     ours = side(score, "candidate")
-    for rate, verdict in (("contradicted_rate", "contradicted"), ("unstated_rate", "unstated")):
-        assert score.values[rate] == fmean(unit.verdict == verdict for unit in ours)
+    for rate, verdict in (
+        ("contradicted_rate", "contradicted"),
+        ("unstated_rate", "unstated"),
+    ):
+        assert score.values[rate] == fmean(
+            unit.verdict == verdict for unit in ours
+        )
 
 
-def test_posh_with_several_references_is_recomputed_with_what_they_recall_of_each_other() -> None:
-    references = [PLAIN[1], "A man with a cup stands by a dog.", "A dog on a bench."]
+def test_posh_with_several_references_is_recomputed_with_what_they_recall_of_each_other() -> (
+    None
+):
+    references = [
+        PLAIN[1],
+        "A man with a cup stands by a dog.",
+        "A dog on a bench.",
+    ]
     score = PoSh().score_text(PLAIN[0], references)
     theirs = side(score, "reference")
-    recalls = [weighted_mean([u for u in theirs if u.reference_index == i]) for i in range(3)]
+    recalls = [
+        weighted_mean([u for u in theirs if u.reference_index == i])
+        for i in range(3)
+    ]
     recall, peers = fmean(recalls), score.detail["peers"]
     assert 0 < peers < 1
     recall /= recall + peers * (1 - recall)
@@ -116,7 +147,9 @@ def test_posh_with_several_references_is_recomputed_with_what_they_recall_of_eac
 def test_equal_weights_are_the_plain_mean_of_the_paper_also_of_contradicted_units(
     judge: str,
 ) -> None:
-    score = PoSh(judge=judge, weighting="equal", asking="one").score_text(*PLAIN)
+    score = PoSh(judge=judge, weighting="equal", asking="one").score_text(
+        *PLAIN
+    )
     assert any(unit.verdict == "contradicted" for unit in score.units)
     assert any(unit.verdict == "match" for unit in score.units)
     for name, value in (("candidate", "precision"), ("reference", "recall")):
@@ -126,16 +159,22 @@ def test_equal_weights_are_the_plain_mean_of_the_paper_also_of_contradicted_unit
     # The default differs in both: what words say, and five times for a contradicted unit.
     weighed = PoSh(judge=judge, asking="one").score_text(*PLAIN)
     assert len({unit.detail["weight"] for unit in weighed.units}) > 3
-    assert weighed.values["precision"] != pytest.approx(score.values["precision"], abs=1e-3)
+    assert weighed.values["precision"] != pytest.approx(
+        score.values["precision"], abs=1e-3
+    )
 
 
-def test_the_published_rules_are_the_mean_of_the_grades_divided_by_five() -> None:
+def test_the_published_rules_are_the_mean_of_the_grades_divided_by_five() -> (
+    None
+):
     score = PoSh(judge="digits:m", rules="reference").score_text(*PLAIN)
     for name, value in (("candidate", "precision"), ("reference", "recall")):
         units = side(score, name)
         # A part of an absent thing is not asked and counts 1.
         grades = [unit.detail["grade"] for unit in units]
-        assert score.values[value] == pytest.approx(fmean(grades) / 5, abs=1e-3)
+        assert score.values[value] == pytest.approx(
+            fmean(grades) / 5, abs=1e-3
+        )
         assert min(unit.score or 0.0 for unit in units) >= 0.2
 
 
@@ -144,13 +183,17 @@ def test_the_published_rules_are_the_mean_of_the_grades_divided_by_five() -> Non
 
 @pytest.mark.parametrize("judge", ["builtin", "digits:m"])
 @pytest.mark.parametrize("kind", TEXTS)
-def test_accord_is_the_mean_of_three_times_order_and_consistency(kind: str, judge: str) -> None:
+def test_accord_is_the_mean_of_three_times_order_and_consistency(
+    kind: str, judge: str
+) -> None:
     score = Accord(judge=judge).score_text(*TEXTS[kind])
     values, factor = score.values, score.values["in_order"]
     assert factor == score.detail["in_order"]
     assert factor < 0.5 if kind != "plain" else factor == 1
     mean = fmean([values["f1"], values["words"], values["sentence"]])
-    assert values["accord"] == pytest.approx(factor * values["consistent"] * mean, abs=1e-12)
+    assert values["accord"] == pytest.approx(
+        factor * values["consistent"] * mean, abs=1e-12
+    )
     precision = factor * weighted_mean(side(score, "candidate"))
     recall = factor * weighted_mean(side(score, "reference"))
     assert values["precision"] == pytest.approx(precision, abs=1e-12)
@@ -161,12 +204,18 @@ def test_accord_is_the_mean_of_three_times_order_and_consistency(kind: str, judg
 # ---------------------------------------------------------------------------------- DCScore
 
 
-def half(rules: str, facts: list[Any], counted: list[Any], n_targets: int) -> tuple[float, float]:
+def half(
+    rules: str, facts: list[Any], counted: list[Any], n_targets: int
+) -> tuple[float, float]:
     """Precision and recall of some facts, each (verified, target or None)."""
     extra = sum(verified and target is None for verified, target in facts)
     on_target = Counter(target for _, target in counted if target is not None)
     if rules in ("code", "code_fixed"):
-        covered = sum(1 / on_target[t] for verified, t in facts if verified and t is not None)
+        covered = sum(
+            1 / on_target[t]
+            for verified, t in facts
+            if verified and t is not None
+        )
     elif rules == "eq2_distinct":
         covered = len({target for _, target in facts if target is not None})
     else:
@@ -179,9 +228,14 @@ def by_hand(rules: str, score: ItemScore) -> dict[str, float]:
     """The values of DCScore from its units and detail, one sample, one reference."""
     predicted, targets = side(score, "candidate"), side(score, "reference")
     factor = score.detail["in_order"]
-    facts = [(unit.detail["verified"], unit.detail["matched"][0]) for unit in predicted]
+    facts = [
+        (unit.detail["verified"], unit.detail["matched"][0])
+        for unit in predicted
+    ]
     relevant = [unit.detail["relevant"] for unit in predicted]
-    kept = [fact for fact, counts in zip(facts, relevant, strict=True) if counts]
+    kept = [
+        fact for fact, counts in zip(facts, relevant, strict=True) if counts
+    ]
     seen = [unit.detail["relevant"] for unit in targets]
     if rules != "code":
         # A fact on a target that is not relevant neither covers nor adds anything.
@@ -190,13 +244,18 @@ def by_hand(rules: str, score: ItemScore) -> dict[str, float]:
         counted = facts  # the script divides by all facts on a target, in both halves
     precision, recall = half(rules, facts, facts, len(targets))
     relevant_precision = fmean(verified for verified, _ in kept)
-    _, relevant_recall = half(rules, kept if rules == "code" else counted, counted, sum(seen))
+    _, relevant_recall = half(
+        rules, kept if rules == "code" else counted, counted, sum(seen)
+    )
     epsilon = 1e-8 if rules == "code" else 0.0
 
     def joined(p: float, r: float) -> float:
         return 2 * p * r / (p + r + epsilon)
 
-    whole, part = joined(precision, recall), joined(relevant_precision, relevant_recall)
+    whole, part = (
+        joined(precision, recall),
+        joined(relevant_precision, relevant_recall),
+    )
     values = {
         "f1": whole,
         "precision": precision,
@@ -209,7 +268,8 @@ def by_hand(rules: str, score: ItemScore) -> dict[str, float]:
     # The two rates say which facts are wrong or missing; the order of words does not change that.
     return {name: factor * value for name, value in values.items()} | {
         "hallucination_rate": 1 - precision,
-        "omission_rate": 1 - len({t for _, t in facts if t is not None}) / len(targets),
+        "omission_rate": 1
+        - len({t for _, t in facts if t is not None}) / len(targets),
     }
 
 
@@ -218,7 +278,9 @@ RULES = ["code", "code_fixed", "eq2_distinct", "eq2_pairs"]
 
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("kind", TEXTS)
-def test_dcscore_follows_from_its_units_with_the_builtin_judge(kind: str, rules: Any) -> None:
+def test_dcscore_follows_from_its_units_with_the_builtin_judge(
+    kind: str, rules: Any
+) -> None:
     score = DCScore(rules=rules).score_text(*TEXTS[kind])
     assert (score.detail["in_order"] < 0.5) == (kind != "plain")
     assert score.values == pytest.approx(by_hand(rules, score), abs=1e-9)
@@ -233,10 +295,15 @@ def test_the_rules_of_dcscore_differ_and_each_follows_from_the_units() -> None:
     def answers(operation: str, _: int, rows: list[Any]) -> list[Any]:
         if operation == "matches":
             place_by_row = dict(enumerate([0, 1, None, 2, 1]))
-            return [{**row, "reference": place_by_row[n]} for n, row in enumerate(rows)]
+            return [
+                {**row, "reference": place_by_row[n]}
+                for n, row in enumerate(rows)
+            ]
         if operation == "rows":
             right = [True, False, True, True, True]
-            return [{**row, "supported": right[n]} for n, row in enumerate(rows)]
+            return [
+                {**row, "supported": right[n]} for n, row in enumerate(rows)
+            ]
         return rows
 
     recalls = {}
@@ -249,7 +316,12 @@ def test_the_rules_of_dcscore_differ_and_each_follows_from_the_units() -> None:
     # Verified: all but the second. 3 targets and 1 extra make 4. Covered: 1 + 1/2 + 1 (two facts share
     # the second target); 3 distinct targets; 4 matched facts. Each plus the extra.
     assert recalls == pytest.approx(
-        {"code": 3.5 / 4, "code_fixed": 3.5 / 4, "eq2_distinct": 1.0, "eq2_pairs": 1.25}
+        {
+            "code": 3.5 / 4,
+            "code_fixed": 3.5 / 4,
+            "eq2_distinct": 1.0,
+            "eq2_pairs": 1.25,
+        }
     )
 
 
@@ -262,8 +334,12 @@ LONG = (
 
 
 @pytest.mark.parametrize("rules", ["fixed", "paper", "package", "head"])
-@pytest.mark.parametrize("texts", [LONG, SALAD], ids=["plain", "words out of order"])
-def test_vcs_follows_from_its_units_and_values(texts: tuple[str, str], rules: Any) -> None:
+@pytest.mark.parametrize(
+    "texts", [LONG, SALAD], ids=["plain", "words out of order"]
+)
+def test_vcs_follows_from_its_units_and_values(
+    texts: tuple[str, str], rules: Any
+) -> None:
     score = VCS(rules=rules).score_text(*texts)
     values, factor = score.values, score.detail["in_order"]
     assert (factor < 0.5) == (texts is SALAD and rules == "fixed")
@@ -278,9 +354,15 @@ def test_vcs_follows_from_its_units_and_values(texts: tuple[str, str], rules: An
     for name in ("nas_d", "nas_l"):
         joined = f1(values[f"{name}_precision"], values[f"{name}_recall"])
         assert values[name] == pytest.approx(joined, abs=1e-9)
-    assert values["nas_f1"] == pytest.approx(f1(values["nas_d"], values["nas_l"]), abs=1e-9)
+    assert values["nas_f1"] == pytest.approx(
+        f1(values["nas_d"], values["nas_l"]), abs=1e-9
+    )
     regularizer = values["regularizer"]
-    nas = max(0.0, (values["nas_f1"] - regularizer) / (1 - regularizer)) if regularizer < 1 else 0.0
+    nas = (
+        max(0.0, (values["nas_f1"] - regularizer) / (1 - regularizer))
+        if regularizer < 1
+        else 0.0
+    )
     assert values["nas"] == pytest.approx(nas, abs=1e-9)
     higher = max(sas, nas)
     vcs = factor * max(0.0, (sas + nas - 1) / higher) if higher else 0.0
@@ -289,7 +371,9 @@ def test_vcs_follows_from_its_units_and_values(texts: tuple[str, str], rules: An
 
 @pytest.mark.parametrize("rules", ["paper", "package", "head"])
 def test_published_vcs_short_has_the_formula_of_vcs(rules: Any) -> None:
-    score = VCSShort(rules=rules).score_text("A dog runs on a beach.", "A dog on the wet beach.")
+    score = VCSShort(rules=rules).score_text(
+        "A dog runs on a beach.", "A dog on the wet beach."
+    )
     values = score.values
     p = fmean(unit.score or 0.0 for unit in side(score, "candidate"))
     r = fmean(unit.score or 0.0 for unit in side(score, "reference"))

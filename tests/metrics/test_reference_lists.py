@@ -52,7 +52,9 @@ def values(spec: str, candidate: str, references: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("spec", METRICS)
 @pytest.mark.parametrize("texts", SETS, ids=range(len(SETS)))
-def test_the_order_of_references_changes_no_value(spec: str, texts: tuple[str, ...]) -> None:
+def test_the_order_of_references_changes_no_value(
+    spec: str, texts: tuple[str, ...]
+) -> None:
     candidate, *references = texts
     first = values(spec, candidate, references)
     for order in permutations(references):
@@ -61,7 +63,9 @@ def test_the_order_of_references_changes_no_value(spec: str, texts: tuple[str, .
 
 @pytest.mark.parametrize("spec", METRICS)
 @pytest.mark.parametrize("texts", SETS, ids=range(len(SETS)))
-def test_a_reference_that_is_there_twice_weighs_once(spec: str, texts: tuple[str, ...]) -> None:
+def test_a_reference_that_is_there_twice_weighs_once(
+    spec: str, texts: tuple[str, ...]
+) -> None:
     candidate, first, second, *rest = texts
     once = values(spec, candidate, [first, second, *rest])
     respelt = f"  {second.rstrip('.').lower()} "
@@ -70,13 +74,23 @@ def test_a_reference_that_is_there_twice_weighs_once(spec: str, texts: tuple[str
         [second, second, second, first, *rest],
         [first, respelt, second, *rest],
     ):
-        assert values(spec, candidate, repeated) == pytest.approx(once, abs=1e-9)
+        assert values(spec, candidate, repeated) == pytest.approx(
+            once, abs=1e-9
+        )
 
 
 def test_units_are_those_of_the_distinct_references_at_their_places() -> None:
-    references = ["A dog on a bench.", "A dog on a bench", "A cat near a tree."]
+    references = [
+        "A dog on a bench.",
+        "A dog on a bench",
+        "A cat near a tree.",
+    ]
     score = PoSh().score_text("A dog sits under a tree.", references)
-    theirs = {unit.reference_index for unit in score.units if unit.side == "reference"}
+    theirs = {
+        unit.reference_index
+        for unit in score.units
+        if unit.side == "reference"
+    }
     # "A dog on a bench." has its full stop and stands for both.
     assert theirs == {0, 2}
     for unit in score.units:
@@ -90,4 +104,6 @@ def test_two_references_of_which_one_repeats_the_other_are_as_one() -> None:
     """With a single reference recall is set against nothing: peers is 1."""
     texts = ("A dog runs on a beach.", "A brown dog runs near two children.")
     for spec in ("posh", "accord"):
-        assert values(spec, texts[0], [texts[1]] * 3) == values(spec, texts[0], [texts[1]])
+        assert values(spec, texts[0], [texts[1]] * 3) == values(
+            spec, texts[0], [texts[1]]
+        )

@@ -25,4 +25,6 @@ def test_what_is_no_text_is_refused(candidate: Any, references: Any) -> None:
 
 @pytest.mark.parametrize("references", ["a dog", ["a dog"], ("a dog",)])
 def test_one_text_is_one_reference(references: Any) -> None:
-    assert metric("rouge").score_text("a dog", references).values["rouge_l"] == 1
+    assert (
+        metric("rouge").score_text("a dog", references).values["rouge_l"] == 1
+    )

@@ -21,7 +21,11 @@ from beholder.run.subjects import ITEM, REVIEWS
 
 def test_a_tool_is_made_once_per_kind_and_spec() -> None:
     tools = Tools()
-    assert tools.judge("builtin") is tools.get("judge", "builtin") is tools.judge("builtin")
+    assert (
+        tools.judge("builtin")
+        is tools.get("judge", "builtin")
+        is tools.judge("builtin")
+    )
     assert tools.splitter("rules") is tools.get("splitter", "rules")
     assert tools.get("embedder", "static") is tools.get("embedder", "static")
     assert Tools().judge("builtin") is not tools.judge("builtin")
@@ -34,7 +38,9 @@ def test_options_reach_the_tools_of_their_kind() -> None:
     }
     tools = Tools(options=options, tally=Tally())
     assert "0.75" in tools.identity("judge", "openai:m")
-    assert tools.identity("embedder", "openai:m").partition("+")[0].endswith("/8")
+    assert (
+        tools.identity("embedder", "openai:m").partition("+")[0].endswith("/8")
+    )
 
 
 def test_work_leaves_the_process_when_all_tools_may_be_made_anew() -> None:
@@ -54,9 +60,13 @@ def test_work_leaves_the_process_when_all_tools_may_be_made_anew() -> None:
         ("temperature", "judge", "hf:m"),
     ],
 )
-def test_an_option_may_be_given_where_one_tool_takes_it(option: str, kind: str, spec: str) -> None:
+def test_an_option_may_be_given_where_one_tool_takes_it(
+    option: str, kind: str, spec: str
+) -> None:
     options: dict[str, dict[str, object]] = {kind: {option: "x"}}
-    check_taken(options, [("embedder", "static"), ("judge", "builtin"), (kind, spec)])
+    check_taken(
+        options, [("embedder", "static"), ("judge", "builtin"), (kind, spec)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,9 +79,16 @@ def test_an_option_may_be_given_where_one_tool_takes_it(option: str, kind: str, 
         ("base_url", "splitter", "rules"),
     ],
 )
-def test_an_option_that_no_tool_takes_is_refused_by_name(option: str, kind: str, spec: str) -> None:
-    options: dict[str, dict[str, object]] = {"judge": {option: "x"}, "embedder": {option: "x"}}
-    with pytest.raises(ConfigError, match=f"^{option} was given, and no judge or embedder"):
+def test_an_option_that_no_tool_takes_is_refused_by_name(
+    option: str, kind: str, spec: str
+) -> None:
+    options: dict[str, dict[str, object]] = {
+        "judge": {option: "x"},
+        "embedder": {option: "x"},
+    }
+    with pytest.raises(
+        ConfigError, match=f"^{option} was given, and no judge or embedder"
+    ):
         check_taken(options, [("splitter", "rules"), (kind, spec)])
 
 
@@ -85,7 +102,15 @@ GERMAN = Item("a", "Ein Hund läuft im Park.", ("Ein Hund rennt.",))
 
 @pytest.mark.parametrize(
     "spec",
-    ["vcs", "vcs_short", "token_f1", "cosine", "accord", "bertscore(model='minilm')", "posh"],
+    [
+        "vcs",
+        "vcs_short",
+        "token_f1",
+        "cosine",
+        "accord",
+        "bertscore(model='minilm')",
+        "posh",
+    ],
 )
 @pytest.mark.parametrize(
     "item",
@@ -96,7 +121,9 @@ GERMAN = Item("a", "Ein Hund läuft im Park.", ("Ein Hund rennt.",))
         Item("a", "A dog.", ("犬が走る。",)),
     ],
 )
-def test_metrics_whose_tools_read_english_refuse_another_language(spec: str, item: Item) -> None:
+def test_metrics_whose_tools_read_english_refuse_another_language(
+    spec: str, item: Item
+) -> None:
     (found,) = metric(spec).score([item])
     assert isinstance(found, ItemFailure)
     assert "reads English, but" in found.message
@@ -108,7 +135,12 @@ def test_metrics_whose_tools_read_english_refuse_another_language(spec: str, ite
     [
         Item("a", "A dog.", ("A dog.",), group={"language": "en-GB"}),
         Item("a", "A dog.", ("A dog.",), group={"language": "unknown"}),
-        Item("a", "Ein Mann und ein Hund im Park.", ("A dog.",), group={"language": "English"}),
+        Item(
+            "a",
+            "Ein Mann und ein Hund im Park.",
+            ("A dog.",),
+            group={"language": "English"},
+        ),
     ],
 )
 def test_what_the_row_says_goes_before_how_the_text_looks(item: Item) -> None:
@@ -118,19 +150,28 @@ def test_what_the_row_says_goes_before_how_the_text_looks(item: Item) -> None:
 
 def test_a_tool_that_reads_all_languages_is_asked() -> None:
     tools = Tools(options={"embedder": {"api_key": "k"}}, tally=Tally())
-    tools.check_language([("judge", "openai:m"), ("embedder", "openai:m")], GERMAN)
+    tools.check_language(
+        [("judge", "openai:m"), ("embedder", "openai:m")], GERMAN
+    )
     with pytest.raises(ItemError, match="judge panel"):
         tools.check_language([("judge", "panel(openai:m, builtin)")], GERMAN)
 
 
 def test_rankings_and_dry_runs_refuse_the_language_too(tmp_path: Path) -> None:
     ranker = ByMetric(metric("vcs"))
-    sets = Reviews("a", ("犬が走る。", "猫。"), references=("犬。",), language="ja")
+    sets = Reviews(
+        "a", ("犬が走る。", "猫。"), references=("犬。",), language="ja"
+    )
     with pytest.raises(ItemError, match="embedder ordered reads English"):
         run_sync(ranker.evaluate(sets, Tools()))
-    cases: list[tuple[Any, Any, Any]] = [(ranker, REVIEWS, sets), (metric("vcs"), ITEM, GERMAN)]
+    cases: list[tuple[Any, Any, Any]] = [
+        (ranker, REVIEWS, sets),
+        (metric("vcs"), ITEM, GERMAN),
+    ]
     for asker, kind, subject in cases:
-        (planned,) = plan([asker], kind, [subject], tmp_path, RunContext()).askers
+        (planned,) = plan(
+            [asker], kind, [subject], tmp_path, RunContext()
+        ).askers
         assert [reason.partition(",")[0] for reason in planned.lacking] == [
             "embedder ordered reads English"
         ]

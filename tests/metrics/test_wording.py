@@ -27,10 +27,14 @@ def test_words_are_weighed_by_what_they_say() -> None:
     assert found.recall == 1.0
 
 
-def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> None:
+def test_each_word_counts_at_its_best_reference_and_recall_is_the_mean() -> (
+    None
+):
     # qa is in the first, qb in the second, qc in none: 2 / 3. They recall 1 / 2 and 1 of theirs:
     # 3 / 4.
-    found = compare_words(reading("qa qb qc"), [reading("qa qd"), reading("qb")])
+    found = compare_words(
+        reading("qa qb qc"), [reading("qa qd"), reading("qb")]
+    )
     assert found.precision == pytest.approx(2 / 3)
     assert found.recall == pytest.approx(0.75)
 
@@ -58,7 +62,9 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
     rows = np.eye(6, dtype=np.float32)
     spans = np.array([(0, 0), (0, 2), (2, 3), (3, 4), (5, 6), (0, 0)])
     special = np.array([True, False, False, False, False, True])
-    tokens = TokenVectors(np.arange(6), special, spans, cut=False, vectors=rows)
+    tokens = TokenVectors(
+        np.arange(6), special, spans, cut=False, vectors=rows
+    )
     found = read("AB-c d", tokens)
     assert found.words == ("ab-c", "d")
     third = 1 / math.sqrt(3)
@@ -71,7 +77,9 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
 
 
 def test_an_encoder_without_places_is_an_error() -> None:
-    tokens = TokenVectors(np.arange(1), np.zeros(1, bool), None, False, np.ones((1, 2)))
+    tokens = TokenVectors(
+        np.arange(1), np.zeros(1, bool), None, False, np.ones((1, 2))
+    )
     with pytest.raises(ConfigError, match="minilm"):
         read("dog", tokens)
 
@@ -79,7 +87,15 @@ def test_an_encoder_without_places_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("recall", "peers", "expected"),
     # r / (r + q (1 - r)) by hand
-    [(0.5, 1.0, 0.5), (0.5, 0.5, 2 / 3), (0.7, 0.4, 0.7 / 0.82), (0.0, 0.0, 0.0), (1.0, 0.2, 1.0)],
+    [
+        (0.5, 1.0, 0.5),
+        (0.5, 0.5, 2 / 3),
+        (0.7, 0.4, 0.7 / 0.82),
+        (0.0, 0.0, 0.0),
+        (1.0, 0.2, 1.0),
+    ],
 )
-def test_recall_peer_adjusted_recall(recall: float, peers: float, expected: float) -> None:
+def test_recall_peer_adjusted_recall(
+    recall: float, peers: float, expected: float
+) -> None:
     assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)

@@ -24,7 +24,12 @@ from beholder.judges.operations import (
 )
 from beholder.metrics import Tools, metric
 from beholder.records import Item, ItemScore
-from beholder.run.rows.asked import BLIND, UNANSWERED, CriteriaRow, QuestionsRow
+from beholder.run.rows.asked import (
+    BLIND,
+    UNANSWERED,
+    CriteriaRow,
+    QuestionsRow,
+)
 from beholder.run.rows.askers import RowColumns
 from beholder.run.rows.generators import parts_of
 from toy.tools import OneJudge
@@ -35,11 +40,15 @@ CANDIDATE = "A cat sleeps. A bird sings. A man reads."
 
 
 def tools(reply: Callable[[Request], object]) -> Tools:
-    return OneJudge(LLMJudge(Scripted(lambda request: json.dumps(reply(request)))))
+    return OneJudge(
+        LLMJudge(Scripted(lambda request: json.dumps(reply(request))))
+    )
 
 
 def events(*texts: str) -> dict[str, Any]:
-    return {"criteria": [{"text": text, "dimension": "action"} for text in texts]}
+    return {
+        "criteria": [{"text": text, "dimension": "action"} for text in texts]
+    }
 
 
 class Viewer:
@@ -60,20 +69,30 @@ class Viewer:
         ]
         if rows:
             return {"rows": rows}
-        return events(*next(found for text, found in self.lists.items() if text in prompt))
+        return events(
+            *next(
+                found for text, found in self.lists.items() if text in prompt
+            )
+        )
 
 
 def test_events_are_checked_in_both_directions() -> None:
     item = Item("a", CANDIDATE, (REFERENCE,))
-    found = asyncio.run(metric("autodq(judge='openai:m')").evaluate(item, tools(Viewer())))
+    found = asyncio.run(
+        metric("autodq(judge='openai:m')").evaluate(item, tools(Viewer()))
+    )
     assert found.values["precision"] == pytest.approx(1 / 3)  # one of three
     assert found.values["recall"] == pytest.approx(1 / 2)  # one of two
     assert found.values["f1"] == pytest.approx(0.4)  # 2 * 1/6 / (5/6)
     verdicts = [(unit.side, unit.text, unit.verdict) for unit in found.units]
     assert verdicts[1] == ("candidate", "The bird sings.", "not_mentioned")
     assert verdicts[3] == ("reference", "The cat sleeps.", "met")
-    given = Item("a", CANDIDATE, (REFERENCE,), meta={"criteria": ["The dog barks."]})
-    alone = asyncio.run(metric("autodq(judge='openai:m')").evaluate(given, tools(Viewer())))
+    given = Item(
+        "a", CANDIDATE, (REFERENCE,), meta={"criteria": ["The dog barks."]}
+    )
+    alone = asyncio.run(
+        metric("autodq(judge='openai:m')").evaluate(given, tools(Viewer()))
+    )
     assert alone.values["recall"] == alone.values["f1"] == 0.0
 
 
@@ -86,11 +105,22 @@ def test_the_published_f1_is_that_of_means() -> None:
 
 
 def test_a_text_without_events_has_no_wrong_ones() -> None:
-    judge = tools(lambda request: events() if "<item" not in request.messages[-1].text else {})
-    found = asyncio.run(
-        metric("autodq(judge='openai:m')").evaluate(Item("a", "Blue.", ("Red.",)), judge)
+    judge = tools(
+        lambda request: (
+            events() if "<item" not in request.messages[-1].text else {}
+        )
     )
-    assert found.values == {"f1": 1.0, "precision": 1.0, "recall": 1.0, "unread": 0.0}
+    found = asyncio.run(
+        metric("autodq(judge='openai:m')").evaluate(
+            Item("a", "Blue.", ("Red.",)), judge
+        )
+    )
+    assert found.values == {
+        "f1": 1.0,
+        "precision": 1.0,
+        "recall": 1.0,
+        "unread": 0.0,
+    }
 
 
 QUESTIONS = {
@@ -128,7 +158,9 @@ class Writer:
             right = QUESTIONS[question][0]
             knows = "legs" in question or ("colour" in question and source)
             letter = next(o[0] for o in options if o.endswith(right) == knows)
-            quote = "cat" if source and "owns" not in question else self.invented
+            quote = (
+                "cat" if source and "owns" not in question else self.invented
+            )
             rows.append({"id": int(number), "choice": letter, "quote": quote})
         return {"rows": rows}
 
@@ -156,7 +188,10 @@ def test_a_question_is_kept_if_only_its_source_answers_it(
             "source": "judge",
         }
     ]
-    assert (again.candidate, again.references) == (item.candidate, item.references)
+    assert (again.candidate, again.references) == (
+        item.candidate,
+        item.references,
+    )
 
 
 def test_blind_answers_are_asked_in_three_orders() -> None:
@@ -167,8 +202,16 @@ def test_blind_answers_are_asked_in_three_orders() -> None:
         return writer(request)
 
     item = Item("a", "A cat.", (REFERENCE,))
-    asyncio.run(QuestionsRow("openai:m", source="references").evaluate(item, tools(noted)))
-    blind = [prompt for prompt in prompts if _ITEM.findall(prompt) and REFERENCE not in prompt]
+    asyncio.run(
+        QuestionsRow("openai:m", source="references").evaluate(
+            item, tools(noted)
+        )
+    )
+    blind = [
+        prompt
+        for prompt in prompts
+        if _ITEM.findall(prompt) and REFERENCE not in prompt
+    ]
     assert len(blind) == len(set(blind)) == 3
 
 
@@ -179,12 +222,23 @@ def test_the_right_option_is_not_always_the_first(tmp_path: Path) -> None:
     def first(request: Request) -> object:
         shown = _ITEM.findall(request.messages[-1].text)
         if shown:
-            return {"rows": [{"id": int(n), "choice": "A", "quote": "cat"} for n, _ in shown]}
+            return {
+                "rows": [
+                    {"id": int(n), "choice": "A", "quote": "cat"}
+                    for n, _ in shown
+                ]
+            }
         options = {"answer": "w", "wrong": ["x", "y", "z"]}
-        return {"questions": [{"question": question, **options} for question in asked]}
+        return {
+            "questions": [
+                {"question": question, **options} for question in asked
+            ]
+        }
 
     item = Item("a", "A cat.", (REFERENCE,))
-    found = asyncio.run(QuestionsRow("openai:m", 12, "references").evaluate(item, tools(first)))
+    found = asyncio.run(
+        QuestionsRow("openai:m", 12, "references").evaluate(item, tools(first))
+    )
     labels = [part.label for part in parts_of(found.detail)]
     assert labels.count(UNANSWERED) >= 4  # about nine of twelve
 
@@ -194,7 +248,9 @@ def test_criteria_written_from_references_are_scored(tmp_path: Path) -> None:
     asker = CriteriaRow("openai:m", source="references", kind="events")
     found = asyncio.run(asker.evaluate(item, tools(Viewer())))
     assert found.values == {"written": 2.0}
-    row = asker.row(item, parts_of(found.detail), "m", "identity", RowColumns())
+    row = asker.row(
+        item, parts_of(found.detail), "m", "identity", RowColumns()
+    )
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps(to_row(row)) + "\n", "utf-8")
     (again,) = read_items(path)
@@ -206,7 +262,9 @@ def test_criteria_written_from_references_are_scored(tmp_path: Path) -> None:
 
 def test_questions_about_pictures_need_no_quote() -> None:
     picture = Image(b"picture", "image/png")
-    asked = AnswerFromPictures([TextQuestion("Colour?", ("red", "blue"))], images=[picture])
+    asked = AnswerFromPictures(
+        [TextQuestion("Colour?", ("red", "blue"))], images=[picture]
+    )
     reply = {"rows": [{"id": 0, "choice": "B", "quote": None}]}
     backend = Scripted(lambda request: json.dumps(reply))
     (answer,) = asyncio.run(LLMJudge(backend).ask(asked))
@@ -216,17 +274,26 @@ def test_questions_about_pictures_need_no_quote() -> None:
 
 
 def test_options_that_are_equal_are_asked_again() -> None:
-    same = {"question": "Colour?", "answer": "red", "wrong": ["Red", "blue", "green"]}
+    same = {
+        "question": "Colour?",
+        "answer": "red",
+        "wrong": ["Red", "blue", "green"],
+    }
     good = same | {"wrong": ["grey", "blue", "green"]}
     replies = [{"questions": [same]}, {"questions": [good, good]}]
-    backend = Scripted(lambda request: json.dumps(replies[min(len(backend.requests) - 1, 1)]))
-    (found,) = asyncio.run(LLMJudge(backend).ask(WriteQuestions(text="A cat.", n=2)))
+    backend = Scripted(
+        lambda request: json.dumps(replies[min(len(backend.requests) - 1, 1)])
+    )
+    (found,) = asyncio.run(
+        LLMJudge(backend).ask(WriteQuestions(text="A cat.", n=2))
+    )
     assert found.wrong == ("grey", "blue", "green")
     assert len(backend.requests) == 2
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"text": " "}, {"text": "A.", "images": (Image(b"x", "image/png"),)}]
+    "given",
+    [{}, {"text": " "}, {"text": "A.", "images": (Image(b"x", "image/png"),)}],
 )
 def test_criteria_need_one_source(given: dict[str, Any]) -> None:
     with pytest.raises(ItemError, match="needs pictures or a text"):

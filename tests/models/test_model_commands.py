@@ -38,12 +38,23 @@ STORY = {
     "id": "voyage",
     "source": "human",
     "frames": [
-        {"id": "a", "image": "a.png", "caption": "A ship lies in the harbour."},
+        {
+            "id": "a",
+            "image": "a.png",
+            "caption": "A ship lies in the harbour.",
+        },
         {"id": "b", "image": "b.png", "caption": "People wave from its deck."},
-        {"id": "c", "image": "c.png", "caption": "The ship is far out at sea."},
+        {
+            "id": "c",
+            "image": "c.png",
+            "caption": "The ship is far out at sea.",
+        },
     ],
 }
-CATEGORIES = {"people": "somebody is in it", "places": "a place without people"}
+CATEGORIES = {
+    "people": "somebody is in it",
+    "places": "a place without people",
+}
 TELLS_TEXTS = ("vllm", "vllm-server", "hf")
 """Engines that tell the probability of a given text."""
 
@@ -66,12 +77,20 @@ COMMANDS = {
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    Path("items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ITEMS))
-    Path("reviews.jsonl").write_text("".join(json.dumps(row) + "\n" for row in REVIEWS))
+    Path("items.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in ITEMS)
+    )
+    Path("reviews.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in REVIEWS)
+    )
     Path("story.jsonl").write_text(json.dumps(STORY) + "\n")
     Path("categories.json").write_text(json.dumps(CATEGORIES))
     return runner(monkeypatch, capsys)
@@ -91,7 +110,9 @@ def outcomes(folder: Path) -> tuple[int, list[str]]:
                 if isinstance(found, ItemFailure):
                     reasons.append(found.message)
                 else:
-                    assert found is not None, f"{asker.name}: neither value nor reason"
+                    assert found is not None, (
+                        f"{asker.name}: neither value nor reason"
+                    )
                     n_values += 1
     return n_values, reasons
 
@@ -104,16 +125,25 @@ def test_it_ends_with_values_or_says_why_not(
         done = cli(*arguments(command, engines.spec(engine)))
     if command == "perplexity" and engine not in TELLS_TEXTS:
         ledger.command(engine, command, "says that it cannot")
-        assert (done.code, "a vLLM server (openai:NAME" in done.err) == (2, True), done.err
+        assert (done.code, "a vLLM server (openai:NAME" in done.err) == (
+            2,
+            True,
+        ), done.err
         return
     assert done.code in (0, 1), done.err
-    n_values, reasons = outcomes(Path("out" if Path("out").is_dir() else "out.jsonl.run"))
+    n_values, reasons = outcomes(
+        Path("out" if Path("out").is_dir() else "out.jsonl.run")
+    )
     # Of some runs a failure is a part of what a subject's value would have been made of.
-    assert (done.code == 1) == ("failed (--allow-failed 0)" in done.err), done.err
+    assert (done.code == 1) == ("failed (--allow-failed 0)" in done.err), (
+        done.err
+    )
     assert done.code == 1 or not reasons, done.err
     assert all(len(reason) > 20 for reason in reasons)
     ledger.command(engine, command, f"{n_values} of {n_values + len(reasons)}")
-    if command == "perplexity" or (command == "posh" and engine in TELLS_DIGITS):
+    if command == "perplexity" or (
+        command == "posh" and engine in TELLS_DIGITS
+    ):
         assert not reasons
 
 
@@ -128,12 +158,22 @@ def test_what_it_finds_out_is_told_to_the_end(
     if (engine, command) in SLOW:
         pytest.skip("too slow")
     judge = engines.spec(engine)
-    given = ["doctor", "--judge", judge] if command == "doctor" else ["judge-check", judge]
+    given = (
+        ["doctor", "--judge", judge]
+        if command == "doctor"
+        else ["judge-check", judge]
+    )
     with ledger.of(engine):
         done = cli(*given)
     assert done.code in (0, 1), done.err
-    unfit = done.code == 1 or re.search(r"verdict\W+unfit", done.out) is not None
-    ledger.command(engine, command, "ends, finds it unfit" if unfit else "ends, finds it fit")
+    unfit = (
+        done.code == 1 or re.search(r"verdict\W+unfit", done.out) is not None
+    )
+    ledger.command(
+        engine,
+        command,
+        "ends, finds it unfit" if unfit else "ends, finds it fit",
+    )
     assert len(done.out.splitlines()) > 5
 
 

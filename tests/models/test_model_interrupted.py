@@ -32,7 +32,9 @@ def test_an_interrupted_run_says_how_to_go_on_and_asks_nothing_twice(
         {"id": str(i), "candidate": text, "references": [REFERENCE]}
         for i, text in enumerate(CANDIDATES)
     ]
-    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "d.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
     metric = f"posh(judge={engines.own_spec(inside)}, contradictions=False)"
     score = ("score", "d.jsonl", "-m", metric, "-o")
 
@@ -46,13 +48,18 @@ def test_an_interrupted_run_says_how_to_go_on_and_asks_nothing_twice(
     assert "interrupted; run the same command again to resume" in first.err
     assert "Traceback" not in first.err
     assert 10 <= len(first.keys) < n_asked
-    assert json.loads((tmp_path / "out" / "run.json").read_text())["status"] == "interrupted"
+    assert (
+        json.loads((tmp_path / "out" / "run.json").read_text())["status"]
+        == "interrupted"
+    )
 
     second = command(*score, "out", folder=tmp_path)
     assert second.code == 0, second.err
     assert not set(first.keys) & set(second.keys)
     assert sorted(first.keys + second.keys) == sorted(whole.keys)
-    for gone_on, calm in zip(scores(tmp_path / "out"), scores(tmp_path / "whole"), strict=True):
+    for gone_on, calm in zip(
+        scores(tmp_path / "out"), scores(tmp_path / "whole"), strict=True
+    ):
         assert without_numbers(gone_on) == without_numbers(calm)
         assert numbers(gone_on) == pytest.approx(numbers(calm), abs=WITHIN)
 
@@ -70,7 +77,10 @@ def scores(folder: Path) -> list[object]:
     """What a run found of each item, as plain values."""
     with Store.read(folder) as store:
         (asker,) = store.askers()
-        found = [store.score(asker.name, position) for position in range(len(CANDIDATES))]
+        found = [
+            store.score(asker.name, position)
+            for position in range(len(CANDIDATES))
+        ]
     assert all(isinstance(one, ItemScore) for one in found), found
     return [asdict(one) for one in found if isinstance(one, ItemScore)]
 

@@ -26,8 +26,16 @@ THERE = ("a woman", "a red van", "two children", "lemons")
 def texts() -> list[str]:
     """Sentences of the sample that ships, twelve of them."""
     sample = resources.files("beholder.samples").joinpath("descriptions.jsonl")
-    rows = [json.loads(line) for line in sample.read_text(encoding="utf-8").splitlines()]
-    found = [s.strip() + "." for row in rows for s in row["candidate"].split(".") if s.strip()]
+    rows = [
+        json.loads(line)
+        for line in sample.read_text(encoding="utf-8").splitlines()
+    ]
+    found = [
+        s.strip() + "."
+        for row in rows
+        for s in row["candidate"].split(".")
+        if s.strip()
+    ]
     return found[:12]
 
 
@@ -49,7 +57,9 @@ def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
     judge = judges.judge(engines.spec(engine))
 
     async def ask() -> list[list[Grade]]:
-        return await asyncio.gather(*(judge.ask(Presence(questions, text)) for text in texts()))
+        return await asyncio.gather(
+            *(judge.ask(Presence(questions, text)) for text in texts())
+        )
 
     with ledger.of(engine):
         GRADES[engine] = [grade for row in asyncio.run(ask()) for grade in row]
@@ -57,10 +67,18 @@ def grades(engines: Engines, ledger: Ledger, engine: str) -> list[Grade]:
 
 
 def compared(
-    engines: Engines, ledger: Ledger, one: str, other: str, what: str = "", column: str = ""
+    engines: Engines,
+    ledger: Ledger,
+    one: str,
+    other: str,
+    what: str = "",
+    column: str = "",
 ) -> tuple[float, float]:
     """Correlation and largest difference of two engines' grades, which are noted."""
-    a, b = ([grade.value for grade in grades(engines, ledger, engine)] for engine in (one, other))
+    a, b = (
+        [grade.value for grade in grades(engines, ledger, engine)]
+        for engine in (one, other)
+    )
     r = stats.pearson(a, b).value
     assert r is not None
     apart = max(abs(x - y) for x, y in zip(a, b, strict=True))
@@ -84,7 +102,12 @@ def test_grades_by_transformers_and_by_llama_cpp_are_the_same_where_both_have_32
 ) -> None:
     need(engines, "hf", "llama-server")
     r, apart = compared(
-        engines, ledger, "hf", "llama-f32-server", ", 32-bit weights", "llama-server"
+        engines,
+        ledger,
+        "hf",
+        "llama-f32-server",
+        ", 32-bit weights",
+        "llama-server",
     )
     assert r >= 0.99
     assert apart < 0.02
@@ -98,10 +121,14 @@ def test_grades_by_four_bit_weights_are_like_those_of_the_same_weights_unpacked(
     assert apart < 0.3  # llama.cpp computes in 8 bits where the weights have 4
 
 
-def test_vllm_says_the_same_in_this_process_and_served(engines: Engines, ledger: Ledger) -> None:
+def test_vllm_says_the_same_in_this_process_and_served(
+    engines: Engines, ledger: Ledger
+) -> None:
     need(engines, "vllm", "vllm-server")
     _, apart = compared(engines, ledger, "vllm", "vllm-server")
-    assert apart < 1e-5  # batches differ on a busy machine, and with them the last bits
+    assert (
+        apart < 1e-5
+    )  # batches differ on a busy machine, and with them the last bits
 
 
 @pytest.mark.parametrize("telling", ["hf", "vllm", "vllm-server"])
@@ -112,9 +139,13 @@ def test_perplexity_equals_a_forward_pass_by_hand(
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(engines.model)
-    model = transformers.AutoModelForCausalLM.from_pretrained(engines.model).eval()
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        engines.model
+    ).eval()
     # The template by hand: what this model was trained on.
-    system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    system = (
+        "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    )
     before = (
         f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{PROMPT}<|im_end|>\n"
         "<|im_start|>assistant\n"
@@ -122,7 +153,9 @@ def test_perplexity_equals_a_forward_pass_by_hand(
     prompt = tokenizer(before, add_special_tokens=False)["input_ids"]
     judge = judges.judge(engines.spec(telling))
     with ledger.of(telling):
-        found: list[Any] = asyncio.run(judge.ask(MeasureSurprisal(texts(), prompt=PROMPT)))
+        found: list[Any] = asyncio.run(
+            judge.ask(MeasureSurprisal(texts(), prompt=PROMPT))
+        )
     worst = 0.0
     for text, told in zip(texts(), found, strict=True):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -130,14 +163,23 @@ def test_perplexity_equals_a_forward_pass_by_hand(
         assert told.n_tokens == len(ids)
         assert told.nll == pytest.approx(expected, rel=1e-5)
         worst = max(worst, abs(told.nll / expected - 1.0))
-    ledger.note(telling, "perplexity beside a pass by hand", f"{worst:.1e} apart at most")
+    ledger.note(
+        telling,
+        "perplexity beside a pass by hand",
+        f"{worst:.1e} apart at most",
+    )
 
 
 def counter(address: str, name: str) -> float:
     """A counter of a vLLM server."""
-    with urllib.request.urlopen(address.removesuffix("/v1") + "/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(
+        address.removesuffix("/v1") + "/metrics", timeout=30
+    ) as answer:
         told = answer.read().decode()
-    return sum(float(n) for n in re.findall(rf"^vllm:{name}_total\{{.*\}} (\S+)$", told, re.M))
+    return sum(
+        float(n)
+        for n in re.findall(rf"^vllm:{name}_total\{{.*\}} (\S+)$", told, re.M)
+    )
 
 
 def test_questions_about_one_text_find_it_in_the_servers_cache(
@@ -146,26 +188,52 @@ def test_questions_about_one_text_find_it_in_the_servers_cache(
     need(engines, "vllm-server")
     address = engines.server("vllm-server").address
     names = ("prefix_cache_queries", "prefix_cache_hits")
-    questions = [Question("entity", f"{n} of {text}") for n in range(8) for text in THERE]
+    questions = [
+        Question("entity", f"{n} of {text}")
+        for n in range(8)
+        for text in THERE
+    ]
     text = " ".join(texts())
     before = [counter(address, name) for name in names]
     judge = judges.judge(engines.spec("vllm-server"))
     with ledger.of("vllm-server"):
         asyncio.run(judge.ask(Presence(questions, text)))
-    asked, hit = (counter(address, name) - b for name, b in zip(names, before, strict=True))
-    assert asked > 32 * len(text) / 6  # tokens of all prompts, each with the text
+    asked, hit = (
+        counter(address, name) - b
+        for name, b in zip(names, before, strict=True)
+    )
+    assert (
+        asked > 32 * len(text) / 6
+    )  # tokens of all prompts, each with the text
     assert hit / asked > 0.6
     ledger.note(
-        "vllm-server", "its own counters, 32 questions on one text", f"{hit / asked:.0%} hit"
+        "vllm-server",
+        "its own counters, 32 questions on one text",
+        f"{hit / asked:.0%} hit",
     )
 
 
-def test_guided_json_of_a_vllm_server_holds_little_white_space(engines: Engines) -> None:
+def test_guided_json_of_a_vllm_server_holds_little_white_space(
+    engines: Engines,
+) -> None:
     need(engines, "vllm-server")
     backend = judges.judge(engines.spec("vllm-server")).backend  # type: ignore[attr-defined]
-    numbers = {"type": "array", "items": {"type": "integer"}, "minItems": 9, "maxItems": 9}
-    schema = {"type": "object", "properties": {"n": numbers}, "required": ["n"]}
-    request = Request((Message("user", ("Count to nine.",)),), Sampling(max_tokens=200), schema)
+    numbers = {
+        "type": "array",
+        "items": {"type": "integer"},
+        "minItems": 9,
+        "maxItems": 9,
+    }
+    schema = {
+        "type": "object",
+        "properties": {"n": numbers},
+        "required": ["n"],
+    }
+    request = Request(
+        (Message("user", ("Count to nine.",)),),
+        Sampling(max_tokens=200),
+        schema,
+    )
 
     async def ask() -> tuple[str | None, str]:
         able = await backend.capabilities(schema=True)

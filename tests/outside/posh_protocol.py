@@ -13,7 +13,19 @@ from beholder.judges.operations import Question
 from beholder.language.graph import SceneGraph
 
 PRONOUNS = (
-    *("he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself"),
+    *(
+        "he",
+        "him",
+        "his",
+        "himself",
+        "she",
+        "her",
+        "hers",
+        "herself",
+        "it",
+        "its",
+        "itself",
+    ),
     *("they", "them", "their", "theirs", "themselves"),
     *("who", "whom", "this", "that", "these", "those"),
 )
@@ -63,17 +75,24 @@ class _Direction:
         rewrite: Callable[[str], object],
     ) -> None:
         self.grade, self.threshold, self.rewrite = grade, threshold, rewrite
-        self.mentions = [[m.text.lower() for m in e.mentions] for e in graph.entities]
+        self.mentions = [
+            [m.text.lower() for m in e.mentions] for e in graph.entities
+        ]
         self.head = [texts[0] for texts in self.mentions]
         self.entities = range(len(self.head))
         relations = {
-            (r.subject, r.text.lower(), r.object): r.sentence for r in graph.relations[::-1]
+            (r.subject, r.text.lower(), r.object): r.sentence
+            for r in graph.relations[::-1]
         }
-        written = [(r.subject, r.text.lower(), r.object) for r in graph.relations]
+        written = [
+            (r.subject, r.text.lower(), r.object) for r in graph.relations
+        ]
         self.relations = list(dict.fromkeys(written))
         self.by_sentence = sorted(self.relations, key=relations.__getitem__)
         self.attributes: list[dict[str, int]] = [{} for _ in self.entities]
-        for a in sorted(graph.attributes, key=lambda a: a.text):  # "B" before "a"
+        for a in sorted(
+            graph.attributes, key=lambda a: a.text
+        ):  # "B" before "a"
             self.attributes[a.entity].setdefault(a.text.lower(), a.sentence)
         self.parents: list[set[int]] = [set() for _ in self.entities]
         for subject, text, other in self.relations:
@@ -83,7 +102,11 @@ class _Direction:
                 self.parents[other].add(subject)
         self.special: dict[int, str] = {}
         for e in self.entities:
-            before = graph.text[: graph.entities[e].mentions[0].span[0]].rstrip().lower()
+            before = (
+                graph.text[: graph.entities[e].mentions[0].span[0]]
+                .rstrip()
+                .lower()
+            )
             if self.head[e] in ("us", "our", "we"):
                 self.special[e] = "the viewer"
             elif self.head[e] in ("left", "right") and before.endswith("our"):
@@ -100,14 +123,21 @@ class _Direction:
                 if e in self.special or bool(self.parents[e]) is not nested:
                     continue
                 candidates = self.candidates(e)
-                graded = [self.grade(Question("entity", text)) for text in candidates]
+                graded = [
+                    self.grade(Question("entity", text)) for text in candidates
+                ]
                 questions += len(candidates)
                 rounded = [round(value) for value in graded]
                 best = rounded.index(max(rounded))  # the first of the highest
                 found[e] = candidates[best], graded[best]
-            for e, (name, score) in found.items():  # a pass sees the passes before it only
+            for e, (
+                name,
+                score,
+            ) in found.items():  # a pass sees the passes before it only
                 self.name[e], self.score[e] = name, score
-        scores = [self.score[e] for e in self.entities if e not in self.special]
+        scores = [
+            self.score[e] for e in self.entities if e not in self.special
+        ]
         rest = [
             (self.score[e], Question("attribute", text, self.name[e]))
             for e in self.entities
@@ -130,29 +160,53 @@ class _Direction:
 
     def candidates(self, e: int) -> list[str]:
         head = self.head[e]
-        alike = {i for i in self.entities if self.head[i] == head} - {e} - self.special.keys()
-        there = [p for p in sorted(self.parents[e]) if self.score.get(p, 0.0) >= self.threshold]
+        alike = (
+            {i for i in self.entities if self.head[i] == head}
+            - {e}
+            - self.special.keys()
+        )
+        there = [
+            p
+            for p in sorted(self.parents[e])
+            if self.score.get(p, 0.0) >= self.threshold
+        ]
         frames = [(head, alike)] if not alike or not there else []
         frames += [
-            (f"{head} of {self.name[p]}", {i for i in alike if p in self.parents[i]}) for p in there
+            (
+                f"{head} of {self.name[p]}",
+                {i for i in alike if p in self.parents[i]},
+            )
+            for p in there
         ]
         kinds: list[list[str]] = [[], [], [], [], []]
         for frame, rivals in frames:
             known = {text for texts in kinds for text in texts}
             own = [
-                [t for t in texts if t not in known] for texts in self.of_frame(e, frame, rivals)
+                [t for t in texts if t not in known]
+                for texts in self.of_frame(e, frame, rivals)
             ]
             if rivals and not any(own):
-                own += [self.as_subject(e, rivals), self.as_object(e, frame, rivals)]
+                own += [
+                    self.as_subject(e, rivals),
+                    self.as_object(e, frame, rivals),
+                ]
             for kind, texts in enumerate(own):
                 kinds[kind] += texts
-        for text in (t for kind in (1, 3, 4) for t in dict.fromkeys(kinds[kind])):
+        for text in (
+            t for kind in (1, 3, 4) for t in dict.fromkeys(kinds[kind])
+        ):
             self.rewrites += 1
             self.rewrite(text)
-        return list(dict.fromkeys(t for texts in kinds for t in texts)) or [frames[0][0]]
+        return list(dict.fromkeys(t for texts in kinds for t in texts)) or [
+            frames[0][0]
+        ]
 
-    def of_frame(self, e: int, frame: str, rivals: set[int]) -> list[list[str]]:
-        by_sentence = sorted(self.attributes[e], key=self.attributes[e].__getitem__)
+    def of_frame(
+        self, e: int, frame: str, rivals: set[int]
+    ) -> list[list[str]]:
+        by_sentence = sorted(
+            self.attributes[e], key=self.attributes[e].__getitem__
+        )
         theirs = {text for i in rivals for text in self.mentions[i]}
         return [
             [] if rivals else [frame],
@@ -164,7 +218,9 @@ class _Direction:
             [
                 text + frame[len(self.head[e]) :]
                 for text in self.mentions[e]
-                if text not in PRONOUNS and text not in theirs and text != self.head[e]
+                if text not in PRONOUNS
+                and text not in theirs
+                and text != self.head[e]
             ],
         ]
 
@@ -191,5 +247,7 @@ class _Direction:
 
     def called(self, e: int) -> str:
         said = self.attributes[e]
-        earliest = [text for text in said if said[text] == min(said.values())][:1]
+        earliest = [text for text in said if said[text] == min(said.values())][
+            :1
+        ]
         return self.name.get(e) or " ".join([*earliest, self.head[e]])

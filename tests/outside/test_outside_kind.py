@@ -34,8 +34,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(HERE / "moods", site / "moods")
     info = site / "moods-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: moods\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[beholder.kinds]\nmoods = moods.kind:KIND\n")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: moods\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text(
+        "[beholder.kinds]\nmoods = moods.kind:KIND\n"
+    )
     monkeypatch.syspath_prepend(str(site))
 
 
@@ -49,7 +53,9 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     return runner(monkeypatch, capsys)
 
 
@@ -61,9 +67,13 @@ def test_the_registry_finds_it() -> None:
     assert [kind.name for kind in kinds()][-1] == "moods"
 
 
-def test_its_command_runs_and_is_listed(cli: Cli, data: Path, tmp_path: Path) -> None:
+def test_its_command_runs_and_is_listed(
+    cli: Cli, data: Path, tmp_path: Path
+) -> None:
     assert "moods" in cli("--help").out
-    planned = cli("moods", str(data), "--out", str(tmp_path / "run"), "--dry-run")
+    planned = cli(
+        "moods", str(data), "--out", str(tmp_path / "run"), "--dry-run"
+    )
     assert "gladness: 3 to score" in planned.out
     done = cli("moods", str(data), "--out", str(tmp_path / "run"))
     assert (done.code, done.out) == (0, f"run: {tmp_path / 'run'}\n")
@@ -72,7 +82,9 @@ def test_its_command_runs_and_is_listed(cli: Cli, data: Path, tmp_path: Path) ->
 def test_python_runs_it_and_reads_it(data: Path, tmp_path: Path) -> None:
     made = beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
     assert made.kind == "moods"
-    assert made.summary["gladness"].values["marks"].mean == 1.0  # (0 + 1 + 2) / 3
+    assert (
+        made.summary["gladness"].values["marks"].mean == 1.0
+    )  # (0 + 1 + 2) / 3
     config = kind_config(str(data), tmp_path / "other")
     assert plan("moods", config).askers[0].n_to_ask == 3
     run("moods", config, Quiet())
@@ -87,23 +99,34 @@ def test_a_run_is_resumed(data: Path, tmp_path: Path) -> None:
     assert (heard.total, heard.reused) == (3, 3)
 
 
-def test_an_engine_is_refused_by_a_kind_of_one_machine(data: Path, tmp_path: Path) -> None:
+def test_an_engine_is_refused_by_a_kind_of_one_machine(
+    data: Path, tmp_path: Path
+) -> None:
     config = kind_config(str(data), tmp_path / "run")
-    with pytest.raises(beholder.ConfigError, match="'moods' work on this machine only"):
+    with pytest.raises(
+        beholder.ConfigError, match="'moods' work on this machine only"
+    ):
         run("moods", config, Quiet(), engine=OneMachine())
     assert not (tmp_path / "run").exists()
 
 
-def test_report_compare_and_leaderboard_read_it(cli: Cli, data: Path, tmp_path: Path) -> None:
+def test_report_compare_and_leaderboard_read_it(
+    cli: Cli, data: Path, tmp_path: Path
+) -> None:
     for name in ("a", "b"):
         beholder.moods(str(data), tmp_path / name)  # type: ignore[attr-defined]
     assert cli("report", str(tmp_path / "a")).code == 0
     assert "<p>1.0" in (tmp_path / "a" / "report.html").read_text()
     compared = cli("compare", str(tmp_path / "a"), str(tmp_path / "b"))
     assert "Moods side by side" in compared.out
-    board = cli("leaderboard", str(tmp_path / "a"), str(tmp_path / "b"), "--json")
+    board = cli(
+        "leaderboard", str(tmp_path / "a"), str(tmp_path / "b"), "--json"
+    )
     assert board.code == 0
-    assert [one["mean"] for one in json.loads(board.out)[0]["standings"]] == [1.0, 1.0]
+    assert [one["mean"] for one in json.loads(board.out)[0]["standings"]] == [
+        1.0,
+        1.0,
+    ]
 
 
 def test_the_viewer_draws_its_subjects(data: Path, tmp_path: Path) -> None:
@@ -111,7 +134,9 @@ def test_the_viewer_draws_its_subjects(data: Path, tmp_path: Path) -> None:
     viewer = Viewer([tmp_path / "run"])
     viewer.runs[0].refresh()
     app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
-    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+    with TestClient(
+        app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)
+    ) as client:
         page = client.get("/runs/0/item/1")
     assert '<p id="mood">mood of t1</p>' in page.text
 
@@ -121,7 +146,9 @@ def test_a_run_of_a_kind_that_is_not_installed_is_refused(
 ) -> None:
     beholder.moods(str(data), tmp_path / "run")  # type: ignore[attr-defined]
     monkeypatch.undo()
-    with pytest.raises(beholder.RunError, match="no kind of run 'moods'; there are: scores"):
+    with pytest.raises(
+        beholder.RunError, match="no kind of run 'moods'; there are: scores"
+    ):
         beholder.Run(tmp_path / "run").report()
 
 

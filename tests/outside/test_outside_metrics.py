@@ -28,7 +28,10 @@ _FILE = re.compile(
     r"^`(?P<name>[\w./]+)`[^\n]*:\n\n(?:<!-- needs:[^\n]*\n)?```\w+\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-QUOTED = {found["name"]: found["text"] for found in _FILE.finditer(PAGE.read_text("utf-8"))}
+QUOTED = {
+    found["name"]: found["text"]
+    for found in _FILE.finditer(PAGE.read_text("utf-8"))
+}
 
 pytestmark = pytest.mark.usefixtures("own_operations")
 
@@ -38,7 +41,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with the package and the metadata that an installer makes of its pyproject.toml."""
     site = tmp_path / "site"
     shutil.copytree(PACKAGE / "seen_colours", site / "seen_colours")
-    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     info = site / f"seen_colours-{project['version']}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
@@ -47,31 +52,45 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     lines = [
         line
         for group, points in project["entry-points"].items()
-        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
+        for line in (
+            f"[{group}]",
+            *(f"{name} = {value}" for name, value in points.items()),
+        )
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(str(site))
     yield site
-    for name in [one for one in METRICS._classes if one.startswith("seen-colours/")]:
+    for name in [
+        one for one in METRICS._classes if one.startswith("seen-colours/")
+    ]:
         del METRICS._classes[name]
-    for name in [one for one in sys.modules if one.partition(".")[0] == "seen_colours"]:
+    for name in [
+        one for one in sys.modules if one.partition(".")[0] == "seen_colours"
+    ]:
         del sys.modules[name]
     registry.origin.cache_clear()
 
 
 @pytest.fixture
 def cli(
-    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    site: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "none")  # nobody is asked
     (tmp_path / "texts.jsonl").write_text(QUOTED["texts.jsonl"])
-    (tmp_path / "rules.jsonl").write_text(json.dumps({"contains": "", "answer": {"grade": 4}}))
+    (tmp_path / "rules.jsonl").write_text(
+        json.dumps({"contains": "", "answer": {"grade": 4}})
+    )
     return runner(monkeypatch, capsys)
 
 
 def mean(folder: str, value: str) -> list[float]:
-    summary = json.loads(Path(folder, "run.json").read_text("utf-8"))["summary"]
+    summary = json.loads(Path(folder, "run.json").read_text("utf-8"))[
+        "summary"
+    ]
     return [one["values"][value]["mean"] for one in summary]
 
 
@@ -81,15 +100,28 @@ def test_the_page_quotes_the_files() -> None:
         for path in (*PACKAGE.glob("*.*"), *PACKAGE.glob("seen_colours/*.py"))
     }
     assert files.pop("seen_colours/__init__.py") == ""
-    assert {name: text for name, text in QUOTED.items() if name != "texts.jsonl"} == files
+    assert {
+        name: text for name, text in QUOTED.items() if name != "texts.jsonl"
+    } == files
 
 
 def test_its_own_tests_pass(site: Path, tmp_path: Path) -> None:
     shutil.copy2(PACKAGE / "test_seen_colours.py", tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            str(tmp_path),
+        ],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *sys.path])},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(site), *sys.path]),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -115,28 +147,52 @@ def test_the_commands_of_the_page_give_what_it_says(cli: Cli) -> None:
 
 
 def test_a_panel_merges_the_answers(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "low.jsonl").write_text(json.dumps({"contains": "", "answer": {"grade": 1}}))
+    (tmp_path / "low.jsonl").write_text(
+        json.dumps({"contains": "", "answer": {"grade": 1}})
+    )
     judges = "panel(scripted:rules.jsonl, scripted:low.jsonl)"
-    done = cli("score", "texts.jsonl", "-m", "seen-colours/vivid", "--judge", judges, "-o", "run")
+    done = cli(
+        "score",
+        "texts.jsonl",
+        "-m",
+        "seen-colours/vivid",
+        "--judge",
+        judges,
+        "-o",
+        "run",
+    )
     assert done.code == 0, done.err
-    assert mean("run", "vividness") == [0.375]  # (4 + 1) / 2 is 2.5, 1.5 of 4 steps above 1
+    assert mean("run", "vividness") == [
+        0.375
+    ]  # (4 + 1) / 2 is 2.5, 1.5 of 4 steps above 1
 
 
-def test_a_folder_replaces_its_prompt_and_the_signature_says_so(cli: Cli, tmp_path: Path) -> None:
+def test_a_folder_replaces_its_prompt_and_the_signature_says_so(
+    cli: Cli, tmp_path: Path
+) -> None:
     own = tmp_path / "prompts"
     own.mkdir()
-    (own / "seen_colours_vividness.v2.txt").write_text("[system]\nS\n[user]\nRate: $text\n")
+    (own / "seen_colours_vividness.v2.txt").write_text(
+        "[system]\nS\n[user]\nRate: $text\n"
+    )
     (tmp_path / "rules.jsonl").write_text(
         json.dumps({"contains": "Rate:", "answer": '{"grade":5}'})
     )
-    spec = "seen-colours/vivid(judge=scripted('rules.jsonl', prompts='prompts'))"
+    spec = (
+        "seen-colours/vivid(judge=scripted('rules.jsonl', prompts='prompts'))"
+    )
     assert cli("score", "texts.jsonl", "-m", spec, "-o", "run").code == 0
     assert mean("run", "vividness") == [1.0]
     own_prompt, shipped = (
         one.identities(Tools())["judge"]
-        for one in (metric(spec), metric("seen-colours/vivid(judge='scripted:rules.jsonl')"))
+        for one in (
+            metric(spec),
+            metric("seen-colours/vivid(judge='scripted:rules.jsonl')"),
+        )
     )
-    assert own_prompt.partition("prompts@")[0] == shipped.partition("prompts@")[0]
+    assert (
+        own_prompt.partition("prompts@")[0] == shipped.partition("prompts@")[0]
+    )
     assert own_prompt != shipped
 
 
@@ -150,7 +206,9 @@ def test_the_prompt_is_shown(cli: Cli) -> None:
     assert "seen_colours_vividness" in cli("show", "seen-colours/vivid").out
 
 
-def test_what_show_prints_is_a_file_of_a_prompt(cli: Cli, tmp_path: Path) -> None:
+def test_what_show_prints_is_a_file_of_a_prompt(
+    cli: Cli, tmp_path: Path
+) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts/verify.v2.txt").write_text(cli("show", "verify").out)
     own = Templates(tmp_path / "prompts")["verify"]
@@ -158,14 +216,25 @@ def test_what_show_prints_is_a_file_of_a_prompt(cli: Cli, tmp_path: Path) -> Non
 
 
 def test_the_builtin_judge_is_refused(cli: Cli) -> None:
-    done = cli("score", "texts.jsonl", "-m", "seen-colours/vivid", "--judge", "builtin")
+    done = cli(
+        "score",
+        "texts.jsonl",
+        "-m",
+        "seen-colours/vivid",
+        "--judge",
+        "builtin",
+    )
     assert done.code == 2
     assert "BuiltinJudge has no operation 'seen_colours_vividness'" in done.err
 
 
-@pytest.mark.parametrize("wrong", ["colours", "seen_colours/colours", "seen-colours/colors"])
+@pytest.mark.parametrize(
+    "wrong", ["colours", "seen_colours/colours", "seen-colours/colors"]
+)
 def test_a_wrong_prefix_gets_the_right_name(site: Path, wrong: str) -> None:
-    with pytest.raises(ConfigError, match="did you mean 'seen-colours/colours'"):
+    with pytest.raises(
+        ConfigError, match="did you mean 'seen-colours/colours'"
+    ):
         metric(wrong)
 
 

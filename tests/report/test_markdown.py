@@ -67,13 +67,27 @@ def read(text: str) -> Reader:
     return Reader(reader.render(text))
 
 
-PLAIN = {"table", "thead", "tbody", "tr", "th", "td", "h2", "h3", "ul", "li", "p"}
+PLAIN = {
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "h2",
+    "h3",
+    "ul",
+    "li",
+    "p",
+}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_text_stays_text_in_its_cell(text: str) -> None:
     columns = (Column("a", text, "text"), Column("n", "n"))
-    found = read(markdown(Table("t", text, columns, ({"a": text, "n": 0.5},), (text,))))
+    found = read(
+        markdown(Table("t", text, columns, ({"a": text, "n": 0.5},), (text,)))
+    )
     assert found.tags <= PLAIN
     assert [len(row) for row in found.rows] == [2, 2]
     seen = found.rows[1][0].replace("\u2060", "")
@@ -85,7 +99,9 @@ def test_a_text_stays_text_in_its_cell(text: str) -> None:
 
 
 def test_what_github_would_make_a_link_of_is_broken_up() -> None:
-    told = for_markdown("@octocat #12 http://e.vil www.e.vil WWW.e.vil :smile:")
+    told = for_markdown(
+        "@octocat #12 http://e.vil www.e.vil WWW.e.vil :smile:"
+    )
     assert not re.search(r"@\w|#\d+ |://|www\.|:smile:", told, re.IGNORECASE)
 
 
@@ -95,7 +111,11 @@ def test_intervals_stand_behind_values_and_groups_are_named_once() -> None:
         {"m": "posh", "x": 0.5, "x_low": 0.25, "x_high": 0.75},
         {"m": "posh", "x": None},
     )
-    found = read(markdown(Table("t", "", columns, rows, by="m", heads={"posh": "2 scored"})))
+    found = read(
+        markdown(
+            Table("t", "", columns, rows, by="m", heads={"posh": "2 scored"})
+        )
+    )
     assert found.rows == [
         ["metric", "x"],
         ["posh (2 scored)", "0.500 [0.250 to 0.750]"],
@@ -104,7 +124,11 @@ def test_intervals_stand_behind_values_and_groups_are_named_once() -> None:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     return runner(monkeypatch, capsys)
 
@@ -112,7 +136,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def data(name: str, **changed: str) -> str:
     texts = {"good": "a dog runs", "bad|<b>": "x y z", "empty": ""} | changed
     rows: list[dict[str, Any]] = [
-        {"id": key, "candidate": texts[key], "references": ["a dog runs"]} for key in texts
+        {"id": key, "candidate": texts[key], "references": ["a dog runs"]}
+        for key in texts
     ]
     rows = [row | {"judgments": {"good": i}} for i, row in enumerate(rows)]
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -120,8 +145,24 @@ def data(name: str, **changed: str) -> str:
 
 
 def test_a_run_is_summed_up_with_its_gates_and_worst_items(cli: Cli) -> None:
-    gates = ("--fail-under", "chrf=0.9", "--fail-under", "chrf=0.1", "--gate-on", "mean")
-    command = ("score", data("d.jsonl"), "-m", "chrf", *gates, "-o", "run", "--no-report")
+    gates = (
+        "--fail-under",
+        "chrf=0.9",
+        "--fail-under",
+        "chrf=0.1",
+        "--gate-on",
+        "mean",
+    )
+    command = (
+        "score",
+        data("d.jsonl"),
+        "-m",
+        "chrf",
+        *gates,
+        "-o",
+        "run",
+        "--no-report",
+    )
     done = cli(*command, "--markdown", "-")
     assert done.code == 1
     assert done.out.startswith("## run: ❌ not passed\n\n- chrf.chrf is 0.")
@@ -136,13 +177,25 @@ def test_a_run_is_summed_up_with_its_gates_and_worst_items(cli: Cli) -> None:
     filed = cli(*command, "--markdown", "out.md")
     assert Path("out.md").read_text() == done.out
     assert "chrf" in filed.out
-    passed = cli(*command[:4], "--allow-failed", "1", "-o", "run", "--markdown", "-")
+    passed = cli(
+        *command[:4], "--allow-failed", "1", "-o", "run", "--markdown", "-"
+    )
     assert passed.code == 0
     assert "✅ passed" in passed.out.splitlines()[0]
 
 
 def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
-    cli("score", data("a.jsonl"), "-m", "chrf", "-m", "ter", "-o", "a", "--no-report")
+    cli(
+        "score",
+        data("a.jsonl"),
+        "-m",
+        "chrf",
+        "-m",
+        "ter",
+        "-o",
+        "a",
+        "--no-report",
+    )
     cli(
         "score",
         data("b.jsonl", good="a cat", **{"bad|<b>": "a dog"}),
@@ -159,7 +212,10 @@ def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
     found = read(done.out)
     assert found.tags <= PLAIN
     fallen = [row for row in found.rows if row[0] in ("good", "bad|<b>")]
-    assert [row[0] for row in fallen] == ["good", "good"]  # by chrf and, lower is better, by ter
+    assert [row[0] for row in fallen] == [
+        "good",
+        "good",
+    ]  # by chrf and, lower is better, by ter
     assert fallen[0][1] == "1.000"
     assert fallen[0][3].startswith("\N{MINUS SIGN}")
     assert fallen[1][1] == "0.000"
@@ -168,26 +224,54 @@ def test_a_comparison_names_what_fell_most(cli: Cli) -> None:
 
 def test_what_fell_goes_by_the_direction_of_its_own_value(cli: Cli) -> None:
     reference = "A red dog sleeps on a mat."
-    for name, text in (("a", "A red dog sleeps."), ("b", "A green dog sleeps.")):
+    for name, text in (
+        ("a", "A red dog sleeps."),
+        ("b", "A green dog sleeps."),
+    ):
         row = {"id": "one", "candidate": text, "references": [reference]}
         Path(f"{name}.jsonl").write_text(json.dumps(row))
         cli("score", f"{name}.jsonl", "-m", "posh", "-o", name, "--no-report")
     with Store.read(Path("a")) as a, Store.read(Path("b")) as b:
         found = compare(a, b)
-        rates = tuple(one for one in found.differences if one.value == "contradicted_rate")
+        rates = tuple(
+            one
+            for one in found.differences
+            if one.value == "contradicted_rate"
+        )
         only = replace(found, differences=rates)
-        (table,) = moved_tables(a, b, only)  # f1, its first value, is better when it is higher
+        (table,) = moved_tables(
+            a, b, only
+        )  # f1, its first value, is better when it is higher
     assert [row["id"] for row in table.rows] == ["one"]
 
 
 def test_an_agreement_is_summed_up(cli: Cli) -> None:
     done = cli(
-        "agree", data("d.jsonl"), "-m", "chrf", "--resamples", "0", "-o", "r", "--markdown", "-"
+        "agree",
+        data("d.jsonl"),
+        "-m",
+        "chrf",
+        "--resamples",
+        "0",
+        "-o",
+        "r",
+        "--markdown",
+        "-",
     )
     assert done.code == 0, done.err
     assert read(done.out).rows[0][:3] == ["metric", "value", "agreement"]
-    refused = cli("score", "d.jsonl", "-m", "chrf", "--markdown", "d.jsonl/x.md", "-o", "new")
+    refused = cli(
+        "score",
+        "d.jsonl",
+        "-m",
+        "chrf",
+        "--markdown",
+        "d.jsonl/x.md",
+        "-o",
+        "new",
+    )
     assert (
-        refused.err == "beholder: d.jsonl is a file and no folder; choose another place with -o\n"
+        refused.err
+        == "beholder: d.jsonl is a file and no folder; choose another place with -o\n"
     )
     assert not Path("new").exists()

@@ -26,7 +26,9 @@ from toy.runs import lemon_run, write_run
 N = 20
 
 
-def _kept(ids: list[str], gold: list[float], scores: list[float | None]) -> dict[str, Any]:
+def _kept(
+    ids: list[str], gold: list[float], scores: list[float | None]
+) -> dict[str, Any]:
     row = {"metric": "posh", "value": "f1", "agreement": 0.5, "low": 0.1, "high": 0.8, "n": len(ids),
            "n_missing": 1, "n_sources": 3, "reason": None, "categories": {}}  # fmt: skip
     return {
@@ -52,7 +54,9 @@ def stored(folder: Path) -> AgreementResult[StoredMeasure]:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """Twenty items whose scores rise with people's labels, but for the first and the last."""
-    items = [Item(f"i{n}", f"text {n}", ("r",), (f"{n}.png",)) for n in range(N)]
+    items = [
+        Item(f"i{n}", f"text {n}", ("r",), (f"{n}.png",)) for n in range(N)
+    ]
     scores: list[float | None] = [n / N for n in range(N)]
     scores[0], scores[-1], scores[7] = 0.99, 0.001, None
     gold = [float(n) for n in range(N)]
@@ -63,7 +67,9 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_is_far_from_people_stands_first_with_the_distance(run: Path) -> None:
+def test_what_is_far_from_people_stands_first_with_the_distance(
+    run: Path,
+) -> None:
     with Store.read(run) as store:
         found = people(store, stored(run))
     (section,) = found.sections
@@ -77,11 +83,18 @@ def test_what_is_far_from_people_stands_first_with_the_distance(run: Path) -> No
     assert found.positions[:1] == [0]
 
 
-def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(run: Path) -> None:
+def test_scatters_have_a_point_per_datum_and_the_curve_of_mean_labels(
+    run: Path,
+) -> None:
     with Store.read(run) as store:
         (section,) = people(store, stored(run)).sections
     plot, length = section.plots
-    assert (plot.n, plot.n_shown, len(plot.points), len(plot.curve)) == (19, 19, 19, 8)
+    assert (plot.n, plot.n_shown, len(plot.points), len(plot.curve)) == (
+        19,
+        19,
+        19,
+        8,
+    )
     assert (plot.baseline, length.baseline) == (False, True)
     # the length plot holds labels against themselves: its curve is a straight line upwards
     heights = [y for _, y in length.curve]
@@ -107,7 +120,9 @@ def test_many_data_are_drawn_as_an_even_sample(run: Path) -> None:
     assert (section.plots[0].n, section.plots[0].n_shown) == (many, 334)
 
 
-def test_equal_scores_are_one_point_of_the_curve_and_whole_numbers_are_spread(run: Path) -> None:
+def test_equal_scores_are_one_point_of_the_curve_and_whole_numbers_are_spread(
+    run: Path,
+) -> None:
     kept = json.loads((run / results.FILE_NAME).read_text("utf-8"))
     data = kept["measures"][0]["data"]
     data["scores"][0] = [0.25] * 12 + [0.75] * 8
@@ -121,14 +136,19 @@ def test_equal_scores_are_one_point_of_the_curve_and_whole_numbers_are_spread(ru
     assert (low < high, below) == (True, y_of["4"])
     assert len({y for _, y in plot.points}) > 3
     step = y_of["1"] - y_of["2"]
-    assert all(min(abs(y - at) for at in y_of.values()) <= 0.21 * step for _, y in plot.points)
+    assert all(
+        min(abs(y - at) for at in y_of.values()) <= 0.21 * step
+        for _, y in plot.points
+    )
     assert max(y for _, y in plot.points) < plot.bottom
 
 
 def test_the_page_begins_with_people_and_links_the_items(run: Path) -> None:
     page = write_report(run).read_text("utf-8")
     assert page.index('id="people"') < page.index('id="metric-0"')
-    assert page.count("<circle") == 19 + 20  # one has no score; the length has all
+    assert (
+        page.count("<circle") == 19 + 20
+    )  # one has no score; the length has all
     assert "0.500 <span" in page
     assert "0.100 to 0.800" in page
     assert "+0.300, p 0.010" in page
@@ -153,15 +173,23 @@ def test_a_damaged_file_is_named(run: Path) -> None:
     ("change", "message"),
     [
         ({"n_items": "many"}, r"Expected `int`, got `str` - at `\$\.n_items`"),
-        ({"measures": [{"name": "a"}]}, r"missing required field `metrics`.*\$\.measures\[0\]"),
+        (
+            {"measures": [{"name": "a"}]},
+            r"missing required field `metrics`.*\$\.measures\[0\]",
+        ),
     ],
 )
 def test_a_wrong_field_is_named_with_its_path(
     run: Path, change: dict[str, Any], message: str
 ) -> None:
     path = run / results.FILE_NAME
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change), encoding="utf-8")
-    with pytest.raises(RunError, match=rf"agreement\.json is damaged: .*{message}"):
+    path.write_text(
+        json.dumps(json.loads(path.read_text("utf-8")) | change),
+        encoding="utf-8",
+    )
+    with pytest.raises(
+        RunError, match=rf"agreement\.json is damaged: .*{message}"
+    ):
         results.read(run)
 
 
@@ -170,7 +198,9 @@ def test_scores_that_do_not_fit_the_labels_are_named(run: Path) -> None:
     kept = json.loads(path.read_text("utf-8"))
     kept["measures"][0]["data"]["scores"][1].pop()
     path.write_text(json.dumps(kept), encoding="utf-8")
-    with pytest.raises(RunError, match=r"data\.scores\[1\] has 19 entries, expected 20"):
+    with pytest.raises(
+        RunError, match=r"data\.scores\[1\] has 19 entries, expected 20"
+    ):
         results.read(run)
 
 
@@ -178,15 +208,31 @@ def test_a_file_is_written_with_the_bytes_of_older_versions(run: Path) -> None:
     path = run / results.FILE_NAME
     kept = json.loads(path.read_text("utf-8"))
     measure = kept["measures"][0]
-    for row in measure["metrics"]:  # the order of the fields is that of the file
+    for row in measure[
+        "metrics"
+    ]:  # the order of the fields is that of the file
         categories, n_sources, reason = (row.pop(name) for name in ("categories", "n_sources", "reason"))  # fmt: skip
         row |= {"n_undefined": 2, "n_sources": n_sources, "reason": reason}
-        row |= {"categories": categories | {"é": {"agreement": 0.25, "n": 3}}, "cluster": None}
+        row |= {
+            "categories": categories | {"é": {"agreement": 0.25, "n": 3}},
+            "cluster": None,
+        }
     order = ("name", "metrics", "differences", "paired", "data")
     kept["measures"] = [{name: measure[name] for name in order}]
     kept["extra"] = {"posh": {"model_spearman": None}}
-    names = ("format", "set", "n_items", "n_resamples", "signatures", "measures", "extra")
-    text = json.dumps({name: kept[name] for name in names}, ensure_ascii=False) + "\n"
+    names = (
+        "format",
+        "set",
+        "n_items",
+        "n_resamples",
+        "signatures",
+        "measures",
+        "extra",
+    )
+    text = (
+        json.dumps({name: kept[name] for name in names}, ensure_ascii=False)
+        + "\n"
+    )
     path.write_text(text, encoding="utf-8")
     results.write(run, stored(run))
     assert path.read_text("utf-8") == text
@@ -203,11 +249,15 @@ def test_agree_keeps_what_the_page_draws(tmp_path: Path) -> None:
         for n in range(8)
     ]
     data = tmp_path / "d.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    data.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     beholder.agree(data, ["bleu"], out=tmp_path / "run", resamples=20)
     found = stored(tmp_path / "run").measures[0].data
     assert found.gold == tuple(float(n) for n in range(8))
-    assert found.scores[1] == tuple(float(n + 1) for n in range(8))  # the length in words
+    assert found.scores[1] == tuple(
+        float(n + 1) for n in range(8)
+    )  # the length in words
     assert found.first == tuple(str(n) for n in range(8))
     assert 'id="people"' in write_report(tmp_path / "run").read_text("utf-8")
 
@@ -230,7 +280,9 @@ def test_the_score_page_shows_pictures_where_they_are(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("no picture", encoding="utf-8")
     items = [Item("a", "x", ("y",), ("0.png", "1.png")), Item("b", "x", ("y",), ("secret.txt",)),
              Item("c", "x", ("y",), ("none.png",)), Item("d", "x", ("y",))]  # fmt: skip
-    run = write_run(tmp_path / "run", items, {"posh": [ItemScore({"f1": 0.5})] * 4})
+    run = write_run(
+        tmp_path / "run", items, {"posh": [ItemScore({"f1": 0.5})] * 4}
+    )
     page = write_report(run, media_root=tmp_path).read_text("utf-8")
     data = json.loads(page.split('id="data">', 1)[1].split("</script>", 1)[0])
     shown = [item["pictures"] for item in data["items"]]
@@ -238,7 +290,9 @@ def test_the_score_page_shows_pictures_where_they_are(tmp_path: Path) -> None:
     assert shown[0][0].startswith("data:image/jpeg;base64,")
     assert data["items"][0]["n_images"] == 2
     assert str(tmp_path) not in page
-    assert "data:image/jpeg" not in write_report(run).read_text("utf-8")  # nobody knows where
+    assert "data:image/jpeg" not in write_report(run).read_text(
+        "utf-8"
+    )  # nobody knows where
 
 
 def test_the_page_says_how_to_see_what_it_leaves_out(tmp_path: Path) -> None:
@@ -249,16 +303,28 @@ def test_the_page_says_how_to_see_what_it_leaves_out(tmp_path: Path) -> None:
 
 def test_two_runs_as_a_page_name_what_moved_most(tmp_path: Path) -> None:
     Image.new("RGB", (64, 48), "red").save(tmp_path / "p.png")
-    items = [Item(f"i{n}", f"<b>text {n}", ("r",), ("p.png",)) for n in range(15)]
+    items = [
+        Item(f"i{n}", f"<b>text {n}", ("r",), ("p.png",)) for n in range(15)
+    ]
     first = [ItemScore({"f1": 0.5, "recall": 0.1}) for _ in items]
-    second = [ItemScore({"f1": 0.5 + (n - 7) / 128, "recall": 0.1}) for n in range(15)]
+    second = [
+        ItemScore({"f1": 0.5 + (n - 7) / 128, "recall": 0.1})
+        for n in range(15)
+    ]
     a = write_run(tmp_path / "a", items, {"posh": first})
     b = write_run(tmp_path / "b", items[::-1], {"posh": second[::-1]})
     with Store.read(a) as one, Store.read(b) as other:
-        write_comparison(one, other, compare(one, other), tmp_path / "c.html", tmp_path)
+        write_comparison(
+            one, other, compare(one, other), tmp_path / "c.html", tmp_path
+        )
     page = (tmp_path / "c.html").read_text("utf-8")
     moved = re.findall(r"<h3><bdi>(i\d+)</bdi> <b>(\S+)</b>", page)
-    assert moved[:4] == [("i0", "−0.055"), ("i14", "+0.055"), ("i1", "−0.047"), ("i13", "+0.047")]
+    assert moved[:4] == [
+        ("i0", "−0.055"),
+        ("i14", "+0.055"),
+        ("i1", "−0.047"),
+        ("i13", "+0.047"),
+    ]
     assert len(moved) == 12
     assert page.count("data:image/jpeg") == 12
     assert "<b>text" not in page

@@ -39,7 +39,9 @@ def title(page: Page) -> str:
 
 
 def texts(page: Page, selector: str) -> list[str]:
-    expression = f"[...document.querySelectorAll({selector!r})].map(e => e.textContent)"
+    expression = (
+        f"[...document.querySelectorAll({selector!r})].map(e => e.textContent)"
+    )
     return list(page.evaluate(expression))
 
 
@@ -55,7 +57,9 @@ def test_worst_item_is_shown_first_and_arrow_keys_go_on(page: Page) -> None:
 
 
 def test_address_opens_its_item(page: Page) -> None:
-    page.evaluate("location.hash = '#item-4'; new Promise(done => setTimeout(done, 100))")
+    page.evaluate(
+        "location.hash = '#item-4'; new Promise(done => setTimeout(done, 100))"
+    )
     assert title(page) == "table-4"
 
 
@@ -74,12 +78,16 @@ def test_search_and_sort_decide_the_list(page: Page) -> None:
 
 
 def test_marked_texts_are_the_original_texts(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('#item sup').forEach(e => e.remove())")
+    page.evaluate(
+        "document.querySelectorAll('#item sup').forEach(e => e.remove())"
+    )
     item = lemons()[0]
     assert texts(page, "#item .text") == [item.candidate, *item.references]
 
 
-def test_matrix_has_a_sign_per_match_and_names_what_is_out_of_place(page: Page) -> None:
+def test_matrix_has_a_sign_per_match_and_names_what_is_out_of_place(
+    page: Page,
+) -> None:
     assert len(texts(page, ".matrix circle.match")) == 3
     assert len(texts(page, ".matrix path.match")) == 3
     assert texts(page, ".notable .where") == [
@@ -90,28 +98,45 @@ def test_matrix_has_a_sign_per_match_and_names_what_is_out_of_place(page: Page) 
     )
 
 
-def test_pointing_at_a_chunk_lights_its_match_and_says_what_it_is(page: Page) -> None:
+def test_pointing_at_a_chunk_lights_its_match_and_says_what_it_is(
+    page: Page,
+) -> None:
     page.point_at("#item .mark", 0)
     lit = "[...document.querySelectorAll('#item .mark.lit')].map(e => e.dataset.unit)"
-    assert page.evaluate(lit) == ["0", "5"]  # the candidate's first and the reference's last
+    assert page.evaluate(lit) == [
+        "0",
+        "5",
+    ]  # the candidate's first and the reference's last
     tip = page.evaluate("document.getElementById('tip').innerText")
     assert "out of order" in tip
     assert "reference 3" in tip
 
 
-def test_pointing_at_a_cell_lights_both_chunks_and_reads_its_similarity(page: Page) -> None:
+def test_pointing_at_a_cell_lights_both_chunks_and_reads_its_similarity(
+    page: Page,
+) -> None:
     page.evaluate("document.querySelector('.matrix').focus()")
     for _ in range(2):
         page.press("ArrowRight")  # reference 1, candidate 2
-    assert texts(page, ".readout") == ["candidate 2 and reference 1: similarity 0.20"]
+    assert texts(page, ".readout") == [
+        "candidate 2 and reference 1: similarity 0.20"
+    ]
     lit = "[...document.querySelectorAll('#item .mark.lit')].map(e => e.dataset.unit)"
     assert page.evaluate(lit) == ["1", "3"]
 
 
 def test_a_verdict_can_be_switched_off(page: Page) -> None:
     page.evaluate("document.querySelector('.chip').click()")  # unmatched
-    assert page.evaluate("document.querySelectorAll('#item .mark.off').length") == 2
-    assert page.evaluate("document.querySelector('.chip').getAttribute('aria-pressed')") == "false"
+    assert (
+        page.evaluate("document.querySelectorAll('#item .mark.off').length")
+        == 2
+    )
+    assert (
+        page.evaluate(
+            "document.querySelector('.chip').getAttribute('aria-pressed')"
+        )
+        == "false"
+    )
     assert page.evaluate("document.querySelector('.notable').hidden") is True
 
 
@@ -121,7 +146,10 @@ def test_a_chip_of_the_item_shown_before_changes_nothing(page: Page) -> None:
         "document.querySelector('[aria-label=\"Next item\"]').click(); old.click();"
     )
     assert title(page) == "table-1"
-    assert page.evaluate("document.querySelectorAll('#item .mark.off').length") == 0
+    assert (
+        page.evaluate("document.querySelectorAll('#item .mark.off').length")
+        == 0
+    )
 
 
 def test_keys_move_between_marks_with_one_tab_stop_a_text(page: Page) -> None:
@@ -129,17 +157,30 @@ def test_keys_move_between_marks_with_one_tab_stop_a_text(page: Page) -> None:
     page.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.unit") == "1"
     assert title(page) == "table-0"  # the arrow stayed in the text
-    assert page.evaluate("document.querySelectorAll('.text [tabindex=\"0\"]').length") == 2
+    assert (
+        page.evaluate(
+            "document.querySelectorAll('.text [tabindex=\"0\"]').length"
+        )
+        == 2
+    )
 
 
-def test_page_asks_for_nothing_and_fits_a_telephone(page: Page, tmp_path: Path) -> None:
+def test_page_asks_for_nothing_and_fits_a_telephone(
+    page: Page, tmp_path: Path
+) -> None:
     page.requests.clear()
-    page.open((tmp_path / "run" / "report.html").as_uri(), width=390, height=800)
-    assert all(url.startswith(("file:", "data:image/png")) for url in page.requests)
+    page.open(
+        (tmp_path / "run" / "report.html").as_uri(), width=390, height=800
+    )
+    assert all(
+        url.startswith(("file:", "data:image/png")) for url in page.requests
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_texts_of_all_kinds_are_drawn(shared_page: Page, tmp_path: Path) -> None:
+def test_texts_of_all_kinds_are_drawn(
+    shared_page: Page, tmp_path: Path
+) -> None:
     kinds = [
         "שלום עולם، مرحبا بالعالم",
         "यह एक बिल्ली है। वह सो रही है।",
@@ -154,7 +195,14 @@ def test_texts_of_all_kinds_are_drawn(shared_page: Page, tmp_path: Path) -> None
         ItemScore(
             {"f1": i / 10},
             tuple(
-                Unit("word", text[at : at + 5], "candidate", ((at, at + 5),), 0.5, "match")
+                Unit(
+                    "word",
+                    text[at : at + 5],
+                    "candidate",
+                    ((at, at + 5),),
+                    0.5,
+                    "match",
+                )
                 for at in range(0, len(text), 5)
             ),
         )
@@ -173,7 +221,9 @@ def test_texts_of_all_kinds_are_drawn(shared_page: Page, tmp_path: Path) -> None
     assert shared_page.problems == []
 
 
-def test_an_alignment_without_units_is_still_drawn(shared_page: Page, tmp_path: Path) -> None:
+def test_an_alignment_without_units_is_still_drawn(
+    shared_page: Page, tmp_path: Path
+) -> None:
     item = lemons(1)[0]
     bare = replace(sentence_score(item, 0.5), units=())
     run = write_run(tmp_path / "run", [item], {"vcs": [bare]})
@@ -183,29 +233,46 @@ def test_an_alignment_without_units_is_still_drawn(shared_page: Page, tmp_path: 
     assert shared_page.problems == []
 
 
-def test_failed_and_unfinished_items_and_several_metrics(shared_page: Page, tmp_path: Path) -> None:
+def test_failed_and_unfinished_items_and_several_metrics(
+    shared_page: Page, tmp_path: Path
+) -> None:
     items = lemons(3)
     vcs: list[Outcome | None] = [
         sentence_score(items[0], 0.5),
         ItemFailure("ItemError", "<b>no</b> luck"),
         None,
     ]
-    posh: list[Outcome] = [ItemScore({"f1": 0.1}), ItemScore({"f1": 0.2}), ItemScore({"f1": 0.3})]
-    run = write_run(tmp_path / "run", items, {"vcs": vcs, "posh": posh}, status="interrupted")
+    posh: list[Outcome] = [
+        ItemScore({"f1": 0.1}),
+        ItemScore({"f1": 0.2}),
+        ItemScore({"f1": 0.3}),
+    ]
+    run = write_run(
+        tmp_path / "run",
+        items,
+        {"vcs": vcs, "posh": posh},
+        status="interrupted",
+    )
     shared_page.problems.clear()
     shared_page.open(write_report(run).as_uri())
     assert texts(shared_page, "#list .num") == ["0.500", "failed", "open"]
     shared_page.press("j")
-    assert texts(shared_page, "#item .notice") == ["Not scored. <b>no</b> luck"]
+    assert texts(shared_page, "#item .notice") == [
+        "Not scored. <b>no</b> luck"
+    ]
     shared_page.press("j")
     assert texts(shared_page, "#item .notice") == ["Not finished yet."]
-    shared_page.evaluate("document.querySelectorAll('.tabs button')[1].click()")
+    shared_page.evaluate(
+        "document.querySelectorAll('.tabs button')[1].click()"
+    )
     assert texts(shared_page, "#list .num") == ["0.100", "0.200", "0.300"]
     assert texts(shared_page, ".scores dd") == ["0.300"]
     assert shared_page.problems == []
 
 
-def test_page_of_an_empty_run_has_no_script_error(shared_page: Page, tmp_path: Path) -> None:
+def test_page_of_an_empty_run_has_no_script_error(
+    shared_page: Page, tmp_path: Path
+) -> None:
     run = write_run(tmp_path / "run", [], {"vcs": []})
     shared_page.problems.clear()
     shared_page.open(write_report(run).as_uri())

@@ -17,8 +17,12 @@ from toy.runs import lemon_run, sentence_score, write_run
 pytestmark = pytest.mark.drawn
 
 
-def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(tmp_path: Path) -> None:
-    files = write_figures(lemon_run(tmp_path / "run"), tmp_path / "figures", max_items=2)
+def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(
+    tmp_path: Path,
+) -> None:
+    files = write_figures(
+        lemon_run(tmp_path / "run"), tmp_path / "figures", max_items=2
+    )
     names = [path.name for path in files]
     assert names == [
         "1-vcs-distribution.png", "1-vcs-distribution.svg",
@@ -35,25 +39,44 @@ def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(tmp_path:
 
 def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
     one, two = (
-        write_figures(lemon_run(tmp_path / name), tmp_path / f"{name}-figures", max_items=1)
+        write_figures(
+            lemon_run(tmp_path / name),
+            tmp_path / f"{name}-figures",
+            max_items=1,
+        )
         for name in ("one", "two")
     )
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    assert [path.read_bytes() for path in one] == [
+        path.read_bytes() for path in two
+    ]
 
 
 def test_long_names_that_begin_alike_have_files_of_their_own() -> None:
     first, second = (
-        f"dcscore(direction='both', match='nearest', verify='reference-{by}')" for by in "ab"
+        f"dcscore(direction='both', match='nearest', verify='reference-{by}')"
+        for by in "ab"
     )
     assert safe_name(first) != safe_name(second)
-    assert safe_name(first).startswith("dcscore-direction-both-match-nearest-ve")
+    assert safe_name(first).startswith(
+        "dcscore-direction-both-match-nearest-ve"
+    )
     assert len(safe_name(first)) == len(safe_name(second)) == 48
     assert safe_name("vcs(lct=1)") == "vcs-lct-1"
 
 
 @pytest.mark.parametrize(
     "hostile",
-    ["../../etc/passwd", "a/b\\c:d", "\x00", "con", "", ".", "ß日本🐈", "x" * 500, "$\\frac{1}$"],
+    [
+        "../../etc/passwd",
+        "a/b\\c:d",
+        "\x00",
+        "con",
+        "",
+        ".",
+        "ß日本🐈",
+        "x" * 500,
+        "$\\frac{1}$",
+    ],
 )
 def test_ids_make_safe_names(hostile: str) -> None:
     assert not set(safe_name(hostile)) & set("/\\:\x00$")
@@ -62,18 +85,30 @@ def test_ids_make_safe_names(hostile: str) -> None:
 
 
 def test_figures_of_hostile_ids_stay_in_their_folder(tmp_path: Path) -> None:
-    item = Item("../../etc/passwd\x00", "One two three four.", ("Five six seven eight.",))
-    run = write_run(tmp_path / "run", [item], {"vcs": [sentence_score(item, 0.5)]})
+    item = Item(
+        "../../etc/passwd\x00",
+        "One two three four.",
+        ("Five six seven eight.",),
+    )
+    run = write_run(
+        tmp_path / "run", [item], {"vcs": [sentence_score(item, 0.5)]}
+    )
     files = write_figures(run, tmp_path / "figures", ("svg",))
     assert len(files) == 2
     assert sorted((tmp_path / "figures").iterdir()) == sorted(files)
     assert {path.name for path in tmp_path.iterdir()} == {"run", "figures"}
 
 
-def test_metrics_without_scores_or_without_alignment_draw_what_they_have(tmp_path: Path) -> None:
+def test_metrics_without_scores_or_without_alignment_draw_what_they_have(
+    tmp_path: Path,
+) -> None:
     item = Item("1", "One.", ("Two.",))
     failed = [ItemFailure("ItemError", "no luck")]
-    run = write_run(tmp_path / "run", [item], {"vcs": failed, "posh": [ItemScore({"f1": 0.5})]})
+    run = write_run(
+        tmp_path / "run",
+        [item],
+        {"vcs": failed, "posh": [ItemScore({"f1": 0.5})]},
+    )
     files = write_figures(run, tmp_path / "figures", ("svg",))
     assert [path.name for path in files] == ["2-posh-distribution.svg"]
 
@@ -81,7 +116,10 @@ def test_metrics_without_scores_or_without_alignment_draw_what_they_have(tmp_pat
 def test_verdicts_are_taken_from_the_units() -> None:
     item = Item("1", "One two three.", ("Four five six.",))
     words = ["out_of_order", "match", "unmatched"]
-    assert chunk_verdicts(sentence_score(item, 0.5)) == {"candidate": words, "reference": words}
+    assert chunk_verdicts(sentence_score(item, 0.5)) == {
+        "candidate": words,
+        "reference": words,
+    }
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:

@@ -7,23 +7,48 @@ from itertools import combinations
 
 import pytest
 
-from beholder.language import Attribute, Entity, Mention, Relation, SceneGraph, parse, scene_graph
+from beholder.language import (
+    Attribute,
+    Entity,
+    Mention,
+    Relation,
+    SceneGraph,
+    parse,
+    scene_graph,
+)
 from beholder.report import graph_svg, graph_text
 from beholder.report.graph_drawing import _parts, _wrapped
 
-TEXT = "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
+TEXT = (
+    "A tall man holds a red cup. There are no dogs. A <b>cat</b> sits & waits."
+)
 
 
 def big(n: int) -> SceneGraph:
     entities = tuple(
-        Entity(i, f"thing number {i}", "thing", (Mention(f"thing number {i}", (0, 1), 0),))
+        Entity(
+            i,
+            f"thing number {i}",
+            "thing",
+            (Mention(f"thing number {i}", (0, 1), 0),),
+        )
         for i in range(n)
     )
     relations = tuple(
-        Relation(i, (i * 7 + 1) % n, "stands next to", "stand next to", ((0, 1),), 0, "verb")
+        Relation(
+            i,
+            (i * 7 + 1) % n,
+            "stands next to",
+            "stand next to",
+            ((0, 1),),
+            0,
+            "verb",
+        )
         for i in range(0, n, 2)
     )
-    attributes = tuple(Attribute(i, "very dark red", "red", ((0, 1),), 0) for i in range(n))
+    attributes = tuple(
+        Attribute(i, "very dark red", "red", ((0, 1),), 0) for i in range(n)
+    )
     return SceneGraph("x", entities, attributes, relations)
 
 
@@ -39,28 +64,53 @@ def test_boxes_do_not_overlap(n: int) -> None:
     drawn = boxes(graph_svg(big(n)))
     assert len(drawn) == n
     for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn, 2):
-        assert x + w <= x2 + 1 or x2 + w2 <= x + 1 or y + h <= y2 + 1 or y2 + h2 <= y + 1
+        assert (
+            x + w <= x2 + 1
+            or x2 + w2 <= x + 1
+            or y + h <= y2 + 1
+            or y2 + h2 <= y + 1
+        )
 
 
 def test_words_of_arrows_stand_on_no_box_and_on_no_other_words() -> None:
     entities = big(8).entities
     relations = tuple(
-        Relation(i, (i + step) % 8, "stands next to", "stand next to", ((0, 1),), 0, "verb")
+        Relation(
+            i,
+            (i + step) % 8,
+            "stands next to",
+            "stand next to",
+            ((0, 1),),
+            0,
+            "verb",
+        )
         for i in range(8)
         for step in (1, 3)
     )
     svg = graph_svg(SceneGraph("x", entities, (), relations))
-    texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    texts = ElementTree.fromstring(svg).iter(
+        "{http://www.w3.org/2000/svg}text"
+    )
     wide, high = 14 * 5.5, 10.0  # of 14 letters at 11 pixels
     words = [
-        (float(t.get("x", 0)) - wide / 2, float(t.get("y", 0)) - high, wide, high)
+        (
+            float(t.get("x", 0)) - wide / 2,
+            float(t.get("y", 0)) - high,
+            wide,
+            high,
+        )
         for t in texts
         if t.get("class") == "r"
     ]
     assert len(words) == 16
     drawn = boxes(svg)
     for (x, y, w, h), (x2, y2, w2, h2) in combinations(drawn + words, 2):
-        assert x + w <= x2 + 1 or x2 + w2 <= x + 1 or y + h <= y2 + 1 or y2 + h2 <= y + 1
+        assert (
+            x + w <= x2 + 1
+            or x2 + w2 <= x + 1
+            or y + h <= y2 + 1
+            or y2 + h2 <= y + 1
+        )
 
 
 def test_drawing_is_well_formed_escaped_and_repeatable() -> None:
@@ -77,7 +127,9 @@ def test_empty_graph_is_drawn() -> None:
 
 
 def test_text_shows_entities_attributes_and_relations() -> None:
-    assert graph_text(scene_graph(parse("A tall man holds no cup."))).splitlines() == [
+    assert graph_text(
+        scene_graph(parse("A tall man holds no cup."))
+    ).splitlines() == [
         "man [0]: tall",
         "    not holds -> cup [1]",
         "cup [1] (not there)",
@@ -89,12 +141,17 @@ def test_a_box_has_room_for_its_longest_line_and_all_its_rows() -> None:
     mention = Mention("Umbrella", (0, 8), 0)
     entity = Entity(0, "umbrella", "umbrella", (mention,), quantity="two")
     attributes = (Attribute(0, "wet", "wet", ((0, 1),), 0),)
-    ((_, _, width, height),) = boxes(graph_svg(SceneGraph("x", (entity,), attributes, ())))
+    ((_, _, width, height),) = boxes(
+        graph_svg(SceneGraph("x", (entity,), attributes, ()))
+    )
     assert width == round(len("two umbrella") * 6.6 + 18)
     assert height == 15 * 2 + 12
     ox = Entity(0, "ox", "ox", (Mention("ox", (0, 2), 0),))
     ((_, _, narrow, low),) = boxes(graph_svg(SceneGraph("x", (ox,), (), ())))
-    assert (narrow, low) == (round(3 * 6.6 + 18), 27)  # never narrower than three letters
+    assert (narrow, low) == (
+        round(3 * 6.6 + 18),
+        27,
+    )  # never narrower than three letters
 
 
 def test_a_single_box_stands_in_the_middle_of_its_picture() -> None:
@@ -108,7 +165,10 @@ def test_a_single_box_stands_in_the_middle_of_its_picture() -> None:
 
 
 def test_long_attributes_are_wrapped_before_22_letters() -> None:
-    assert _wrapped("covered with small green leaves") == ["covered with small", "green leaves"]
+    assert _wrapped("covered with small green leaves") == [
+        "covered with small",
+        "green leaves",
+    ]
     assert _wrapped("a" * 10 + " " + "b" * 11) == ["a" * 10 + " " + "b" * 11]
     assert _wrapped("a" * 10 + " " + "b" * 12) == ["a" * 10, "b" * 12]
     assert _wrapped("x" * 40) == ["x" * 40]
@@ -120,20 +180,31 @@ def test_connected_parts_keep_their_order() -> None:
     assert _parts(0, []) == []
 
 
-def test_denied_facts_are_struck_through_and_the_picture_has_a_frame_of_its_own() -> None:
+def test_denied_facts_are_struck_through_and_the_picture_has_a_frame_of_its_own() -> (
+    None
+):
     entities = (
-        Entity(0, "image", "image", (Mention("image", (0, 5), 0),), kind="picture"),
-        Entity(1, "dog", "dog", (Mention("dogs", (6, 10), 0),), polarity=False),
+        Entity(
+            0, "image", "image", (Mention("image", (0, 5), 0),), kind="picture"
+        ),
+        Entity(
+            1, "dog", "dog", (Mention("dogs", (6, 10), 0),), polarity=False
+        ),
     )
     root = ElementTree.fromstring(graph_svg(SceneGraph("x", entities, (), ())))
     space = "{http://www.w3.org/2000/svg}"
     told = {t.text: t.get("class") for t in root.iter(f"{space}text")}
     assert told == {"image": "n", "dogs": "n no"}
     framed = [g for g in root.iter(f"{space}g") if g.get("class") == "p"]
-    assert [t.text for g in framed for t in g.iter(f"{space}text")] == ["image"]
+    assert [t.text for g in framed for t in g.iter(f"{space}text")] == [
+        "image"
+    ]
     open_door = scene_graph(parse("The door is not open."))
     words = ElementTree.fromstring(graph_svg(open_door)).iter(f"{space}text")
-    assert {t.text: t.get("class") for t in words} == {"door": "n", "open": "a no"}
+    assert {t.text: t.get("class") for t in words} == {
+        "door": "n",
+        "open": "a no",
+    }
 
 
 def test_arrows_begin_and_end_at_the_border_of_their_boxes() -> None:
@@ -143,7 +214,9 @@ def test_arrows_begin_and_end_at_the_border_of_their_boxes() -> None:
         if p.get("class") == "e"
     )  # fmt: skip
     numbers = [float(n) for n in re.findall(r"-?\d+", path.get("d", ""))]
-    for (px, py), (x, y, w, h) in zip((numbers[:2], numbers[4:]), boxes(svg), strict=True):
+    for (px, py), (x, y, w, h) in zip(
+        (numbers[:2], numbers[4:]), boxes(svg), strict=True
+    ):
         assert x - 2 <= px <= x + w + 2
         assert y - 2 <= py <= y + h + 2
         gaps = (abs(px - x), abs(px - x - w), abs(py - y), abs(py - y - h))
@@ -152,27 +225,55 @@ def test_arrows_begin_and_end_at_the_border_of_their_boxes() -> None:
 
 def test_what_is_joined_is_drawn_nearer_than_what_is_not() -> None:
     def distance(joined: bool) -> float:
-        relations = (Relation(0, 1, "on", "on", ((0, 1),), 0, "preposition"),) if joined else ()
-        things = tuple(
-            Entity(i, "thing", "thing", (Mention("thing", (0, 1), 0),)) for i in range(2)
+        relations = (
+            (Relation(0, 1, "on", "on", ((0, 1),), 0, "preposition"),)
+            if joined
+            else ()
         )
-        more = (*relations, Relation(1, 2, "on", "on", ((0, 1),), 0, "preposition"))
-        far = (*things, Entity(2, "thing", "thing", (Mention("thing", (0, 1), 0),)))
+        things = tuple(
+            Entity(i, "thing", "thing", (Mention("thing", (0, 1), 0),))
+            for i in range(2)
+        )
+        more = (
+            *relations,
+            Relation(1, 2, "on", "on", ((0, 1),), 0, "preposition"),
+        )
+        far = (
+            *things,
+            Entity(2, "thing", "thing", (Mention("thing", (0, 1), 0),)),
+        )
         centres = [
             (x + w / 2, y + h / 2)
             for x, y, w, h in boxes(graph_svg(SceneGraph("x", far, (), more)))
         ]
-        return float(math.dist(centres[0], centres[1]) / math.dist(centres[0], centres[2]))
+        return float(
+            math.dist(centres[0], centres[1])
+            / math.dist(centres[0], centres[2])
+        )
 
     assert distance(True) < 1
 
 
-def test_relations_of_one_pair_are_written_below_each_other_at_one_arrow() -> None:
-    svg = graph_svg(scene_graph(parse("A man holds a cup. The man does not wash the cup.")))
+def test_relations_of_one_pair_are_written_below_each_other_at_one_arrow() -> (
+    None
+):
+    svg = graph_svg(
+        scene_graph(parse("A man holds a cup. The man does not wash the cup."))
+    )
     root = ElementTree.fromstring(svg)
-    labels = [t for t in root.iter("{http://www.w3.org/2000/svg}text") if t.get("class") == "r"]
+    labels = [
+        t
+        for t in root.iter("{http://www.w3.org/2000/svg}text")
+        if t.get("class") == "r"
+    ]
     assert [t.text for t in labels] == ["holds", "not wash"]
     assert len({t.get("x") for t in labels}) == 1
-    assert float(labels[1].get("y", 0)) - float(labels[0].get("y", 0)) == pytest.approx(12, abs=1)
-    arrows = [p for p in root.iter("{http://www.w3.org/2000/svg}path") if p.get("class") == "e"]
+    assert float(labels[1].get("y", 0)) - float(
+        labels[0].get("y", 0)
+    ) == pytest.approx(12, abs=1)
+    arrows = [
+        p
+        for p in root.iter("{http://www.w3.org/2000/svg}path")
+        if p.get("class") == "e"
+    ]
     assert len(arrows) == 1

@@ -43,7 +43,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
                  {"question": payload}),
         )  # fmt: skip
         outcomes.append(
-            ItemScore({"f1": number / 50, payload: 0.5}, units, payload, {"view": payload})
+            ItemScore(
+                {"f1": number / 50, payload: 0.5},
+                units,
+                payload,
+                {"view": payload},
+            )
         )
     name = f"metric{everything}"
     folder = tmp_path_factory.mktemp("hostile") / "run"
@@ -61,7 +66,9 @@ class Tags(HTMLParser):
         self.scripts = 0
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attrs: list[tuple[str, str | None]]
+    ) -> None:
         self.found.add(tag)
         self.scripts += tag == "script"
         for name, value in attrs:
@@ -90,15 +97,21 @@ def test_embedded_data_reads_back_as_it_was(report: Path) -> None:
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
 @pytest.mark.slow
-def test_no_payload_runs_or_reaches_out_in_a_browser(report: Path, tmp_path: Path) -> None:
+def test_no_payload_runs_or_reaches_out_in_a_browser(
+    report: Path, tmp_path: Path
+) -> None:
     with browser(tmp_path / "profile") as page:
         page.open(report.as_uri())
         n_items = page.evaluate("document.querySelectorAll('#list li').length")
         assert n_items == len(PAYLOADS)
         for metric in (0, 1):
-            page.evaluate(f"document.querySelectorAll('.tabs button')[{metric}].click()")
+            page.evaluate(
+                f"document.querySelectorAll('.tabs button')[{metric}].click()"
+            )
             for number in range(len(PAYLOADS)):
-                page.evaluate(f"document.querySelectorAll('#list a')[{number}].click()")
+                page.evaluate(
+                    f"document.querySelectorAll('#list a')[{number}].click()"
+                )
                 page.evaluate(
                     "for (const mark of document.querySelectorAll('#item .mark, #item li')) "
                     "mark.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}));"
@@ -108,7 +121,11 @@ def test_no_payload_runs_or_reaches_out_in_a_browser(report: Path, tmp_path: Pat
         shown = page.evaluate("document.querySelector('#item h3').textContent")
         assert any(payload[:12].strip("\x00") in shown for payload in PAYLOADS)
         assert page.evaluate("document.documentElement.dataset.owned") is None
-        outside = [url for url in page.requests if not url.startswith(("file:", "data:image/png"))]
+        outside = [
+            url
+            for url in page.requests
+            if not url.startswith(("file:", "data:image/png"))
+        ]
         assert outside == []
         assert page.problems == []
 
@@ -124,11 +141,17 @@ def test_the_browser_test_sees_a_payload_that_runs(tmp_path: Path) -> None:
 
 @pytest.mark.slow  # a browser
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
-def test_the_policy_alone_stops_a_payload_that_got_in(report: Path, tmp_path: Path) -> None:
+def test_the_policy_alone_stops_a_payload_that_got_in(
+    report: Path, tmp_path: Path
+) -> None:
     leaky = tmp_path / "leaky.html"
-    text = report.read_text(encoding="utf-8").replace("<h1>", f"<h1>{PAYLOADS[0]}{PAYLOADS[5]}", 1)
+    text = report.read_text(encoding="utf-8").replace(
+        "<h1>", f"<h1>{PAYLOADS[0]}{PAYLOADS[5]}", 1
+    )
     leaky.write_text(text, encoding="utf-8")
     with browser(tmp_path / "profile") as page:
         page.open(leaky.as_uri())
         assert page.evaluate("document.documentElement.dataset.owned") is None
-        assert any("Content Security Policy" in problem for problem in page.problems)
+        assert any(
+            "Content Security Policy" in problem for problem in page.problems
+        )

@@ -33,7 +33,9 @@ class Outline(HTMLParser):
         self._inside: list[str] = []
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attrs: list[tuple[str, str | None]]
+    ) -> None:
         self.tags.append((tag, dict(attrs)))
         if tag in ("script", "style"):
             self._inside.append(tag)
@@ -52,12 +54,18 @@ def element(page: str, start: str, end: str) -> str:
 
 
 def data_of(page: str) -> Any:
-    return json.loads(element(page, '<script type="application/json" id="data">', "</script>"))
+    return json.loads(
+        element(
+            page, '<script type="application/json" id="data">', "</script>"
+        )
+    )
 
 
 @pytest.fixture
 def page(tmp_path: Path) -> str:
-    return write_report(lemon_run(tmp_path / "run")).read_text(encoding="utf-8")
+    return write_report(lemon_run(tmp_path / "run")).read_text(
+        encoding="utf-8"
+    )
 
 
 def test_report_lies_in_the_run_unless_told_otherwise(tmp_path: Path) -> None:
@@ -77,30 +85,50 @@ def test_equal_runs_give_equal_pages_wherever_they_lie(tmp_path: Path) -> None:
 
 def test_page_refers_to_nothing_outside_itself(page: str) -> None:
     for _, attributes in Outline(page).tags:
-        for name in ("src", "href", "xlink:href", "srcset", "action", "data", "poster"):
+        for name in (
+            "src",
+            "href",
+            "xlink:href",
+            "srcset",
+            "action",
+            "data",
+            "poster",
+        ):
             assert (attributes.get(name) or "#").startswith("#")
     assert "url(" not in page
     assert "@import" not in page
 
 
-def test_policy_allows_exactly_the_script_and_the_style_of_the_page(page: str) -> None:
+def test_policy_allows_exactly_the_script_and_the_style_of_the_page(
+    page: str,
+) -> None:
     def hash_of(text: str) -> str:
         digest = hashlib.sha256(text.encode()).digest()
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
-    policy = element(page, 'http-equiv="Content-Security-Policy" content="', '"')
+    policy = element(
+        page, 'http-equiv="Content-Security-Policy" content="', '"'
+    )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     assert rules["style-src"] == hash_of(element(page, "<style>", "</style>"))
-    assert rules["script-src"] == hash_of(element(page, "<script>", "</script>"))
+    assert rules["script-src"] == hash_of(
+        element(page, "<script>", "</script>")
+    )
     assert rules["img-src"] == "data:"
     assert rules["base-uri"] == rules["form-action"] == "'none'"
     for tag, attributes in Outline(page).tags:
-        inline = [name for name in attributes if name.startswith("on") or name == "style"]
+        inline = [
+            name
+            for name in attributes
+            if name.startswith("on") or name == "style"
+        ]
         assert not inline, (tag, inline)
 
 
-def test_summary_shows_means_intervals_counts_and_signature(tmp_path: Path) -> None:
+def test_summary_shows_means_intervals_counts_and_signature(
+    tmp_path: Path,
+) -> None:
     items = lemons(4)
     outcomes: list[Outcome] = [
         ItemScore({"f1": 0.25}),
@@ -109,7 +137,9 @@ def test_summary_shows_means_intervals_counts_and_signature(tmp_path: Path) -> N
         ItemFailure("ItemError", "the candidate is empty"),
     ]
     run = write_run(tmp_path / "run", items, {"posh": outcomes})
-    text = " ".join(Outline(write_report(run).read_text(encoding="utf-8")).text.split())
+    text = " ".join(
+        Outline(write_report(run).read_text(encoding="utf-8")).text.split()
+    )
     assert "0.500 mean f1, higher is better" in text  # (0.25 + 0.5 + 0.75) / 3
     assert "3 scored, 1 failed" in text
     assert "1 the candidate is empty" in text
@@ -121,16 +151,29 @@ def test_groups_have_their_own_means_best_first(tmp_path: Path) -> None:
     outcomes = [ItemScore({"f1": value}) for value in (0.1, 0.6, 0.3, 0.8)]
     run = write_run(tmp_path / "run", items, {"posh": outcomes})
     page = write_report(run).read_text(encoding="utf-8")
-    table = element(element(page, '<table class="group">', "</table>"), "<tbody>", "</tbody>")
+    table = element(
+        element(page, '<table class="group">', "</table>"),
+        "<tbody>",
+        "</tbody>",
+    )
     cells = re.findall(r">([^<>\s][^<>]*)</(?:bdi|td)>", table)
     assert cells[0] == "b"
     assert "0.700" in cells[:4]  # (0.6 + 0.8) / 2
     assert cells[cells.index("a") :][2] == "0.200"  # (0.1 + 0.3) / 2
 
 
-def test_worst_items_come_first_and_no_item_is_both_worst_and_best(page: str) -> None:
+def test_worst_items_come_first_and_no_item_is_both_worst_and_best(
+    page: str,
+) -> None:
     links = re.findall(r'href="#item-(\d+)"', page)
-    assert links == ["0", "1", "2", "5", "4", "3"]  # scores rise with the position
+    assert links == [
+        "0",
+        "1",
+        "2",
+        "5",
+        "4",
+        "3",
+    ]  # scores rise with the position
 
 
 def test_lower_is_better_turns_worst_and_best_around(tmp_path: Path) -> None:
@@ -150,35 +193,65 @@ def test_item_data_carries_texts_units_and_the_matrix(page: str) -> None:
     assert [unit["verdict"] for unit in outcome["units"][:3]] == [
         "out of order", "match", "unmatched",
     ]  # fmt: skip
-    assert sum(length for length, *_ in outcome["candidate"]) == len(item["candidate"])
+    assert sum(length for length, *_ in outcome["candidate"]) == len(
+        item["candidate"]
+    )
     view = outcome["view"]
-    assert (view["rows"], view["columns"], view["matches"]["precision"]) == (3, 3, [2, 1, 0])
+    assert (view["rows"], view["columns"], view["matches"]["precision"]) == (
+        3,
+        3,
+        [2, 1, 0],
+    )
     cells = list(base64.b64decode(str(view["cells"])))
     # similarities 0.1 0.2 0.9 / 0.3 0.6 0.1 / 0.3 0.2 0.0 on a scale from 0 to 0.9 to 255
     assert cells == [28, 57, 255, 85, 170, 28, 85, 57, 0]
     assert view["units"] == {"candidate": [0, 1, 2], "reference": [3, 4, 5]}
 
 
-def test_a_unit_that_is_not_sure_has_its_words_and_is_not_counted(tmp_path: Path) -> None:
+def test_a_unit_that_is_not_sure_has_its_words_and_is_not_counted(
+    tmp_path: Path,
+) -> None:
     units = tuple(
-        Unit("attribute", word, "candidate", ((at, at + 3),), 0.0, "unstated", None, detail)
+        Unit(
+            "attribute",
+            word,
+            "candidate",
+            ((at, at + 3),),
+            0.0,
+            "unstated",
+            None,
+            detail,
+        )
         for word, at, detail in (("red", 2, {}), ("old", 6, {"unsure": True}))
     )
     item = Item("a", "A red old dog.", ("A dog.",))
-    run = write_run(tmp_path / "run", [item], {"posh": [ItemScore({"f1": 0.5}, units)]})
-    (outcome,) = data_of(write_report(run).read_text(encoding="utf-8"))["items"][0]["outcomes"]
+    run = write_run(
+        tmp_path / "run", [item], {"posh": [ItemScore({"f1": 0.5}, units)]}
+    )
+    (outcome,) = data_of(write_report(run).read_text(encoding="utf-8"))[
+        "items"
+    ][0]["outcomes"]
     assert [unit.get("text") for unit in outcome["units"]] == [None, "old"]
-    assert [piece for piece in outcome["candidate"] if len(piece) > 1] == [[3, 0]]
+    assert [piece for piece in outcome["candidate"] if len(piece) > 1] == [
+        [3, 0]
+    ]
     (verdict,) = outcome["verdicts"]
     assert (verdict["name"], verdict["count"]) == ("unstated", 1)
 
 
-def test_title_is_the_name_of_the_file_and_its_path_stands_below(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [], {"vcs": []}, source="some/folder/captions.jsonl")
+def test_title_is_the_name_of_the_file_and_its_path_stands_below(
+    tmp_path: Path,
+) -> None:
+    run = write_run(
+        tmp_path / "run", [], {"vcs": []}, source="some/folder/captions.jsonl"
+    )
     page = write_report(run).read_text(encoding="utf-8")
     assert "<title>captions.jsonl · beholder</title>" in page
     assert (
-        element(page, '<section id="about">', "</section>").count("some/folder/captions.jsonl") == 1
+        element(page, '<section id="about">', "</section>").count(
+            "some/folder/captions.jsonl"
+        )
+        == 1
     )
 
 
@@ -195,9 +268,14 @@ def test_lengths_of_pieces_count_as_a_browser_counts(tmp_path: Path) -> None:
     text = "😀 cat"  # one character, two UTF-16 units
     unit = Unit("entity", "cat", "candidate", ((2, 5),), 1.0, "match")
     item = Item("1", text, ("cat",))
-    run = write_run(tmp_path / "run", [item], {"posh": [ItemScore({"f1": 1.0}, (unit,))]})
+    run = write_run(
+        tmp_path / "run", [item], {"posh": [ItemScore({"f1": 1.0}, (unit,))]}
+    )
     page = write_report(run).read_text(encoding="utf-8")
-    assert data_of(page)["items"][0]["outcomes"][0]["candidate"] == [[3], [3, 0]]
+    assert data_of(page)["items"][0]["outcomes"][0]["candidate"] == [
+        [3],
+        [3, 0],
+    ]
 
 
 def test_large_run_embeds_a_choice_and_says_so(tmp_path: Path) -> None:
@@ -214,7 +292,9 @@ def test_large_run_embeds_a_choice_and_says_so(tmp_path: Path) -> None:
 
 
 def test_page_stays_small_however_long_the_texts_are(tmp_path: Path) -> None:
-    items = [Item(str(i), "word " * 5000, ("other " * 5000,)) for i in range(20)]
+    items = [
+        Item(str(i), "word " * 5000, ("other " * 5000,)) for i in range(20)
+    ]
     scores = [ItemScore({"f1": i / 20}) for i in range(20)]
     run = write_run(tmp_path / "run", items, {"posh": scores})
     with Store.read(run) as store:
@@ -225,9 +305,14 @@ def test_page_stays_small_however_long_the_texts_are(tmp_path: Path) -> None:
     assert len(data_of(smallest)["items"]) == 1
 
 
-def test_hundred_items_of_30_by_30_chunks_take_less_than_3_mb(tmp_path: Path) -> None:
+def test_hundred_items_of_30_by_30_chunks_take_less_than_3_mb(
+    tmp_path: Path,
+) -> None:
     rng = np.random.default_rng(0)
-    sentences = [f"Here stands the sentence of a text with number {i:02d}." for i in range(30)]
+    sentences = [
+        f"Here stands the sentence of a text with number {i:02d}."
+        for i in range(30)
+    ]
     text = " ".join(sentences)
     spans = [(i * (len(sentences[0]) + 1), i * (len(sentences[0]) + 1) + len(sentences[0]))
              for i in range(30)]  # fmt: skip
@@ -247,12 +332,16 @@ def test_hundred_items_of_30_by_30_chunks_take_less_than_3_mb(tmp_path: Path) ->
             "windows": {"precision": windows, "recall": windows},
             "matches": {"precision": matches, "recall": matches},
         }  # fmt: skip
-        scores.append(ItemScore({"vcs": float(rng.random())}, units, "", detail))
+        scores.append(
+            ItemScore({"vcs": float(rng.random())}, units, "", detail)
+        )
     run = write_run(tmp_path / "run", items, {"vcs": scores})
     assert write_report(run).stat().st_size < 3_000_000
 
 
-def test_a_huge_matrix_is_drawn_in_blocks_by_their_highest_cell(tmp_path: Path) -> None:
+def test_a_huge_matrix_is_drawn_in_blocks_by_their_highest_cell(
+    tmp_path: Path,
+) -> None:
     similarity = np.zeros((240, 2))
     similarity[7, 1] = 1.0  # in block 3 of two rows each
     windows = np.zeros((240, 2), dtype=int)
@@ -268,19 +357,25 @@ def test_a_huge_matrix_is_drawn_in_blocks_by_their_highest_cell(tmp_path: Path) 
     )  # fmt: skip
     assert view is not None
     assert (view["rows"], view["shape"]) == (240, [120, 2])
-    cells = np.frombuffer(base64.b64decode(str(view["cells"])), dtype=np.uint8).reshape(120, 2)
+    cells = np.frombuffer(
+        base64.b64decode(str(view["cells"])), dtype=np.uint8
+    ).reshape(120, 2)
     assert np.argwhere(cells).tolist() == [[3, 1]]
 
 
 def test_empty_run_is_a_page_that_says_so(tmp_path: Path) -> None:
-    page = write_report(write_run(tmp_path / "run", [], {"vcs": []})).read_text(encoding="utf-8")
+    page = write_report(
+        write_run(tmp_path / "run", [], {"vcs": []})
+    ).read_text(encoding="utf-8")
     assert "This run has no items." in page
     assert "nothing was scored" in page
 
 
 def test_run_with_failures_only_gives_their_reasons(tmp_path: Path) -> None:
     items = lemons(3)
-    failures = [ItemFailure("ItemError", "the candidate is empty") for _ in items]
+    failures = [
+        ItemFailure("ItemError", "the candidate is empty") for _ in items
+    ]
     run = write_run(tmp_path / "run", items, {"vcs": failures})
     page = write_report(run).read_text(encoding="utf-8")
     assert "nothing was scored" in page
@@ -292,27 +387,50 @@ def test_run_with_failures_only_gives_their_reasons(tmp_path: Path) -> None:
 
 def test_interrupted_run_shows_what_is_finished(tmp_path: Path) -> None:
     items = lemons(3)
-    outcomes = [sentence_score(items[0], 0.5), None, sentence_score(items[2], 0.25)]
-    run = write_run(tmp_path / "run", items, {"vcs": outcomes}, status="interrupted")
+    outcomes = [
+        sentence_score(items[0], 0.5),
+        None,
+        sentence_score(items[2], 0.25),
+    ]
+    run = write_run(
+        tmp_path / "run", items, {"vcs": outcomes}, status="interrupted"
+    )
     page = write_report(run).read_text(encoding="utf-8")
     assert "not complete (status: interrupted)" in page
     assert "no mean yet" in page
     assert data_of(page)["items"][1]["outcomes"] == [None]
 
 
-def test_several_metrics_and_references_each_have_their_place(tmp_path: Path) -> None:
-    items = [Item("1", "A cat sleeps here.", ("A dog runs there.", "A cat sleeps over there."))]
+def test_several_metrics_and_references_each_have_their_place(
+    tmp_path: Path,
+) -> None:
+    items = [
+        Item(
+            "1",
+            "A cat sleeps here.",
+            ("A dog runs there.", "A cat sleeps over there."),
+        )
+    ]
     aligned = sentence_score(items[0], 0.5, reference_index=1)
-    run = write_run(tmp_path / "run", items, {"vcs": [aligned], "posh": [ItemScore({"f1": 1.0})]})
+    run = write_run(
+        tmp_path / "run",
+        items,
+        {"vcs": [aligned], "posh": [ItemScore({"f1": 1.0})]},
+    )
     page = write_report(run).read_text(encoding="utf-8")
     assert page.count('<section class="metric"') == 2
     first, second = data_of(page)["items"][0]["outcomes"]
-    assert [len(pieces) for pieces in first["references"]] == [1, 3]  # marked in the second only
+    assert [len(pieces) for pieces in first["references"]] == [
+        1,
+        3,
+    ]  # marked in the second only
     assert first["view"]["reference"] == 1
     assert second["values"] == {"f1": 1.0}
 
 
-def test_limit_leaves_out_items_that_the_store_has_beyond_it(tmp_path: Path) -> None:
+def test_limit_leaves_out_items_that_the_store_has_beyond_it(
+    tmp_path: Path,
+) -> None:
     run = lemon_run(tmp_path / "run")
     log = json.loads((run / "run.json").read_text(encoding="utf-8"))
     log["data"]["n_items"] = 2

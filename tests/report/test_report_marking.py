@@ -12,7 +12,9 @@ from beholder.visible import visible
 
 def test_nested_and_crossing_spans_are_cut_at_every_border() -> None:
     # "a tall man holds": 0..6 "a tall", 0..10 "a tall man", 7..16 "man holds"
-    found = pieces("a tall man holds", [(0, (0, 10)), (1, (2, 6)), (2, (7, 16))])
+    found = pieces(
+        "a tall man holds", [(0, (0, 10)), (1, (2, 6)), (2, (7, 16))]
+    )
     assert found == [
         Piece("a ", (0,)),
         Piece("tall", (0, 1)),
@@ -27,7 +29,9 @@ def test_wider_unit_comes_first_whatever_the_order_of_units() -> None:
 
 
 def test_what_lies_outside_the_text_or_is_empty_marks_nothing() -> None:
-    assert pieces("abc", [(0, (2, 2)), (1, (5, 9)), (2, (-4, 0))]) == [Piece("abc")]
+    assert pieces("abc", [(0, (2, 2)), (1, (5, 9)), (2, (-4, 0))]) == [
+        Piece("abc")
+    ]
     assert pieces("abc", [(0, (2, 99))]) == [Piece("ab"), Piece("c", (0,))]
     assert pieces("", [(0, (0, 3))]) == []
 
@@ -44,7 +48,11 @@ def test_pieces_join_to_the_text_and_cover_as_each_character_says(
     at = 0
     for piece in found:
         for place in range(at, at + len(piece.text)):
-            covering = {key for key, (start, end) in enumerate(spans) if start <= place < end}
+            covering = {
+                key
+                for key, (start, end) in enumerate(spans)
+                if start <= place < end
+            }
             assert set(piece.units) == covering
         at += len(piece.text)
 
@@ -74,5 +82,17 @@ def test_control_characters_become_pictures_of_the_same_length() -> None:
 
 def test_what_is_not_sure_is_not_marked() -> None:
     sure = Unit("entity", "cat", "candidate", ((0, 3),), 0.0, "unstated")
-    unsure = Unit("entity", "red", "candidate", ((4, 7),), 0.0, "unstated", None, {"unsure": True})
-    assert mark("cat red", [sure, unsure], "candidate") == [Piece("cat", (0,)), Piece(" red")]
+    unsure = Unit(
+        "entity",
+        "red",
+        "candidate",
+        ((4, 7),),
+        0.0,
+        "unstated",
+        None,
+        {"unsure": True},
+    )
+    assert mark("cat red", [sure, unsure], "candidate") == [
+        Piece("cat", (0,)),
+        Piece(" red"),
+    ]

@@ -40,13 +40,23 @@ def test_ticks_are_round_and_enclose_the_range() -> None:
 
 @pytest.mark.parametrize(
     ("most", "expected"),
-    [(1, [0, 1]), (3, [0, 1, 2, 3]), (7, [0, 5, 10]), (40, [0, 20, 40]), (41, [0, 20, 40, 60])],
+    [
+        (1, [0, 1]),
+        (3, [0, 1, 2, 3]),
+        (7, [0, 5, 10]),
+        (40, [0, 20, 40]),
+        (41, [0, 20, 40, 60]),
+    ],
 )
-def test_counts_have_whole_ticks_that_reach_the_highest_bar(most: int, expected: list[int]) -> None:
+def test_counts_have_whole_ticks_that_reach_the_highest_bar(
+    most: int, expected: list[int]
+) -> None:
     assert count_ticks(most) == expected
 
 
-def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> None:
+def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> (
+    None
+):
     scores = np.array([0.0, 0.1, 0.1, 0.5, 0.99, 1.0])
     chart = charts.histogram(ValueLog("f1", low=0.0, high=1.0), scores)
     assert sum(bar.count for bar in chart.bars) == 6
@@ -86,10 +96,15 @@ def test_scores_that_are_level_but_for_rounding_are_one_bar(
     assert max(heights) == 1.0
 
 
-def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> None:
+def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> (
+    None
+):
     scores = np.array([0.41, 0.42, 0.44, 0.45])
     labels = [
-        text for _, text in charts.histogram(ValueLog("f1", low=0.0, high=1.0), scores).x_ticks
+        text
+        for _, text in charts.histogram(
+            ValueLog("f1", low=0.0, high=1.0), scores
+        ).x_ticks
     ]
     assert labels == ["0.41", "0.42", "0.43", "0.44", "0.45"]
 
@@ -101,7 +116,9 @@ def test_range_bar_places_mean_and_interval_in_percent() -> None:
 
 
 def test_scores_outside_the_stated_bounds_widen_the_scale() -> None:
-    assert charts.scale(ValueLog("sas", low=0.0, high=1.0), np.array([0.2, 1.3])) == (0.0, 1.3)
+    assert charts.scale(
+        ValueLog("sas", low=0.0, high=1.0), np.array([0.2, 1.3])
+    ) == (0.0, 1.3)
     assert charts.scale(ValueLog("elo"), np.array([5.0, 5.0])) == (4.5, 5.5)
 
 
@@ -117,7 +134,9 @@ def test_even_sample_keeps_its_distance() -> None:
     assert spread(3, 5) == [0, 1, 2]
 
 
-def test_good_units_grow_with_their_score_and_bad_ones_with_what_is_missing() -> None:
+def test_good_units_grow_with_their_score_and_bad_ones_with_what_is_missing() -> (
+    None
+):
     def unit(verdict: str, score: float | None) -> Unit:
         return Unit("entity", "cat", "candidate", (), score, verdict)
 
@@ -127,18 +146,42 @@ def test_good_units_grow_with_their_score_and_bad_ones_with_what_is_missing() ->
     assert strength(unit("omission", None)) == 0.5
 
 
-def test_mistakes_come_before_omissions_and_good_units_are_not_notable() -> None:
-    verdicts = ["match", "out_of_order", "omission", None, "mistake", "some new word"]
+def test_mistakes_come_before_omissions_and_good_units_are_not_notable() -> (
+    None
+):
+    verdicts = [
+        "match",
+        "out_of_order",
+        "omission",
+        None,
+        "mistake",
+        "some new word",
+    ]
     assert by_tone(verdicts)[:3] == ["mistake", "omission", "out_of_order"]
     assert by_tone(verdicts)[-1] == "match"
-    units = [Unit("entity", str(v), "candidate", (), None, v) for v in verdicts]
-    assert [unit.verdict for unit in notable(units)] == ["mistake", "omission", "out_of_order"]
+    units = [
+        Unit("entity", str(v), "candidate", (), None, v) for v in verdicts
+    ]
+    assert [unit.verdict for unit in notable(units)] == [
+        "mistake",
+        "omission",
+        "out_of_order",
+    ]
     assert tone("some new word").name == "other"
 
 
 def test_findings_in_words_are_a_line_for_each_verdict() -> None:
-    verdicts = ["omission", *["out_of_order"] * 6, "match", "mistake", "mistake"]
-    units = [Unit("entity", f"{v[0]}{i}", "candidate", (), None, v) for i, v in enumerate(verdicts)]
+    verdicts = [
+        "omission",
+        *["out_of_order"] * 6,
+        "match",
+        "mistake",
+        "mistake",
+    ]
+    units = [
+        Unit("entity", f"{v[0]}{i}", "candidate", (), None, v)
+        for i, v in enumerate(verdicts)
+    ]
     assert in_words(units) == [
         "mistake: m8; m9",
         "omission: o0",
@@ -148,5 +191,8 @@ def test_findings_in_words_are_a_line_for_each_verdict() -> None:
 
 def test_what_is_under_another_unit_or_not_sure_is_no_finding() -> None:
     details: list[dict[str, Any]] = [{}, {"under": "dog"}, {"unsure": True}]
-    units = [Unit("entity", "cat", "candidate", (), None, "mistake", None, d) for d in details]
+    units = [
+        Unit("entity", "cat", "candidate", (), None, "mistake", None, d)
+        for d in details
+    ]
     assert notable(units) == units[:1]

@@ -17,7 +17,10 @@ ROWS = [
     {
         "id": "a",
         "candidate": "A tall man in a green hat holds a red cup.",
-        "references": ["A short man holds a blue cup on a bench.", "A man sits."],
+        "references": [
+            "A short man holds a blue cup on a bench.",
+            "A man sits.",
+        ],
         "group": {"system": "x"},
     },
     {
@@ -33,13 +36,17 @@ ROWS = [
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("posh")
     data = folder / "data.jsonl"
-    data.write_text("\n".join(json.dumps(row) for row in ROWS), encoding="utf-8")
+    data.write_text(
+        "\n".join(json.dumps(row) for row in ROWS), encoding="utf-8"
+    )
     beholder.score(data, metrics=["posh"], out=folder / "run")
     return write_report(folder / "run")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, report: Path) -> Iterator[Page]:
+def page(
+    tmp_path_factory: pytest.TempPathFactory, report: Path
+) -> Iterator[Page]:
     if EXECUTABLE is None:
         pytest.skip("needs Chromium")
     with browser(tmp_path_factory.mktemp("profile")) as made:
@@ -47,15 +54,23 @@ def page(tmp_path_factory: pytest.TempPathFactory, report: Path) -> Iterator[Pag
         yield made
 
 
-def test_both_graphs_are_drawn_and_the_second_reference_waits(page: Page) -> None:
-    assert page.evaluate("document.querySelectorAll('#item svg.graph').length") == 2
+def test_both_graphs_are_drawn_and_the_second_reference_waits(
+    page: Page,
+) -> None:
+    assert (
+        page.evaluate("document.querySelectorAll('#item svg.graph').length")
+        == 2
+    )
     names = page.evaluate(
         "[...document.querySelectorAll('svg.graph .name')].map(e => e.textContent)"
     )
     assert {"man", "hat", "cup", "bench"} <= set(names)
     page.evaluate("document.querySelector('.scenes details').open = true")
     page.evaluate("new Promise(done => setTimeout(done, 100))")
-    assert page.evaluate("document.querySelectorAll('#item svg.graph').length") == 3
+    assert (
+        page.evaluate("document.querySelectorAll('#item svg.graph').length")
+        == 3
+    )
     assert page.problems == []
 
 
@@ -68,7 +83,9 @@ def test_verdict_filter_fades_parts_of_the_graph(page: Page) -> None:
     assert page.evaluate(count) == 0
 
 
-def test_page_lists_wrong_attributes_and_missing_entities(report: Path) -> None:
+def test_page_lists_wrong_attributes_and_missing_entities(
+    report: Path,
+) -> None:
     text = report.read_text(encoding="utf-8")
     assert "Most frequent wrong attributes" in text
     assert "red bus (there: blue)" in text
@@ -77,7 +94,15 @@ def test_page_lists_wrong_attributes_and_missing_entities(report: Path) -> None:
 
 
 def test_findings_count_once_per_item_and_by_group() -> None:
-    wrong = Unit("attribute", "Red", "candidate", (), 0.1, "contradicted", detail={"of": "car"})
+    wrong = Unit(
+        "attribute",
+        "Red",
+        "candidate",
+        (),
+        0.1,
+        "contradicted",
+        detail={"of": "car"},
+    )
     right = Unit("attribute", "old", "candidate", (), 0.9, "match")
     scores = [(i, (wrong, wrong, right)) for i in range(3)]
     (found,) = frequent(scores, {"system": ["x", "y", "x"]})

@@ -42,10 +42,14 @@ SCORE = ItemScore(
 )
 
 
-def printed(item: Item, score: ItemScore, *, terminal: bool = False, width: int = 80) -> str:
+def printed(
+    item: Item, score: ItemScore, *, terminal: bool = False, width: int = 80
+) -> str:
     out = io.StringIO()
     system: Literal["standard"] | None = "standard" if terminal else None
-    console = Console(file=out, width=width, force_terminal=terminal, color_system=system)
+    console = Console(
+        file=out, width=width, force_terminal=terminal, color_system=system
+    )
     show(replace(score, item=item), console)
     return out.getvalue()
 
@@ -65,7 +69,9 @@ def test_show_prints_texts_values_and_notable_units_in_plain_text() -> None:
         *["red", "(there:", "black)"],
     ] in rows
     assert ["∅", "omission", "reference", "entity", "0.200", "mat"] in rows
-    assert ["✓", "match", "candidate"] not in [row[:3] for row in rows]  # nothing to look at
+    assert ["✓", "match", "candidate"] not in [
+        row[:3] for row in rows
+    ]  # nothing to look at
     assert "\x1b" not in text
 
 
@@ -77,7 +83,14 @@ def test_show_colours_the_most_specific_unit_on_a_terminal() -> None:
 
 def test_show_reads_no_markup_and_lets_no_escape_sequence_through() -> None:
     item = Item("1", "[bold]x[/bold] \x1b[2J\x07 [/nonsense]", ("[red]y",))
-    unit = Unit("[b]", "\x1b]0;owned\x07", "candidate", ((0, 6),), 0.5, "mis\x1b[31mtake")
+    unit = Unit(
+        "[b]",
+        "\x1b]0;owned\x07",
+        "candidate",
+        ((0, 6),),
+        0.5,
+        "mis\x1b[31mtake",
+    )
     text = printed(item, ItemScore({"[i]f1": 0.5}, (unit,), "\x1b[2Jsig"))
     assert "[bold]x[/bold] ␛[2J␇ [/nonsense]" in text
     assert "[i]f1" in text
@@ -85,12 +98,19 @@ def test_show_reads_no_markup_and_lets_no_escape_sequence_through() -> None:
 
 
 def test_show_puts_texts_side_by_side_where_there_is_room() -> None:
-    line = next(line for line in printed(ITEM, SCORE, width=140).splitlines() if "red cat" in line)
+    line = next(
+        line
+        for line in printed(ITEM, SCORE, width=140).splitlines()
+        if "red cat" in line
+    )
     assert "black cat" in line
 
 
 def test_show_lists_twenty_units_and_counts_the_rest() -> None:
-    units = tuple(Unit("entity", f"u{i}", "candidate", (), None, "mistake") for i in range(25))
+    units = tuple(
+        Unit("entity", f"u{i}", "candidate", (), None, "mistake")
+        for i in range(25)
+    )
     text = printed(ITEM, ItemScore({"f1": 0.0}, units))
     assert "u19" in text
     assert "u20" not in text
@@ -98,7 +118,9 @@ def test_show_lists_twenty_units_and_counts_the_rest() -> None:
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_summary_table_has_means_intervals_failures_and_signatures(tmp_path: Path) -> None:
+def test_summary_table_has_means_intervals_failures_and_signatures(
+    tmp_path: Path,
+) -> None:
     items = lemons(3)
     outcomes: list[Outcome] = [
         ItemScore({"f1": 0.25}),
@@ -107,11 +129,20 @@ def test_summary_table_has_means_intervals_failures_and_signatures(tmp_path: Pat
     ]
     run = write_run(tmp_path / "run", items, {"posh": outcomes})
     out = io.StringIO()
-    Console(file=out, width=100).print(TerminalTable(summary_table(manifest.read(run))))
+    Console(file=out, width=100).print(
+        TerminalTable(summary_table(manifest.read(run)))
+    )
     lines = out.getvalue().splitlines()
     at = lines.index("posh  2 scored, 1 failed")
     # two values: bootstrap means are 0.25, 0.5 or 0.75, so the interval is the range
-    assert lines[at + 1].split() == ["f1", "0.500", "0.250", "to", "0.750", "2"]
+    assert lines[at + 1].split() == [
+        "f1",
+        "0.500",
+        "0.250",
+        "to",
+        "0.750",
+        "2",
+    ]
     assert "posh: 1 failed: [b]no luck" in lines
     assert "posh|v:1|bs:1000|seed:12345" in lines
 
@@ -119,10 +150,16 @@ def test_summary_table_has_means_intervals_failures_and_signatures(tmp_path: Pat
 def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
     out = io.StringIO()
     items = lemons(1)
-    half = write_run(tmp_path / "half", items, {"vcs": [None]}, status="interrupted")
-    none = write_run(tmp_path / "none", items, {"vcs": [ItemFailure("E", "no luck")]})
+    half = write_run(
+        tmp_path / "half", items, {"vcs": [None]}, status="interrupted"
+    )
+    none = write_run(
+        tmp_path / "none", items, {"vcs": [ItemFailure("E", "no luck")]}
+    )
     for run in (half, none):
-        Console(file=out, width=80).print(TerminalTable(summary_table(manifest.read(run))))
+        Console(file=out, width=80).print(
+            TerminalTable(summary_table(manifest.read(run)))
+        )
     lines = out.getvalue().splitlines()
     assert "vcs  no result: run interrupted" in lines
     assert "vcs  0 scored, 1 failed" in lines
@@ -130,9 +167,12 @@ def test_summary_table_of_an_unfinished_or_failed_run(tmp_path: Path) -> None:
 
 
 def test_comparison_table_shows_signed_differences() -> None:
-    paired = PairedDifference(-0.05, Interval(-0.08, -0.02), 0.0004, 40, 40, "")
+    paired = PairedDifference(
+        -0.05, Interval(-0.08, -0.02), 0.0004, 40, 40, ""
+    )
     comparison = Comparison(
-        (Difference("vcs", "las", 0.5, 0.45, paired, 0.002),), (SubjectCounts("items", 40, 2, 0),)
+        (Difference("vcs", "las", 0.5, 0.45, paired, 0.002),),
+        (SubjectCounts("items", 40, 2, 0),),
     )
     out = io.StringIO()
     table = TerminalTable(differences(comparison, "runs/[a]", "runs/b"))
@@ -153,7 +193,9 @@ class Fragment(HTMLParser):
         self.text = ""
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attrs: list[tuple[str, str | None]]
+    ) -> None:
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
@@ -166,22 +208,44 @@ def test_notebook_marks_nested_units_inside_each_other() -> None:
     assert "A red cat sits." in fragment.text
     assert "A black cat sits on a mat." in fragment.text
     marks = [
-        attributes for tag, attributes in fragment.tags if tag == "span" and "title" in attributes
+        attributes
+        for tag, attributes in fragment.tags
+        if tag == "span" and "title" in attributes
     ]
     # "red" lies in both units, " cat" in the wider one, "mat" in the omission
     assert [str(mark["title"]).split(" ")[0] for mark in marks] == [
         "match", "mistake", "match", "omission",
     ]  # fmt: skip
     assert "contradiction: black" in str(marks[1]["title"])
-    assert "padding-bottom: 4px" in str(marks[0]["style"])  # below the line of "red"
+    assert "padding-bottom: 4px" in str(
+        marks[0]["style"]
+    )  # below the line of "red"
 
 
 def test_notebook_escapes_everything_and_needs_nothing_else() -> None:
     evil = "<script>alert(1)</script>\" onload='x' {{ 7*7 }}"
-    unit = Unit(evil, evil, "candidate", ((0, len(evil)),), 0.5, evil, None, {evil: evil})
-    wrong = Unit(evil, evil, "reference", ((0, 9),), 0.5, "mistake", 0, {evil: evil})
+    unit = Unit(
+        evil,
+        evil,
+        "candidate",
+        ((0, len(evil)),),
+        0.5,
+        evil,
+        None,
+        {evil: evil},
+    )
+    wrong = Unit(
+        evil, evil, "reference", ((0, 9),), 0.5, "mistake", 0, {evil: evil}
+    )
     fragment = Fragment(
-        to_html(ItemScore({evil: 0.5}, (unit, wrong), evil, item=Item(evil, evil, (evil,))))
+        to_html(
+            ItemScore(
+                {evil: 0.5},
+                (unit, wrong),
+                evil,
+                item=Item(evil, evil, (evil,)),
+            )
+        )
     )
     assert {tag for tag, _ in fragment.tags} <= {
         "div", "span", "table", "thead", "tbody", "tr", "th", "td", "code",
@@ -206,13 +270,19 @@ def test_a_score_without_its_item_shows_all_but_the_texts(
 
 
 def test_a_cell_has_one_number_of_decimals() -> None:
-    columns = (Column("mean", "mean", interval=True), Column("change", "change", "signed", True))
+    columns = (
+        Column("mean", "mean", interval=True),
+        Column("change", "change", "signed", True),
+    )
     row = {
         **{"mean": 9.99, "mean_low": 9.795, "mean_high": 10.2},
         **{"change": -2.5, "change_low": -12.25, "change_high": 0.125},
     }
     # The largest number of a cell decides: three decimals below 10, one below 1,000.
-    assert (show_cell(row, columns[0]), show_range(row, columns[0])) == ("10.0", "9.8 to 10.2")
+    assert (show_cell(row, columns[0]), show_range(row, columns[0])) == (
+        "10.0",
+        "9.8 to 10.2",
+    )
     assert show_cell(row, columns[1]) == "−2.5"
     assert show_range(row, columns[1]) == "−12.3 to +0.1"
 
@@ -222,4 +292,7 @@ def test_each_value_has_its_n(tmp_path: Path) -> None:
     outcomes = [ItemScore({"f1": 0.5}), ItemScore({"f1": 0.5, "recall": 1.0})]
     run = write_run(tmp_path / "run", lemons(2), {"m": outcomes})
     rows = summary_table(manifest.read(run)).rows
-    assert [(row["value"], row["n"]) for row in rows] == [("f1", 2), ("recall", 1)]
+    assert [(row["value"], row["n"]) for row in rows] == [
+        ("f1", 2),
+        ("recall", 1),
+    ]

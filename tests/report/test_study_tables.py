@@ -16,11 +16,28 @@ from msgspec import UNSET, Struct, UnsetType
 from rich.console import Console
 
 from beholder.records import Estimate, Interval
-from beholder.report.study_tables import TerminalTable, html, latex, show_cell, write_tables
+from beholder.report.study_tables import (
+    TerminalTable,
+    html,
+    latex,
+    show_cell,
+    write_tables,
+)
 from beholder.stats.correlation import Correlation
-from beholder.tables import Column, Table, columns_of, heading, keys, record_cells
+from beholder.tables import (
+    Column,
+    Table,
+    columns_of,
+    heading,
+    keys,
+    record_cells,
+)
 
-NAMES = ["accord.contradicted_rate", "vcs(rules='paper', lct=1).nas_l_precision", "日本語の指標"]
+NAMES = [
+    "accord.contradicted_rate",
+    "vcs(rules='paper', lct=1).nas_l_precision",
+    "日本語の指標",
+]
 TABLE = Table(
     name="agreement",
     title="A_title & more",
@@ -52,7 +69,9 @@ def printed(table: Table, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [200, 100, 80, 60])
-def test_names_are_whole_at_any_width_and_every_cell_is_there(width: int) -> None:
+def test_names_are_whole_at_any_width_and_every_cell_is_there(
+    width: int,
+) -> None:
     lines = printed(TABLE, width)
     for name in NAMES:
         row = [line for line in lines if line.startswith(name)]
@@ -67,26 +86,46 @@ def test_names_are_whole_at_any_width_and_every_cell_is_there(width: int) -> Non
 def test_columns_stand_beside_each_other_where_they_fit() -> None:
     lines = printed(TABLE, 200)
     assert sum(line.startswith(NAMES[0]) for line in lines) == 1
-    assert lines[1].split() == ["metric", "agreement", "95", "%", "interval", "share", "p", "n"]
+    assert lines[1].split() == [
+        "metric",
+        "agreement",
+        "95",
+        "%",
+        "interval",
+        "share",
+        "p",
+        "n",
+    ]
     assert all(len(line) <= 80 for line in printed(TABLE, 80))
 
 
 def test_a_value_and_its_interval_stay_together() -> None:
     metric, agreement, n = (TABLE.columns[at] for at in (1, 2, -2))
     table = Table("t", "", (metric, n, agreement), TABLE.rows[:1])
-    heads = [line.split() for line in printed(table, len(NAMES[0]) + 28) if "metric" in line]
-    assert heads == [["metric", "n"], ["metric", "agreement", "95", "%", "interval"]]
+    heads = [
+        line.split()
+        for line in printed(table, len(NAMES[0]) + 28)
+        if "metric" in line
+    ]
+    assert heads == [
+        ["metric", "n"],
+        ["metric", "agreement", "95", "%", "interval"],
+    ]
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
     assert "note" not in printed(TABLE, 200)[1].split()
 
 
-LONG = "response(judge=reviewer('m', bias=0.4, noise=0.3), orders=2, image=False)"
+LONG = (
+    "response(judge=reviewer('m', bias=0.4, noise=0.3), orders=2, image=False)"
+)
 
 
 @pytest.mark.parametrize(("by", "indent"), [("set", "  "), ("", "")])
-def test_names_that_leave_no_room_stand_above_their_rows(by: str, indent: str) -> None:
+def test_names_that_leave_no_room_stand_above_their_rows(
+    by: str, indent: str
+) -> None:
     columns = TABLE.columns if by else TABLE.columns[1:]
     row = {**TABLE.rows[0], "metric": LONG, "found": -0.25}
     lines = printed(Table("t", "", columns, (row,), by=by), 75)
@@ -94,13 +133,30 @@ def test_names_that_leave_no_room_stand_above_their_rows(by: str, indent: str) -
     assert lines[0] == f"{indent}metric"
     assert lines[-3] == f"{indent}{LONG}"
     assert heads == ["agreement", "95", "%", "interval", "share", "p", "n"]
-    assert cells == ["−0.250", "−0.500", "to", "0.125", "12.3", "%", "<", "0.001", "12,345"]
-    assert lines[1].index("agreement") + len("agreement") == lines[-2].index("−0.250") + 6
+    assert cells == [
+        "−0.250",
+        "−0.500",
+        "to",
+        "0.125",
+        "12.3",
+        "%",
+        "<",
+        "0.001",
+        "12,345",
+    ]
+    assert (
+        lines[1].index("agreement") + len("agreement")
+        == lines[-2].index("−0.250") + 6
+    )
     assert ("first" in lines) is bool(by)
 
 
-def test_names_stand_beside_their_rows_as_long_as_the_widest_column_fits() -> None:
-    table = Table("t", "", TABLE.columns[1:], ({**TABLE.rows[0], "metric": LONG},))
+def test_names_stand_beside_their_rows_as_long_as_the_widest_column_fits() -> (
+    None
+):
+    table = Table(
+        "t", "", TABLE.columns[1:], ({**TABLE.rows[0], "metric": LONG},)
+    )
     widest = len("−0.500 to 0.125")
     beside = printed(table, len(LONG) + 2 + widest)
     # value; interval; share and p; n
@@ -111,17 +167,29 @@ def test_names_stand_beside_their_rows_as_long_as_the_widest_column_fits() -> No
 
 def test_a_name_that_is_longer_than_the_console_is_whole() -> None:
     out = io.StringIO()
-    table = Table("t", "", TABLE.columns, ({**TABLE.rows[0], "metric": LONG, "set": LONG[::-1]},))
+    table = Table(
+        "t",
+        "",
+        TABLE.columns,
+        ({**TABLE.rows[0], "metric": LONG, "set": LONG[::-1]},),
+    )
     for by in ("", "set"):
         Console(file=out, width=40).print(
-            TerminalTable(Table("t", "", table.columns, table.rows, by=by)), crop=False
+            TerminalTable(Table("t", "", table.columns, table.rows, by=by)),
+            crop=False,
         )
     # two tables, each in two parts: value, interval and share; p and n
     assert out.getvalue().count(LONG) == out.getvalue().count(LONG[::-1]) == 4
 
 
 def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
-    table = Table("t", "t", (TABLE.columns[0], TABLE.columns[2]), ({"set": "first"},), by="set")
+    table = Table(
+        "t",
+        "t",
+        (TABLE.columns[0], TABLE.columns[2]),
+        ({"set": "first"},),
+        by="set",
+    )
     assert [line for line in printed(table, 80) if line] == ["t", "first"]
 
 
@@ -137,7 +205,9 @@ def test_a_table_whose_columns_say_nothing_has_its_group_alone() -> None:
         ("percent", 0.5714, "57.1 %"),
     ],
 )
-def test_numbers_have_as_many_decimals_as_their_kind(kind: Any, value: float, shown: str) -> None:
+def test_numbers_have_as_many_decimals_as_their_kind(
+    kind: Any, value: float, shown: str
+) -> None:
     assert show_cell({"x": value}, Column("x", "x", kind)) == shown
 
 
@@ -148,37 +218,64 @@ def test_a_page_draws_values_on_their_scale_and_marks_failures() -> None:
         Column("bad", "bad", "failed"),
     )
     rows = (
-        {"name": "a", "value": 0.5, "value_low": 0.0, "value_high": 0.8, "bad": 3},
+        {
+            "name": "a",
+            "value": 0.5,
+            "value_low": 0.0,
+            "value_high": 0.8,
+            "bad": 3,
+        },
         {"name": "b", "value": -1.0, "bad": 0},
         {"name": "c", "value": None},
     )
     page = str(html(Table("t", "t", columns, rows)))
     # on a scale of 2 from -1: 0.5 is at 75 %, the interval from 50 % to 90 %, -1 at the left end
     assert re.findall(r'class="mean" x="([^"]+)"', page) == ["74.6", "0"]
-    assert re.findall(r'class="interval" x="([^"]+)" y="3" width="([^"]+)"', page) == [
-        ("50.0", "40.0")
-    ]
+    assert re.findall(
+        r'class="interval" x="([^"]+)" y="3" width="([^"]+)"', page
+    ) == [("50.0", "40.0")]
     assert page.count("on its scale") == 1
     assert re.findall(r'class="num failed">(.*?)<', page) == ["3"]
-    assert re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', page) == ["a", "b", "c"]
+    assert re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', page) == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
-def test_a_page_escapes_everything_and_repeats_group_names_for_those_who_listen() -> None:
+def test_a_page_escapes_everything_and_repeats_group_names_for_those_who_listen() -> (
+    None
+):
     hostile = "<script>alert(1)</script>"
     row = {**TABLE.rows[0], "set": hostile, "metric": hostile}
-    table = Table("t", "t", TABLE.columns, (row, row), (hostile,), "set", {hostile: hostile})
+    table = Table(
+        "t",
+        "t",
+        TABLE.columns,
+        (row, row),
+        (hostile,),
+        "set",
+        {hostile: hostile},
+    )
     page = str(html(table))
     assert "<script" not in page
-    assert page.count("&lt;script&gt;") == 6  # twice two names, beside the group, the note
+    assert (
+        page.count("&lt;script&gt;") == 6
+    )  # twice two names, beside the group, the note
     assert page.count('class="unseen"') == 1
 
 
 def test_a_paper_gets_booktabs_with_special_characters_escaped() -> None:
     text = latex(TABLE)
-    assert r"\caption{A\_title \& more. 50 \% of \textless{}b\textgreater{}texts" in text
+    assert (
+        r"\caption{A\_title \& more. 50 \% of \textless{}b\textgreater{}texts"
+        in text
+    )
     assert r"\{more\}" in text
     signs = Table("t", "≥ 0.6, a → b ⚠", TABLE.columns, TABLE.rows)
-    assert r"\caption{$\geq$ 0.6, a $\rightarrow$ b $\triangle$.}" in latex(signs)
+    assert r"\caption{$\geq$ 0.6, a $\rightarrow$ b $\triangle$.}" in latex(
+        signs
+    )
     assert (
         r"first & accord.contradicted\_rate & 0.000 [$-$0.500 to 0.125] & 12.3 \% &"
         r" \textless{} 0.001 & 12,345 \\" in text
@@ -189,7 +286,11 @@ def test_a_paper_gets_booktabs_with_special_characters_escaped() -> None:
 
 def test_files_hold_all_digits(tmp_path: Path) -> None:
     written = write_tables([TABLE], tmp_path / "tables")
-    assert [path.name for path in written] == ["agreement.csv", "agreement.json", "agreement.tex"]
+    assert [path.name for path in written] == [
+        "agreement.csv",
+        "agreement.json",
+        "agreement.tex",
+    ]
     with written[0].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows[1]["found"] == "-0.25"
@@ -208,20 +309,35 @@ class Gap:
 
     where: Annotated[str, heading("set", "text")]
     hidden: int
-    mean: Annotated[Estimate | None, heading("mean", "hundredths", interval=True)]
+    mean: Annotated[
+        Estimate | None, heading("mean", "hundredths", interval=True)
+    ]
     rho: Annotated[Correlation, heading("Spearman", interval=True)]
-    share: Annotated[float, heading("share", "percent", interval=True, scale=(0.0, 1.0))]
+    share: Annotated[
+        float, heading("share", "percent", interval=True, scale=(0.0, 1.0))
+    ]
     share_interval: tuple[float, float] | None
     change: Annotated[float, heading("change", "signed", interval=True)]
     interval: tuple[float, float] | None
 
 
-RHO = Correlation("spearman", 0.5, Interval(0.25, 0.75), 0.04, n=9, n_clusters=9)
+RHO = Correlation(
+    "spearman", 0.5, Interval(0.25, 0.75), 0.04, n=9, n_clusters=9
+)
 
 
 def test_fields_of_a_record_are_columns_and_cells() -> None:
     rows = [
-        Gap("a", 1, Estimate(2.0, Interval(1.0, 3.0), 9), RHO, 0.5, None, 0.1, (0.0, 0.2)),
+        Gap(
+            "a",
+            1,
+            Estimate(2.0, Interval(1.0, 3.0), 9),
+            RHO,
+            0.5,
+            None,
+            0.1,
+            (0.0, 0.2),
+        ),
         Gap("b", 2, None, RHO, 0.5, (0.4, 0.6), 0.1, None),
     ]
     table = Table.from_records(
@@ -244,8 +360,16 @@ def test_fields_of_a_record_are_columns_and_cells() -> None:
         Column("last", "last"),
     )
     assert (table.notes, table.by) == (("two rows",), "where")
-    shown = [{name: row.get(name) for name in keys(table)} for row in table.rows]
-    both = {"first": None, "rho": 0.5, "rho_low": 0.25, "rho_high": 0.75, "last": None}
+    shown = [
+        {name: row.get(name) for name in keys(table)} for row in table.rows
+    ]
+    both = {
+        "first": None,
+        "rho": 0.5,
+        "rho_low": 0.25,
+        "rho_high": 0.75,
+        "last": None,
+    }
     assert shown[0] == both | {
         **{"where": "a", "mean": 2.0, "mean_low": 1.0, "mean_high": 3.0},
         **{"share": 0.5, "share_low": None, "share_high": None},
@@ -276,7 +400,9 @@ class FurtherStored(Stored, frozen=True, kw_only=True):
 
 def test_records_of_files_are_rows_too_and_may_have_further_cells() -> None:
     stored = msgspec.convert({"n": 3, "gain": 1.0, "gain_low": 0.5}, Stored)
-    table = Table.from_records("a", "", Stored, [stored, record_cells(Stored()) | {"more": 1}])
+    table = Table.from_records(
+        "a", "", Stored, [stored, record_cells(Stored()) | {"more": 1}]
+    )
     assert table.rows == (
         {"n": 3, "gain": 1.0, "gain_low": 0.5, "gain_high": None},
         {"n": 0, "gain": None, "gain_low": None, "gain_high": None, "more": 1},
@@ -306,11 +432,21 @@ class Agreed(Struct, frozen=True, kw_only=True):
 
 def test_reasons_of_records_and_of_their_values_are_notes_once() -> None:
     rows = [
-        Rated(mean=1.0, reason="too few pictures", change=Estimate(0.5, None, 2, "too few pairs")),
+        Rated(
+            mean=1.0,
+            reason="too few pictures",
+            change=Estimate(0.5, None, 2, "too few pairs"),
+        ),
         Rated(mean=2.0, reason="too few pictures"),
         Rated(mean=3.0, interval=(2.0, 4.0)),
     ]
     table = Table.from_records("rated", "", Rated, rows, ["First."])
-    assert table.shown_notes() == ("First.", "too few pairs.", "too few pictures.")
-    apart = Table.from_records("agreed", "", Agreed, [Agreed(agreement=None, reason="no labels")])
+    assert table.shown_notes() == (
+        "First.",
+        "too few pairs.",
+        "too few pictures.",
+    )
+    apart = Table.from_records(
+        "agreed", "", Agreed, [Agreed(agreement=None, reason="no labels")]
+    )
     assert apart.shown_notes() == ()

@@ -21,7 +21,10 @@ from beholder.rewards.reward import items_of, n_blank, shifted, text_of
             [
                 {"role": "assistant", "content": "A cat."},
                 {"role": "user", "content": "Again."},
-                {"role": "assistant", "content": [{"type": "text", "text": "A dog."}]},
+                {
+                    "role": "assistant",
+                    "content": [{"type": "text", "text": "A dog."}],
+                },
                 {"role": "tool", "content": "42"},
             ],
             "A dog.",
@@ -53,8 +56,16 @@ def test_a_completion_of_something_else_is_named() -> None:
 
 
 def test_items_have_the_references_and_pictures_of_their_rows() -> None:
-    found = items_of(["a", "b", "c"], ["one", ["two", " ", "three"], None], [None, "x.jpg", ["y"]])
-    assert [item.references for item in found] == [("one",), ("two", "three"), ()]
+    found = items_of(
+        ["a", "b", "c"],
+        ["one", ["two", " ", "three"], None],
+        [None, "x.jpg", ["y"]],
+    )
+    assert [item.references for item in found] == [
+        ("one",),
+        ("two", "three"),
+        (),
+    ]
     assert [item.images for item in found] == [(), ("x.jpg",), ("y",)]
 
 
@@ -88,9 +99,13 @@ def test_texts_beyond_the_limit_are_paid_less(
 
 def test_repeated_grams_are_paid_less() -> None:
     # "a b a b a b": pairs ab ba ab ba ab, of which 2 of 5 are distinct
-    assert RepetitionGuard(2).factor(_item("A b a B a b", "c d e f")) == pytest.approx(2 / 5)
+    assert RepetitionGuard(2).factor(
+        _item("A b a B a b", "c d e f")
+    ) == pytest.approx(2 / 5)
     # a reference "c d c d" has pairs cd dc cd: 2 of 3, so that (2/5) / (2/3) is left
-    assert RepetitionGuard(2).factor(_item("a b a b a b", "c d c d", "e f g")) == pytest.approx(0.6)
+    assert RepetitionGuard(2).factor(
+        _item("a b a b a b", "c d c d", "e f g")
+    ) == pytest.approx(0.6)
     assert RepetitionGuard(2).factor(_item("a b c", "d d d d")) == 1.0
     assert RepetitionGuard(3).factor(_item("a b", "c d e")) == 1.0
     assert (
@@ -103,13 +118,19 @@ def test_repeated_grams_are_paid_less() -> None:
     )
 
 
-@pytest.mark.parametrize(("guard", "value"), [(LengthGuard, 0.0), (RepetitionGuard, 0)])
-def test_guards_that_mean_nothing_are_refused(guard: Any, value: float) -> None:
+@pytest.mark.parametrize(
+    ("guard", "value"), [(LengthGuard, 0.0), (RepetitionGuard, 0)]
+)
+def test_guards_that_mean_nothing_are_refused(
+    guard: Any, value: float
+) -> None:
     with pytest.raises(ConfigError, match="expected"):
         guard(value)
 
 
-def _unit(start: int, end: int, score: float | None, side: Any = "candidate") -> Unit:
+def _unit(
+    start: int, end: int, score: float | None, side: Any = "candidate"
+) -> Unit:
     return Unit("entity", "x", side, ((start, end),), score)
 
 

@@ -46,14 +46,25 @@ def rouge() -> Iterator[Reward]:
     made.close()
 
 
-def _call(asked: Reward, completions: list[Any], **columns: Any) -> list[float | None]:
+def _call(
+    asked: Reward, completions: list[Any], **columns: Any
+) -> list[float | None]:
     return asyncio.run(asked(["p"] * len(completions), completions, **columns))
 
 
 def test_rewards_are_the_values_of_the_metric_in_order(rouge: Reward) -> None:
     # F1 of words: 2 of 2 and 2 of 4 -> 2/3; none; all
-    texts: list[Any] = ["red dog", "blue cat", [{"role": "assistant", "content": "a red dog runs"}]]
-    found = _call(rouge, texts, references=["a red dog runs"] * 3, completion_ids=[[1]] * 3)
+    texts: list[Any] = [
+        "red dog",
+        "blue cat",
+        [{"role": "assistant", "content": "a red dog runs"}],
+    ]
+    found = _call(
+        rouge,
+        texts,
+        references=["a red dog runs"] * 3,
+        completion_ids=[[1]] * 3,
+    )
     assert found == pytest.approx([2 / 3, 0.0, 1.0])
 
 
@@ -101,22 +112,30 @@ def test_an_empty_text_has_the_lowest_reward_and_is_told(
 def test_less_is_better_turns_the_sign() -> None:
     asked = reward("ter", lowest=-2.0, guards=(), workers=1)
     try:  # one of two words is wrong: an edit rate of 1/2
-        assert _call(asked, ["red cat", ""], references=["red dog"] * 2) == pytest.approx(
-            [-0.5, -2]
-        )
+        assert _call(
+            asked, ["red cat", ""], references=["red dog"] * 2
+        ) == pytest.approx([-0.5, -2])
     finally:
         asked.close()
 
 
 def test_a_value_without_a_worst_end_needs_one_named() -> None:
-    with pytest.raises(ConfigError, match=r"ter\.ter has no worst value .* lowest="):
+    with pytest.raises(
+        ConfigError, match=r"ter\.ter has no worst value .* lowest="
+    ):
         reward("ter")
 
 
 def test_guards_lead_down_to_the_lowest() -> None:
     # 4 words for 2: with a limit of 1, half of what lies above the lowest is left.
     # F1 of words: 2 of 4 and 2 of 2 -> 2/3; above -1: 5/3, half of it 5/6
-    asked = reward("rouge", value="rouge_1", lowest=-1.0, guards=[LengthGuard(1.0)], workers=1)
+    asked = reward(
+        "rouge",
+        value="rouge_1",
+        lowest=-1.0,
+        guards=[LengthGuard(1.0)],
+        workers=1,
+    )
     try:
         found = _call(asked, ["red dog and cat"], references=["red dog"])
         assert found == pytest.approx([-1 + 5 / 6])
@@ -125,18 +144,28 @@ def test_guards_lead_down_to_the_lowest() -> None:
 
 
 def test_verl_asks_for_one_text(rouge: Reward) -> None:
-    asked = rouge.compute_score("set", "a red dog", ["a red dog", "x"], {"index": 3}, more=1)
+    asked = rouge.compute_score(
+        "set", "a red dog", ["a red dog", "x"], {"index": 3}, more=1
+    )
     assert asyncio.run(asked) == pytest.approx(1.0)
     with pytest.raises(ItemError, match="no reward for the text 'a red dog'"):
         asyncio.run(rouge.compute_score("set", "a red dog", []))
-    with pytest.raises(ItemError, match="'a red dog' of row 3: ground_truth is empty"):
+    with pytest.raises(
+        ItemError, match="'a red dog' of row 3: ground_truth is empty"
+    ):
         asyncio.run(rouge.compute_score("set", "a red dog", " ", {"index": 3}))
 
 
 def test_verl_may_take_a_plain_function(rouge: Reward) -> None:
     assert not inspect.iscoroutinefunction(rouge.compute_score_sync)
-    given = {"solution_str": "a red dog", "ground_truth": "a red dog", "extra_info": None}
-    assert rouge.compute_score_sync(data_source="set", **given) == pytest.approx(1.0)
+    given = {
+        "solution_str": "a red dog",
+        "ground_truth": "a red dog",
+        "extra_info": None,
+    }
+    assert rouge.compute_score_sync(
+        data_source="set", **given
+    ) == pytest.approx(1.0)
 
 
 def test_blank_references_are_told_with_their_places(
@@ -157,27 +186,39 @@ def test_blank_references_are_told_with_their_places(
 
 
 def test_a_missing_column_names_those_there_are(rouge: Reward) -> None:
-    with pytest.raises(ConfigError, match=r"needs the column 'references'; .* has: caption, image"):
+    with pytest.raises(
+        ConfigError,
+        match=r"needs the column 'references'; .* has: caption, image",
+    ):
         _call(rouge, ["a"], caption=["x"], image=["y"])
 
 
 def test_another_column_may_hold_the_references() -> None:
-    asked = reward("rouge", value="rouge_1", references="caption", guards=(), workers=1)
+    asked = reward(
+        "rouge", value="rouge_1", references="caption", guards=(), workers=1
+    )
     try:
-        assert _call(asked, ["a dog"], caption=[["a dog"]]) == pytest.approx([1.0])
+        assert _call(asked, ["a dog"], caption=[["a dog"]]) == pytest.approx(
+            [1.0]
+        )
     finally:
         asked.close()
 
 
 def test_wrong_names_are_refused_at_once() -> None:
-    with pytest.raises(ConfigError, match=r"rouge has no value 'f1'; it has: rouge_l, rouge_l_f1"):
+    with pytest.raises(
+        ConfigError,
+        match=r"rouge has no value 'f1'; it has: rouge_l, rouge_l_f1",
+    ):
         reward("rouge", value="f1")
     with pytest.raises(ConfigError, match="limit means nothing for a reward"):
         reward("rouge", limit=3)
 
 
 def test_metrics_of_the_whole_data_set_want_its_rows() -> None:
-    with pytest.raises(ConfigError, match="cider counts in the whole data set"):
+    with pytest.raises(
+        ConfigError, match="cider counts in the whole data set"
+    ):
         reward("cider")
     rows: list[dict[str, Any]] = [
         {"references": ["red dog"]},
@@ -186,7 +227,9 @@ def test_metrics_of_the_whole_data_set_want_its_rows() -> None:
     ]
     asked = reward("cider", data=rows, guards=(), workers=1)
     try:
-        found = _call(asked, ["red dog", "blue dog"], references=["red dog", "red dog"])
+        found = _call(
+            asked, ["red dog", "blue dog"], references=["red dog", "red dog"]
+        )
     finally:
         asked.close()
     # A text like its reference: each of the orders 1 and 2 has cosine 1, orders 3 and 4 have no
@@ -196,11 +239,17 @@ def test_metrics_of_the_whole_data_set_want_its_rows() -> None:
     assert found[1] < 5.0
 
 
-def test_what_failed_by_no_fault_of_the_text_is_none(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_failed_by_no_fault_of_the_text_is_none(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     asked = reward(WordCount(), guards=(), workers=1)
     try:
         with caplog.at_level(logging.WARNING, "beholder.rewards"):
-            assert _call(asked, ["it is LATER", "one BUG", "two words"]) == [None, None, 2.0]
+            assert _call(asked, ["it is LATER", "one BUG", "two words"]) == [
+                None,
+                None,
+                2.0,
+            ]
     finally:
         asked.close()
     told = [record.getMessage() for record in caplog.records]
@@ -261,7 +310,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="no processes are forked here"
+)
 @pytest.mark.parametrize("child", ["idle", "asks"])
 @pytest.mark.slow
 def test_a_forked_child_ends_in_silence(tmp_path: Path, child: str) -> None:
@@ -278,7 +329,10 @@ def test_a_forked_child_ends_in_silence(tmp_path: Path, child: str) -> None:
         (None, "None"),
         (5, "5"),
         (b"text", "b'text'"),
-        ([{"role": "assistant", "content": 5}], "{'role': 'assistant', 'content': 5}"),
+        (
+            [{"role": "assistant", "content": 5}],
+            "{'role': 'assistant', 'content': 5}",
+        ),
         ([{"content": [None]}], "None"),
         ([{"content": [5]}], "5"),
         ([{"content": [{"text": None}]}], "{'text': None}"),
@@ -294,9 +348,16 @@ def test_what_is_no_completion_is_refused_in_words(
         _call(rouge, ["a dog", completion], references=["a dog"] * 2)
 
 
-@pytest.mark.parametrize("reference", [5, float("nan"), b"a dog", {"text": "a dog"}, ["a", 5]])
-def test_what_is_no_reference_is_refused_in_words(rouge: Reward, reference: Any) -> None:
-    with pytest.raises(ConfigError, match=r"the column of references holds .*: expected a text"):
+@pytest.mark.parametrize(
+    "reference", [5, float("nan"), b"a dog", {"text": "a dog"}, ["a", 5]]
+)
+def test_what_is_no_reference_is_refused_in_words(
+    rouge: Reward, reference: Any
+) -> None:
+    with pytest.raises(
+        ConfigError,
+        match=r"the column of references holds .*: expected a text",
+    ):
         _call(rouge, ["a dog", "a dog"], references=["a dog", reference])
 
 
@@ -314,12 +375,16 @@ def test_texts_that_are_refused_at_any_step_get_the_lowest_reward(
 ) -> None:
     texts: list[Any] = ["A dog sleeps on a sofa.", *ODD_TEXTS[metric]]
     with closing(reward(metric, lowest=-3.0, guards=(), workers=1)) as asked:
-        good, *bad = _call(asked, texts, references=["A dog is asleep."] * len(texts))
+        good, *bad = _call(
+            asked, texts, references=["A dog is asleep."] * len(texts)
+        )
         assert good is not None
         assert good > -3
         assert bad == [-3.0] * len(bad)
         unfit = _call(asked, texts[:1], references=["\ud800"])
-        assert unfit == [None], "a reference that cannot be used is no fault of the text"
+        assert unfit == [None], (
+            "a reference that cannot be used is no fault of the text"
+        )
     assert "bug" not in caplog.text
 
 
@@ -327,26 +392,44 @@ def test_dense_rewards_of_a_text_that_is_refused_are_the_lowest() -> None:
     with closing(reward("vcs_short", guards=(), workers=1)) as asked:
         offsets = [[(0, 2), (2, 4)], [(0, 1)]]
         found = asyncio.run(
-            asked.dense(["((((", "x"], offsets, references=["A dog sleeps.", "(((("])
+            asked.dense(
+                ["((((", "x"], offsets, references=["A dog sleeps.", "(((("]
+            )
         )
     assert found == [[-1.0, -1.0], None]
 
 
-def test_a_text_that_a_judge_would_not_be_asked_about_is_at_fault(tmp_path: Path) -> None:
+def test_a_text_that_a_judge_would_not_be_asked_about_is_at_fault(
+    tmp_path: Path,
+) -> None:
     """Another text is tried with typical answers: the judge, which refuses all, is not asked."""
     rules = tmp_path / "rules.jsonl"
-    rules.write_text('{"contains": "no such text", "answer": 1}\n', encoding="utf-8")
-    with closing(reward(WordJudge(judge=f"scripted:{rules}"), guards=())) as asked:
+    rules.write_text(
+        '{"contains": "no such text", "answer": 1}\n', encoding="utf-8"
+    )
+    with closing(
+        reward(WordJudge(judge=f"scripted:{rules}"), guards=())
+    ) as asked:
         found = _call(asked, ["FAIL", "a dog"], references=["a dog"] * 2)
     assert found == [1.0, None]
 
 
-def test_judges_are_asked_in_the_loop_and_their_answers_kept(tmp_path: Path) -> None:
+def test_judges_are_asked_in_the_loop_and_their_answers_kept(
+    tmp_path: Path,
+) -> None:
     rules = tmp_path / "rules.jsonl"
-    says = {"reason": "As I see it.", "mistakes": 3, "omissions": 3, "same_picture": 50}
+    says = {
+        "reason": "As I see it.",
+        "mistakes": 3,
+        "omissions": 3,
+        "same_picture": 50,
+    }
 
     def answer(overall: int) -> None:
-        rule = {"contains": "The description to be judged", "answer": {**says, "overall": overall}}
+        rule = {
+            "contains": "The description to be judged",
+            "answer": {**says, "overall": overall},
+        }
         rules.write_text(f"{json.dumps(rule)}\n", encoding="utf-8")
 
     answer(3)  # the middle of the scale from 1 to 5
@@ -366,7 +449,9 @@ def test_a_language_that_is_not_read_is_the_text_s_fault() -> None:
     asked = reward("posh", workers=1, guards=())
     german = "Ein Mann geht mit seinem Hund durch den Park und die Sonne scheint auf die Wiese."
     try:
-        found = _call(asked, [german], references=["A man walks his dog in the park."])
+        found = _call(
+            asked, [german], references=["A man walks his dog in the park."]
+        )
     finally:
         asked.close()
     assert found == [0.0]
@@ -377,10 +462,14 @@ def test_dense_rewards_stay_in_place_behind_thinking() -> None:
     text, references = "A red dog sleeps.", ["A brown dog sleeps."]
     offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
     with closing(reward("posh", workers=1, guards=())) as asked:
-        (plain,) = asyncio.run(asked.dense([text], [offsets], references=references))
+        (plain,) = asyncio.run(
+            asked.dense([text], [offsets], references=references)
+        )
         later = [(0, 2), *((start + 2, end + 2) for start, end in offsets)]
         said = f"<think>A cat?</think>\n\n{text}"
-        (behind,) = asyncio.run(asked.dense([said], [later], references=references))
+        (behind,) = asyncio.run(
+            asked.dense([said], [later], references=references)
+        )
         assert plain is not None
         assert plain[1] < 0 < plain[2]
         assert behind == [0.0, *plain]
@@ -394,7 +483,9 @@ def test_dense_rewards_stand_at_the_words_that_are_right_and_wrong() -> None:
     text = "A red dog sleeps."
     offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
     try:
-        found = asyncio.run(asked.dense([text], [offsets], references=["A brown dog sleeps."]))
+        found = asyncio.run(
+            asked.dense([text], [offsets], references=["A brown dog sleeps."])
+        )
     finally:
         asked.close()
     assert found[0] is not None

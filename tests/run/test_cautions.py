@@ -31,7 +31,9 @@ TOLD = (
 )
 
 
-def test_the_gap_that_is_told_is_where_the_gaussian_brings_the_best_score_below() -> None:
+def test_the_gap_that_is_told_is_where_the_gaussian_brings_the_best_score_below() -> (
+    None
+):
     assert 10 * math.exp(-(35**2) / 72) < 1e-6 < 10 * math.exp(-(34**2) / 72)
 
 
@@ -42,8 +44,12 @@ def test_tiny_values_stand_in_result_summary_and_page(
     assert run.summary["cider_d"].cautions == (TOLD,)
     assert run.summary["cider"].cautions == ()  # it does not look at lengths
     assert beholder.Run(run.path).manifest["summary"][0]["cautions"] == [TOLD]
-    Console(width=120).print(TerminalTable(summary_table(manifest.read(run.path))))
-    assert "caution: 2 of 3 below 1e-06" in " ".join(capsys.readouterr().out.split())
+    Console(width=120).print(
+        TerminalTable(summary_table(manifest.read(run.path)))
+    )
+    assert "caution: 2 of 3 below 1e-06" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert f"Caution: {TOLD}" in write_report(run.path).read_text("utf-8")
 
 
@@ -59,17 +65,30 @@ def test_several_references_are_no_reason() -> None:
 def test_a_tenth_of_tiny_values_is_not_told() -> None:
     one = metric("cider_d").prepare(ITEMS)
     assert one.cautions({"cider_d": np.array([0.0, *range(1, 10)])}) == ()
-    assert len(one.cautions({"cider_d": np.array([0.0, 0.0, *range(1, 10)])})) == 1
+    assert (
+        len(one.cautions({"cider_d": np.array([0.0, 0.0, *range(1, 10)])}))
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ([0.5, 0.5, 0.5], ("all 3 values of f1 are 0.5: it separates no texts",)),
+        (
+            [0.5, 0.5, 0.5],
+            ("all 3 values of f1 are 0.5: it separates no texts",),
+        ),
         ([0.5, 0.5, 0.6], ()),
         ([0.5, 0.5], ()),
         ([], ()),
     ],
 )
-def test_equal_values_are_told(values: list[float], told: tuple[str, ...]) -> None:
-    assert metric("token_f1").cautions({"f1": np.array(values), "precision": np.zeros(9)}) == told
+def test_equal_values_are_told(
+    values: list[float], told: tuple[str, ...]
+) -> None:
+    assert (
+        metric("token_f1").cautions(
+            {"f1": np.array(values), "precision": np.zeros(9)}
+        )
+        == told
+    )

@@ -23,7 +23,9 @@ from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from toy.metric import WordCount
 
-ITEMS = [Item(str(i), "one two three", references=("A cat.",)) for i in range(4)]
+ITEMS = [
+    Item(str(i), "one two three", references=("A cat.",)) for i in range(4)
+]
 
 
 def _run(folder: Path) -> Path:
@@ -84,12 +86,18 @@ BOMB = zlib.compress(b'["' + b"a" * (300 << 20) + b'"]')
 
 DAMAGES = {
     "units are junk": _sql("UPDATE scores SET units = ?", b"junk"),
-    "units are no list": _sql("UPDATE scores SET units = ?", zlib.compress(b"7")),
-    "units lack fields": _sql("UPDATE scores SET units = ?", zlib.compress(b'[{"kind": "x"}]')),
+    "units are no list": _sql(
+        "UPDATE scores SET units = ?", zlib.compress(b"7")
+    ),
+    "units lack fields": _sql(
+        "UPDATE scores SET units = ?", zlib.compress(b'[{"kind": "x"}]')
+    ),
     "units are a bomb": _sql("UPDATE scores SET units = ?", BOMB),
     "detail is junk": _sql("UPDATE scores SET detail = ?", b"\x78\x9cjunk"),
     "detail is text": _sql("UPDATE scores SET detail = 'text'"),
-    "detail is deep": _sql("UPDATE scores SET detail = ?", zlib.compress(b"[" * 200_000)),
+    "detail is deep": _sql(
+        "UPDATE scores SET detail = ?", zlib.compress(b"[" * 200_000)
+    ),
     "numbers are cut": _sql("UPDATE scores SET numbers = '{\"words\":'"),
     "rows are cut": _sql("UPDATE subjects SET row = '{'"),
     "rows are foreign": _sql("UPDATE subjects SET row = '{\"name\": 1}'"),
@@ -133,7 +141,12 @@ def test_no_damage_makes_a_traceback(tmp_path: Path, name: str) -> None:
         with Store.read(whole) as a, Store.read(run) as b:
             compare(a, b)
 
-    for act in (look, hold, lambda: draw(run), lambda: score(ITEMS, [WordCount()], out=run)):
+    for act in (
+        look,
+        hold,
+        lambda: draw(run),
+        lambda: score(ITEMS, [WordCount()], out=run),
+    ):
         try:
             act()
         except BeholderError:  # anything else fails the test
@@ -142,7 +155,9 @@ def test_no_damage_makes_a_traceback(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("name", DAMAGES)
-def test_of_two_runs_the_damaged_one_is_named(tmp_path: Path, name: str, first: bool) -> None:
+def test_of_two_runs_the_damaged_one_is_named(
+    tmp_path: Path, name: str, first: bool
+) -> None:
     whole, run = _run(tmp_path / "whole"), _run(tmp_path / "hurt")
     DAMAGES[name](run)
     said = str(run)
@@ -159,7 +174,9 @@ def test_of_two_runs_the_damaged_one_is_named(tmp_path: Path, name: str, first: 
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_store_that_is_found_damaged_while_another_is_open(tmp_path: Path, first: bool) -> None:
+def test_a_store_that_is_found_damaged_while_another_is_open(
+    tmp_path: Path, first: bool
+) -> None:
     whole, run = _run(tmp_path / "whole"), _run(tmp_path / "hurt")
     file = run / FILE_NAME
     data = bytearray(file.read_bytes())
@@ -167,7 +184,9 @@ def test_a_store_that_is_found_damaged_while_another_is_open(tmp_path: Path, fir
     file.write_bytes(bytes(data))
     folders = (run, whole) if first else (whole, run)
     with (
-        pytest.raises(RunError, match=r"hurt/store\.sqlite cannot be used as a store"),
+        pytest.raises(
+            RunError, match=r"hurt/store\.sqlite cannot be used as a store"
+        ),
         Store.read(folders[0]) as a,
         Store.read(folders[1]) as b,
     ):
@@ -213,7 +232,9 @@ def test_a_damaged_log_names_the_way_out_which_works(tmp_path: Path) -> None:
     run = _run(tmp_path)
     before = (run / "run.json").read_bytes()
     (run / "run.json").write_bytes(b"")
-    with pytest.raises(RunError, match="delete it and run the same command again"):
+    with pytest.raises(
+        RunError, match="delete it and run the same command again"
+    ):
         _run(tmp_path)
     (run / "run.json").unlink()
     _run(tmp_path)
@@ -223,9 +244,15 @@ def test_a_damaged_log_names_the_way_out_which_works(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "place"),
     [
-        ({"data": {"n_items": "many"}}, "Expected `int`, got `str` - at `$.data.n_items`"),
+        (
+            {"data": {"n_items": "many"}},
+            "Expected `int`, got `str` - at `$.data.n_items`",
+        ),
         ({"metrics": [7]}, "Expected `object`, got `int` - at `$.metrics[0]`"),
-        ({"summary": [{"metric": "m"}]}, "missing required field `signature` - at `$.summary[0]`"),
+        (
+            {"summary": [{"metric": "m"}]},
+            "missing required field `signature` - at `$.summary[0]`",
+        ),
         ({"kind": ["scores"]}, "Expected `str`, got `array` - at `$.kind`"),
     ],
 )
@@ -240,7 +267,9 @@ def test_the_damaged_field_of_a_log_is_named(
 
 @pytest.mark.parametrize("name", ["scores.parquet", "units.parquet"])
 @pytest.mark.parametrize("data", [None, b"", b"junk"])
-def test_a_lost_table_is_written_again(tmp_path: Path, name: str, data: bytes | None) -> None:
+def test_a_lost_table_is_written_again(
+    tmp_path: Path, name: str, data: bytes | None
+) -> None:
     run = _run(tmp_path)
     before = (run / name).read_bytes()
     if data is None:
@@ -253,8 +282,13 @@ def test_a_lost_table_is_written_again(tmp_path: Path, name: str, data: bytes | 
 
 def test_places_where_no_run_can_be_are_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for out in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/run")):
+    for out in (
+        tmp_path / "file",
+        tmp_path / "file" / "below",
+        Path("/proc/run"),
+    ):
         with pytest.raises(
-            RunError, match=r"cannot be a run directory: .*; choose another with -o"
+            RunError,
+            match=r"cannot be a run directory: .*; choose another with -o",
         ):
             score(ITEMS, [WordCount()], out=out)

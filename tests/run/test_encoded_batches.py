@@ -19,7 +19,12 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from toy.metric import WordCount
 
-ITEMS = [Item("a", "one two"), Item("b", "FAIL"), Item("c", "LATER"), Item("d", "x")]
+ITEMS = [
+    Item("a", "one two"),
+    Item("b", "FAIL"),
+    Item("c", "LATER"),
+    Item("d", "x"),
+]
 COUNTS = (WordCount(), WordCount(factor=10))
 
 
@@ -29,7 +34,10 @@ def _tasks() -> list[Task]:
 
 def test_a_block_gives_a_row_per_subject_and_asker() -> None:
     found = Scorer(COUNTS, ITEM)(_tasks())
-    assert [(asker, position, numbers) for asker, position, _, numbers, *_ in found.scores] == [
+    assert [
+        (asker, position, numbers)
+        for asker, position, _, numbers, *_ in found.scores
+    ] == [
         ("word_count", 0, '{"words": 2.0}'),
         ("word_count(factor=10)", 0, '{"words": 20}'),
         ("word_count", 3, '{"words": 1.0}'),
@@ -37,9 +45,21 @@ def test_a_block_gives_a_row_per_subject_and_asker() -> None:
     ]
     assert [row[:-1] for row in found.failures] == [
         ("word_count", 1, "ItemError", "the candidate says FAIL", False),
-        ("word_count(factor=10)", 1, "ItemError", "the candidate says FAIL", False),
+        (
+            "word_count(factor=10)",
+            1,
+            "ItemError",
+            "the candidate says FAIL",
+            False,
+        ),
         ("word_count", 2, "TransientError", "the candidate says LATER", True),
-        ("word_count(factor=10)", 2, "TransientError", "the candidate says LATER", True),
+        (
+            "word_count(factor=10)",
+            2,
+            "TransientError",
+            "the candidate says LATER",
+            True,
+        ),
     ]
     _, _, signature, _, units, detail, unfinished = found.scores[0]
     assert codec.decode_detail(detail) == {"n": 2}
@@ -82,7 +102,8 @@ def test_tools_are_made_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "workers", "size"), [(100, 2, 16), (3_200, 2, 50), (10_000, 64, 16), (10**6, 2, 64)]
+    ("n", "workers", "size"),
+    [(100, 2, 16), (3_200, 2, 50), (10_000, 64, 16), (10**6, 2, 64)],
 )
 def test_blocks_grow_with_the_run_and_hold_what_is_open(
     tmp_path: Path, n: int, workers: int, size: int
@@ -94,8 +115,13 @@ def test_blocks_grow_with_the_run_and_hold_what_is_open(
         work = Work(Scorer(COUNTS, ITEM), open_, store, Tools())
         found = list(work.blocks(work.size_for(workers)))
     assert len(found[0].positions) == size
-    assert np.concatenate([one.positions for one in found]).tolist() == list(range(n))
-    assert found[0].open[:, :4].tolist() == [[True] * 4, [False, False, False, True]]
+    assert np.concatenate([one.positions for one in found]).tolist() == list(
+        range(n)
+    )
+    assert found[0].open[:, :4].tolist() == [
+        [True] * 4,
+        [False, False, False, True],
+    ]
     assert not any(one.open[1].any() for one in found[1:])
 
 
@@ -109,7 +135,9 @@ if __name__ == "__main__":  # a worker imports this file, too, and finds nothing
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="workers are copies on Linux alone")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="workers are copies on Linux alone"
+)
 @pytest.mark.slow
 def test_workers_have_our_modules_when_they_start(tmp_path: Path) -> None:
     # In a process of its own: the server of workers is one for a process, and another test's may run.

@@ -64,7 +64,11 @@ class Endpoint(Oracle):
         self.name = f"endpoint:{model}@{base_url}"
 
 
-for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer), ("endpoint", Endpoint)):
+for _name, _backend in (
+    ("story", Storyteller),
+    ("reviewer", Reviewer),
+    ("endpoint", Endpoint),
+):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
@@ -136,15 +140,30 @@ def _write_scores() -> None:
     rows = []
     for item in items(Path()):
         rows.append(
-            {"id": item.id, "candidate": item.candidate, "other": "A dog.", "images": item.images}
+            {
+                "id": item.id,
+                "candidate": item.candidate,
+                "other": "A dog.",
+                "images": item.images,
+            }
             | {"references": item.references}
         )
     Path("d.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     Path("r.jsonl").write_text(
-        "".join(json.dumps({"id": row["id"], "references": ["A dog runs."]}) + "\n" for row in rows)
+        "".join(
+            json.dumps({"id": row["id"], "references": ["A dog runs."]}) + "\n"
+            for row in rows
+        )
     )
-    shutil.copytree(Path(), "elsewhere", ignore=shutil.ignore_patterns("elsewhere"))
-    film = {"id": "f", "candidate": "A film.", "references": ["A film."], "video": "film.mp4"}
+    shutil.copytree(
+        Path(), "elsewhere", ignore=shutil.ignore_patterns("elsewhere")
+    )
+    film = {
+        "id": "f",
+        "candidate": "A film.",
+        "references": ["A film."],
+        "video": "film.mp4",
+    }
     Path("films.jsonl").write_text(json.dumps(film) + "\n")
     write_film(Path("film.mp4"), n=8)
     own = Path("prompts")
@@ -173,11 +192,20 @@ def _longer(config: Any) -> Any:
 SCORES: Mapping[str, Change] = {
     "data": Change("refused", edited("d.jsonl", "lemons", "oranges")),
     "data: another file, the same rows": Change(
-        "reused", into(data="elsewhere/d.jsonl"), "rows count, and not where they lie"
+        "reused",
+        into(data="elsewhere/d.jsonl"),
+        "rows count, and not where they lie",
     ),
     "metrics": Change("anew", into(metrics=(metric("rouge(beta=2.0)"),))),
     "metrics: judge": Change(
-        "anew", into(metrics=(metric("direct_assessment(judge='endpoint:n', setting='both')"),))
+        "anew",
+        into(
+            metrics=(
+                metric(
+                    "direct_assessment(judge='endpoint:n', setting='both')"
+                ),
+            )
+        ),
     ),
     "out": Change("anew", into(out=Path("other"))),
     "until": Change(
@@ -186,18 +214,28 @@ SCORES: Mapping[str, Change] = {
         "a run may stop early, and what it has scored stays",
     ),
     "clean": Change("refused", into(clean="residue")),
-    "clean: otherwise": Change("refused", into(clean="speech"), first=into(clean="residue")),
-    "rows.limit": Change("reused", into(rows__limit=2), "a run may be asked for its first rows"),
+    "clean: otherwise": Change(
+        "refused", into(clean="speech"), first=into(clean="residue")
+    ),
+    "rows.limit": Change(
+        "reused", into(rows__limit=2), "a run may be asked for its first rows"
+    ),
     "rows.skip_bad_rows": Change(
         "reused", into(rows__skip_bad_rows=True), "wrong rows are in no run"
     ),
     "rows.media_root": Change(
-        "reused", into(rows__media_root=Path("elsewhere")), "pictures are compared by their bytes"
+        "reused",
+        into(rows__media_root=Path("elsewhere")),
+        "pictures are compared by their bytes",
     ),
     "rows.map": Change("refused", into(rows__map={"candidate": "other"})),
-    "rows.references_from": Change("refused", into(rows__references_from=Path("r.jsonl"))),
+    "rows.references_from": Change(
+        "refused", into(rows__references_from=Path("r.jsonl"))
+    ),
     "rows.references_from: its bytes": Change(
-        "refused", edited("r.jsonl", "A dog runs.", "A cat sleeps."), first=_OTHERS
+        "refused",
+        edited("r.jsonl", "A dog runs.", "A cat sleeps."),
+        first=_OTHERS,
     ),
     "rows.references_from: another file, the same bytes": Change(
         "reused",
@@ -212,10 +250,14 @@ SCORES: Mapping[str, Change] = {
         first=_OTHERS,
     ),
     "rows.group_references": Change(
-        "reused", into(rows__group_references=True), "no two rows are parts of one item"
+        "reused",
+        into(rows__group_references=True),
+        "no two rows are parts of one item",
     ),
     "rows.frames": Change("refused", into(rows__frames=3), first=_FILMS),
-    "rows.frames: length of the film": Change("refused", _longer, first=_FILMS),
+    "rows.frames: length of the film": Change(
+        "refused", _longer, first=_FILMS
+    ),
     "judging.base_url": Change(
         "reused",
         into(judging__base_url="http://elsewhere"),
@@ -225,23 +267,43 @@ SCORES: Mapping[str, Change] = {
     "judging.replicates": Change("refused", into(judging__replicates=3)),
     "judging.prompts": Change("refused", _PROMPTS),
     "judging.prompts: their bytes": Change(
-        "refused", edited("prompts/assess.v9.txt", "[user]", "[user]\nBe strict."), first=_PROMPTS
+        "refused",
+        edited("prompts/assess.v9.txt", "[user]", "[user]\nBe strict."),
+        first=_PROMPTS,
     ),
-    "judging.batch": Change("reused", into(judging__batch=True), "a price, and no other answer"),
-    "judging.extra: samples": Change("refused", into(judging__extra={"samples": 3})),
+    "judging.batch": Change(
+        "reused", into(judging__batch=True), "a price, and no other answer"
+    ),
+    "judging.extra: samples": Change(
+        "refused", into(judging__extra={"samples": 3})
+    ),
     "judging.extra: timeout": Change(
-        "reused", into(judging__extra={"timeout": 9.0}), "how long an answer may take"
+        "reused",
+        into(judging__extra={"timeout": 9.0}),
+        "how long an answer may take",
     ),
     "judging.extra: prices": Change(
-        "reused", into(judging__extra={"prices": "prices.toml"}), "what an answer costs"
+        "reused",
+        into(judging__extra={"prices": "prices.toml"}),
+        "what an answer costs",
     ),
-    "judging.key_env": Change("reused", into(judging__key_env="OTHER_KEY"), "who pays"),
-    "work.workers": Change("reused", into(work__workers=2), "results do not depend on it"),
-    "work.concurrency": Change("reused", into(work__concurrency=1), "results do not depend on it"),
+    "judging.key_env": Change(
+        "reused", into(judging__key_env="OTHER_KEY"), "who pays"
+    ),
+    "work.workers": Change(
+        "reused", into(work__workers=2), "results do not depend on it"
+    ),
+    "work.concurrency": Change(
+        "reused", into(work__concurrency=1), "results do not depend on it"
+    ),
     "work.cache": Change(
-        "reused", into(work__cache=Path("cache")), "answers are found by their questions"
+        "reused",
+        into(work__cache=Path("cache")),
+        "answers are found by their questions",
     ),
-    "work.max_cost": Change("reused", into(work__max_cost=0.0), "nothing is left to be paid for"),
+    "work.max_cost": Change(
+        "reused", into(work__max_cost=0.0), "nothing is left to be paid for"
+    ),
 }
 
 
@@ -253,7 +315,9 @@ def _write_ranking() -> None:
     for row in rows:
         del row["language"]
     Path("r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    shutil.copytree(Path(), "elsewhere", ignore=shutil.ignore_patterns("elsewhere"))
+    shutil.copytree(
+        Path(), "elsewhere", ignore=shutil.ignore_patterns("elsewhere")
+    )
 
 
 def _ranking() -> Any:
@@ -264,37 +328,59 @@ def _ranking() -> Any:
 RANKING: Mapping[str, Change] = {
     "data": Change("refused", edited("r.jsonl", "Text 0 of 0", "Text 9 of 0")),
     "data: people's ranks": Change(
-        "reused", edited("r.jsonl", '"anna": [', '"dora": ['), "people may rank later"
+        "reused",
+        edited("r.jsonl", '"anna": [', '"dora": ['),
+        "people may rank later",
     ),
     "out": Change("anew", into(out=Path("other"))),
-    "rankers": Change("anew", into(rankers=(Response("reviewer:m", orders=2, seed=7),))),
+    "rankers": Change(
+        "anew", into(rankers=(Response("reviewer:m", orders=2, seed=7),))
+    ),
     "language": Change("refused", into(language="de")),
     "data:pictures": Change(
-        "reused", into(rows__media_root=Path("elsewhere")), "pictures are compared by their bytes"
+        "reused",
+        into(rows__media_root=Path("elsewhere")),
+        "pictures are compared by their bytes",
     ),
-    "threshold": Change("reused", into(threshold=0.1), "tables are made of what is kept"),
-    "resamples": Change("reused", into(resamples=30), "tables are made of what is kept"),
+    "threshold": Change(
+        "reused", into(threshold=0.1), "tables are made of what is kept"
+    ),
+    "resamples": Change(
+        "reused", into(resamples=30), "tables are made of what is kept"
+    ),
 }
 
 
 def _rows() -> Any:
-    return RowsConfig("data/index.jsonl", Path("o.jsonl"), {"a": CaptionRow("story:m")})
+    return RowsConfig(
+        "data/index.jsonl", Path("o.jsonl"), {"a": CaptionRow("story:m")}
+    )
 
 
 def _write_rows() -> None:
     make_collection(Path("data"), 3)
     rows = ({"id": str(n), "images": [f"img/{n:03d}.jpg"]} for n in range(3))
-    Path("data/index.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("data/index.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
 
 
 ROWS: Mapping[str, Change] = {
-    "data": Change("refused", edited("data/index.jsonl", "000.jpg", "001.jpg")),
-    "out": Change("anew", into(out=Path("p.jsonl"))),
-    "systems": Change("anew", into(systems={"a": CaptionRow("story:m", language="German")})),
-    "systems: their names": Change(
-        "reused", into(systems={"b": CaptionRow("story:m")}), "the judge is not told"
+    "data": Change(
+        "refused", edited("data/index.jsonl", "000.jpg", "001.jpg")
     ),
-    "columns": Change("reused", into(columns=RowColumns("who")), "the judge is not told"),
+    "out": Change("anew", into(out=Path("p.jsonl"))),
+    "systems": Change(
+        "anew", into(systems={"a": CaptionRow("story:m", language="German")})
+    ),
+    "systems: their names": Change(
+        "reused",
+        into(systems={"b": CaptionRow("story:m")}),
+        "the judge is not told",
+    ),
+    "columns": Change(
+        "reused", into(columns=RowColumns("who")), "the judge is not told"
+    ),
 }
 
 
@@ -314,10 +400,14 @@ REVIEWS: Mapping[str, Change] = {
     "languages": Change("anew", into(languages=("en", "de"))),
     "words": Change("anew", into(words=40)),
     "data:pictures": Change(
-        "reused", into(rows__media_root=Path("elsewhere")), "pictures are compared by their bytes"
+        "reused",
+        into(rows__media_root=Path("elsewhere")),
+        "pictures are compared by their bytes",
     ),
     "max_side": Change("anew", into(max_side=32)),
-    "seed": Change("reused", into(seed=1), "it orders texts that are written already"),
+    "seed": Change(
+        "reused", into(seed=1), "it orders texts that are written already"
+    ),
 }
 
 
@@ -348,13 +438,20 @@ STUDY: Mapping[str, Change] = {
     "steps_by": Change("anew", into(steps_by="captions")),
     "max_side": Change("anew", into(max_side=32)),
     "human": Change("anew", into(human="maps")),
-    "collection": Change("refused", edited("data/index.csv", "1928-03", "1927-03")),
+    "collection": Change(
+        "refused", edited("data/index.csv", "1928-03", "1927-03")
+    ),
     "voting": Change("anew", into(voting__judges=3)),
-    "voting: context": Change("anew", into(voting__context="Photographs of Bolivia")),
+    "voting: context": Change(
+        "anew", into(voting__context="Photographs of Bolivia")
+    ),
     "captions": Change("refused", into(captions__min_words=20)),
     "hybrid": Change("anew", into(hybrid__share=0.6), first=_HYBRID),
     "hybrid: weight": Change(
-        "reused", into(hybrid__weight=0.5), "tables are made of what is kept", first=_HYBRID
+        "reused",
+        into(hybrid__weight=0.5),
+        "tables are made of what is kept",
+        first=_HYBRID,
     ),
     "coherence": Change("anew", into(coherence__scale="minmax")),
 }
@@ -400,7 +497,9 @@ def test_every_field_has_a_row(kind: str) -> None:
             kind,
             name,
             id=f"{kind}, {name}",
-            marks=[pytest.mark.slow] if kind == "narratives" else [],  # whole studies
+            marks=[pytest.mark.slow]
+            if kind == "narratives"
+            else [],  # whole studies
         )
         for kind, name in CASES
     ],
@@ -417,7 +516,9 @@ def test_a_change_is_noticed_where_outcomes_depend_on_it(
     config = change.to(config)
     second = Counted()
     if change.expects == "refused":
-        with pytest.raises(RunError, match="choose another run directory with -o"):
+        with pytest.raises(
+            RunError, match="choose another run directory with -o"
+        ):
             one.run(config, second)
         assert second.n_done == 0
         return

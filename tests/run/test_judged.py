@@ -59,17 +59,30 @@ def test_a_judged_metric_is_scored_and_equal_questions_are_asked_once(
     assert _answers(tmp_path / "run") == 2  # a and c ask the same
 
 
-def test_another_run_finds_the_answers_in_the_cache(judge: str, tmp_path: Path) -> None:
+def test_another_run_finds_the_answers_in_the_cache(
+    judge: str, tmp_path: Path
+) -> None:
     cache = tmp_path / "cache.sqlite"
     _score(judge, tmp_path / "one", cache)
-    (tmp_path / "rules.jsonl").write_text(json.dumps({"contains": "", "answer": "1"}) + "\n")
+    (tmp_path / "rules.jsonl").write_text(
+        json.dumps({"contains": "", "answer": "1"}) + "\n"
+    )
     again = _score(judge, tmp_path / "two", cache)
     assert next(iter(again.summary.values())).values["grade"].mean == 4
 
 
-def test_a_dry_run_counts_the_questions_and_asks_nobody(judge: str, tmp_path: Path) -> None:
+def test_a_dry_run_counts_the_questions_and_asks_nobody(
+    judge: str, tmp_path: Path
+) -> None:
     data = tmp_path / "d.jsonl"
-    rows = [{"id": i.id, "candidate": i.candidate, "references": list(i.references)} for i in ITEMS]
+    rows = [
+        {
+            "id": i.id,
+            "candidate": i.candidate,
+            "references": list(i.references),
+        }
+        for i in ITEMS
+    ]
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     config = configure(str(data), ["asked"], judge=judge, out=tmp_path / "run")
     (metric,) = plan_scores(config).askers
@@ -78,17 +91,29 @@ def test_a_dry_run_counts_the_questions_and_asks_nobody(judge: str, tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
-def test_values_that_an_item_does_not_have_count_nowhere(tmp_path: Path) -> None:
+def test_values_that_an_item_does_not_have_count_nowhere(
+    tmp_path: Path,
+) -> None:
     # "Hm." names nothing, so that its precision is not defined: of two items one counts.
     items = [
         Item("a", "Hm.", ("A dog runs.",), group={"system": "x"}),
         Item("b", "A dog runs.", ("A dog runs.",), group={"system": "x"}),
     ]
-    runs = [score(items, ["dcscore"], out=tmp_path / name) for name in ("one", "two")]
+    runs = [
+        score(items, ["dcscore"], out=tmp_path / name)
+        for name in ("one", "two")
+    ]
     (result,) = runs[0].summary.values()
-    assert (result.n_scored, result.values["f1"].n, result.values["precision"].n) == (2, 2, 1)
+    assert (
+        result.n_scored,
+        result.values["f1"].n,
+        result.values["precision"].n,
+    ) == (2, 2, 1)
     assert result.values["precision"].mean == 1.0
-    with Store.read(tmp_path / "one") as one, Store.read(tmp_path / "two") as two:
+    with (
+        Store.read(tmp_path / "one") as one,
+        Store.read(tmp_path / "two") as two,
+    ):
         compared = {d.value: d.paired for d in compare(one, two).differences}
     assert {"f1", "precision"} <= set(compared)
 
@@ -100,7 +125,9 @@ def test_the_words_of_every_question_are_kept_as_they_were_sent(
     chat = Scripted.chat
 
     async def listening(self: Scripted, request: Request) -> Answer:
-        sent.append([[message.role, message.text] for message in request.messages])
+        sent.append(
+            [[message.role, message.text] for message in request.messages]
+        )
         return await chat(self, request)
 
     monkeypatch.setattr(Scripted, "chat", listening)
@@ -108,12 +135,19 @@ def test_the_words_of_every_question_are_kept_as_they_were_sent(
     with Store.read(tmp_path / "run") as store:
         (asker,) = store.askers()
         outcomes = [store.score(asker.name, position) for position in range(3)]
-    kept = [row for outcome in outcomes if outcome for row in outcome.detail["questions"]]
+    kept = [
+        row
+        for outcome in outcomes
+        if outcome
+        for row in outcome.detail["questions"]
+    ]
     assert len(kept) == 3  # a and c ask the same, which was sent once
-    assert sorted({str(row["messages"]) for row in kept}) == sorted(map(str, sent))
+    assert sorted({str(row["messages"]) for row in kept}) == sorted(
+        map(str, sent)
+    )
     found = answers(tmp_path / "run", [row["key"] for row in kept])
     assert {given.said[0] for given in found.values()} == {"4"}
     assert {given.operation for given in found.values()} == {"presence"}
-    assert [(row.operation, row.n, row.cost) for row in costs(tmp_path / "run")] == [
-        ("presence", 2, None)
-    ]
+    assert [
+        (row.operation, row.n, row.cost) for row in costs(tmp_path / "run")
+    ] == [("presence", 2, None)]

@@ -17,7 +17,9 @@ def _lose(keeper: Keeper, who: str, *others: str) -> None:
     keeper.give_up(0.0)
 
 
-def test_what_a_lost_process_had_under_way_is_counted_at_its_most(tmp_path: Path) -> None:
+def test_what_a_lost_process_had_under_way_is_counted_at_its_most(
+    tmp_path: Path,
+) -> None:
     async def go() -> None:
         keeper = Keeper(tmp_path, WorkOptions(max_cost=1.0))
         assert await keeper.admit(0.5, "a") == (True, 0.0)
@@ -26,7 +28,9 @@ def test_what_a_lost_process_had_under_way_is_counted_at_its_most(tmp_path: Path
         await asyncio.sleep(0)
         assert not waiting.done()
         await keeper.pay(0.1)
-        await keeper.free(0.2, "a")  # cost less than was held: now 0.1 + 0.5 + 0.4 fit
+        await keeper.free(
+            0.2, "a"
+        )  # cost less than was held: now 0.1 + 0.5 + 0.4 fit
         assert await waiting == (True, 0.1)
         later = asyncio.ensure_future(keeper.admit(0.3, "b"))
         await asyncio.sleep(0)
@@ -35,7 +39,9 @@ def test_what_a_lost_process_had_under_way_is_counted_at_its_most(tmp_path: Path
         assert not later.done(), "0.6 are spent and 0.4 under way"
         await keeper.free(0.4, "b")
         assert await later == (True, 0.6)
-        await keeper.free(0.5, "a")  # it was not lost after all; it holds nothing any more
+        await keeper.free(
+            0.5, "a"
+        )  # it was not lost after all; it holds nothing any more
         await keeper.free(0.3, "b")
         assert (await keeper.admit(0.41, "b"))[0] is False
         await keeper.close()
@@ -46,7 +52,9 @@ def test_what_a_lost_process_had_under_way_is_counted_at_its_most(tmp_path: Path
 def test_one_process_at_a_time_holds_a_claim(tmp_path: Path) -> None:
     async def go() -> None:
         keeper = Keeper(tmp_path, WorkOptions(cache=tmp_path / "cache.sqlite"))
-        other_run = Keeper(tmp_path / "other", WorkOptions(cache=tmp_path / "cache.sqlite"))
+        other_run = Keeper(
+            tmp_path / "other", WorkOptions(cache=tmp_path / "cache.sqlite")
+        )
         assert await keeper.claim("x", "a")
         assert await keeper.claim("x", "a")
         assert not await keeper.claim("x", "b")

@@ -22,7 +22,12 @@ Each kill comes before a write drawn between these shares of the writes of a cal
 makes fewer of them, so later kills come earlier.
 """
 
-_TABLES = ("run.json", "scores.parquet", "thumbs/000000.jpg", "thumbs/000005.jpg")
+_TABLES = (
+    "run.json",
+    "scores.parquet",
+    "thumbs/000000.jpg",
+    "thumbs/000005.jpg",
+)
 
 
 def contents(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
@@ -62,7 +67,9 @@ def killed_like_calm(
         n_killed = 0
         for low, high in kills:
             at = rng.randrange(int(low * n_writes) + 1, int(high * n_writes))
-            n_killed += killing.command(*command, kill_at=at, folder=killed) == 0
+            n_killed += (
+                killing.command(*command, kill_at=at, folder=killed) == 0
+            )
         assert n_killed == len(kills), "a run ended before its kill"
         killing.command(*command, folder=killed)
         assert contents(killed / "run", files) == contents(calm / "run", files)
@@ -79,19 +86,45 @@ def _folder(made: Path, prepare: Callable[[Path], object]) -> Path:
 
 def test_a_ranking(tmp_path: Path) -> None:
     scorer = "response(judge=reviewer(model='m', log='log'), orders=2)"
-    command = ("rank", "r.jsonl", "-s", scorer, "-s", "length", "-o", "run", "--concurrency", "2")
+    command = (
+        "rank",
+        "r.jsonl",
+        "-s",
+        scorer,
+        "-s",
+        "length",
+        "-o",
+        "run",
+        "--concurrency",
+        "2",
+    )
     killed_like_calm(
         tmp_path,
         lambda folder: write_reviews(folder / "r.jsonl", 8),
         command,
-        ("run.json", "ranking.json", "ranks.csv", "scores.parquet", "report.html"),
+        (
+            "run.json",
+            "ranking.json",
+            "ranks.csv",
+            "scores.parquet",
+            "report.html",
+        ),
         in_flight=2,
     )
 
 
 def test_captions(tmp_path: Path) -> None:
     judge = "story('steady', log='log')"
-    command = ("caption", "run/img", "--judge", judge, "-o", "run/c.jsonl", "--concurrency", "2")
+    command = (
+        "caption",
+        "run/img",
+        "--judge",
+        judge,
+        "-o",
+        "run/c.jsonl",
+        "--concurrency",
+        "2",
+    )
     killed_like_calm(
         tmp_path,
         lambda folder: make_collection(folder / "run", n=6),
@@ -103,7 +136,16 @@ def test_captions(tmp_path: Path) -> None:
 
 def test_reviews(tmp_path: Path) -> None:
     judge = "reviewer('m', log='log')"
-    command = ("review", "data/img", "--judge", judge, "-o", "run", "--concurrency", "2")
+    command = (
+        "review",
+        "data/img",
+        "--judge",
+        judge,
+        "-o",
+        "run",
+        "--concurrency",
+        "2",
+    )
     killed_like_calm(
         tmp_path,
         lambda folder: make_collection(folder / "data", n=6),
@@ -130,7 +172,13 @@ def test_a_study_of_narratives(tmp_path: Path) -> None:
         _photos,
         command,
         (
-            *("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet"),
+            *(
+                "run.json",
+                "study.json",
+                "theta.npz",
+                "scores.parquet",
+                "units.parquet",
+            ),
             *("report.html", "thumbs/000000.jpg"),
         ),
         in_flight=1,  # the toy answers one call at a time

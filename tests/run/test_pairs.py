@@ -26,7 +26,9 @@ NAMES = ("a", "b")
 
 def _pictures(*names: str) -> list[Item]:
     """Items of pictures whose ids are the numbers of the rows, as those without an id get."""
-    return [Item(str(n), "x", images=(name,)) for n, name in enumerate(names, 1)]
+    return [
+        Item(str(n), "x", images=(name,)) for n, name in enumerate(names, 1)
+    ]
 
 
 def _references(*texts: str) -> list[Item]:
@@ -37,8 +39,12 @@ def _videos(*names: str) -> list[Item]:
     return [Item(str(n), "x", video=name) for n, name in enumerate(names, 1)]
 
 
-def _pairs(first: Sequence[Item], second: Sequence[Item]) -> list[tuple[int, int]]:
-    return pair_subjects(enumerate(first), enumerate(second), ITEM, NAMES).common
+def _pairs(
+    first: Sequence[Item], second: Sequence[Item]
+) -> list[tuple[int, int]]:
+    return pair_subjects(
+        enumerate(first), enumerate(second), ITEM, NAMES
+    ).common
 
 
 @pytest.mark.parametrize("items", [_pictures, _references, _videos])
@@ -46,7 +52,10 @@ def test_a_reversed_file_is_paired_by_what_its_rows_describe(
     items: Callable[..., list[Item]],
 ) -> None:
     found = pair_subjects(
-        enumerate(items("p", "q", "r", "s")), enumerate(items("s", "r", "q", "p")), ITEM, NAMES
+        enumerate(items("p", "q", "r", "s")),
+        enumerate(items("s", "r", "q", "p")),
+        ITEM,
+        NAMES,
     )
     assert found.common == [(0, 3), (1, 2), (2, 1), (3, 0)]
     assert found.paired_by == "source"
@@ -106,7 +115,11 @@ def test_subjects_are_paired(
 @pytest.mark.parametrize(
     ("first", "second", "seen"),
     [
-        (_pictures("p", "q"), _pictures("r", "s"), "id '1' is of 'p' in a and of 'r' in b"),
+        (
+            _pictures("p", "q"),
+            _pictures("r", "s"),
+            "id '1' is of 'p' in a and of 'r' in b",
+        ),
         (
             _references("a dog", "a cat"),
             _references("a car", "a bus"),
@@ -119,7 +132,9 @@ def test_equal_ids_of_different_things_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=seen):
         _pairs(first, second)
-    pairing = pair_subjects(enumerate(first), enumerate(second), ITEM, NAMES, allow_different=True)
+    pairing = pair_subjects(
+        enumerate(first), enumerate(second), ITEM, NAMES, allow_different=True
+    )
     assert pairing.common == [(0, 0), (1, 1)]
     assert seen in pairing.note
 
@@ -127,13 +142,20 @@ def test_equal_ids_of_different_things_are_refused(
 def test_rows_paired_by_their_number_alone_are_counted() -> None:
     rows = [Item(str(n), "x") for n in (1, 2)]
     found = pair_subjects(enumerate(rows), enumerate(rows), ITEM, NAMES)
-    assert found.note.startswith("2 of 2 items are paired by the number of their row")
+    assert found.note.startswith(
+        "2 of 2 items are paired by the number of their row"
+    )
     named = [Item(name, "x") for name in "ab"]
-    assert pair_subjects(enumerate(named), enumerate(named), ITEM, NAMES).note == ""
+    assert (
+        pair_subjects(enumerate(named), enumerate(named), ITEM, NAMES).note
+        == ""
+    )
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_differences_gates_and_moved_items_are_of_one_picture(tmp_path: Path) -> None:
+def test_differences_gates_and_moved_items_are_of_one_picture(
+    tmp_path: Path,
+) -> None:
     # By picture: p 0.25 to 0.5, q 0.5 to 0.75, r 0.75 to 1: always 0.25 better. By row: p with r,
     # 0.25 to 1; q; r with p, 0.75 to 0.5: an interval that holds 0, and an item that fell.
     scores = [ItemScore({"f1": value}) for value in (0.25, 0.5, 0.75)]
@@ -145,22 +167,38 @@ def test_differences_gates_and_moved_items_are_of_one_picture(tmp_path: Path) ->
         (one,) = found.differences
         assert one.paired.mean == 0.25
         assert one.paired.interval is not None
-        assert (one.paired.interval.low, one.paired.interval.high) == (0.25, 0.25)
+        assert (one.paired.interval.low, one.paired.interval.high) == (
+            0.25,
+            0.25,
+        )
         assert found.counts[0].paired_by == "source"
-        assert any("are paired by pictures" in note for note in differences(found, "a", "b").notes)
+        assert any(
+            "are paired by pictures" in note
+            for note in differences(found, "a", "b").notes
+        )
         assert moved_tables(first, second, found) == []
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: Path) -> None:
+def test_results_of_the_common_evaluation_code_are_paired_by_picture(
+    tmp_path: Path,
+) -> None:
     # ROUGE-L with beta 1.2, F = 2.44 P R / (R + 1.44 P), best precision and recall of references.
     # "a dog runs on a beach" (6 words): of "a brown dog runs on the beach" the words a dog runs on
     # beach are common, P 5/6, R 5/7. "a car": a, P 1/2, R 1/7. b and c hold the same texts.
     captions: dict[str, Any] = {
         "images": [{"id": 73}, {"id": 74}],
         "annotations": [
-            {"id": 1, "image_id": 73, "caption": "A brown dog runs on the beach."},
-            {"id": 2, "image_id": 74, "caption": "Two women cook soup in a kitchen."},
+            {
+                "id": 1,
+                "image_id": 73,
+                "caption": "A brown dog runs on the beach.",
+            },
+            {
+                "id": 2,
+                "image_id": 74,
+                "caption": "Two women cook soup in a kitchen.",
+            },
         ],
     }
     (tmp_path / "captions.json").write_text(json.dumps(captions))
@@ -174,14 +212,21 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: P
     means = {}
     for name, rows in results.items():
         texts = [
-            Item(str(n), text, (captions["annotations"][picture - 73]["caption"],))
+            Item(
+                str(n),
+                text,
+                (captions["annotations"][picture - 73]["caption"],),
+            )
             for n, (picture, text) in enumerate(rows, 1)
         ]
         score(texts, ["rouge"], out=tmp_path / name, workers=1)
     with Store.read(tmp_path / "a") as a:
         for name in "bc":
             with Store.read(tmp_path / name) as other:
-                means[name] = {one.value: one.paired for one in compare(a, other).differences}
+                means[name] = {
+                    one.value: one.paired
+                    for one in compare(a, other).differences
+                }
     assert means["b"] == means["c"]
 
     def f(precision: float, recall: float) -> float:
@@ -192,6 +237,6 @@ def test_results_of_the_common_evaluation_code_are_paired_by_picture(tmp_path: P
     ends = means["b"]["rouge_l"].interval
     assert ends is not None
     assert [ends.low, ends.high] == pytest.approx([of_dog, of_women])
-    assert worse_than(tmp_path / "b", tmp_path / "a", [metric("rouge")], 0.0) == {
-        "rouge.rouge_l": ""
-    }
+    assert worse_than(
+        tmp_path / "b", tmp_path / "a", [metric("rouge")], 0.0
+    ) == {"rouge.rouge_l": ""}

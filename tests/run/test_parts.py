@@ -47,7 +47,12 @@ class InParts(OneMachine):
 
 def _items(n: int) -> list[Item]:
     return [
-        Item(str(row["id"]), str(row["candidate"]), tuple(row["references"]), group=row["group"])  # type: ignore[arg-type]
+        Item(
+            str(row["id"]),
+            str(row["candidate"]),
+            tuple(row["references"]),
+            group=row["group"],
+        )  # type: ignore[arg-type]
         for row in captions.rows(n)
     ]
 
@@ -58,12 +63,16 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("runs")
     items = [replace(item, group={"system": "one"}) for item in _items(230)]
     for name, engine in (("file", None), ("parts", InParts())):
-        score(items, METRICS, out=folder / name, engine=engine, workers=1).report()
+        score(
+            items, METRICS, out=folder / name, engine=engine, workers=1
+        ).report()
     return folder / "file", folder / "parts"
 
 
 @pytest.mark.slow
-def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(both: tuple[Path, Path]) -> None:
+def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(
+    both: tuple[Path, Path],
+) -> None:
     file, parts = both
     assert not (parts / "store.sqlite").exists()
     for name in ("run.json", "scores.parquet", "units.parquet", "report.html"):
@@ -76,7 +85,9 @@ def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
     for metric in METRICS:
         one, other = (list(Run(run).outcomes(metric)) for run in both)
         assert str(one) == str(other)
-        assert sum(isinstance(outcome, ItemFailure) for _, outcome in other) == 3
+        assert (
+            sum(isinstance(outcome, ItemFailure) for _, outcome in other) == 3
+        )
     with Store.read(file) as a, Store.read(parts) as b:
         assert a.askers() == b.askers()
         assert b.n_subjects() == 230
@@ -92,13 +103,17 @@ def test_each_reader_finds_the_same(both: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_parts_say_what_they_hold_in_the_names_of_the_engines(both: tuple[Path, Path]) -> None:
+def test_parts_say_what_they_hold_in_the_names_of_the_engines(
+    both: tuple[Path, Path],
+) -> None:
     table = pq.read_table(both[1] / "outcomes")
     assert table.column_names == [
         "position", "asker", "status", "signature", "numbers", "units", "detail", "unfinished",
         "error", "reason", "transient",
     ]  # fmt: skip
-    failed = table.filter(pa.compute.equal(table["status"], "failed")).to_pylist()
+    failed = table.filter(
+        pa.compute.equal(table["status"], "failed")
+    ).to_pylist()
     assert {(row["position"], row["reason"]) for row in failed} == {
         (place, "the candidate is empty") for place in (0, 101, 202)
     }
@@ -109,17 +124,28 @@ def test_parts_say_what_they_hold_in_the_names_of_the_engines(both: tuple[Path, 
 
 def test_parts_may_lie_elsewhere(tmp_path: Path) -> None:
     place = f"file://{tmp_path / 'far'}"
-    run = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts(place))
+    run = score(
+        _items(20), ["bleu"], out=tmp_path / "run", engine=InParts(place)
+    )
     assert {p.name for p in run.path.iterdir()} == {
         ".lock", "parts.json", "prepared", "run.json", "scores.parquet", "units.parquet",
     }  # fmt: skip
-    assert len(list((run.path / "prepared").iterdir())) == 1  # notes on the rows
+    assert (
+        len(list((run.path / "prepared").iterdir())) == 1
+    )  # notes on the rows
     assert len(list((tmp_path / "far" / "outcomes").iterdir())) == 20
     assert len(list(run.outcomes("bleu"))) == 20
     again = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts())
     assert again.summary == run.summary
-    with pytest.raises(RunError, match=r"keeps its parts at file://.*/far, not at /nowhere"):
-        score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts("/nowhere"))
+    with pytest.raises(
+        RunError, match=r"keeps its parts at file://.*/far, not at /nowhere"
+    ):
+        score(
+            _items(20),
+            ["bleu"],
+            out=tmp_path / "run",
+            engine=InParts("/nowhere"),
+        )
 
 
 def test_places_are_the_same_from_every_folder(
@@ -143,22 +169,32 @@ def test_a_run_grows_and_may_not_change(tmp_path: Path) -> None:
     score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
     with Store.read(tmp_path / "run") as store:
         assert [item for _, item in store.items()] == items
-        assert [item for _, item in store.items([29, 9, 10])] == [items[29], items[9], items[10]]
+        assert [item for _, item in store.items([29, 9, 10])] == [
+            items[29],
+            items[9],
+            items[10],
+        ]
         assert list(store.values("word_count"))[-1][0] == 29
     other = [*items[:20], Item("other", "x y"), *items[21:]]
-    with pytest.raises(RunError, match=r"over other data \(item 'other' differs\)"):
+    with pytest.raises(
+        RunError, match=r"over other data \(item 'other' differs\)"
+    ):
         score(other, [WordCount()], out=tmp_path / "run", engine=InParts())
 
 
 def test_a_dry_run_counts_what_parts_hold(tmp_path: Path) -> None:
     items = [*_items(5)[1:], Item("later", "LATER")]
     score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
-    config = ScoreConfig(str(tmp_path / "run"), (WordCount(),), tmp_path / "run")
+    config = ScoreConfig(
+        str(tmp_path / "run"), (WordCount(),), tmp_path / "run"
+    )
     assert plan_scores(config).askers[0].n_done == 4
     assert plan_scores(config).n_items == 5
 
 
-def test_answers_of_a_run_in_parts_are_found_beside_them(tmp_path: Path) -> None:
+def test_answers_of_a_run_in_parts_are_found_beside_them(
+    tmp_path: Path,
+) -> None:
     rules = tmp_path / "rules.jsonl"
     rules.write_text(json.dumps({"contains": "", "answer": "4"}) + "\n")
     run = score(
@@ -167,17 +203,25 @@ def test_answers_of_a_run_in_parts_are_found_beside_them(tmp_path: Path) -> None
         out=tmp_path / "run",
         engine=InParts(),
     )
-    assert [(row.operation, row.n) for row in costs(run.path)] == [("presence", 1)]
+    assert [(row.operation, row.n) for row in costs(run.path)] == [
+        ("presence", 1)
+    ]
     assert next(iter(run.summary.values())).n_scored == 1
 
 
 def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
     score(_items(2), [WordCount()], out=tmp_path / "parts", engine=InParts())
-    with pytest.raises(RunError, match="holds a run in parts; resume it with --engine ray"):
+    with pytest.raises(
+        RunError, match="holds a run in parts; resume it with --engine ray"
+    ):
         score(_items(2), [WordCount()], out=tmp_path / "parts")
     score(_items(2), [WordCount()], out=tmp_path / "file")
-    with pytest.raises(RunError, match="holds a run in one file; resume it without --engine"):
-        score(_items(2), [WordCount()], out=tmp_path / "file", engine=InParts())
+    with pytest.raises(
+        RunError, match="holds a run in one file; resume it without --engine"
+    ):
+        score(
+            _items(2), [WordCount()], out=tmp_path / "file", engine=InParts()
+        )
 
 
 def _tables(folder: Path, start: int) -> ParquetTables:
@@ -196,29 +240,58 @@ def _score(value: float, *, unfinished: bool = False) -> ItemScore:
 
 
 def test_what_a_later_start_found_holds(tmp_path: Path) -> None:
-    failed, later = ItemFailure("ItemError", "no"), ItemFailure("TransientError", "busy", True)
+    failed, later = (
+        ItemFailure("ItemError", "no"),
+        ItemFailure("TransientError", "busy", True),
+    )
     first: list[tuple[int, ItemScore | ItemFailure]]
-    first = [(0, _score(0)), (1, later), (2, failed), (3, _score(3, unfinished=True))]
-    _tables(tmp_path, 1).put(_found([*first, *((p, _score(p)) for p in range(4, 600))]))
+    first = [
+        (0, _score(0)),
+        (1, later),
+        (2, failed),
+        (3, _score(3, unfinished=True)),
+    ]
+    _tables(tmp_path, 1).put(
+        _found([*first, *((p, _score(p)) for p in range(4, 600))])
+    )
     with_gap = _tables(tmp_path, 1)
     with_gap.put(_found([(600, later), (602, _score(602))]))
     assert sorted(with_gap.finished("m", 10**6)) == [0, 2, *range(4, 600), 602]
     assert with_gap.n_finished("m", 5) == 3
     # Its first position stands before that of the part that it follows.
-    _tables(tmp_path, 2).put(_found([(1, _score(10)), (3, _score(30)), (600, _score(6000))]))
+    _tables(tmp_path, 2).put(
+        _found([(1, _score(10)), (3, _score(30)), (600, _score(6000))])
+    )
 
     found = _tables(tmp_path, 0)
-    numbers = {p: json.loads(text)["v"] for p, text in found.scores("m", ("numbers",), 10**6)}
+    numbers = {
+        p: json.loads(text)["v"]
+        for p, text in found.scores("m", ("numbers",), 10**6)
+    }
     assert numbers == {
         0: 0, 1: 10, 3: 30, **{p: p for p in range(4, 600)}, 600: 6000, 602: 602
     }  # fmt: skip
     assert list(numbers) == sorted(numbers)
-    assert [row[:3] for row in found.failures("m", 10**6)] == [(2, "ItemError", "no")]
-    assert [row[0] for row in found.scores("m", ("numbers",), 10**6, 600)] == [600]
+    assert [row[:3] for row in found.failures("m", 10**6)] == [
+        (2, "ItemError", "no")
+    ]
+    assert [row[0] for row in found.scores("m", ("numbers",), 10**6, 600)] == [
+        600
+    ]
     assert not list(found.scores("m", ("numbers",), 10**6, 601))
-    assert sorted(found.finished("m", 10**6)) == [0, 1, 2, 3, *range(4, 601), 602]
+    assert sorted(found.finished("m", 10**6)) == [
+        0,
+        1,
+        2,
+        3,
+        *range(4, 601),
+        602,
+    ]
     _tables(tmp_path, 3).put(_found([(0, later)]))
-    assert [row[0] for row in _tables(tmp_path, 0).failures("m", 10**6)] == [0, 2]
+    assert [row[0] for row in _tables(tmp_path, 0).failures("m", 10**6)] == [
+        0,
+        2,
+    ]
 
 
 def test_the_same_jobs_of_a_start_are_one_part(tmp_path: Path) -> None:
@@ -230,7 +303,9 @@ def test_the_same_jobs_of_a_start_are_one_part(tmp_path: Path) -> None:
     assert part.name.startswith("part-000000000004-0001-")
     assert tables.part_name([(4, "m")]) != tables.part_name([(4, "n")])
     assert tables.counts(f"outcomes/{part.name}") == (2, 0)
-    assert [row[1] for row in tables.scores("m", ("numbers",), 9)] == ['{"v": 2.0}'] * 2
+    assert [row[1] for row in tables.scores("m", ("numbers",), 9)] == [
+        '{"v": 2.0}'
+    ] * 2
 
 
 def test_a_part_that_was_not_finished_is_none(
@@ -249,37 +324,71 @@ def test_a_part_that_was_not_finished_is_none(
     assert list(_tables(tmp_path, 2).finished("m", 9)) == [0]
 
 
-def test_damage_and_places_that_cannot_be_reached_are_told(tmp_path: Path) -> None:
-    run = score(_items(3), [WordCount()], out=tmp_path / "run", engine=InParts()).path
+def test_damage_and_places_that_cannot_be_reached_are_told(
+    tmp_path: Path,
+) -> None:
+    run = score(
+        _items(3), [WordCount()], out=tmp_path / "run", engine=InParts()
+    ).path
     part = sorted((run / "outcomes").iterdir())[0]
     part.write_bytes(b"PAR1 and junk")
-    with pytest.raises(RunError, match=rf"outcomes/{part.name} .* cannot be used"):
+    with pytest.raises(
+        RunError, match=rf"outcomes/{part.name} .* cannot be used"
+    ):
         list(Run(run).outcomes("word_count"))
     (run / "parts.json").write_text('{"format": 9}')
-    with pytest.raises(RunError, match=r"parts\.json is no list of parts of format 1"):
+    with pytest.raises(
+        RunError, match=r"parts\.json is no list of parts of format 1"
+    ):
         draw(run)
-    with pytest.raises(ConfigError, match="'nosuch://x' names no place that can be reached"):
-        score(_items(3), [WordCount()], out=tmp_path / "b", engine=InParts("nosuch://x"))
+    with pytest.raises(
+        ConfigError, match="'nosuch://x' names no place that can be reached"
+    ):
+        score(
+            _items(3),
+            [WordCount()],
+            out=tmp_path / "b",
+            engine=InParts("nosuch://x"),
+        )
     (tmp_path / "file").write_text("")
     far = f"file://{tmp_path}/file"
-    with pytest.raises(RunError, match=rf"parts at {far} cannot be used: .* must reach that place"):
-        score(_items(3), [WordCount()], out=tmp_path / "c", engine=InParts(far))
+    with pytest.raises(
+        RunError,
+        match=rf"parts at {far} cannot be used: .* must reach that place",
+    ):
+        score(
+            _items(3), [WordCount()], out=tmp_path / "c", engine=InParts(far)
+        )
 
 
 def test_no_key_comes_into_a_run(tmp_path: Path) -> None:
-    for url in ("s3://KEY:hidden@bucket/runs", "s3://bucket/runs?secret_key=hidden"):
-        with pytest.raises(ConfigError, match="holds a key; leave it out") as told:
-            score(_items(3), [WordCount()], out=tmp_path / "run", engine=InParts(url))
+    for url in (
+        "s3://KEY:hidden@bucket/runs",
+        "s3://bucket/runs?secret_key=hidden",
+    ):
+        with pytest.raises(
+            ConfigError, match="holds a key; leave it out"
+        ) as told:
+            score(
+                _items(3),
+                [WordCount()],
+                out=tmp_path / "run",
+                engine=InParts(url),
+            )
         assert "hidden" not in str(told.value)
         with pytest.raises(ConfigError, match="holds a key"):
             score(f"{url}.jsonl", [WordCount()], out=tmp_path / "data")
-    assert "hidden" not in "".join(p.read_text() for p in tmp_path.rglob("*.json"))
+    assert "hidden" not in "".join(
+        p.read_text() for p in tmp_path.rglob("*.json")
+    )
 
 
 def test_data_are_read_from_a_url(tmp_path: Path) -> None:
     items = _items(40)
     captions.write(tmp_path / "rows.jsonl", 40)
-    pq.write_table(pa.Table.from_pylist(captions.rows(40)), tmp_path / "rows.parquet")
+    pq.write_table(
+        pa.Table.from_pylist(captions.rows(40)), tmp_path / "rows.parquet"
+    )
     with gzip.open(tmp_path / "rows.jsonl.gz", "wb") as packed:
         packed.write((tmp_path / "rows.jsonl").read_bytes())
     for ending in ("jsonl", "parquet", "jsonl.gz"):
@@ -288,20 +397,33 @@ def test_data_are_read_from_a_url(tmp_path: Path) -> None:
         assert [item for item, _ in run.outcomes("bleu")] == items
         assert run.manifest["data"]["source"] == url
         with pytest.raises(DataError, match="cannot be read"):
-            score(f"file://{tmp_path}/none.{ending}", ["bleu"], out=tmp_path / "none")
-    with pytest.raises(ConfigError, match=r"'nosuch://a\.jsonl' names no place"):
+            score(
+                f"file://{tmp_path}/none.{ending}",
+                ["bleu"],
+                out=tmp_path / "none",
+            )
+    with pytest.raises(
+        ConfigError, match=r"'nosuch://a\.jsonl' names no place"
+    ):
         score("nosuch://a.jsonl", ["bleu"], out=tmp_path / "none")
 
 
-def test_subjects_are_read_by_any_machine_that_reaches_them(tmp_path: Path) -> None:
+def test_subjects_are_read_by_any_machine_that_reaches_them(
+    tmp_path: Path,
+) -> None:
     items = _items(50)
     score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
-    worker = Store(Path("elsewhere"), ParquetTables(PartsPlace(str(tmp_path / "run")), start=1))
+    worker = Store(
+        Path("elsewhere"),
+        ParquetTables(PartsPlace(str(tmp_path / "run")), start=1),
+    )
     assert worker.n_subjects(ITEM) == 50
     assert [item for _, item in worker.items([3, 49])] == [items[3], items[49]]
 
 
-def test_what_an_asker_prepared_is_found_again_for_the_same_data(tmp_path: Path) -> None:
+def test_what_an_asker_prepared_is_found_again_for_the_same_data(
+    tmp_path: Path,
+) -> None:
     tables = ParquetTables(PartsPlace(str(tmp_path / "run")), tmp_path / "run")
     tables.add_state("cider", "data", b"weights")
     again = ParquetTables(PartsPlace(str(tmp_path / "run")), tmp_path / "run")

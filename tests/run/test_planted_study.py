@@ -17,7 +17,15 @@ import pytest
 from PIL import Image as Pixels
 from scipy import stats as sps
 
-from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample, Usage
+from beholder.backends import (
+    BACKENDS,
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    Usage,
+)
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import (
     CollectionOptions,
@@ -32,7 +40,10 @@ from beholder.kinds.narratives.page import write_study
 from beholder.run.session import Quiet
 from toy.command import runner
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_resamples")]  # whole studies
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("few_resamples"),
+]  # whole studies
 
 SOURCES = {"human": 6, "maps": 14, "random": 13}
 EXAMPLES = {"human-0": 8, "random-0": 3}
@@ -42,23 +53,37 @@ _ENTRY = re.compile(r'<(shot|example) id="(\d+)">place: (F\d+)')
 
 
 def _rng(*key: object) -> np.random.Generator:
-    return np.random.default_rng(list(hashlib.sha256(repr(key).encode()).digest()))
+    return np.random.default_rng(
+        list(hashlib.sha256(repr(key).encode()).digest())
+    )
 
 
-def planted_score(model: str, by: str, told: bool, source: str, name: str, seat: int) -> int:
+def planted_score(
+    model: str, by: str, told: bool, source: str, name: str, seat: int
+) -> int:
     """What a model says of a narrative: by source, with a narrative's own and a seat's own part."""
-    base = {"human": 7.5, "maps": 6.0, "random": 4.5}[source] - 1.5 * (model == "mild") + 0.4 * told
+    base = (
+        {"human": 7.5, "maps": 6.0, "random": 4.5}[source]
+        - 1.5 * (model == "mild")
+        + 0.4 * told
+    )
     own = _rng(name, "own").normal(scale=1.2)
-    noise = _rng(model, by, told, name, seat).normal(scale=1.6 if by == "captions" else 0.7)
+    noise = _rng(model, by, told, name, seat).normal(
+        scale=1.6 if by == "captions" else 0.7
+    )
     return int(np.clip(round(base + own + noise), 1, 10))
 
 
-def planted_step(source: str, name: str, at: int, seat: int) -> tuple[int, tuple[str, ...]]:
+def planted_step(
+    source: str, name: str, at: int, seat: int
+) -> tuple[int, tuple[str, ...]]:
     """What is said of a step: its rating and what breaks in it."""
     rng = _rng("step", name, at, seat)
     low = {"human": 5, "maps": 5, "random": 3}[source]
     rate = {"human": 0.1, "maps": 0.2, "random": 0.5}[source]
-    return int(low + rng.integers(0, 4)), tuple(k for k in KINDS if rng.random() < rate)
+    return int(low + rng.integers(0, 4)), tuple(
+        k for k in KINDS if rng.random() < rate
+    )
 
 
 @dataclass
@@ -66,7 +91,9 @@ class Plan:
     """The narratives of a test, by the places that a judge reads, and what it was asked."""
 
     names: dict[tuple[str, ...], tuple[str, str]] = field(default_factory=dict)
-    steps: dict[tuple[str, ...], tuple[str, str, int]] = field(default_factory=dict)
+    steps: dict[tuple[str, ...], tuple[str, str, int]] = field(
+        default_factory=dict
+    )
     shown: list[list[tuple[str, str]]] = field(default_factory=list)
     n_images: set[tuple[int, int]] = field(default_factory=set)
 
@@ -81,17 +108,27 @@ class Planted(Backend):
         self.name = f"planted:{model}"
         self._model = model
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         return Capabilities(self._model, 0, "schema", True)
 
     async def chat(self, request: Request) -> Answer:
         said = json.dumps(self._answer(request))
-        return Answer((Sample(said, "stop"),), self._model, None, Usage(100, 10), 2.0)
+        return Answer(
+            (Sample(said, "stop"),), self._model, None, Usage(100, 10), 2.0
+        )
 
     def _answer(self, request: Request) -> dict[str, Any]:
-        entries = _ENTRY.findall("\n".join(message.text for message in request.messages))
+        entries = _ENTRY.findall(
+            "\n".join(message.text for message in request.messages)
+        )
         places = tuple(place for kind, _, place in entries if kind == "shot")
-        examples = [(number, place) for kind, number, place in entries if kind == "example"]
+        examples = [
+            (number, place)
+            for kind, number, place in entries
+            if kind == "example"
+        ]
         by = "sight" if request.images else "captions"
         assert request.schema is not None
         if "breaks" in request.schema["properties"]:
@@ -102,9 +139,13 @@ class Planted(Backend):
         if examples:
             PLAN.shown.append(examples)
         if request.images:
-            PLAN.n_images.add((len(request.images), len(places) + len(examples)))
+            PLAN.n_images.add(
+                (len(request.images), len(places) + len(examples))
+            )
         told = bool(examples)
-        score = planted_score(self._model, by, told, source, name, request.replicate)
+        score = planted_score(
+            self._model, by, told, source, name, request.replicate
+        )
         return {"reason": "r", "score": score}
 
 
@@ -120,40 +161,60 @@ def folder(tmp_path: Path) -> Path:
         rows = csv.writer(file)
         rows.writerow(["id", "file", "place", "caption"])
         for i in range(60):
-            Pixels.new("RGB", (24, 16), (4 * i, 9, 9)).save(tmp_path / "img" / f"{i}.png")
-            rows.writerow([f"p{i:02d}", f"img/{i}.png", f"F{i:03d}", f"Picture {i}."])
+            Pixels.new("RGB", (24, 16), (4 * i, 9, 9)).save(
+                tmp_path / "img" / f"{i}.png"
+            )
+            rows.writerow(
+                [f"p{i:02d}", f"img/{i}.png", f"F{i:03d}", f"Picture {i}."]
+            )
     lines = []
     PLAN.names, PLAN.steps, PLAN.shown, PLAN.n_images = {}, {}, [], set()
     for source, n in SOURCES.items():
         for number in range(n):
             name = f"{source}-{number}"
-            chosen = sorted(_rng(name).choice(60, size=4 + number % 3, replace=False))
+            chosen = sorted(
+                _rng(name).choice(60, size=4 + number % 3, replace=False)
+            )
             places = tuple(f"F{i:03d}" for i in chosen)
-            assert PLAN.names.setdefault(places, (name, source)) == (name, source)
+            assert PLAN.names.setdefault(places, (name, source)) == (
+                name,
+                source,
+            )
             for at, step in enumerate(pairwise(places)):
                 PLAN.steps.setdefault(step, (name, source, at))
             frames = [f"p{i:02d}" for i in chosen]
-            lines.append(json.dumps({"id": name, "source": source, "frames": frames}))
+            lines.append(
+                json.dumps({"id": name, "source": source, "frames": frames})
+            )
     (tmp_path / "s.jsonl").write_text("\n".join(lines))
     return tmp_path
 
 
-def _run(folder: Path, out: str, parts: tuple[Part, ...], **options: Any) -> dict[str, Any]:
+def _run(
+    folder: Path, out: str, parts: tuple[Part, ...], **options: Any
+) -> dict[str, Any]:
     config = NarrateConfig(
         str(folder / "s.jsonl"), folder / out, parts,
         collection=CollectionOptions(str(folder / "index.csv")), **options,
     )  # fmt: skip
     run_narratives(config, Quiet())
-    study: dict[str, Any] = json.loads((config.out / "study.json").read_text("utf-8"))
+    study: dict[str, Any] = json.loads(
+        (config.out / "study.json").read_text("utf-8")
+    )
     return study
 
 
-def _table(model: str, by: str, told: bool, without: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+def _table(
+    model: str, by: str, told: bool, without: tuple[str, ...] = ()
+) -> dict[str, np.ndarray]:
     """Planted votes, (n, K) per source."""
     return {
         source: np.array(
             [
-                [planted_score(model, by, told, source, f"{source}-{i}", k) for k in range(K)]
+                [
+                    planted_score(model, by, told, source, f"{source}-{i}", k)
+                    for k in range(K)
+                ]
                 for i in range(n)
                 if f"{source}-{i}" not in without
             ]
@@ -168,9 +229,13 @@ def _icc(table: np.ndarray) -> tuple[float, float]:
     grand = table.mean()
     rows = k * ((table.mean(axis=1) - grand) ** 2).sum() / (n - 1)
     columns = n * ((table.mean(axis=0) - grand) ** 2).sum() / (k - 1)
-    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + grand
+    rest = (
+        table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + grand
+    )
     error = (rest**2).sum() / ((n - 1) * (k - 1))
-    single = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
+    single = (rows - error) / (
+        rows + (k - 1) * error + k * (columns - error) / n
+    )
     return single, (rows - error) / (rows + (columns - error) / n)
 
 
@@ -195,11 +260,17 @@ def _word(value: float) -> str:
 
 
 def _row(rows: list[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
-    (found,) = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+    (found,) = [
+        row
+        for row in rows
+        if all(row[name] == value for name, value in wanted.items())
+    ]
     return found
 
 
-def _assert_scores(study: dict[str, Any], method: str, planted: dict[str, np.ndarray]) -> None:
+def _assert_scores(
+    study: dict[str, Any], method: str, planted: dict[str, np.ndarray]
+) -> None:
     """Tables 1, 3 and 4 of one way of rating."""
     for source, table in planted.items():
         row = _row(study["tables"]["scores"], method=method, source=source)
@@ -208,9 +279,15 @@ def _assert_scores(study: dict[str, Any], method: str, planted: dict[str, np.nda
         assert row["n_votes"] == table.size
         assert row["mean"] == pytest.approx(means.mean())
         assert row["sd"] == pytest.approx(means.std(ddof=1))
-        assert row["within_sd"] == pytest.approx(table.std(axis=1, ddof=1).mean())
-        assert row["within_sd_population"] == pytest.approx(table.std(axis=1).mean())
-        assert row["within_range"] == pytest.approx(np.ptp(table, axis=1).mean())
+        assert row["within_sd"] == pytest.approx(
+            table.std(axis=1, ddof=1).mean()
+        )
+        assert row["within_sd_population"] == pytest.approx(
+            table.std(axis=1).mean()
+        )
+        assert row["within_range"] == pytest.approx(
+            np.ptp(table, axis=1).mean()
+        )
     every = np.concatenate(list(planted.values()))
     single, average = _icc(every)
     reliability = _row(study["tables"]["reliability"], method=method)
@@ -222,31 +299,59 @@ def _assert_scores(study: dict[str, Any], method: str, planted: dict[str, np.nda
     assert low < single < high
     assert reliability["icc_single"]["verdicts"] == [_word(low), _word(high)]
     variances = every.var(axis=0, ddof=1).sum() / every.sum(axis=1).var(ddof=1)
-    assert reliability["alpha"]["value"] == pytest.approx(K / (K - 1) * (1 - variances))
-    r = [np.corrcoef(every[:, i], every[:, j])[0, 1] for i, j in combinations(range(K), 2)]
+    assert reliability["alpha"]["value"] == pytest.approx(
+        K / (K - 1) * (1 - variances)
+    )
+    r = [
+        np.corrcoef(every[:, i], every[:, j])[0, 1]
+        for i, j in combinations(range(K), 2)
+    ]
     assert list(reliability["pairwise_r"].values()) == pytest.approx(r)
-    rows = [row for row in study["tables"]["comparisons"] if row["method"] == method]
-    _assert_compared(rows, {source: table.mean(axis=1) for source, table in planted.items()})
+    rows = [
+        row
+        for row in study["tables"]["comparisons"]
+        if row["method"] == method
+    ]
+    _assert_compared(
+        rows, {source: table.mean(axis=1) for source, table in planted.items()}
+    )
 
 
-def _assert_compared(rows: list[dict[str, Any]], groups: dict[str, np.ndarray]) -> None:
+def _assert_compared(
+    rows: list[dict[str, Any]], groups: dict[str, np.ndarray]
+) -> None:
     welch = []
     for row, (a, b) in zip(rows, combinations(groups, 2), strict=True):
         assert (row["a"], row["b"]) == (a, b)
         x, y = groups[a], groups[b]
-        student, unequal = sps.ttest_ind(x, y), sps.ttest_ind(x, y, equal_var=False)
+        student, unequal = (
+            sps.ttest_ind(x, y),
+            sps.ttest_ind(x, y, equal_var=False),
+        )
         welch.append(float(unequal.pvalue))
         assert row["difference"] == pytest.approx(x.mean() - y.mean())
-        assert (row["t_student"], row["p_student"]) == pytest.approx(tuple(student))
-        assert (row["t_welch"], row["p_welch"]) == pytest.approx(tuple(unequal))
+        assert (row["t_student"], row["p_student"]) == pytest.approx(
+            tuple(student)
+        )
+        assert (row["t_welch"], row["p_welch"]) == pytest.approx(
+            tuple(unequal)
+        )
         spread = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
-        assert row["d_unweighted"] == pytest.approx((x.mean() - y.mean()) / spread)
+        assert row["d_unweighted"] == pytest.approx(
+            (x.mean() - y.mean()) / spread
+        )
         df = len(x) + len(y) - 2
-        pooled = np.sqrt(((len(x) - 1) * x.var(ddof=1) + (len(y) - 1) * y.var(ddof=1)) / df)
+        pooled = np.sqrt(
+            ((len(x) - 1) * x.var(ddof=1) + (len(y) - 1) * y.var(ddof=1)) / df
+        )
         assert row["d_pooled"] == pytest.approx((x.mean() - y.mean()) / pooled)
-        assert row["g"] == pytest.approx(row["d_pooled"] * (1 - 3 / (4 * df - 1)), rel=2e-3)
+        assert row["g"] == pytest.approx(
+            row["d_pooled"] * (1 - 3 / (4 * df - 1)), rel=2e-3
+        )
         u = sps.mannwhitneyu(x, y, method="asymptotic")
-        assert row["superiority"] == pytest.approx(u.statistic / (len(x) * len(y)))
+        assert row["superiority"] == pytest.approx(
+            u.statistic / (len(x) * len(y))
+        )
     assert [row["p_welch_holm"] for row in rows] == pytest.approx(_holm(welch))
 
 
@@ -257,7 +362,9 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
     )  # fmt: skip
     left = tuple(EXAMPLES)
     assert len(study["narratives"]) == 31
-    assert not {narrative["id"] for narrative in study["narratives"]} & set(left)
+    assert not {narrative["id"] for narrative in study["narratives"]} & set(
+        left
+    )
     planted = {
         (by, told, model): _table(model, by, told, left)
         for by in ("captions", "sight")
@@ -265,7 +372,8 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         for model in ("stern", "mild")
     }
     named = {
-        key: f"{key[0]}{' with examples' if key[1] else ''} [planted:{key[2]}]" for key in planted
+        key: f"{key[0]}{' with examples' if key[1] else ''} [planted:{key[2]}]"
+        for key in planted
     }
     assert set(study["tables"]["methods"]) == set(named.values())
     for key, table in planted.items():
@@ -282,7 +390,9 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
     assert len(PLAN.shown) == 2 * 2 * 31 * K  # ways, models, narratives, votes
     assert all(shown == wanted for shown in PLAN.shown)
     assert all(n == entries for n, entries in PLAN.n_images)
-    assert max(n for n, _ in PLAN.n_images) > 6  # 6 of a narrative at most, and the examples
+    assert (
+        max(n for n, _ in PLAN.n_images) > 6
+    )  # 6 of a narrative at most, and the examples
 
     # Table 7
     assert study["examples"]["shown"] == [
@@ -294,13 +404,24 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
             continue
         for source in SOURCES:
             row = _row(study["examples"]["rows"], way=name, source=source)
-            plain, shown = (planted[by, t, model][source].mean(axis=1) for t in (False, True))
+            plain, shown = (
+                planted[by, t, model][source].mean(axis=1)
+                for t in (False, True)
+            )
             assert row["without"]["mean"] == pytest.approx(plain.mean())
             assert row["with"]["sd"] == pytest.approx(shown.std(ddof=1))
             assert row["with"]["sd_population"] == pytest.approx(shown.std())
-            assert row["sd_difference"] == pytest.approx(shown.std(ddof=1) - plain.std(ddof=1))
-            both = [np.concatenate(list(planted[by, t, model].values())) for t in (False, True)]
-            iccs = [row["icc_single"][which]["value"] for which in ("without", "with")]
+            assert row["sd_difference"] == pytest.approx(
+                shown.std(ddof=1) - plain.std(ddof=1)
+            )
+            both = [
+                np.concatenate(list(planted[by, t, model].values()))
+                for t in (False, True)
+            ]
+            iccs = [
+                row["icc_single"][which]["value"]
+                for which in ("without", "with")
+            ]
             assert iccs == pytest.approx([_icc(table)[0] for table in both])
 
     # Table 6, and the agreement of different models
@@ -310,7 +431,9 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
     for found in study["models"]:
         by, told = found["by"].split(" ")[0], "examples" in found["by"]
         tables = [planted[by, told, model] for model in ("stern", "mild")]
-        stern, mild = (np.concatenate(list(t.values())).mean(axis=1) for t in tables)
+        stern, mild = (
+            np.concatenate(list(t.values())).mean(axis=1) for t in tables
+        )
         assert (found["n"], found["n_left_out"]) == (31, 0)
         single, average = _icc(np.c_[stern, mild])
         assert found["icc_single"]["value"] == pytest.approx(single)
@@ -318,25 +441,35 @@ def test_two_judges_with_and_without_examples(folder: Path) -> None:
         (pair,) = found["pairs"]
         r = sps.pearsonr(stern, mild)
         assert (pair["r"], pair["p"]) == pytest.approx((r.statistic, r.pvalue))
-        assert pair["rho"] == pytest.approx(sps.spearmanr(stern, mild).statistic)
+        assert pair["rho"] == pytest.approx(
+            sps.spearmanr(stern, mild).statistic
+        )
         assert pair["difference"] == pytest.approx((mild - stern).mean())
         assert pair["difference"] < -1  # mild is planted 1.5 below
         ranks = np.c_[sps.rankdata(stern), sps.rankdata(mild)]
-        chi2 = sps.friedmanchisquare(*ranks).statistic  # W = chi2 / (k (n - 1))
+        chi2 = sps.friedmanchisquare(
+            *ranks
+        ).statistic  # W = chi2 / (k (n - 1))
         assert found["kendall_w"]["value"] == pytest.approx(chi2 / (2 * 30))
         for model, of in zip(("stern", "mild"), tables, strict=True):
             means = {source: t.mean() for source, t in of.items()}
             order = sorted(means, key=lambda source: -means[source])
             for source in SOURCES:
-                row = _row(found["sources"], model=f"planted:{model}", source=source)
+                row = _row(
+                    found["sources"], model=f"planted:{model}", source=source
+                )
                 assert row["mean"] == pytest.approx(means[source])
-                assert row["sd"] == pytest.approx(of[source].mean(axis=1).std(ddof=1))
+                assert row["sd"] == pytest.approx(
+                    of[source].mean(axis=1).std(ddof=1)
+                )
                 assert row["rank"] == order.index(source) + 1
 
     # what each judge cost: 2 seconds an answer
     for (_, _, model), name in named.items():
         assert study["cost"]["stages"][name]["calls"] == 31 * K
-        assert study["cost"]["stages"][name]["seconds"] == pytest.approx(2.0 * 31 * K)
+        assert study["cost"]["stages"][name]["seconds"] == pytest.approx(
+            2.0 * 31 * K
+        )
         assert study["judges"][name].startswith(f"planted:{model}")
     assert study["cost"]["judges"] == K * 2 * 2
     assert study["cost"]["seconds"]["by_sight"] == pytest.approx(2.0)
@@ -364,12 +497,18 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
              for k in range(K)]
             for step in pairwise(places)
         ]  # fmt: skip
-        means[source].append(float(np.mean([np.mean([s for s, _ in votes]) for votes in said])))
+        means[source].append(
+            float(np.mean([np.mean([s for s, _ in votes]) for votes in said]))
+        )
         n_steps[source] += len(said)
         for kind in KINDS:
-            broken = [sum(kind in b for _, b in votes) >= 2 for votes in said]  # two of three
+            broken = [
+                sum(kind in b for _, b in votes) >= 2 for votes in said
+            ]  # two of three
             counts[source][kind] += sum(broken)
-            shares.setdefault((kind, source), []).append(float(np.mean(broken)))
+            shares.setdefault((kind, source), []).append(
+                float(np.mean(broken))
+            )
     for source in SOURCES:
         row = _row(study["steps"]["sources"], source=source)
         assert row["mean"] == pytest.approx(np.mean(means[source]))
@@ -378,19 +517,29 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
         tally = _row(study["steps"]["breaks"]["sources"], source=source)
         assert tally["counts"] == counts[source]
         assert (tally["n"], tally["n_not_told"]) == (n_steps[source], 0)
-        shown = {kind: n / n_steps[source] for kind, n in counts[source].items()}
+        shown = {
+            kind: n / n_steps[source] for kind, n in counts[source].items()
+        }
         assert tally["shares"] == pytest.approx(shown)
     assert counts["random"]["place"] > counts["human"]["place"]
-    _assert_compared(study["steps"]["comparisons"], {s: np.array(m) for s, m in means.items()})
+    _assert_compared(
+        study["steps"]["comparisons"],
+        {s: np.array(m) for s, m in means.items()},
+    )
     rows = study["steps"]["breaks"]["comparisons"]
     assert len(rows) == len(KINDS) * 3
     for row in rows:
         a, b = (shares[row["kind"], row[side]] for side in ("a", "b"))
         assert row["difference"] == pytest.approx(np.mean(a) - np.mean(b))
-        assert (row["n_a"], row["n_b"]) == (SOURCES[row["a"]], SOURCES[row["b"]])
+        assert (row["n_a"], row["n_b"]) == (
+            SOURCES[row["a"]],
+            SOURCES[row["b"]],
+        )
         if row["p"] is not None:
             u = sps.mannwhitneyu(a, b)
-            assert row["p"] == pytest.approx(u.pvalue, rel=0.25)  # exact or normal, as n allows
+            assert row["p"] == pytest.approx(
+                u.pvalue, rel=0.25
+            )  # exact or normal, as n allows
     told = [row["p"] for row in rows if row["p"] is not None]
     adjusted = [row["p_holm"] for row in rows if row["p"] is not None]
     assert adjusted == pytest.approx(_holm(told))
@@ -399,19 +548,27 @@ def test_steps_between_sources_and_what_breaks(folder: Path) -> None:
     assert "What breaks" in page
 
 
-def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(folder: Path) -> None:
+def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(
+    folder: Path,
+) -> None:
     study = _run(
         folder, "hybrid", ("captions", "sight", "hybrid"), judge="planted:stern",
         voting=Voting(K), hybrid=HybridOptions(share=0.4, rule="top"),
     )  # fmt: skip
     words, looks = (
-        np.concatenate(list(_table("stern", by, False).values())) for by in ("captions", "sight")
+        np.concatenate(list(_table("stern", by, False).values()))
+        for by in ("captions", "sight")
     )
-    seen = sorted(np.argsort(-words.mean(axis=1), kind="stable")[:14])  # 0.4 of 33, rounded up
+    seen = sorted(
+        np.argsort(-words.mean(axis=1), kind="stable")[:14]
+    )  # 0.4 of 33, rounded up
     assert study["hybrid"]["seen"] == seen
     x, y = words[seen].mean(axis=1), looks[seen].mean(axis=1)
     fit = sps.linregress(x, y)
-    assert (study["hybrid"]["slope"], study["hybrid"]["intercept"]) == pytest.approx(fit[:2])
+    assert (
+        study["hybrid"]["slope"],
+        study["hybrid"]["intercept"],
+    ) == pytest.approx(fit[:2])
     left_out = []
     for one in range(len(seen)):
         rest = np.delete(np.arange(len(seen)), one)
@@ -419,14 +576,20 @@ def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(folder
         left_out.append((fold.intercept + fold.slope * x[one], y[rest].mean()))
     predicted, flat = np.array(left_out).T
     looked, held, hidden = study["hybrid"]["checks"]
-    assert held["error"] == pytest.approx(np.sqrt(((predicted - y) ** 2).mean()))
-    assert held["error_of_mean"] == pytest.approx(np.sqrt(((flat - y) ** 2).mean()))
+    assert held["error"] == pytest.approx(
+        np.sqrt(((predicted - y) ** 2).mean())
+    )
+    assert held["error_of_mean"] == pytest.approx(
+        np.sqrt(((flat - y) ** 2).mean())
+    )
     assert held["r"] == pytest.approx(np.corrcoef(predicted, y)[0, 1])
     unseen = [at for at in range(33) if at not in seen]
     guess = fit.intercept + fit.slope * words[unseen].mean(axis=1)
     truth = looks[unseen].mean(axis=1)
     assert hidden["n"] == 19
-    assert hidden["error"] == pytest.approx(np.sqrt(((guess - truth) ** 2).mean()))
+    assert hidden["error"] == pytest.approx(
+        np.sqrt(((guess - truth) ** 2).mean())
+    )
     assert hidden["r"] == pytest.approx(np.corrcoef(guess, truth)[0, 1])
     assert (hidden["sd"], hidden["sd_sight"]) == pytest.approx(
         (guess.std(ddof=1), truth.std(ddof=1))
@@ -436,26 +599,42 @@ def test_hybrid_with_sight_beside_is_held_against_what_it_did_not_look_at(folder
     assert study["hybrid"]["trusted"] == trusted
     rated = [narrative["hybrid"] for narrative in study["narratives"]]
     assert sum(votes is not None for votes in rated) == (33 if trusted else 14)
-    assert any(note.startswith("hybrid:") for note in study["tables"]["cautions"])
-    assert "against sight, narratives" in write_study(folder / "hybrid").read_text("utf-8")
+    assert any(
+        note.startswith("hybrid:") for note in study["tables"]["cautions"]
+    )
+    assert "against sight, narratives" in write_study(
+        folder / "hybrid"
+    ).read_text("utf-8")
 
 
 def test_two_runs_of_different_judges_stand_side_by_side(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for model in ("stern", "mild"):
-        parts: tuple[Part, ...] = ("sight", "transitions") if model == "stern" else ("sight",)
+        parts: tuple[Part, ...] = (
+            ("sight", "transitions") if model == "stern" else ("sight",)
+        )
         _run(folder, model, parts, judge=f"planted:{model}", voting=Voting(K))
-    found = json.loads(msgspec.json.encode(side_by_side(folder / "stern", folder / "mild")))
+    found = json.loads(
+        msgspec.json.encode(side_by_side(folder / "stern", folder / "mild"))
+    )
     assert found["runs"] == ["stern", "mild"]
     (sight,) = found["models"]  # only one run rated steps
     stern, mild = (
-        np.concatenate(list(_table(model, "sight", False).values())).mean(axis=1)
+        np.concatenate(list(_table(model, "sight", False).values())).mean(
+            axis=1
+        )
         for model in ("stern", "mild")
     )
     assert (sight["by"], sight["n"]) == ("sight", 33)
-    assert sight["icc_single"]["value"] == pytest.approx(_icc(np.c_[stern, mild])[0])
-    assert sight["pairs"][0]["difference"] == pytest.approx((mild - stern).mean())
+    assert sight["icc_single"]["value"] == pytest.approx(
+        _icc(np.c_[stern, mild])[0]
+    )
+    assert sight["pairs"][0]["difference"] == pytest.approx(
+        (mild - stern).mean()
+    )
     assert [judge.partition("(")[0] for judge in found["judges"]["sight"]] == [
         "planted:stern", "planted:mild",
     ]  # fmt: skip
@@ -468,9 +647,13 @@ def test_two_runs_of_different_judges_stand_side_by_side(
     done = cli(str(folder / "stern"), str(folder / "mild"))
     assert done.code == 0, done.err
     assert "Over 33 narratives that all 2 judges rated" in done.out
-    told = json.loads(cli(str(folder / "stern"), str(folder / "mild"), "--json").out)
+    told = json.loads(
+        cli(str(folder / "stern"), str(folder / "mild"), "--json").out
+    )
     assert told == found  # they share no asker: no paired differences
-    own = json.loads(cli(str(folder / "stern"), str(folder / "stern"), "--json").out)
+    own = json.loads(
+        cli(str(folder / "stern"), str(folder / "stern"), "--json").out
+    )
     assert {row["value"] for row in own["differences"]} == {"rating", "lowest"}
     assert [row["by"] for row in own["models"]] == ["sight", "steps"]
     assert own["models"][0]["icc_single"]["value"] == pytest.approx(1.0)
@@ -478,14 +661,24 @@ def test_two_runs_of_different_judges_stand_side_by_side(
     lines = (folder / "s.jsonl").read_text("utf-8").splitlines()
     turned = json.loads(lines[0])
     turned["frames"] = turned["frames"][::-1]
-    PLAN.names[tuple(f"F{name[1:]:0>3}" for name in turned["frames"])] = ("human-0", "human")
-    (folder / "s.jsonl").write_text("\n".join([json.dumps(turned), *lines[1:]]))
+    PLAN.names[tuple(f"F{name[1:]:0>3}" for name in turned["frames"])] = (
+        "human-0",
+        "human",
+    )
+    (folder / "s.jsonl").write_text(
+        "\n".join([json.dumps(turned), *lines[1:]])
+    )
     _run(folder, "turned", ("sight",), judge="planted:mild", voting=Voting(K))
-    with pytest.raises(ConfigError, match="'human-0' shows other pictures in turned than in stern"):
+    with pytest.raises(
+        ConfigError,
+        match="'human-0' shows other pictures in turned than in stern",
+    ):
         side_by_side(folder / "stern", folder / "turned")
 
 
-def test_a_plan_counts_the_questions_of_all_judges_and_conditions(folder: Path) -> None:
+def test_a_plan_counts_the_questions_of_all_judges_and_conditions(
+    folder: Path,
+) -> None:
     config = NarrateConfig(
         str(folder / "s.jsonl"), folder / "plan", ("captions",), ("planted:stern", "planted:mild"),
         collection=CollectionOptions(str(folder / "index.csv")),
@@ -493,22 +686,47 @@ def test_a_plan_counts_the_questions_of_all_judges_and_conditions(folder: Path) 
     )  # fmt: skip
     planned = plan_narratives(config)
     assert planned.n_items == 31
-    questions = [asker.judge for asker in planned.askers if asker.judge is not None]
+    questions = [
+        asker.judge for asker in planned.askers if asker.judge is not None
+    ]
     assert sum(tally.n_calls for tally in questions) == 2 * 2 * 31 * K
 
 
 @pytest.mark.parametrize(
     ("parts", "options", "message"),
     [
-        (("hybrid",), {"judge": ("planted:a", "planted:b")}, "hybrid takes one judge, got 2"),
-        (("transitions",), {"judge": ("planted:a", "planted:b")}, "transitions takes one judge"),
-        (("captions",), {"judge": ("planted:a", "planted:a")}, "one is named twice"),
-        (("captions",), {"voting": {"x": 5}}, "example 'x': .* has no sequence of that id"),
-        (("captions",), {"voting": {"x": 11}}, "example x=11: expected a whole number from 1"),
+        (
+            ("hybrid",),
+            {"judge": ("planted:a", "planted:b")},
+            "hybrid takes one judge, got 2",
+        ),
+        (
+            ("transitions",),
+            {"judge": ("planted:a", "planted:b")},
+            "transitions takes one judge",
+        ),
+        (
+            ("captions",),
+            {"judge": ("planted:a", "planted:a")},
+            "one is named twice",
+        ),
+        (
+            ("captions",),
+            {"voting": {"x": 5}},
+            "example 'x': .* has no sequence of that id",
+        ),
+        (
+            ("captions",),
+            {"voting": {"x": 11}},
+            "example x=11: expected a whole number from 1",
+        ),
     ],
 )
 def test_what_cannot_be_compared_says_why(
-    folder: Path, parts: tuple[Part, ...], options: dict[str, Any], message: str
+    folder: Path,
+    parts: tuple[Part, ...],
+    options: dict[str, Any],
+    message: str,
 ) -> None:
     usual = {"judge": "planted:a", **options}
     with pytest.raises(ConfigError, match=message):

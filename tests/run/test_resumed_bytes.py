@@ -30,12 +30,23 @@ score(items, {METRICS!r}, out=Path("parts"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["", "Prescott"], ids=["own kernel", "oldest kernel"])
-def test_a_resumed_run_leaves_the_same_bytes(tmp_path: Path, kernel: str) -> None:
+@pytest.mark.parametrize(
+    "kernel", ["", "Prescott"], ids=["own kernel", "oldest kernel"]
+)
+def test_a_resumed_run_leaves_the_same_bytes(
+    tmp_path: Path, kernel: str
+) -> None:
     # The kernel of OpenBLAS; other libraries do not know the variable.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     environment |= {"OPENBLAS_CORETYPE": kernel} if kernel else {}
-    subprocess.run([sys.executable, "-c", SCRIPT], cwd=tmp_path, env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+    )
     for name in ("scores.parquet", "run.json"):
-        whole, parts = (tmp_path / folder / name for folder in ("whole", "parts"))
+        whole, parts = (
+            tmp_path / folder / name for folder in ("whole", "parts")
+        )
         assert parts.read_bytes() == whole.read_bytes()

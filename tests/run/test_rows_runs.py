@@ -16,13 +16,24 @@ import pytest
 from beholder.backends import BACKENDS, Scripted
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.judges import LLMJudge
-from beholder.kinds.generation.reviews import ReviewsConfig, WriteReviews, plan_reviews, run_reviews
+from beholder.kinds.generation.reviews import (
+    ReviewsConfig,
+    WriteReviews,
+    plan_reviews,
+    run_reviews,
+)
 from beholder.metrics import Tools
 from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
 from beholder.run import manifest
 from beholder.run.compare import compare
-from beholder.run.rows.askers import CaptionRow, ClassifyRow, RowAsker, RowColumns, TranslateRow
+from beholder.run.rows.askers import (
+    CaptionRow,
+    ClassifyRow,
+    RowAsker,
+    RowColumns,
+    TranslateRow,
+)
 from beholder.run.rows.engine import RowsConfig, plan_rows, run_rows
 from beholder.run.rows.generators import GeneratedText
 from beholder.run.session import Quiet
@@ -33,7 +44,11 @@ from toy.judge import Storyteller
 from toy.photos import make_collection
 from toy.reviewer import Reviewer
 
-for _name, _backend in (("story", Storyteller), ("reader", Reader), ("reviewer", Reviewer)):
+for _name, _backend in (
+    ("story", Storyteller),
+    ("reader", Reader),
+    ("reviewer", Reviewer),
+):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
@@ -59,27 +74,37 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_collection(Path("data"), n=6)
 
 
-def captions(out: str, *, data: str = "data/img", log: str = "calls", **options: Any) -> RowsConfig:
+def captions(
+    out: str, *, data: str = "data/img", log: str = "calls", **options: Any
+) -> RowsConfig:
     system = CaptionRow(f"story(model='steady', log='{log}')", **options)
     return RowsConfig(data, Path(out), {"steady": system})
 
 
 def calls(log: str = "calls") -> int:
-    return len(Path(log).read_text("utf-8").split()) if Path(log).is_file() else 0
+    return (
+        len(Path(log).read_text("utf-8").split()) if Path(log).is_file() else 0
+    )
 
 
 def summary(run: Path) -> dict[str, dict[str, float]]:
     """Mean by value and asker's registered name."""
     log = manifest.read(run)
     return {
-        entry.metric.partition("(")[0]: {name: value.mean for name, value in entry.values.items()}
+        entry.metric.partition("(")[0]: {
+            name: value.mean for name, value in entry.values.items()
+        }
         for entry in log.summary
     }
 
 
 def test_a_caption_run_has_a_log_tables_and_means() -> None:
     written = run_rows(captions("c.jsonl"), Quiet())
-    assert (written.n_written, written.failures, written.outside) == (6, (), False)
+    assert (written.n_written, written.failures, written.outside) == (
+        6,
+        (),
+        False,
+    )
     run = Path("c.jsonl.run")
     log = manifest.read(run)
     assert (log.kind, log.status, log.data.n_items) == ("rows", "complete", 6)
@@ -88,22 +113,38 @@ def test_a_caption_run_has_a_log_tables_and_means() -> None:
     # 23 characters, 80 times 7, and 11
     assert summary(run)["caption"]["characters"] == 594
     table = pq.read_table(run / "scores.parquet").to_pylist()
-    assert {row["name"] for row in table} == {"words", "characters", "asked_again", "other_length"}
+    assert {row["name"] for row in table} == {
+        "words",
+        "characters",
+        "asked_again",
+        "other_length",
+    }
     assert len(table) == 24
 
 
 def test_a_second_start_asks_nothing_and_says_what_it_reused() -> None:
     run_rows(captions("c.jsonl"), Quiet())
-    before = Path("c.jsonl").read_bytes(), Path("c.jsonl.run/run.json").read_bytes()
+    before = (
+        Path("c.jsonl").read_bytes(),
+        Path("c.jsonl.run/run.json").read_bytes(),
+    )
     Path("c.jsonl").unlink()
     heard = Heard()
     run_rows(captions("c.jsonl"), heard)
     assert (heard.total, heard.reused, heard.n_done, calls()) == (6, 6, 0, 6)
-    assert (Path("c.jsonl").read_bytes(), Path("c.jsonl.run/run.json").read_bytes()) == before
+    assert (
+        Path("c.jsonl").read_bytes(),
+        Path("c.jsonl.run/run.json").read_bytes(),
+    ) == before
 
 
 def test_a_raised_limit_asks_for_the_rest_only() -> None:
-    few = RowsConfig("data/img", Path("c.jsonl"), captions("c.jsonl").systems, rows=DataOptions(2))
+    few = RowsConfig(
+        "data/img",
+        Path("c.jsonl"),
+        captions("c.jsonl").systems,
+        rows=DataOptions(2),
+    )
     run_rows(few, Quiet())
     assert (calls(), len(Path("c.jsonl").read_text().splitlines())) == (2, 2)
     heard = Heard()
@@ -124,13 +165,20 @@ def test_names_and_columns_are_no_part_of_what_is_asked() -> None:
     assert run_rows(both, Quiet()).n_written == 12
     assert calls() == 6
     first = json.loads(Path("c.jsonl").read_text("utf-8").splitlines()[0])
-    assert (first["id"], first["group"]) == ("000/a", {"tongue": "en", "who": "a"})
+    assert (first["id"], first["group"]) == (
+        "000/a",
+        {"tongue": "en", "who": "a"},
+    )
 
 
-def test_answers_of_an_older_version_beside_the_output_are_taken_over() -> None:
+def test_answers_of_an_older_version_beside_the_output_are_taken_over() -> (
+    None
+):
     run_rows(captions("c.jsonl"), Quiet())
     run, before = Path("c.jsonl.run"), Path("c.jsonl").read_bytes()
-    with sqlite3.connect(run / "store.sqlite") as db:  # what that version left: answers alone
+    with sqlite3.connect(
+        run / "store.sqlite"
+    ) as db:  # what that version left: answers alone
         for table in ("subjects", "askers", "scores", "failures", "vectors"):
             db.execute(f"DROP TABLE {table}")
         db.execute("PRAGMA user_version = 0")
@@ -154,15 +202,24 @@ def test_pictures_of_the_same_names_in_another_folder_are_other_data() -> None:
 def test_a_folder_with_another_kind_of_run_is_refused_in_words() -> None:
     run_rows(captions("c.jsonl"), Quiet())
     reviews = ReviewsConfig("data/img", Path("c.jsonl.run"), "reviewer:m")
-    for attempt in (lambda: run_reviews(reviews, Quiet()), lambda: plan_reviews(reviews)):
-        with pytest.raises(RunError, match="a run of the kind 'rows', not 'reviews'"):
+    for attempt in (
+        lambda: run_reviews(reviews, Quiet()),
+        lambda: plan_reviews(reviews),
+    ):
+        with pytest.raises(
+            RunError, match="a run of the kind 'rows', not 'reviews'"
+        ):
             attempt()
-    run_reviews(ReviewsConfig("data/img", Path("d.jsonl.run"), "reviewer:m"), Quiet())
+    run_reviews(
+        ReviewsConfig("data/img", Path("d.jsonl.run"), "reviewer:m"), Quiet()
+    )
     for again in (
         lambda: run_rows(captions("d.jsonl"), Quiet()),
         lambda: plan_rows(captions("d.jsonl")),
     ):
-        with pytest.raises(RunError, match="a run of the kind 'reviews', not 'rows'"):
+        with pytest.raises(
+            RunError, match="a run of the kind 'reviews', not 'rows'"
+        ):
             again()
     assert not Path("d.jsonl").exists()
 
@@ -181,7 +238,9 @@ def test_a_plan_knows_what_is_done_and_what_is_sure_to_fail() -> None:
 
 
 def test_categories_are_counted_per_row() -> None:
-    config = RowsConfig("data/img", Path("c.jsonl"), {"m": ClassifyRow("reader:m", CATEGORIES)})
+    config = RowsConfig(
+        "data/img", Path("c.jsonl"), {"m": ClassifyRow("reader:m", CATEGORIES)}
+    )
     run_rows(config, Quiet())
     found = [json.loads(line)["meta"]["categories"] for line in Path("c.jsonl").read_text().splitlines()]  # fmt: skip
     mean = summary(config.run)["classify"]
@@ -225,9 +284,18 @@ def test_values_of_what_was_made(
 
 
 def test_parts_become_a_row_that_keeps_the_rest() -> None:
-    item = Item("7", "old", ("eins zwei", " "), ("a.jpg",), group={"x": "y"}, meta={"k": 1})
+    item = Item(
+        "7",
+        "old",
+        ("eins zwei", " "),
+        ("a.jpg",),
+        group={"x": "y"},
+        meta={"k": 1},
+    )
     parts = [GeneratedText("one", "reference 1", "eins"), GeneratedText("two", "reference 1", "zwei"), GeneratedText("new", "candidate", "old")]  # fmt: skip
-    made = TranslateRow("j", "German", "English").row(item, parts, "m", "j@1", RowColumns())
+    made = TranslateRow("j", "German", "English").row(
+        item, parts, "m", "j@1", RowColumns()
+    )
     assert made == Item(
         "7/English", "new", ("one two", " "), ("a.jpg",), group={"x": "y", "language": "en"},
         meta={"k": 1, "translate": {"judge": "j@1", "source": "German", "target": "English"}},
@@ -250,7 +318,12 @@ class Wordy(Scripted):
         ("English", (6, 4), 4, None),
         ("English", (2, 4), 4, None),
         ("English", (2, 6), 6, "other length"),
-        ("Japanese", (6,), 6, None),  # words are not counted between blanks there
+        (
+            "Japanese",
+            (6,),
+            6,
+            None,
+        ),  # words are not counted between blanks there
     ],
 )
 def test_a_caption_of_another_length_is_asked_for_once_more_and_then_set_apart(
@@ -264,8 +337,12 @@ def test_a_caption_of_another_length_is_asked_for_once_more_and_then_set_apart(
     made = asker.row(item, parts, "m", "j@1", RowColumns())
     assert made.candidate.split().count("word") == n_words
     assert made.group.get("dataset") == dataset
-    named = asker.row(item, parts, "m", "j@1", RowColumns(named_dataset="short"))
-    assert named.group["dataset"] == ("short" if dataset is None else f"short, {dataset}")
+    named = asker.row(
+        item, parts, "m", "j@1", RowColumns(named_dataset="short")
+    )
+    assert named.group["dataset"] == (
+        "short" if dataset is None else f"short, {dataset}"
+    )
 
 
 def test_the_second_question_shows_the_first_text_and_the_limits() -> None:
@@ -283,12 +360,16 @@ def test_the_second_question_shows_the_first_text_and_the_limits() -> None:
     ("parts", "category"),
     [([], "none"), ([GeneratedText("nature", "Low")], "nature"), ([GeneratedText("nature", "High"), GeneratedText("trade", "Low")], "several")],
 )  # fmt: skip
-def test_the_category_of_a_row(parts: list[GeneratedText], category: str) -> None:
+def test_the_category_of_a_row(
+    parts: list[GeneratedText], category: str
+) -> None:
     made = ClassifyRow("j", CATEGORIES).row(
         Item("7", ""), parts, "m", "j@1", RowColumns(category="kind")
     )
     assert made.group == {"kind": category}
-    assert made.meta["categories"] == [{"name": p.text, "rating": p.label} for p in parts]
+    assert made.meta["categories"] == [
+        {"name": p.text, "rating": p.label} for p in parts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -306,26 +387,39 @@ def test_the_category_of_a_row(parts: list[GeneratedText], category: str) -> Non
         (lambda: RowsConfig("d", Path("o"), {}), "no judge was named"),
     ],
 )  # fmt: skip
-def test_wrong_settings_are_refused(make: Callable[[], object], message: str) -> None:
+def test_wrong_settings_are_refused(
+    make: Callable[[], object], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         make()
 
 
 def test_a_judge_that_cannot_do_it_is_refused_before_any_reading() -> None:
     for asker in (CaptionRow("builtin"), TranslateRow("builtin", "a", "b")):
-        with pytest.raises(ConfigError, match=f"no operation '{asker.registered_name}'"):
-            run_rows(RowsConfig("missing.jsonl", Path("c.jsonl"), {"b": asker}), Quiet())
-    blind = ReviewsConfig("data/img", Path("run"), "reviewer(model='m', images=False)")
+        with pytest.raises(
+            ConfigError, match=f"no operation '{asker.registered_name}'"
+        ):
+            run_rows(
+                RowsConfig("missing.jsonl", Path("c.jsonl"), {"b": asker}),
+                Quiet(),
+            )
+    blind = ReviewsConfig(
+        "data/img", Path("run"), "reviewer(model='m', images=False)"
+    )
     with pytest.raises(ConfigError, match="does not take pictures"):
         run_reviews(blind, Quiet())
 
 
 def test_wrong_rows_stop_the_run_or_are_left_out_and_counted() -> None:
-    Path("d.jsonl").write_text('{"id": "a", "image": "data/img/000.jpg"}\n{"image": 7}\n')
+    Path("d.jsonl").write_text(
+        '{"id": "a", "image": "data/img/000.jpg"}\n{"image": 7}\n'
+    )
     config = captions("c.jsonl", data="d.jsonl")
     with pytest.raises(DataError, match=r"d\.jsonl:2: images"):
         run_rows(config, Quiet())
-    skipping = RowsConfig("d.jsonl", config.out, config.systems, rows=DataOptions(None, True))
+    skipping = RowsConfig(
+        "d.jsonl", config.out, config.systems, rows=DataOptions(None, True)
+    )
     written = run_rows(skipping, Quiet())
     assert (written.n_written, len(written.bad_rows)) == (1, 1)
     assert manifest.read(config.run).data.n_bad_rows == 1
@@ -336,11 +430,20 @@ def test_runs_over_the_same_pictures_are_compared_picture_by_picture() -> None:
         Path(out).mkdir()
         data = Path(out) / "d.jsonl"
         size = 2 if out == "a" else 3
-        rows = [{"id": str(n), "candidate": "यहाँ thing_1 है. " * (n + size)} for n in range(6)]
+        rows = [
+            {"id": str(n), "candidate": "यहाँ thing_1 है. " * (n + size)}
+            for n in range(6)
+        ]
         data.write_text("".join(json.dumps(row) + "\n" for row in rows))
         asker: RowAsker = TranslateRow("reader:m", "Hindi", "English")
-        run_rows(RowsConfig(str(data), Path(out) / "en.jsonl", {"m": asker}), Quiet())
-    with Store.read(Path("a/en.jsonl.run")) as a, Store.read(Path("b/en.jsonl.run")) as b:
+        run_rows(
+            RowsConfig(str(data), Path(out) / "en.jsonl", {"m": asker}),
+            Quiet(),
+        )
+    with (
+        Store.read(Path("a/en.jsonl.run")) as a,
+        Store.read(Path("b/en.jsonl.run")) as b,
+    ):
         found = {one.value: one for one in compare(a, b).differences}
     assert found["clauses"].paired.mean == 1  # one sentence more in each
     assert (found["clauses"].mean_a, found["words"].mean_a) == (4.5, 18)
@@ -356,7 +459,11 @@ def test_reviews_are_a_run_with_means_per_language() -> None:
     )
     (english, japanese) = plan_reviews(config).askers
     assert english.judge is not None
-    assert (english.n_to_ask, english.judge.n_calls, japanese.n_to_ask) == (4, 4, 4)
+    assert (english.n_to_ask, english.judge.n_calls, japanese.n_to_ask) == (
+        4,
+        4,
+        4,
+    )
     written = run_reviews(config, Quiet())
     assert (written.n_written, calls()) == (8, 8)
     log = manifest.read(Path("run"))
@@ -379,8 +486,12 @@ def test_a_frame_without_a_picture_cannot_be_reviewed() -> None:
 
 def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
     config = captions("c.jsonl")
-    bounded = RowsConfig(config.data, config.out, config.systems, work=WorkOptions(max_cost=1.0))
-    with pytest.raises(ConfigError, match="no known price, so --max-cost cannot be kept"):
+    bounded = RowsConfig(
+        config.data, config.out, config.systems, work=WorkOptions(max_cost=1.0)
+    )
+    with pytest.raises(
+        ConfigError, match="no known price, so --max-cost cannot be kept"
+    ):
         run_rows(bounded, Quiet())
     assert manifest.read(config.run).status == "interrupted"
     assert not config.out.exists()
@@ -388,10 +499,14 @@ def test_a_run_that_cannot_go_on_says_so_and_is_gone_on_with_later() -> None:
     assert manifest.read(config.run).status == "complete"
 
 
-def test_a_file_that_was_read_before_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_was_read_before_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     Path("data/d.jsonl").write_text('{"id": "a", "images": ["img/000.jpg"]}\n')
     rows = captions("out.jsonl", data="data/d.jsonl")
-    reviews = ReviewsConfig("data/index.csv", Path("reviews"), "reviewer(model='m', log='calls')")
+    reviews = ReviewsConfig(
+        "data/index.csv", Path("reviews"), "reviewer(model='m', log='calls')"
+    )
     starts: list[Callable[[Heard], object]] = [
         lambda heard: run_rows(rows, heard),
         lambda heard: run_reviews(reviews, heard),

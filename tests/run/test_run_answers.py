@@ -24,14 +24,20 @@ class Paid(Scripted):
     @staticmethod
     def say(request: Request) -> Answer:
         """Any question costs a million prompt tokens."""
-        return Answer((Sample("a phrase", "stop"),), "scripted", usage=Usage(prompt=1_000_000))
+        return Answer(
+            (Sample("a phrase", "stop"),),
+            "scripted",
+            usage=Usage(prompt=1_000_000),
+        )
 
     def price(self) -> Price:
         """One dollar per million prompt tokens."""
         return Price(1.0, 0.0)
 
 
-def test_cost_of_earlier_starts_counts_and_cached_answers_cost_nothing(tmp_path: Path) -> None:
+def test_cost_of_earlier_starts_counts_and_cached_answers_cost_nothing(
+    tmp_path: Path,
+) -> None:
     cache = tmp_path / "cache" / "answers.sqlite"
     backend = Paid()
     with run_answers(tmp_path / "a", cache, max_cost=2.0) as (answers, budget):
@@ -50,6 +56,16 @@ def test_cost_of_earlier_starts_counts_and_cached_answers_cost_nothing(tmp_path:
         assert budget.spent == 0.0
     assert len(backend.requests) == 2
     with run_answers(tmp_path / "b", None) as (answers, budget):
-        asyncio.run(LLMJudge(backend, answers=answers, budget=budget).ask(Rewrite("one")))
-        asyncio.run(LLMJudge(backend, answers=answers, budget=budget).ask(Rewrite("two")))
-    assert len(backend.requests) == 3  # the second run holds "one" alone, and never had "two"
+        asyncio.run(
+            LLMJudge(backend, answers=answers, budget=budget).ask(
+                Rewrite("one")
+            )
+        )
+        asyncio.run(
+            LLMJudge(backend, answers=answers, budget=budget).ask(
+                Rewrite("two")
+            )
+        )
+    assert (
+        len(backend.requests) == 3
+    )  # the second run holds "one" alone, and never had "two"

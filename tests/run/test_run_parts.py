@@ -14,7 +14,12 @@ from beholder.errors import ConfigError, RunError
 from beholder.records import Interval, Item, ItemFailure, ItemScore, Unit
 from beholder.report.comparison import moved_tables
 from beholder.run import manifest
-from beholder.run.codec import decode_detail, decode_units, encode_detail, encode_units
+from beholder.run.codec import (
+    decode_detail,
+    decode_units,
+    encode_detail,
+    encode_units,
+)
 from beholder.run.compare import SubjectCounts, compare
 from beholder.run.store import Store
 from toy.runs import write_run
@@ -22,7 +27,16 @@ from toy.runs import write_run
 
 def test_units_come_back_as_they_were() -> None:
     units = (
-        Unit("entity", "dog", "candidate", ((0, 3), (8, 11)), 1 / 3, "match", None, {"a": [1]}),
+        Unit(
+            "entity",
+            "dog",
+            "candidate",
+            ((0, 3), (8, 11)),
+            1 / 3,
+            "match",
+            None,
+            {"a": [1]},
+        ),
         Unit("statement", "é ✓", "reference", (), None, None, 2, {}),
     )
     assert decode_units(encode_units(units)) == units
@@ -30,13 +44,22 @@ def test_units_come_back_as_they_were() -> None:
 
 def test_details_keep_numbers_and_give_arrays_in_half_precision() -> None:
     third = np.array([[1 / 3, 2.0], [0.0, -1.5]])
-    detail = {"matrix": third, "whole": np.array([1, 70_000]), "one": np.float64(1 / 3), "t": "x"}
+    detail = {
+        "matrix": third,
+        "whole": np.array([1, 70_000]),
+        "one": np.float64(1 / 3),
+        "t": "x",
+    }
     found = decode_detail(encode_detail(detail))
     assert found["matrix"].dtype == np.float32
     assert found["matrix"].shape == (2, 2)
     assert found["matrix"] == pytest.approx(third, rel=2**-11)
     assert found["matrix"][0, 0] != np.float32(1 / 3)  # eleven bits are kept
-    assert (found["whole"], found["one"], found["t"]) == ([1, 70_000], 1 / 3, "x")
+    assert (found["whole"], found["one"], found["t"]) == (
+        [1, 70_000],
+        1 / 3,
+        "x",
+    )
     with pytest.raises(TypeError, match="a metric put set into a score"):
         encode_detail({"bad": {1}})
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -44,16 +67,24 @@ def test_details_keep_numbers_and_give_arrays_in_half_precision() -> None:
 
 
 def scores(*values: float) -> list[Any]:
-    return [ItemScore(values={"v": value}, signature="m|v:1") for value in values]
+    return [
+        ItemScore(values={"v": value}, signature="m|v:1") for value in values
+    ]
 
 
 def run(folder: Path, ids: str, outcomes: list[Any]) -> Path:
-    items = [Item(name, f"text {name}", images=(f"{name}.jpg",)) for name in ids]
+    items = [
+        Item(name, f"text {name}", images=(f"{name}.jpg",)) for name in ids
+    ]
     return write_run(folder, items, {"m": outcomes})
 
 
 def test_runs_are_compared_by_id_over_what_both_scored(tmp_path: Path) -> None:
-    first = run(tmp_path / "a", "abcd", [*scores(1, 2, 3), ItemFailure("item", "broken")])
+    first = run(
+        tmp_path / "a",
+        "abcd",
+        [*scores(1, 2, 3), ItemFailure("item", "broken")],
+    )
     second = run(tmp_path / "b", "dcbax", scores(9, 5, 4, 2, 7))
     with Store.open(first) as a, Store.open(second) as b:
         found = compare(a, b)
@@ -68,8 +99,13 @@ def test_runs_are_compared_by_id_over_what_both_scored(tmp_path: Path) -> None:
     assert difference.paired.p_value == 2 / 8  # all three are positive
 
 
-def test_runs_without_a_common_id_or_metric_are_not_compared(tmp_path: Path) -> None:
-    first, other = run(tmp_path / "a", "ab", scores(1, 2)), run(tmp_path / "b", "cd", scores(1, 2))
+def test_runs_without_a_common_id_or_metric_are_not_compared(
+    tmp_path: Path,
+) -> None:
+    first, other = (
+        run(tmp_path / "a", "ab", scores(1, 2)),
+        run(tmp_path / "b", "cd", scores(1, 2)),
+    )
     with (
         Store.open(first) as a,
         Store.open(other) as b,
@@ -85,23 +121,36 @@ def test_runs_without_a_common_id_or_metric_are_not_compared(tmp_path: Path) -> 
         compare(a, b)
 
 
-def test_other_settings_of_a_metric_are_compared_if_allowed(tmp_path: Path) -> None:
+def test_other_settings_of_a_metric_are_compared_if_allowed(
+    tmp_path: Path,
+) -> None:
     items = [Item("a", "x"), Item("b", "y")]
     first = write_run(tmp_path / "a", items, {"m": scores(1, 2)})
-    other = write_run(tmp_path / "b", items, {"m(k=2)": scores(2, 5), "n": scores(1, 1)})
+    other = write_run(
+        tmp_path / "b", items, {"m(k=2)": scores(2, 5), "n": scores(1, 1)}
+    )
     with Store.open(first) as a, Store.open(other) as b:
-        with pytest.raises(ConfigError, match=r"m against m\(k=2\); .*--allow-different"):
+        with pytest.raises(
+            ConfigError, match=r"m against m\(k=2\); .*--allow-different"
+        ):
             compare(a, b)
         (found,) = compare(a, b, allow_different=True).differences
         assert (found.metric, found.other) == ("m", "m(k=2)")
         assert (found.mean_a, found.mean_b) == (1.5, 3.5)
         [fallen] = moved_tables(b, a, compare(b, a, allow_different=True))
-        assert [(row["id"], row["difference"]) for row in fallen.rows] == [("b", -3.0), ("a", -1.0)]
+        assert [(row["id"], row["difference"]) for row in fallen.rows] == [
+            ("b", -3.0),
+            ("a", -1.0),
+        ]
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:
-    folder = run(tmp_path / "a", "abcd", [*scores(1, 2, 3), ItemFailure("item", "broken")])
+    folder = run(
+        tmp_path / "a",
+        "abcd",
+        [*scores(1, 2, 3), ItemFailure("item", "broken")],
+    )
     result = manifest.results(manifest.read(folder))["m"]
     assert (result.n_scored, result.n_failed) == (3, 1)
     assert dict(result.failures) == {"broken": 1}
@@ -112,10 +161,15 @@ def test_a_run_log_gives_its_results_back(tmp_path: Path) -> None:
     assert again == manifest.read(folder).summary[0]
 
 
-def test_a_value_without_an_interval_has_none_in_the_log(tmp_path: Path) -> None:
+def test_a_value_without_an_interval_has_none_in_the_log(
+    tmp_path: Path,
+) -> None:
     folder = run(tmp_path / "a", "a", scores(4))
     result = manifest.results(manifest.read(folder))["m"]
-    assert (result.values["v"].mean, result.values["v"].interval) == (4.0, None)
+    assert (result.values["v"].mean, result.values["v"].interval) == (
+        4.0,
+        None,
+    )
 
 
 def test_a_folder_of_another_kind_is_named(tmp_path: Path) -> None:
@@ -124,11 +178,15 @@ def test_a_folder_of_another_kind_is_named(tmp_path: Path) -> None:
     manifest.check_kind(folder, kind)
     manifest.check_kind(folder, "another", kind)
     manifest.check_kind(tmp_path / "new", "another")  # nothing is there yet
-    with pytest.raises(RunError, match=rf"holds a run of the kind '{kind}', not 'x' or 'y'"):
+    with pytest.raises(
+        RunError, match=rf"holds a run of the kind '{kind}', not 'x' or 'y'"
+    ):
         manifest.check_kind(folder, "x", "y")
 
 
-def test_a_run_is_closed_with_its_own_log_whatever_its_summary(tmp_path: Path) -> None:
+def test_a_run_is_closed_with_its_own_log_whatever_its_summary(
+    tmp_path: Path,
+) -> None:
     folder = run(tmp_path / "a", "a", scores(4))
     log = manifest.read(folder)
     assert manifest.is_closed(folder, structs.replace(log, summary=()))
@@ -139,6 +197,8 @@ def test_a_run_is_closed_with_its_own_log_whatever_its_summary(tmp_path: Path) -
 def test_what_unpacks_to_more_than_the_limit_is_refused() -> None:
     packer = zlib.compressobj(1)
     mebibyte = b" " * 2**20
-    bomb = b"".join([*(packer.compress(mebibyte) for _ in range(257)), packer.flush()])
+    bomb = b"".join(
+        [*(packer.compress(mebibyte) for _ in range(257)), packer.flush()]
+    )
     with pytest.raises(ValueError, match="256 MiB"):
         decode_detail(bomb)

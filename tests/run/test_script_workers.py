@@ -44,15 +44,24 @@ def scripted(folder: Path, text: str) -> tuple[str, str]:
     """What a script prints, and its last line of errors."""
     path = folder / "script.py"
     path.write_text(text)
-    environment = {**os.environ, "PYTHONPATH": str(Path(beholder.__file__).parents[1])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(beholder.__file__).parents[1]),
+    }
     done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, timeout=300, env=environment
+        [sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
     )
     return done.stdout.strip(), done.stderr.strip().rpartition("\n")[2]
 
 
 def run_of(folder: Path, metric: str) -> str:
-    return RUN.format(metric=metric, out=str(folder / "run"), path=str(folder / "script.py"))
+    return RUN.format(
+        metric=metric, out=str(folder / "run"), path=str(folder / "script.py")
+    )
 
 
 @pytest.mark.slow
@@ -76,14 +85,18 @@ like.close()
 
 
 @pytest.mark.slow  # a script with workers of its own
-def test_a_metric_of_the_script_is_found_by_workers_where_there_is_a_guard(tmp_path: Path) -> None:
+def test_a_metric_of_the_script_is_found_by_workers_where_there_is_a_guard(
+    tmp_path: Path,
+) -> None:
     body = (ROWS + run_of(tmp_path, "Words()")).strip().replace("\n", "\n    ")
     text = f"import beholder\n{OWN}\nif __name__ == '__main__':\n    {body}\n"
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
 @pytest.mark.slow  # a script with workers of its own
-def test_a_tool_of_the_script_is_found_by_workers_where_there_is_a_guard(tmp_path: Path) -> None:
+def test_a_tool_of_the_script_is_found_by_workers_where_there_is_a_guard(
+    tmp_path: Path,
+) -> None:
     own = """
 import beholder
 from beholder.language.links import COREFERENCES, Coreference
@@ -93,15 +106,23 @@ class Nobody(Coreference):
     def clusters(self, text):
         return []
 """
-    body = (ROWS + run_of(tmp_path, "\"posh(coref='nobody')\"")).strip().replace("\n", "\n    ")
+    body = (
+        (ROWS + run_of(tmp_path, "\"posh(coref='nobody')\""))
+        .strip()
+        .replace("\n", "\n    ")
+    )
     text = f"{own}\nif __name__ == '__main__':\n    {body}\n"
     assert scripted(tmp_path, text) == ("40 True", "")
 
 
 @pytest.mark.slow  # a script with workers of its own
-def test_a_metric_of_the_script_without_a_guard_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_metric_of_the_script_without_a_guard_is_told_what_to_do(
+    tmp_path: Path,
+) -> None:
     text = "import beholder\n" + OWN + ROWS + run_of(tmp_path, "Words()")
     printed, error = scripted(tmp_path, text)
     assert printed == ""
     assert "RunError: a worker process died" in error
-    assert "put what the script does under `if __name__ == '__main__':`" in error
+    assert (
+        "put what the script does under `if __name__ == '__main__':`" in error
+    )

@@ -20,9 +20,18 @@ from beholder.records import Item
 from beholder.run import scores
 from beholder.run.store import Store
 
-TEXTS = ["a red boat on the sea", "a child runs over a bridge", "two dogs in the snow", "a red car"]
+TEXTS = [
+    "a red boat on the sea",
+    "a child runs over a bridge",
+    "two dogs in the snow",
+    "a red car",
+]
 ROWS: list[dict[str, Any]] = [
-    {"id": str(n), "candidate": text, "references": [TEXTS[n - 1], TEXTS[n - 2]]}
+    {
+        "id": str(n),
+        "candidate": text,
+        "references": [TEXTS[n - 1], TEXTS[n - 2]],
+    }
     for n, text in enumerate(TEXTS)
 ]
 METRICS = ("cider", "bleu")
@@ -81,7 +90,9 @@ def test_a_resumed_run_scores_by_what_it_found_before(
     ]
 
 
-def test_another_text_of_the_same_length_and_date_is_seen(tmp_path: Path) -> None:
+def test_another_text_of_the_same_length_and_date_is_seen(
+    tmp_path: Path,
+) -> None:
     data = _write(tmp_path / "d.jsonl", ROWS)
     score(data, ["bleu"], out=tmp_path / "run")
     before = data.stat()
@@ -92,7 +103,9 @@ def test_another_text_of_the_same_length_and_date_is_seen(tmp_path: Path) -> Non
         score(data, ["bleu"], out=tmp_path / "run")
 
 
-def test_a_limit_is_another_input(tmp_path: Path, counted: dict[str, int]) -> None:
+def test_a_limit_is_another_input(
+    tmp_path: Path, counted: dict[str, int]
+) -> None:
     data = _write(tmp_path / "d.jsonl", ROWS)
     few = score(data, METRICS, out=tmp_path / "run", limit=3)
     assert few.summary["bleu"].n_scored == 3
@@ -100,8 +113,14 @@ def test_a_limit_is_another_input(tmp_path: Path, counted: dict[str, int]) -> No
         RunError, match="scores of cider made in another way"
     ):  # of the frequencies of three
         score(data, METRICS, out=tmp_path / "run")
-    assert score(data, ["bleu"], out=tmp_path / "run").summary["bleu"].n_scored == 4
-    assert score(data, METRICS, out=tmp_path / "run", limit=3).summary == few.summary
+    assert (
+        score(data, ["bleu"], out=tmp_path / "run").summary["bleu"].n_scored
+        == 4
+    )
+    assert (
+        score(data, METRICS, out=tmp_path / "run", limit=3).summary
+        == few.summary
+    )
     assert counted["counted"] == 2  # of three rows, and of four
 
 
@@ -112,20 +131,30 @@ def test_wrong_rows_are_told_at_every_start(tmp_path: Path) -> None:
         assert [error.line for error in made.bad_rows] == [5]
 
 
-@pytest.mark.parametrize("spec", ["cider", "cider_d(tokenizer='space')", "dcscore"])
+@pytest.mark.parametrize(
+    "spec", ["cider", "cider_d(tokenizer='space')", "dcscore"]
+)
 def test_an_asker_is_made_again_of_its_knowledge(spec: str) -> None:
-    items = [Item(row["id"], row["candidate"], tuple(row["references"])) for row in ROWS]
+    items = [
+        Item(row["id"], row["candidate"], tuple(row["references"]))
+        for row in ROWS
+    ]
     prepared = metric(spec).prepare(items)
     state = prepared.state()
     assert state is not None
     again = metric(spec).with_state(json.loads(json.dumps(state)))
     for name in prepared.__dataclass_fields__:
         found, wanted = getattr(again, name), getattr(prepared, name)
-        assert getattr(found, "__dict__", found) == getattr(wanted, "__dict__", wanted)
+        assert getattr(found, "__dict__", found) == getattr(
+            wanted, "__dict__", wanted
+        )
 
 
 def test_token_weights_are_knowledge() -> None:
-    items = [Item(row["id"], row["candidate"], tuple(row["references"])) for row in ROWS]
+    items = [
+        Item(row["id"], row["candidate"], tuple(row["references"]))
+        for row in ROWS
+    ]
     asked = BERTScore(model="minilm", idf=True)
     prepared = asked.prepare(items)
     state = prepared.state()

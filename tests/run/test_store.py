@@ -34,7 +34,11 @@ def unwritable(folder: Path) -> Iterator[None]:
     files = [folder, *folder.rglob("*")]
     for path in files:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    parents = [p for p in folder.parents if p.stat().st_uid == os.geteuid() and p != p.parent]
+    parents = [
+        p
+        for p in folder.parents
+        if p.stat().st_uid == os.geteuid() and p != p.parent
+    ]
     modes = {path: path.stat().st_mode for path in parents}
     for path in parents:
         path.chmod(modes[path] | 0o055)
@@ -53,7 +57,10 @@ def unwritable(folder: Path) -> Iterator[None]:
 
 
 def _scored(folder: Path, *texts: str) -> Path:
-    items = [Item(str(i), text, references=("A cat.",)) for i, text in enumerate(texts)]
+    items = [
+        Item(str(i), text, references=("A cat.",))
+        for i, text in enumerate(texts)
+    ]
     score(items, [WordCount()], out=folder)
     return folder
 
@@ -73,30 +80,46 @@ def test_a_run_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
         with Store.read(run) as a, Store.read(run) as b:
             (difference,) = compare(a, b).differences
         page = draw(run, tmp_path / "out" / "report.html")
-        with pytest.raises(RunError, match="cannot be written: Permission denied; choose another"):
+        with pytest.raises(
+            RunError,
+            match="cannot be written: Permission denied; choose another",
+        ):
             draw(run)
-    assert [one.values["words"] for one in found if isinstance(one, ItemScore)] == [2, 1]
+    assert [
+        one.values["words"] for one in found if isinstance(one, ItemScore)
+    ] == [2, 1]
     assert difference.paired.mean == 0
     assert "three" in page.read_text("utf-8")
 
 
-def test_a_log_left_by_a_killed_run_on_such_a_disk_is_told_in_words(tmp_path: Path) -> None:
+def test_a_log_left_by_a_killed_run_on_such_a_disk_is_told_in_words(
+    tmp_path: Path,
+) -> None:
     run = _scored(tmp_path / "run", "one")
     with Store.open(run) as store:
         store.put("word_count", 0, ItemScore({"words": 1.0}))
-        for name in (FILE_NAME, f"{FILE_NAME}-wal", "run.json"):  # as a copy taken meanwhile
+        for name in (
+            FILE_NAME,
+            f"{FILE_NAME}-wal",
+            "run.json",
+        ):  # as a copy taken meanwhile
             (tmp_path / "copy").mkdir(exist_ok=True)
             shutil.copy(run / name, tmp_path / "copy" / name)
     with (
         unwritable(tmp_path / "copy"),
-        pytest.raises(RunError, match="was killed, on a disk that cannot be written; copy"),
+        pytest.raises(
+            RunError,
+            match="was killed, on a disk that cannot be written; copy",
+        ),
         Store.read(tmp_path / "copy"),
     ):
         pass
 
 
 @pytest.mark.parametrize("version", [1, 99])
-def test_another_format_is_neither_read_nor_continued(tmp_path: Path, version: int) -> None:
+def test_another_format_is_neither_read_nor_continued(
+    tmp_path: Path, version: int
+) -> None:
     run = _scored(tmp_path / "run", "one")
     with closing(sqlite3.connect(run / FILE_NAME)) as db:
         db.execute(f"PRAGMA user_version = {version}")
@@ -119,23 +142,39 @@ def test_answers_alone_are_no_run_to_be_compared(tmp_path: Path) -> None:
 
 
 def _ranked(folder: Path, ranks: list[int]) -> Path:
-    row = Reviews("p", ("one", "one two", "one two three"), {"x": tuple(ranks), "y": tuple(ranks)})
+    row = Reviews(
+        "p",
+        ("one", "one two", "one two three"),
+        {"x": tuple(ranks), "y": tuple(ranks)},
+    )
     rank([row], [WordCount()], out=folder)
     return folder
 
 
-def test_two_rankings_are_compared_by_their_correlation_with_people(tmp_path: Path) -> None:
+def test_two_rankings_are_compared_by_their_correlation_with_people(
+    tmp_path: Path,
+) -> None:
     # Longer is better to the metric: the same order as people's (rho 1), and the reverse (rho -1).
-    a, b = _ranked(tmp_path / "a", [3, 2, 1]), _ranked(tmp_path / "b", [1, 2, 3])
+    a, b = (
+        _ranked(tmp_path / "a", [3, 2, 1]),
+        _ranked(tmp_path / "b", [1, 2, 3]),
+    )
     with Store.read(a) as one, Store.read(b) as other:
         (difference,) = compare(one, other).differences
-    assert (difference.value, difference.mean_a, difference.mean_b) == ("correlation", 1.0, -1.0)
+    assert (difference.value, difference.mean_a, difference.mean_b) == (
+        "correlation",
+        1.0,
+        -1.0,
+    )
     assert Run(a).summary["word_count"].values["correlation"].mean == 1.0
     assert json.loads((a / "run.json").read_text())["kind"] == "ranking"
 
 
 def test_a_reader_that_is_handed_another_kind_says_so(tmp_path: Path) -> None:
-    scores, ranking = _scored(tmp_path / "s", "one"), _ranked(tmp_path / "r", [3, 2, 1])
+    scores, ranking = (
+        _scored(tmp_path / "s", "one"),
+        _ranked(tmp_path / "r", [3, 2, 1]),
+    )
     with (
         Store.read(scores) as a,
         Store.read(ranking) as b,
@@ -152,14 +191,36 @@ def test_a_reader_that_is_handed_another_kind_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'rows' has no figures of its own"):
         draw_figures(ranking, tmp_path / "figures")
     (ranking / "run.json").write_text('{"format": 1, "kind": "dreams"}')
-    with pytest.raises(RunError, match="no kind of run 'dreams'; there are: scores"):
+    with pytest.raises(
+        RunError, match="no kind of run 'dreams'; there are: scores"
+    ):
         draw(ranking)
 
 
 def test_subjects_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
-    items = [Item("a", "x", ("r",), ("i.jpg",), None, {"g": "1"}, {"j": 2}, {"m": [1]})]
+    items = [
+        Item(
+            "a",
+            "x",
+            ("r",),
+            ("i.jpg",),
+            None,
+            {"g": "1"},
+            {"j": 2},
+            {"m": [1]},
+        )
+    ]
     sets = [
-        Reviews("p", ("t", "u"), {"n": (1.0, None)}, "/abs/p.jpg", "en", "c", (1.0, 2.0), ("r",))
+        Reviews(
+            "p",
+            ("t", "u"),
+            {"n": (1.0, None)},
+            "/abs/p.jpg",
+            "en",
+            "c",
+            (1.0, 2.0),
+            ("r",),
+        )
     ]
     with Store.open(tmp_path) as store:
         assert store.sync(ITEM, items)[0] == 1
@@ -168,24 +229,36 @@ def test_subjects_of_all_kinds_come_back_as_they_were(tmp_path: Path) -> None:
         assert [one for _, one in store.subjects(REVIEWS)] == sets
 
 
-def test_ranks_may_change_between_starts_and_texts_may_not(tmp_path: Path) -> None:
+def test_ranks_may_change_between_starts_and_texts_may_not(
+    tmp_path: Path,
+) -> None:
     one = Reviews("p", ("t", "u"), {"n": (1.0, 2.0)})
     with Store.open(tmp_path) as store:
         first = store.sync(REVIEWS, [one])
         later = Reviews("p", ("t", "u"), {"n": (2.0, 1.0), "m": (1.0, 2.0)})
         assert store.sync(REVIEWS, [later]) == first
         assert [found for _, found in store.subjects(REVIEWS)] == [later]
-        with pytest.raises(RunError, match=r"over other data \(reviews 'p' differs\)"):
+        with pytest.raises(
+            RunError, match=r"over other data \(reviews 'p' differs\)"
+        ):
             store.sync(REVIEWS, [Reviews("p", ("t", "v"))])
 
 
 def test_two_subjects_of_one_id_are_refused(tmp_path: Path) -> None:
-    sets = [Reviews("p", ("t", "u"), language="en"), Reviews("p", ("t", "v"), language="en")]
-    with Store.open(tmp_path) as store, pytest.raises(RunError, match=r"'p .en.'; ids must differ"):
+    sets = [
+        Reviews("p", ("t", "u"), language="en"),
+        Reviews("p", ("t", "v"), language="en"),
+    ]
+    with (
+        Store.open(tmp_path) as store,
+        pytest.raises(RunError, match=r"'p .en.'; ids must differ"),
+    ):
         store.sync(REVIEWS, sets)
 
 
-def test_an_unfinished_score_is_kept_and_asked_for_again(tmp_path: Path) -> None:
+def test_an_unfinished_score_is_kept_and_asked_for_again(
+    tmp_path: Path,
+) -> None:
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "x"), Item("b", "y")])
         store.add_asker("m", ITEM, {}, "m|v:1")
@@ -193,7 +266,10 @@ def test_an_unfinished_score_is_kept_and_asked_for_again(tmp_path: Path) -> None
         store.put("m", 1, ItemScore({"v": 2.0}))
         assert store.pending("m", 2).tolist() == [True, False]
         assert store.n_finished("m", 2) == 1
-        assert [values for _, values in store.values("m")] == [{"v": 1.0}, {"v": 2.0}]
+        assert [values for _, values in store.values("m")] == [
+            {"v": 1.0},
+            {"v": 2.0},
+        ]
         store.put("m", 0, ItemFailure("ItemError", "no"))
         assert store.pending("m", 2).tolist() == [False, False]
         assert [values for _, values in store.values("m")] == [{"v": 2.0}]
@@ -202,7 +278,9 @@ def test_an_unfinished_score_is_kept_and_asked_for_again(tmp_path: Path) -> None
 
 
 def test_a_failure_keeps_what_was_found_nevertheless(tmp_path: Path) -> None:
-    failed = ItemFailure("ItemError", "no vote", detail={"votes": [{"judge": 0, "reason": "ü"}]})
+    failed = ItemFailure(
+        "ItemError", "no vote", detail={"votes": [{"judge": 0, "reason": "ü"}]}
+    )
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "one"), Item("b", "two")])
         store.add_asker("m", ITEM, {}, "m|v:1")
@@ -212,7 +290,9 @@ def test_a_failure_keeps_what_was_found_nevertheless(tmp_path: Path) -> None:
         assert dict(store.failures("m"))[1].detail == {}
 
 
-def test_outcomes_made_in_another_way_are_refused_or_forgotten(tmp_path: Path) -> None:
+def test_outcomes_made_in_another_way_are_refused_or_forgotten(
+    tmp_path: Path,
+) -> None:
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item("a", "one"), Item("b", "two")])
         for name in ("m", "other"):
@@ -220,11 +300,15 @@ def test_outcomes_made_in_another_way_are_refused_or_forgotten(tmp_path: Path) -
             store.put(name, 0, ItemScore({"x": 1.0}))
             store.put(name, 1, ItemFailure("ItemError", "nothing"))
         with pytest.raises(
-            RunError, match="holds scores of m made by beholder 1, and this is beholder 2"
+            RunError,
+            match="holds scores of m made by beholder 1, and this is beholder 2",
         ):
             store.add_asker("m", ITEM, {}, "m|v:2")
         store.add_asker("m", ITEM, {}, "m|v:1", renew=True)
-        assert store.finished("m") == {0, 1}  # the same way: nothing is forgotten
+        assert store.finished("m") == {
+            0,
+            1,
+        }  # the same way: nothing is forgotten
         store.add_asker("m", ITEM, {}, "m|v:2", renew=True)
         assert store.finished("m") == set()
         assert store.finished("other") == {0, 1}
@@ -234,7 +318,9 @@ def test_outcomes_made_in_another_way_are_refused_or_forgotten(tmp_path: Path) -
         }
 
 
-def test_outcomes_of_subjects_that_are_asked_no_more_are_forgotten(tmp_path: Path) -> None:
+def test_outcomes_of_subjects_that_are_asked_no_more_are_forgotten(
+    tmp_path: Path,
+) -> None:
     with Store.open(tmp_path) as store:
         store.sync(ITEM, [Item(str(n), "text") for n in range(4)])
         for name in ("m", "other"):
@@ -274,8 +360,16 @@ def test_what_is_finished_is_read_from_indices(tmp_path: Path) -> None:
         connection.set_trace_callback(seen.append)
         assert SqliteTables(tmp_path, connection).n_finished("m", 1) == 1
         connection.set_trace_callback(None)
-        plans = [connection.execute(f"EXPLAIN QUERY PLAN {one}").fetchall() for one in seen]
-    searches = [step[-1] for plan in plans for step in plan if "SUBQUERY" not in step[-1]]
+        plans = [
+            connection.execute(f"EXPLAIN QUERY PLAN {one}").fetchall()
+            for one in seen
+        ]
+    searches = [
+        step[-1]
+        for plan in plans
+        for step in plan
+        if "SUBQUERY" not in step[-1]
+    ]
     # Rows themselves are touched only where something is not whole yet.
     assert [step.split(" (")[0] for step in searches] == [
         "SEARCH scores USING COVERING INDEX sqlite_autoindex_scores_1",

@@ -35,17 +35,24 @@ def drawn(frames: list[Frame]) -> tuple[list[str], str]:
     return [frames[row].id for row in rows], order
 
 
-def test_pictures_of_the_matrix_stand_in_order_of_time_where_all_are_dated() -> None:
+def test_pictures_of_the_matrix_stand_in_order_of_time_where_all_are_dated() -> (
+    None
+):
     assert drawn(FRAMES) == (["early", "between", "late"], "in order of time")
     undated = [*FRAMES[:2], replace(FRAMES[2], date=None)]
-    assert drawn(undated) == (["late", "early", "between"], "in order of the file")
+    assert drawn(undated) == (
+        ["late", "early", "between"],
+        "in order of the file",
+    )
 
 
 def test_narratives_that_step_back_by_their_dates_are_named() -> None:
     late, early, between = FRAMES
     turned = Storyline("turned", (early, late, between, late, early))
     year = replace(between, id="year", date=PartialDate.parse("1930"))
-    fine = Storyline("fine", (early, between, late, year, late))  # one year tells no order
+    fine = Storyline(
+        "fine", (early, between, late, year, late)
+    )  # one year tells no order
     assert build._notes(None, [fine]) == []
     (note,) = build._notes(None, [fine, turned])
     assert note.startswith("1 narratives step back in time")
@@ -54,10 +61,16 @@ def test_narratives_that_step_back_by_their_dates_are_named() -> None:
 
 def test_estimated_tokens_of_a_caption_are_those_of_its_mean_length() -> None:
     config = NarrateConfig(
-        "s", Path("r"), ("captions",), judge="openai:m", captions=CaptionOptions(None, 10, 50)
+        "s",
+        Path("r"),
+        ("captions",),
+        judge="openai:m",
+        captions=CaptionOptions(None, 10, 50),
     )
     storyline = Storyline("s", tuple(FRAMES[:2]))
-    tokens = build.cost_table(config, Inputs((storyline,), tuple(FRAMES))).tokens
+    tokens = build.cost_table(
+        config, Inputs((storyline,), tuple(FRAMES))
+    ).tokens
     # 30 words are 40 tokens, beside 1500 of the picture and 200 of instructions
     assert tokens.caption == pytest.approx(1740)
     assert tokens.by_captions == pytest.approx(400 + 2 * 40)
@@ -82,7 +95,11 @@ class Clerk(Judge):
 
 
 def test_marks_of_speech_are_not_translated() -> None:
-    row = Item("1", "<noise> ek kutta </noise> bhaagta hai", ("<pause/>", "ek <laugh>kutta"))
+    row = Item(
+        "1",
+        "<noise> ek kutta </noise> bhaagta hai",
+        ("<pause/>", "ek <laugh>kutta"),
+    )
     clerk = Clerk()
     asker = TranslateRow(judge="builtin", source="Hindi", target="English")
     made = run_sync(asker.make(row, clerk, Tools()))
@@ -93,13 +110,17 @@ def test_marks_of_speech_are_not_translated() -> None:
     assert [part.text for part in made] == ["so", "so"]
 
 
-def test_texts_are_translated_by_judges_that_cannot_see(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_are_translated_by_judges_that_cannot_see(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from beholder.backends import BACKENDS
     from toy.reviewer import Reviewer
 
     if "reviewer" not in BACKENDS.names():
         BACKENDS.register("reviewer")(Reviewer)
     asker = TranslateRow(
-        judge="reviewer(model='m', images=False)", source="English", target="Hindi"
+        judge="reviewer(model='m', images=False)",
+        source="English",
+        target="Hindi",
     )
     assert "reviewer:m" in asker.identities(Tools())["judge"]

@@ -46,12 +46,20 @@ def store(tmp_path: Path) -> Any:
         found.sync(ITEM, ITEMS)
         for name in ("m", "k"):
             found.add_asker(name, ITEM, {}, f"{name}|v:1")
-        found.put("m", 0, ItemScore({"f": 0.5}, (_unit("x", (0, 1), (2, 4)), _unit("y"))))
+        found.put(
+            "m",
+            0,
+            ItemScore({"f": 0.5}, (_unit("x", (0, 1), (2, 4)), _unit("y"))),
+        )
         found.put("m", 1, ItemFailure("ItemError", "broken"))
         found.put("m", 2, ItemScore({"f": 1, "p": 0.25}))
         found.put("m", 4, ItemScore({"p": 0.75}, (_unit("beyond"),)))
         detail = {"of": "é", "n": [1, None]}
-        found.put("k", 3, ItemScore({}, (_unit("z", (1, 2), score=0.1, detail=detail),)))
+        found.put(
+            "k",
+            3,
+            ItemScore({}, (_unit("z", (1, 2), score=0.1, detail=detail),)),
+        )
         found.put("k", 0, ItemFailure("ItemError", "first"))
         yield found
 

@@ -19,7 +19,9 @@ from toy.command import Cli, runner
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     return runner(monkeypatch, capsys)
 
 
@@ -38,44 +40,73 @@ def rows(n: int = 400, texts: int = 1) -> list[dict[str, Any]]:
 
 
 def data(path: Path, some: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in some), encoding="utf-8")
+    path.write_text(
+        "".join(f"{json.dumps(row)}\n" for row in some), encoding="utf-8"
+    )
     return path
 
 
 def scored(run: Path) -> dict[str, float]:
     with Store.read(run) as store:
         ids = [item.id for _, item in store.items()]
-        return {ids[place]: values["rouge_l"] for place, values in store.values("rouge")}
+        return {
+            ids[place]: values["rouge_l"]
+            for place, values in store.values("rouge")
+        }
 
 
 def until(cli: Cli, given: Path, out: Path, goal: str) -> str:
-    arguments = ["score", str(given), "-m", "rouge", "--until", goal, "-o", str(out)]
+    arguments = [
+        "score",
+        str(given),
+        "-m",
+        "rouge",
+        "--until",
+        goal,
+        "-o",
+        str(out),
+    ]
     done = cli(*arguments, "--no-report")
     assert done.code == 0, done.err
     return done.out
 
 
-def test_it_stops_where_the_interval_is_narrow_and_holds_the_mean(cli: Cli, tmp_path: Path) -> None:
-    said = until(cli, data(tmp_path / "a.jsonl", rows()), tmp_path / "run", "rouge=0.12")
+def test_it_stops_where_the_interval_is_narrow_and_holds_the_mean(
+    cli: Cli, tmp_path: Path
+) -> None:
+    said = until(
+        cli, data(tmp_path / "a.jsonl", rows()), tmp_path / "run", "rouge=0.12"
+    )
     found = scored(tmp_path / "run")
     assert 40 < len(found) < 400
     line = next(line for line in said.splitlines() if "narrow enough" in line)
     low, high = (float(word) for word in line.replace("│", " ").split()[2:4])
-    assert line.replace("│", " ").split()[4:6] == [str(len(found)), str(400 - len(found))]
+    assert line.replace("│", " ").split()[4:6] == [
+        str(len(found)),
+        str(400 - len(found)),
+    ]
     assert low < 0.7 < high
     assert high - low <= 0.24 + 1e-9
-    assert 0.5 < sum(found.values()) / len(found) < 0.9  # a random part, not the first rows
+    assert (
+        0.5 < sum(found.values()) / len(found) < 0.9
+    )  # a random part, not the first rows
 
 
-def test_the_order_of_the_rows_is_nothing_to_it(cli: Cli, tmp_path: Path) -> None:
+def test_the_order_of_the_rows_is_nothing_to_it(
+    cli: Cli, tmp_path: Path
+) -> None:
     mixed = rows()
     random.Random(3).shuffle(mixed)
-    until(cli, data(tmp_path / "a.jsonl", rows()), tmp_path / "a", "rouge=0.15")
+    until(
+        cli, data(tmp_path / "a.jsonl", rows()), tmp_path / "a", "rouge=0.15"
+    )
     until(cli, data(tmp_path / "b.jsonl", mixed), tmp_path / "b", "rouge=0.15")
     assert scored(tmp_path / "a") == scored(tmp_path / "b")
 
 
-def test_a_run_that_goes_on_ends_where_another_does(cli: Cli, tmp_path: Path) -> None:
+def test_a_run_that_goes_on_ends_where_another_does(
+    cli: Cli, tmp_path: Path
+) -> None:
     given = data(tmp_path / "a.jsonl", rows())
     until(cli, given, tmp_path / "a", "rouge=0.2")
     fewer = scored(tmp_path / "a")
@@ -86,7 +117,9 @@ def test_a_run_that_goes_on_ends_where_another_does(cli: Cli, tmp_path: Path) ->
     assert parts[0] == parts[1]
 
 
-def test_pictures_are_scored_with_all_their_texts(cli: Cli, tmp_path: Path) -> None:
+def test_pictures_are_scored_with_all_their_texts(
+    cli: Cli, tmp_path: Path
+) -> None:
     given = data(tmp_path / "a.jsonl", rows(texts=2))
     until(cli, given, tmp_path / "run", "rouge=0.15")
     pictures = [name.split("-")[0] for name in scored(tmp_path / "run")]
@@ -94,7 +127,9 @@ def test_pictures_are_scored_with_all_their_texts(cli: Cli, tmp_path: Path) -> N
     assert len(set(pictures)) < 400
 
 
-def test_data_that_are_too_few_are_scored_whole(cli: Cli, tmp_path: Path) -> None:
+def test_data_that_are_too_few_are_scored_whole(
+    cli: Cli, tmp_path: Path
+) -> None:
     given = data(tmp_path / "a.jsonl", rows(60))
     said = until(cli, given, tmp_path / "run", "rouge=0.01")
     assert "all scored, still wider" in said
@@ -110,10 +145,15 @@ def test_data_that_are_too_few_are_scored_whole(cli: Cli, tmp_path: Path) -> Non
         ("rouge=0.001", "expected a width between"),
         ("length=1", r"length.words is from 0 to 1e\+09"),
         ("vcs=0.1", "the run has no metric 'vcs'"),
-        ("bleu.corpus_bleu=0.1", "is no mean of numbers between two limits; use --limit"),
+        (
+            "bleu.corpus_bleu=0.1",
+            "is no mean of numbers between two limits; use --limit",
+        ),
     ],
 )
-def test_a_goal_that_no_interval_can_reach_is_refused(goal: str, reason: str) -> None:
+def test_a_goal_that_no_interval_can_reach_is_refused(
+    goal: str, reason: str
+) -> None:
     scored = [metrics.metric(name) for name in ("rouge", "bleu", "length")]
     with pytest.raises(ConfigError, match=reason) as raised:
         parse_until(goal, scored)

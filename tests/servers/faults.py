@@ -19,7 +19,10 @@ from beholder.backends.openai_http import Connection
 from toy import clock
 
 # Those that cost a test time are rarer.
-TRANSPORT_FAULTS = ("429", "500", "reset", "truncated", "empty") * 5 + ("429-later", "hang")
+TRANSPORT_FAULTS = ("429", "500", "reset", "truncated", "empty") * 5 + (
+    "429-later",
+    "hang",
+)
 Reply = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -38,8 +41,15 @@ def completion(
         "finish_reason": finish,
     }
     if first is not None:
-        top = [{"token": token, "logprob": value} for token, value in first.items()]
-        choice["logprobs"] = {"content": [{"token": content, "logprob": 0.0, "top_logprobs": top}]}
+        top = [
+            {"token": token, "logprob": value}
+            for token, value in first.items()
+        ]
+        choice["logprobs"] = {
+            "content": [
+                {"token": content, "logprob": 0.0, "top_logprobs": top}
+            ]
+        }
     return {
         "id": "x",
         "object": "chat.completion",
@@ -56,14 +66,23 @@ def completion(
 
 def probe_answer(body: Mapping[str, Any]) -> dict[str, Any] | None:
     """What a server says that keeps to schemas, when it is asked whether it does; or None."""
-    asked = "".join(str(body.get(way, "")) for way in ("response_format", "tools", "guided_json"))
-    return completion('{"k7": [417, 417], "note": "-"}') if "'k7'" in asked else None
+    asked = "".join(
+        str(body.get(way, ""))
+        for way in ("response_format", "tools", "guided_json")
+    )
+    return (
+        completion('{"k7": [417, 417], "note": "-"}')
+        if "'k7'" in asked
+        else None
+    )
 
 
 class Refusal(Exception):
     """Raised by a reply to answer with an HTTP error."""
 
-    def __init__(self, status: int, message: str, code: str | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, code: str | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
@@ -117,9 +136,15 @@ class FaultServer:
         raw = await body_of(receive)
         if scope["path"].endswith("/models"):
             known = self.models is not None
-            await _send(send, 200 if known else 404, json.dumps(self.models or {}).encode())
+            await _send(
+                send,
+                200 if known else 404,
+                json.dumps(self.models or {}).encode(),
+            )
             return
-        self.keys |= {v.decode() for k, v in scope["headers"] if k == b"authorization"}
+        self.keys |= {
+            v.decode() for k, v in scope["headers"] if k == b"authorization"
+        }
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
@@ -130,7 +155,9 @@ class FaultServer:
     async def before_answer(self) -> None:
         """Called when a request is noted and not yet answered; a test may hold it here."""
 
-    async def _answer(self, raw: bytes, scope: Any, receive: Any, send: Any) -> None:
+    async def _answer(
+        self, raw: bytes, scope: Any, receive: Any, send: Any
+    ) -> None:
         digest = hashlib.sha256(raw).hexdigest()
         body = json.loads(raw)
         self.bodies.append(body)
@@ -161,7 +188,9 @@ class FaultServer:
         if self.tries[digest] > self.most_in_a_row:
             return None
         rng = random.Random(f"{digest}{self.tries[digest]}")
-        return rng.choice(self.faults) if rng.random() < self.fault_rate else None
+        return (
+            rng.choice(self.faults) if rng.random() < self.fault_rate else None
+        )
 
     async def _fail(self, fault: str, body: dict[str, Any], send: Any) -> None:
         error = json.dumps({"error": {"message": f"planned {fault}"}}).encode()
@@ -172,15 +201,34 @@ class FaultServer:
         elif fault == "500":
             await _send(send, 500, error)
         elif fault == "reset":
-            headers = [(b"content-length", b"1000"), (b"content-type", b"application/json")]
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await send({"type": "http.response.body", "body": b'{"id"', "more_body": True})
+            headers = [
+                (b"content-length", b"1000"),
+                (b"content-type", b"application/json"),
+            ]
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": 200,
+                    "headers": headers,
+                }
+            )
+            await send(
+                {
+                    "type": "http.response.body",
+                    "body": b'{"id"',
+                    "more_body": True,
+                }
+            )
             raise ConnectionResetError("planned")
         elif fault == "truncated":
             whole = json.dumps(self.reply(body)).encode()
             await _send(send, 200, whole[: len(whole) // 2])
         elif fault == "empty":
-            await _send(send, 200, json.dumps({"model": "served-1", "choices": []}).encode())
+            await _send(
+                send,
+                200,
+                json.dumps({"model": "served-1", "choices": []}).encode(),
+            )
         else:
             raise AssertionError(fault)
 
@@ -192,8 +240,12 @@ def _count_pictures(raw: bytes, answer: Any) -> None:
         usage["prompt_tokens"] += 85 * raw.count(b'"image_url":{')
 
 
-async def _send(send: Any, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
-    await send_answer(send, status, body, [(b"content-type", b"application/json"), *more])
+async def _send(
+    send: Any, status: int, body: bytes, *more: tuple[bytes, bytes]
+) -> None:
+    await send_answer(
+        send, status, body, [(b"content-type", b"application/json"), *more]
+    )
 
 
 async def send_answer(
@@ -202,7 +254,9 @@ async def send_answer(
     """Send a whole answer."""
     length = (b"content-length", str(len(body)).encode())
     whole = headers if status == 204 else [*headers, length]
-    await send({"type": "http.response.start", "status": status, "headers": whole})
+    await send(
+        {"type": "http.response.start", "status": status, "headers": whole}
+    )
     await send({"type": "http.response.body", "body": body})
 
 
@@ -270,7 +324,9 @@ def run_beside(server: Served, work: Coroutine[Any, Any, T]) -> T:
     numbers = itertools.count()
     under_way: set[str] = set()
 
-    async def counted(self: Connection, method: str, path: str, **parts: Any) -> bytes:
+    async def counted(
+        self: Connection, method: str, path: str, **parts: Any
+    ) -> bytes:
         number = str(next(numbers))
         under_way.add(number)
         parts["headers"] = {**parts.get("headers", {}), NUMBER: number}
@@ -281,4 +337,6 @@ def run_beside(server: Served, work: Coroutine[Any, Any, T]) -> T:
             under_way.discard(number)
 
     with mock.patch.object(Connection, "request", counted):
-        return clock.run_in_fake_time(work, lambda: under_way <= server.hanging)
+        return clock.run_in_fake_time(
+            work, lambda: under_way <= server.hanging
+        )

@@ -16,16 +16,23 @@ N_QUESTIONS = 300
 CONCURRENCY = 8
 
 
-def run(url: str, path: str, database: str | None = None, kind: str = "openai") -> None:
+def run(
+    url: str, path: str, database: str | None = None, kind: str = "openai"
+) -> None:
     """The whole run, with a cache in a database where one is given."""
     file = judges.AnswerFile(Path(path))
     cache = None if database is None else open_cache(Address.read(database))
     judge = judges.judge(
-        f"{kind}:m", base_url=url, answers=judges.Answers(file, cache), concurrency=CONCURRENCY
+        f"{kind}:m",
+        base_url=url,
+        answers=judges.Answers(file, cache),
+        concurrency=CONCURRENCY,
     )
 
     async def ask_all() -> None:
-        await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(N_QUESTIONS)))
+        await asyncio.gather(
+            *(judge.ask(Rewrite(f"thing {i}")) for i in range(N_QUESTIONS))
+        )
 
     asyncio.run(ask_all())
     file.close()
@@ -48,7 +55,10 @@ def run_grades(url: str, path: str) -> None:
     )
 
     async def ask_all() -> None:
-        questions = [Presence([Question("entity", f"thing {i}")], "A.") for i in range(N_GRADES)]
+        questions = [
+            Presence([Question("entity", f"thing {i}")], "A.")
+            for i in range(N_GRADES)
+        ]
         await asyncio.gather(*(judge.ask(question) for question in questions))
 
     asyncio.run(ask_all())
@@ -59,7 +69,9 @@ OVER_BUDGET = 3
 """Exit status of a run that reached its limit."""
 
 
-def run_within_budget(url: str, folder: str, prices: str, max_cost: float) -> None:
+def run_within_budget(
+    url: str, folder: str, prices: str, max_cost: float
+) -> None:
     """A run with a limit on cost, whose answers and promises are in its folder."""
     with run_answers(Path(folder), None, max_cost) as (answers, budget):
         judge = judges.judge(
@@ -72,7 +84,9 @@ def run_within_budget(url: str, folder: str, prices: str, max_cost: float) -> No
         )
 
         async def ask_all() -> None:
-            await asyncio.gather(*(judge.ask(Rewrite(f"thing {i}")) for i in range(N_QUESTIONS)))
+            await asyncio.gather(
+                *(judge.ask(Rewrite(f"thing {i}")) for i in range(N_QUESTIONS))
+            )
 
         try:
             asyncio.run(ask_all())

@@ -42,9 +42,15 @@ class Told:
         said = f"{self.usable} of {self.questions}"
         if repairs > 0:
             said += (
-                f", {repairs} repaired" if self.usable == self.questions else f", {repairs} again"
+                f", {repairs} repaired"
+                if self.usable == self.questions
+                else f", {repairs} again"
             )
-        return said + (f", {self.usage.completion} tokens" if self.usage.completion else "")
+        return said + (
+            f", {self.usage.completion} tokens"
+            if self.usage.completion
+            else ""
+        )
 
 
 class Ledger:
@@ -84,7 +90,11 @@ class Ledger:
 
     def listen(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Count from now on, until the test ends."""
-        ask, obtain, surprisal = Questioner.ask, Questioner._obtain, Questioner.surprisal
+        ask, obtain, surprisal = (
+            Questioner.ask,
+            Questioner._obtain,
+            Questioner.surprisal,
+        )
 
         async def counted_ask(self_: Questioner, prompt: Prompt[Any]) -> Any:
             told = self.told(self._engine, prompt.operation)
@@ -93,17 +103,23 @@ class Ledger:
             told.usable += 1
             return value
 
-        async def counted_obtain(self_: Questioner, prompt: Prompt[Any]) -> Answer:
+        async def counted_obtain(
+            self_: Questioner, prompt: Prompt[Any]
+        ) -> Answer:
             answer = await obtain(self_, prompt)
             told = self.told(self._engine, prompt.operation)
             told.answers += 1
             told.usage += answer.usage
             first = answer.samples[0].first
             if prompt.sampling.top_logprobs and first is not None:
-                told.digits.append(sum(math.exp(p) for token, p in first if token in DIGITS))
+                told.digits.append(
+                    sum(math.exp(p) for token, p in first if token in DIGITS)
+                )
             return answer
 
-        async def counted_surprisal(self_: Questioner, texts: Sequence[str], **more: Any) -> Any:
+        async def counted_surprisal(
+            self_: Questioner, texts: Sequence[str], **more: Any
+        ) -> Any:
             told = self.told(self._engine, "perplexity")
             told.questions += len(texts)
             found = await surprisal(self_, texts, **more)
@@ -119,27 +135,44 @@ class Ledger:
         yield from self._table("command", self._commands)
         cells = {key: told.cell() for key, told in self._told.items()}
         yield from self._table("operation", cells)
-        figures = {(what, engine): found for what, engine, found in self._notes}
+        figures = {
+            (what, engine): found for what, engine, found in self._notes
+        }
         for engine in self._engines:
-            masses = [m for (_, e), told in self._told.items() if e == engine for m in told.digits]
+            masses = [
+                m
+                for (_, e), told in self._told.items()
+                if e == engine
+                for m in told.digits
+            ]
             if masses:
                 figures["probability on digits, median (least)", engine] = (
                     f"{median(masses):.1%} ({min(masses):.1%})"
                 )
-            usages = [told.usage for (_, e), told in self._told.items() if e == engine]
+            usages = [
+                told.usage
+                for (_, e), told in self._told.items()
+                if e == engine
+            ]
             prompt = sum(usage.prompt for usage in usages)
             if prompt:
                 cached = sum(usage.cached for usage in usages)
-                share = f", {cached / prompt:.0%} from the cache" if cached else ""
+                share = (
+                    f", {cached / prompt:.0%} from the cache" if cached else ""
+                )
                 figures["prompt tokens", engine] = f"{prompt:,}{share}"
         yield from self._table("figure", figures)
 
-    def _table(self, what: str, cells: dict[tuple[str, str], str]) -> Iterator[str]:
+    def _table(
+        self, what: str, cells: dict[tuple[str, str], str]
+    ) -> Iterator[str]:
         if not cells:
             return
         yield f"| {what} | {' | '.join(self._engines)} |"
         yield "|---" * (1 + len(self._engines)) + "|"
         for row in dict.fromkeys(row for row, _ in cells):
-            said = " | ".join(cells.get((row, engine), "") for engine in self._engines)
+            said = " | ".join(
+                cells.get((row, engine), "") for engine in self._engines
+            )
             yield f"| {row} | {said} |"
         yield ""

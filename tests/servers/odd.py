@@ -152,11 +152,15 @@ CHANGED: dict[str, Callable[[Whole], None]] = {
 _JSON = (b"content-type", b"application/json")
 
 
-def _body(body: bytes, status: int = 200, *headers: tuple[bytes, bytes]) -> Callable[[bytes], Raw]:
+def _body(
+    body: bytes, status: int = 200, *headers: tuple[bytes, bytes]
+) -> Callable[[bytes], Raw]:
     return lambda _: (status, [_JSON, *headers], body)
 
 
-def _of(change: Callable[[bytes], bytes], *headers: tuple[bytes, bytes]) -> Callable[[bytes], Raw]:
+def _of(
+    change: Callable[[bytes], bytes], *headers: tuple[bytes, bytes]
+) -> Callable[[bytes], Raw]:
     return lambda good: (200, [_JSON, *headers], change(good))
 
 

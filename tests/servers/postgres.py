@@ -52,13 +52,21 @@ class Server:
             env={**os.environ, "PGPASSWORD": self.password},
             check=True,
         )
-        return f"postgresql://{OWNER}:{self.password}@/{name}?host={self.folder}"
+        return (
+            f"postgresql://{OWNER}:{self.password}@/{name}?host={self.folder}"
+        )
 
     def control(self, *arguments: str) -> None:
         """Call ``pg_ctl``, such as ``stop -m immediate``; waits until it is done."""
         _run_as_nobody(
             self.folder,
-            [self.programs / "pg_ctl", "-D", self.folder / "data", "-w", *arguments],
+            [
+                self.programs / "pg_ctl",
+                "-D",
+                self.folder / "data",
+                "-w",
+                *arguments,
+            ],
         )
 
     def start(self) -> None:
@@ -84,7 +92,9 @@ def running(programs: Path) -> Iterator[Server]:
             for path in (folder, given):
                 shutil.chown(path, _unprivileged())
         options = f"-U {OWNER} -A scram-sha-256 -E UTF8 --no-sync --pwfile={given}".split()
-        _run_as_nobody(folder, [programs / "initdb", "-D", folder / "data", *options])
+        _run_as_nobody(
+            folder, [programs / "initdb", "-D", folder / "data", *options]
+        )
         server.start()
         try:
             yield server
@@ -104,7 +114,9 @@ def _unprivileged() -> str:
 
 def _run_as_nobody(folder: Path, command: list[str | Path]) -> None:
     as_root = os.geteuid() == 0
-    said = folder / "said"  # no pipe: the server that is started would keep it open
+    said = (
+        folder / "said"
+    )  # no pipe: the server that is started would keep it open
     with said.open("ab") as out:
         done = subprocess.run(
             command,

@@ -31,8 +31,12 @@ def _turn(role: str, parts: list[Whole]) -> Whole:
 
 
 def _from_anthropic(body: Whole) -> Whole:
-    turns = [_turn("system", body.get("system", []))] if "system" in body else []
-    turns += [_turn(turn["role"], turn["content"]) for turn in body["messages"]]
+    turns = (
+        [_turn("system", body.get("system", []))] if "system" in body else []
+    )
+    turns += [
+        _turn(turn["role"], turn["content"]) for turn in body["messages"]
+    ]
     asked = {"messages": turns, "max_tokens": body["max_tokens"]}
     wanted = body.get("output_config") or body.get("tools")
     return {**asked, "response_format": wanted} if wanted else asked
@@ -88,10 +92,16 @@ def _to_gemini(said: Whole) -> Whole:
         }
         if choice.get("logprobs"):
             top = [
-                {"token": row["token"], "tokenId": 1, "logProbability": row["logprob"]}
+                {
+                    "token": row["token"],
+                    "tokenId": 1,
+                    "logProbability": row["logprob"],
+                }
                 for row in choice["logprobs"]["content"][0]["top_logprobs"]
             ]
-            candidate["logprobsResult"] = {"topCandidates": [{"candidates": top}]}
+            candidate["logprobsResult"] = {
+                "topCandidates": [{"candidates": top}]
+            }
         candidates.append(candidate)
     return {
         "candidates": candidates,
@@ -99,7 +109,9 @@ def _to_gemini(said: Whole) -> Whole:
         "responseId": "r",
         "usageMetadata": {
             "promptTokenCount": prompt,
-            "cachedContentTokenCount": usage["prompt_tokens_details"]["cached_tokens"],
+            "cachedContentTokenCount": usage["prompt_tokens_details"][
+                "cached_tokens"
+            ],
             "candidatesTokenCount": answer,
             "totalTokenCount": prompt + answer,
         },
@@ -119,7 +131,9 @@ def spoken(vendor: str, reply: Reply) -> Reply:
     def answer(body: Whole) -> Whole:
         asked = read(body)
         said = copy.deepcopy(reply(asked))
-        said["usage"]["prompt_tokens"] += PICTURE * json.dumps(asked).count('"image_url": {')
+        said["usage"]["prompt_tokens"] += PICTURE * json.dumps(asked).count(
+            '"image_url": {'
+        )
         return write(said)
 
     return answer
@@ -139,7 +153,9 @@ class VendorServer(FaultServer):
         self.paths: list[str] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        self.headers.append({name.decode(): said.decode() for name, said in scope["headers"]})
+        self.headers.append(
+            {name.decode(): said.decode() for name, said in scope["headers"]}
+        )
         self.paths.append(scope["path"])
         await super().__call__(scope, receive, send)
 
@@ -174,7 +190,10 @@ def _only(**fields: Any) -> Callable[[Whole], None]:
 
 
 def _tool(*names: str, given: Any = None) -> Callable[[Whole], None]:
-    calls = [{"type": "tool_use", "id": "t", "name": name, "input": given} for name in names]
+    calls = [
+        {"type": "tool_use", "id": "t", "name": name, "input": given}
+        for name in names
+    ]
     return _odd_change(content=calls, stop_reason="tool_use")
 
 
@@ -329,9 +348,15 @@ class VendorBatchServer(BatchServer):
         if scope["method"] == "POST" and makes and self.lose_ids:
             self.lose_ids -= 1
             start = {"type": "http.response.start", "status": 200}
-            await send({**start, "headers": [(b"content-length", b"1000"), *headers]})
+            await send(
+                {**start, "headers": [(b"content-length", b"1000"), *headers]}
+            )
             raise ConnectionResetError("planned")
-        body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+        body = (
+            said.encode()
+            if isinstance(said, str)
+            else json.dumps(said).encode()
+        )
         await send_answer(send, 200, body, headers)
 
 
@@ -351,12 +376,15 @@ class AnthropicBatchServer(VendorBatchServer):
         if path.endswith("/results"):
             rows = reversed(self.batches[name]["rows"])  # in any order
             return "\n".join(
-                json.dumps({"custom_id": key, "result": self.result(body)}) for key, body in rows
+                json.dumps({"custom_id": key, "result": self.result(body)})
+                for key, body in rows
             )
         for key, batch in self.batches.items():
             batch["looks"] += name in (key, "batches")
         if name == "batches":
-            return {"data": [self.shown(name) for name in reversed(self.batches)]}
+            return {
+                "data": [self.shown(name) for name in reversed(self.batches)]
+            }
         return self.shown(name)
 
     def make(self, asked: Whole) -> Whole:
@@ -364,7 +392,9 @@ class AnthropicBatchServer(VendorBatchServer):
         name = f"batch-{len(self.batches)}"
         rows = [(row["custom_id"], row["params"]) for row in asked["requests"]]
         self.batches[name] = {"rows": rows, "looks": 0}
-        self.files[name] = "\n".join(json.dumps({"custom_id": key}) for key, _ in rows)
+        self.files[name] = "\n".join(
+            json.dumps({"custom_id": key}) for key, _ in rows
+        )
         return self.shown(name)
 
     def shown(self, name: str) -> Whole:
@@ -372,19 +402,30 @@ class AnthropicBatchServer(VendorBatchServer):
         batch = self.batches[name]
         ended = batch["looks"] >= self.looks
         n = len(batch["rows"])
-        counts = {"processing": 0 if ended else n, "succeeded": n if ended else 0}
+        counts = {
+            "processing": 0 if ended else n,
+            "succeeded": n if ended else 0,
+        }
         return {
             "id": name,
             "type": "message_batch",
             "processing_status": "ended" if ended else "in_progress",
-            "request_counts": {**counts, "errored": 0, "canceled": 0, "expired": 0},
+            "request_counts": {
+                **counts,
+                "errored": 0,
+                "canceled": 0,
+                "expired": 0,
+            },
             "results_url": None,
         }
 
     def result(self, body: Whole) -> Whole:
         """The result of one request in a batch, without its name."""
         if "refuse me" in json.dumps(body):
-            error = {"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}
+            error = {
+                "type": "error",
+                "error": {"type": "invalid_request_error", "message": "no"},
+            }
             return {"type": "errored", "error": error}
         if self.final in ("canceled", "expired"):
             return {"type": self.final}
@@ -399,7 +440,9 @@ class GeminiBatchServer(VendorBatchServer):
     def route(self, method: str, path: str, raw: bytes) -> Any:
         if path == "/upload/v1beta/files":
             name = f"files/{len(self.files)}"
-            self.files[name] = raw.decode().split("\r\n\r\n")[2].partition("\r\n--")[0]
+            self.files[name] = (
+                raw.decode().split("\r\n\r\n")[2].partition("\r\n--")[0]
+            )
             return {"file": {"name": name, "mimeType": "application/jsonl"}}
         if path.endswith(":generateContent"):
             self.n_probes += 1
@@ -409,10 +452,21 @@ class GeminiBatchServer(VendorBatchServer):
         if path == "/v1beta/batches":
             names = sorted(self.batches, reverse=True)
             at = int(self.page or 0)
-            more = {"nextPageToken": str(at + 1)} if at + 1 < len(names) else {}
-            return {"operations": [self.shown(name) for name in names[at : at + 1]], **more}
+            more = (
+                {"nextPageToken": str(at + 1)} if at + 1 < len(names) else {}
+            )
+            return {
+                "operations": [
+                    self.shown(name) for name in names[at : at + 1]
+                ],
+                **more,
+            }
         if path.startswith("/download/"):
-            return self.files[path.removeprefix("/download/v1beta/").removesuffix(":download")]
+            return self.files[
+                path.removeprefix("/download/v1beta/").removesuffix(
+                    ":download"
+                )
+            ]
         name = path.removeprefix("/v1beta/")
         self.batches[name]["looks"] += 1
         return self.shown(name)
@@ -427,20 +481,35 @@ class GeminiBatchServer(VendorBatchServer):
         name = f"batches/{len(self.batches)}"
         lines = self.files[batch["inputConfig"]["fileName"]].splitlines()
         rows = [(row["key"], row["request"]) for row in map(json.loads, lines)]
-        self.batches[name] = {"rows": rows, "digest": batch["displayName"], "looks": 0}
+        self.batches[name] = {
+            "rows": rows,
+            "digest": batch["displayName"],
+            "looks": 0,
+        }
         return self.shown(name)
 
     def shown(self, name: str) -> Whole:
         """What is said of a batch."""
         batch = self.batches[name]
-        about = {"displayName": batch["digest"], "state": "BATCH_STATE_RUNNING"}
+        about = {
+            "displayName": batch["digest"],
+            "state": "BATCH_STATE_RUNNING",
+        }
         if batch["looks"] < self.looks:
             return {"name": name, "metadata": about}
-        about["state"] = f"BATCH_STATE_{self.states.get(self.final, self.final.upper())}"
+        about["state"] = (
+            f"BATCH_STATE_{self.states.get(self.final, self.final.upper())}"
+        )
         rows = reversed(batch["rows"]) if self.final == "completed" else ()
-        self.files[f"files/of-{name[8:]}"] = "\n".join(self.row(key, body) for key, body in rows)
+        self.files[f"files/of-{name[8:]}"] = "\n".join(
+            self.row(key, body) for key, body in rows
+        )
         output = {"responsesFile": f"files/of-{name[8:]}"}
-        return {"name": name, "metadata": {**about, "output": output}, "done": True}
+        return {
+            "name": name,
+            "metadata": {**about, "output": output},
+            "done": True,
+        }
 
     states: ClassVar = {"completed": "SUCCEEDED"}
 
@@ -451,8 +520,16 @@ class GeminiBatchServer(VendorBatchServer):
     def result(self, body: Whole) -> Whole:
         """The result of one request in a batch, without its name."""
         if "refuse me" in json.dumps(body):
-            return {"error": {"code": 3, "message": "no", "status": "INVALID_ARGUMENT"}}
+            return {
+                "error": {
+                    "code": 3,
+                    "message": "no",
+                    "status": "INVALID_ARGUMENT",
+                }
+            }
         return {"response": self.reply(body)}
 
 
-BATCHES = {kind.vendor: kind for kind in (AnthropicBatchServer, GeminiBatchServer)}
+BATCHES = {
+    kind.vendor: kind for kind in (AnthropicBatchServer, GeminiBatchServer)
+}

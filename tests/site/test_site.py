@@ -19,7 +19,13 @@ SITE = Path(__file__).parents[2] / "site"
 if "BEHOLDER_TEST_SITE" not in os.environ:
     pytest.skip("`make site` builds the site first", allow_module_level=True)
 PAGES = sorted(SITE.rglob("*.html"))
-_LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
+_LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "link": "href",
+}
 
 
 class Page(HTMLParser):
@@ -32,7 +38,9 @@ class Page(HTMLParser):
         self.places: set[str] = set()
         self.feed(path.read_text(encoding="utf-8"))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attrs: list[tuple[str, str | None]]
+    ) -> None:
         given = dict(attrs)
         for name in ("id", "name"):
             self.places.add(given.get(name) or "")
@@ -48,10 +56,17 @@ def read() -> dict[Path, Page]:
 
 
 def test_no_page_loads_anything_from_elsewhere(read: dict[Path, Page]) -> None:
-    far = {(path.name, url) for path, page in read.items() for url in page.loaded if "//" in url}
+    far = {
+        (path.name, url)
+        for path, page in read.items()
+        for url in page.loaded
+        if "//" in url
+    }
     assert not far
     for sheet in SITE.rglob("*.css"):
-        assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", sheet.read_text("utf-8"))
+        assert not re.search(
+            r"(@import|url\()\s*[\"']?(https?:)?//", sheet.read_text("utf-8")
+        )
 
 
 def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
@@ -71,20 +86,35 @@ def test_every_link_leads_to_a_place(read: dict[Path, Page]) -> None:
     assert not broken
 
 
-@pytest.mark.parametrize("module", [beholder, rewards, stats], ids=lambda module: module.__name__)
-def test_every_public_name_is_in_the_reference(module: object, read: dict[Path, Page]) -> None:
-    known = set().union(*(page.places for path, page in read.items() if path.parent.name == "api"))
+@pytest.mark.parametrize(
+    "module", [beholder, rewards, stats], ids=lambda module: module.__name__
+)
+def test_every_public_name_is_in_the_reference(
+    module: object, read: dict[Path, Page]
+) -> None:
+    known = set().union(
+        *(
+            page.places
+            for path, page in read.items()
+            if path.parent.name == "api"
+        )
+    )
     missing = []
     for name in module.__all__:  # type: ignore[attr-defined]
         found = getattr(module, name)
         home = f"{getattr(found, '__module__', '')}.{getattr(found, '__qualname__', name)}"
         full = f"{module.__name__}.{name}"  # type: ignore[attr-defined]
-        if not isinstance(found, ModuleType | str) and not {home, full} & known:
+        if (
+            not isinstance(found, ModuleType | str)
+            and not {home, full} & known
+        ):
             missing.append(full)
     assert not missing
 
 
-@pytest.mark.parametrize("page", sorted((SITE / "notebooks").glob("*.html")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "page", sorted((SITE / "notebooks").glob("*.html")), ids=lambda p: p.stem
+)
 def test_notebooks_were_executed(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     cells = re.findall(r"In\s*\[(\d*|\s|&nbsp;)\]", text)
@@ -93,23 +123,38 @@ def test_notebooks_were_executed(page: Path) -> None:
 
 
 def test_the_gallery_has_its_reports(read: dict[Path, Page]) -> None:
-    shown = {link for link in read[SITE / "gallery.html"].links if link.startswith("gallery/")}
-    made = {f"gallery/{path.name}" for path in (SITE / "gallery").glob("*.html")}
+    shown = {
+        link
+        for link in read[SITE / "gallery.html"].links
+        if link.startswith("gallery/")
+    }
+    made = {
+        f"gallery/{path.name}" for path in (SITE / "gallery").glob("*.html")
+    }
     assert shown == made
     assert len(made) >= 6
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_have_no_serious_fault_for_people_with_disabilities(scheme: str) -> None:
+def test_pages_have_no_serious_fault_for_people_with_disabilities(
+    scheme: str,
+) -> None:
     from playwright.sync_api import sync_playwright
 
     from toy.watched import Watched
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     with sync_playwright() as driver:
-        context = driver.chromium.launch(executable_path=chromium).new_context(color_scheme=scheme)
+        context = driver.chromium.launch(executable_path=chromium).new_context(
+            color_scheme=scheme
+        )
         context.set_default_timeout(300_000)
         page = context.new_page()
-        for name in ("index.html", "gallery.html", "judges-guide.html", "notebooks/mistakes.html"):
+        for name in (
+            "index.html",
+            "gallery.html",
+            "judges-guide.html",
+            "notebooks/mistakes.html",
+        ):
             page.goto((SITE / name).as_uri())
             assert Watched(page).axe() == [], name

@@ -9,7 +9,11 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats import mean_interval, paired_difference
-from beholder.stats.bootstrap import cluster_bootstrap, percentile_interval, sum_replicates
+from beholder.stats.bootstrap import (
+    cluster_bootstrap,
+    percentile_interval,
+    sum_replicates,
+)
 from beholder.stats.checks import cluster_codes
 from beholder.stats.correlation import spearman
 from beholder.stats.intraclass import icc
@@ -18,18 +22,25 @@ from beholder.stats.reliability import cronbach_alpha, kendall_w
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_mean_and_interval_of_two_values_are_the_enumerated_bootstrap() -> None:
+def test_mean_and_interval_of_two_values_are_the_enumerated_bootstrap() -> (
+    None
+):
     # Resamples of {0, 1}: mean 0 with probability 1/4, 1/2 with 1/2, 1 with 1/4; so the 2.5 % and
     # 97.5 % quantiles are 0 and 1, and those of a 40 % interval (30 % and 70 %) both 1/2.
     wide = mean_interval([0.0, 1.0])
     assert (wide.mean, wide.n, wide.interval) == (0.5, 2, Interval(0.0, 1.0))
-    assert mean_interval([0.0, 1.0], level=0.4).interval == Interval(0.5, 0.5, 0.4)
+    assert mean_interval([0.0, 1.0], level=0.4).interval == Interval(
+        0.5, 0.5, 0.4
+    )
 
 
 def test_same_seed_same_interval_and_other_seed_another() -> None:
     values = np.random.default_rng(1).random(50)
     assert mean_interval(values) == mean_interval(values)
-    assert mean_interval(values, seed=7).interval != mean_interval(values).interval
+    assert (
+        mean_interval(values, seed=7).interval
+        != mean_interval(values).interval
+    )
 
 
 def test_one_value_has_a_mean_and_no_interval() -> None:
@@ -45,9 +56,15 @@ def test_constant_values_have_a_zero_width_interval_without_rounding() -> None:
 
 @pytest.mark.parametrize(
     ("values", "words"),
-    [([], "at least 1, got 0"), ([0.5, math.nan], "position 1"), ([[1.0]], "one dimension")],
+    [
+        ([], "at least 1, got 0"),
+        ([0.5, math.nan], "position 1"),
+        ([[1.0]], "one dimension"),
+    ],
 )
-def test_unusable_values_are_refused_with_the_reason(values: list[float], words: str) -> None:
+def test_unusable_values_are_refused_with_the_reason(
+    values: list[float], words: str
+) -> None:
     with pytest.raises(ConfigError, match=words):
         mean_interval(values)
 
@@ -63,20 +80,26 @@ def test_bad_settings_are_refused() -> None:
 
 @pytest.mark.slow  # many draws
 @pytest.mark.parametrize("n", [4096, 4097, 200_000])
-def test_interval_of_many_values_has_the_width_of_the_normal_theory(n: int) -> None:
+def test_interval_of_many_values_has_the_width_of_the_normal_theory(
+    n: int,
+) -> None:
     values = np.random.default_rng(2).gamma(2.0, size=n)
     interval = mean_interval(values, n_resamples=4000).interval
     assert interval is not None
     half = 1.959964 * values.std() / math.sqrt(n)
     # 4000 resamples give a 2.5 % quantile to about 3 % of the half-width
     assert interval.low == pytest.approx(values.mean() - half, abs=0.12 * half)
-    assert interval.high == pytest.approx(values.mean() + half, abs=0.12 * half)
+    assert interval.high == pytest.approx(
+        values.mean() + half, abs=0.12 * half
+    )
 
 
 def test_clusters_of_equal_values_widen_the_interval_as_their_number() -> None:
     # 20 clusters of 25 copies carry the information of 20 values.
     base = np.sort(np.random.default_rng(3).random(20))
-    copies = mean_interval(np.repeat(base, 25), clusters=np.repeat(np.arange(20), 25))
+    copies = mean_interval(
+        np.repeat(base, 25), clusters=np.repeat(np.arange(20), 25)
+    )
     assert copies.mean == pytest.approx(base.mean())
     assert copies.n == 500
     assert copies.interval is not None
@@ -91,22 +114,35 @@ def test_one_cluster_has_no_interval() -> None:
 
 
 @pytest.mark.slow  # many draws
-def test_many_unequal_clusters_have_the_width_of_the_linearised_ratio() -> None:
+def test_many_unequal_clusters_have_the_width_of_the_linearised_ratio() -> (
+    None
+):
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 20_000, 100_000)
     values = rng.random(100_000) + rng.random(20_000)[codes]
     interval = mean_interval(values, clusters=codes, n_resamples=4000).interval
     assert interval is not None
     residual = np.bincount(codes, weights=values - values.mean())
-    half = 1.959964 * math.sqrt(float((residual**2).sum())) / len(values)  # Taylor linearisation
+    half = (
+        1.959964 * math.sqrt(float((residual**2).sum())) / len(values)
+    )  # Taylor linearisation
     assert interval.high - interval.low == pytest.approx(2 * half, rel=0.06)
 
 
 def test_statistic_without_a_value_in_most_resamples_has_no_interval() -> None:
     codes = np.arange(10)
-    assert cluster_bootstrap(lambda rows: None, codes, n_resamples=50, level=0.95, seed=1) is None
+    assert (
+        cluster_bootstrap(
+            lambda rows: None, codes, n_resamples=50, level=0.95, seed=1
+        )
+        is None
+    )
     kept = cluster_bootstrap(
-        lambda rows: float(rows.mean()), codes, n_resamples=50, level=0.95, seed=1
+        lambda rows: float(rows.mean()),
+        codes,
+        n_resamples=50,
+        level=0.95,
+        seed=1,
     )
     assert kept is not None
     assert kept.low < 4.5 < kept.high
@@ -114,7 +150,9 @@ def test_statistic_without_a_value_in_most_resamples_has_no_interval() -> None:
 
 def test_paired_difference_enumerates_all_signs_of_few_pairs() -> None:
     # differences 1, 2, 3, 4, 5: only + + + + + and - - - - - reach |sum| 15: p = 2/32
-    result = paired_difference([2.0, 4.0, 6.0, 8.0, 10.0], [1.0, 2.0, 3.0, 4.0, 5.0])
+    result = paired_difference(
+        [2.0, 4.0, 6.0, 8.0, 10.0], [1.0, 2.0, 3.0, 4.0, 5.0]
+    )
     assert (result.mean, result.p_value, result.n) == (3.0, 2 / 32, 5)
     assert result.interval is not None
     assert result.interval.low >= 1.0
@@ -151,7 +189,9 @@ def test_p_of_many_pairs_follows_the_normal_theory(n: int) -> None:
 
 def test_clusters_flip_together() -> None:
     # two clusters of three equal differences: 4 patterns, 2 of them as extreme
-    result = paired_difference(np.ones(6), np.zeros(6), clusters=list("aaabbb"))
+    result = paired_difference(
+        np.ones(6), np.zeros(6), clusters=list("aaabbb")
+    )
     assert (result.p_value, result.n, result.n_units) == (0.5, 6, 2)
 
 
@@ -161,7 +201,9 @@ def test_pairs_of_different_length_are_refused() -> None:
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> None:
+def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> (
+    None
+):
     values, codes = np.array([10.0, 0.0, 20.0]), np.array([1, 0, 1])
     seen: set[float] = set()
 
@@ -169,7 +211,9 @@ def test_whole_clusters_are_drawn_and_each_draw_is_one_of_the_enumerated() -> No
         seen.add(float(values[rows].mean()))
         return float(values[rows].mean())
 
-    interval = cluster_bootstrap(mean, codes, n_resamples=400, level=0.9, seed=1)
+    interval = cluster_bootstrap(
+        mean, codes, n_resamples=400, level=0.9, seed=1
+    )
     # Cluster 0 twice: 0; both: 30 / 3; cluster 1 twice: 60 / 4.
     assert seen == {0.0, 10.0, 15.0}
     assert interval is not None
@@ -185,31 +229,44 @@ def test_one_row_per_cluster_needs_no_order() -> None:
         seen.add(tuple(sorted(values[rows])))
         return float(values[rows].mean())
 
-    interval = cluster_bootstrap(mean, codes, n_resamples=200, level=0.95, seed=1)
+    interval = cluster_bootstrap(
+        mean, codes, n_resamples=200, level=0.95, seed=1
+    )
     assert seen == {(1.0, 1.0), (1.0, 5.0), (5.0, 5.0)}
     assert interval is not None
     assert (interval.low, interval.high) == (1.0, 5.0)
 
 
-@pytest.mark.parametrize(("defined", "has_interval"), [(90, True), (89, False)])
-def test_nine_in_ten_resamples_must_have_a_value(defined: int, has_interval: bool) -> None:
+@pytest.mark.parametrize(
+    ("defined", "has_interval"), [(90, True), (89, False)]
+)
+def test_nine_in_ten_resamples_must_have_a_value(
+    defined: int, has_interval: bool
+) -> None:
     calls = iter(range(100))
 
     def statistic(rows: Any) -> float | None:
         return 1.0 if next(calls) < defined else None
 
     codes = np.arange(5)
-    found = cluster_bootstrap(statistic, codes, n_resamples=100, level=0.95, seed=1)
+    found = cluster_bootstrap(
+        statistic, codes, n_resamples=100, level=0.95, seed=1
+    )
     assert (found is not None) == has_interval
 
 
 @pytest.mark.parametrize("n", [2_000, 20_000])
-def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(n: int) -> None:
+def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(
+    n: int,
+) -> None:
     # Drawing n of n rows with replacement: mean = sum, covariance = n * covariance of the rows.
     rng = np.random.default_rng(3)
     words = rng.integers(5, 20, n).astype(float)
     # Counts of three kinds: related, unrelated, and rare.
-    sums = np.stack([rng.binomial(words.astype(int), 0.4), words, rng.random(n) < 0.02], axis=1)
+    sums = np.stack(
+        [rng.binomial(words.astype(int), 0.4), words, rng.random(n) < 0.02],
+        axis=1,
+    )
     draws = 4_000
     found = sum_replicates(sums, n_resamples=draws, seed=1)
     expected = n * np.cov(sums.T, bias=True)
@@ -219,20 +276,28 @@ def test_sums_have_the_mean_and_covariance_of_the_plain_bootstrap(n: int) -> Non
         0, abs=4 * deviation.max() / math.sqrt(draws)
     )
     scaled = np.outer(deviation, deviation)
-    assert np.cov(found.T) / scaled == pytest.approx(expected / scaled, abs=5 / math.sqrt(draws))
+    assert np.cov(found.T) / scaled == pytest.approx(
+        expected / scaled, abs=5 / math.sqrt(draws)
+    )
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_few_sums_are_resampled_one_by_one() -> None:
     sums = np.array([[1.0, 10.0], [2.0, 20.0]])
     found = sum_replicates(sums, n_resamples=200, seed=1)
-    assert {tuple(row) for row in found.tolist()} == {(2.0, 20.0), (3.0, 30.0), (4.0, 40.0)}
+    assert {tuple(row) for row in found.tolist()} == {
+        (2.0, 20.0),
+        (3.0, 30.0),
+        (4.0, 40.0),
+    }
 
 
 @pytest.mark.parametrize("n_sources", [7, 5_000])
 def test_the_order_of_rows_changes_no_digit(n_sources: int) -> None:
     rng = np.random.default_rng(6)
-    sources = [f"picture {i}" for i in rng.integers(0, n_sources, 2 * n_sources)]
+    sources = [
+        f"picture {i}" for i in rng.integers(0, n_sources, 2 * n_sources)
+    ]
     values = rng.random(len(sources))
     order = rng.permutation(len(sources))
     shuffled = [sources[i] for i in order]
@@ -243,11 +308,17 @@ def test_the_order_of_rows_changes_no_digit(n_sources: int) -> None:
     other = rng.random(len(sources))
     found, again = (
         paired_difference(a, b, clusters=of, n_resamples=200)
-        for a, b, of in ((values, other, sources), (values[order], other[order], shuffled))
+        for a, b, of in (
+            (values, other, sources),
+            (values[order], other[order], shuffled),
+        )
     )
     assert found.interval == again.interval
     assert found.mean == again.mean
-    codes, codes_again = cluster_codes(sources, len(sources)), cluster_codes(shuffled, len(sources))
+    codes, codes_again = (
+        cluster_codes(sources, len(sources)),
+        cluster_codes(shuffled, len(sources)),
+    )
     # Ranks of values do not depend on the order in which a resample lists its rows.
     intervals = []
     for of, which in ((values, codes), (values[order], codes_again)):
@@ -266,12 +337,16 @@ def test_a_mean_has_one_interval_however_it_is_asked_for() -> None:
     of_summary = mean_interval(values, clusters=sources).interval
     table = np.stack([values, rng.random(60)], axis=1)
     of_board = percentile_interval(sum_replicates(table)[:, 0] / 60, 0.95)
-    of_rows = cluster_bootstrap(lambda rows: float(values[rows].mean()), np.arange(60))
+    of_rows = cluster_bootstrap(
+        lambda rows: float(values[rows].mean()), np.arange(60)
+    )
     assert of_summary is not None
     assert of_board is not None
     assert of_rows is not None
     for other in (of_board, of_rows):
-        assert (other.low, other.high) == pytest.approx((of_summary.low, of_summary.high))
+        assert (other.low, other.high) == pytest.approx(
+            (of_summary.low, of_summary.high)
+        )
 
 
 def test_differences_of_rounding_alone_are_none() -> None:
@@ -290,8 +365,14 @@ def test_few_sources_have_no_interval_but_the_reason(n: int) -> None:
     assert (mean.interval, mean.reason) == (None, sentence)
     difference = paired_difference(values, values[::-1], clusters=sources)
     assert (difference.interval, difference.reason) == (None, sentence)
-    assert cluster_bootstrap(lambda rows: float(values[rows].mean()), codes) is None
-    assert percentile_interval(sum_replicates(np.ones((n, 2)))[:, 0], 0.95) is None
+    assert (
+        cluster_bootstrap(lambda rows: float(values[rows].mean()), codes)
+        is None
+    )
+    assert (
+        percentile_interval(sum_replicates(np.ones((n, 2)))[:, 0], 0.95)
+        is None
+    )
     if n > 1:
         table = np.stack([np.arange(n), np.arange(n)[::-1] + 0.5], axis=1)
         rows = np.arange(n, dtype=float)
@@ -313,4 +394,6 @@ def test_five_sources_have_an_interval() -> None:
     assert found.reason is None
     assert found.interval is not None
     assert 0 <= found.interval.low < 2 < found.interval.high <= 4
-    assert paired_difference([0.0, 1, 2, 3, 4], [1.0, 0, 0, 0, 0]).reason is None
+    assert (
+        paired_difference([0.0, 1, 2, 3, 4], [1.0, 0, 0, 0, 0]).reason is None
+    )

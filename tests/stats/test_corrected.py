@@ -24,7 +24,20 @@ LABELLED = [
     ((3,), (3,)),
     ((4, 2), (5, 3)),
 ]
-OTHERS = [(4, 4), (3,), (5, 5), (2, 3), (4,), (3, 3, 4), (5,), (2,), (4, 3), (3,), (4, 5), (3, 2)]
+OTHERS = [
+    (4, 4),
+    (3,),
+    (5, 5),
+    (2, 3),
+    (4,),
+    (3, 3, 4),
+    (5,),
+    (2,),
+    (4, 3),
+    (3,),
+    (4, 5),
+    (3, 2),
+]
 
 
 def flat(groups: list[tuple[int, ...]]) -> tuple[list[int], list[int]]:
@@ -49,24 +62,40 @@ def test_the_worked_example() -> None:
     # .205717 .109206 .704393 .665761 .109206 .205717 (texts / 11 + influence of the judge squared /
     # their sum), it is .409225 in fractions; t(4) is 2.776445.
     ends = found.corrected_interval
-    assert (ends.low, ends.high) == pytest.approx((1.877566, 4.149949), abs=1e-6)
+    assert (ends.low, ends.high) == pytest.approx(
+        (1.877566, 4.149949), abs=1e-6
+    )
     half = sps.t.ppf(0.975, 5) * 0.506983
-    assert found.labels_interval.high - found.labels == pytest.approx(half, abs=1e-5)
+    assert found.labels_interval.high - found.labels == pytest.approx(
+        half, abs=1e-5
+    )
     # All 31 values of the judge: 11 times 3.636364 and 20 times 3.55, which is 111 / 31.
     assert found.judge == pytest.approx(111 / 31)
-    assert found.n_effective == pytest.approx(11 * (0.506983 / 0.409225) ** 2, rel=1e-4)
+    assert found.n_effective == pytest.approx(
+        11 * (0.506983 / 0.409225) ** 2, rel=1e-4
+    )
 
 
 def test_the_worked_example_of_the_public_code() -> None:
-    y, f = ([float(digit) for digit in digits] for digits in ("1011010110", "1011110111"))
+    y, f = (
+        [float(digit) for digit in digits]
+        for digits in ("1011010110", "1011110111")
+    )
     found = corrected_mean(
-        [*y, *[None] * 40], [*f, *[1.0] * 31, *[0.0] * 9], ["one picture"] * 50, rules="public"
+        [*y, *[None] * 40],
+        [*f, *[1.0] * 31, *[0.0] * 9],
+        ["one picture"] * 50,
+        rules="public",
     )
     assert found.weight == pytest.approx(0.548252, abs=1e-6)
     assert found.corrected == pytest.approx(0.586294, abs=1e-6)
     ends = found.corrected_interval
-    assert (ends.low, ends.high) == pytest.approx((0.331035, 0.841553), abs=1e-6)
-    assert found.labels_interval.high == pytest.approx(0.6 + 1.959964 * 0.154919, abs=1e-6)
+    assert (ends.low, ends.high) == pytest.approx(
+        (0.331035, 0.841553), abs=1e-6
+    )
+    assert found.labels_interval.high == pytest.approx(
+        0.6 + 1.959964 * 0.154919, abs=1e-6
+    )
     assert found.judge == pytest.approx(0.78)
 
 
@@ -87,7 +116,12 @@ def test_a_judge_whose_weight_rests_on_one_picture_does_not_count() -> None:
 def test_a_judge_that_says_the_opposite_is_not_used() -> None:
     labels, judged, names = example()
     found = corrected_mean(
-        labels, [-v if n[0] == "a" else v - 7 for v, n in zip(judged, names, strict=True)], names
+        labels,
+        [
+            -v if n[0] == "a" else v - 7
+            for v, n in zip(judged, names, strict=True)
+        ],
+        names,
     )
     assert found.weight == 0.0
     assert found.corrected == found.labels
@@ -103,15 +137,23 @@ def test_a_constant_judge_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({2: ["a0"] * 6 + ["a1"] * 5 + ["b"] * 20}, "2 pictures have labels and 1 have none"),
+        (
+            {2: ["a0"] * 6 + ["a1"] * 5 + ["b"] * 20},
+            "2 pictures have labels and 1 have none",
+        ),
         ({1: [1.0]}, "one length"),
         ({0: ["good"] * 31}, "labels: expected numbers"),
         ({0: [[1, 2], *range(30)]}, "labels: expected numbers"),
-        ({0: [list(range(31))]}, r"labels: expected one dimension, got shape \(1, 31\)"),
+        (
+            {0: [list(range(31))]},
+            r"labels: expected one dimension, got shape \(1, 31\)",
+        ),
         ({1: [*range(11), *range(500, 520)]}, "label a random sample"),
     ],
 )
-def test_what_cannot_be_corrected_is_refused(change: dict[int, list[object]], message: str) -> None:
+def test_what_cannot_be_corrected_is_refused(
+    change: dict[int, list[object]], message: str
+) -> None:
     given: list[Any] = list(example())
     for place, value in change.items():
         given[place] = value
@@ -129,23 +171,35 @@ def held(
             found.append(corrected_mean(*draw()))
     assert len(found) >= 1990
     ends = [one.corrected_interval for one in found]
-    return float(np.mean([one.low <= truth <= one.high for one in ends])), found
+    return float(
+        np.mean([one.low <= truth <= one.high for one in ends])
+    ), found
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth_although_the_judge_is_biased_by_0_12() -> None:
+def test_intervals_hold_the_truth_although_the_judge_is_biased_by_0_12() -> (
+    None
+):
     rng = np.random.default_rng(5)
     pictures = np.repeat(np.arange(200), 2)  # two texts a picture
 
     def draw() -> tuple[Any, Any, list[int]]:
         truth = rng.normal(0.5, 0.15, 200)[pictures] + rng.normal(0, 0.1, 400)
         judge = truth + 0.12 + rng.normal(0, 0.1, 400)
-        return np.where(pictures < 40, truth, math.nan), judge, pictures.tolist()
+        return (
+            np.where(pictures < 40, truth, math.nan),
+            judge,
+            pictures.tolist(),
+        )
 
     share, found = held(draw, 0.5)
     assert 0.93 <= share <= 0.97
-    assert np.mean([one.judge for one in found]) == pytest.approx(0.62, abs=0.005)
-    assert np.mean([one.corrected for one in found]) == pytest.approx(0.5, abs=0.005)
+    assert np.mean([one.judge for one in found]) == pytest.approx(
+        0.62, abs=0.005
+    )
+    assert np.mean([one.corrected for one in found]) == pytest.approx(
+        0.5, abs=0.005
+    )
 
 
 @pytest.mark.slow
@@ -160,6 +214,10 @@ def test_intervals_hold_a_share_of_yes(texts: int) -> None:
         of_picture = (rng.random(400) < 0.8)[pictures]
         truth = np.where(rng.random(n) < 0.5, of_picture, rng.random(n) < 0.8)
         right = rng.random(n) < np.where(truth, 0.9, 0.6)
-        return np.where(pictures < 60, truth, math.nan), right == truth, pictures.tolist()
+        return (
+            np.where(pictures < 60, truth, math.nan),
+            right == truth,
+            pictures.tolist(),
+        )
 
     assert 0.93 <= held(draw, 0.8)[0] <= 0.97

@@ -40,7 +40,9 @@ Z = [10, 14, 9, 25, 16, 20, 22, 13, 18, 24]
         ("tau-c", 0.825, 0.0024164299762567606),
     ],
 )
-def test_coefficients_and_p_match_scipy(kind: CorrelationKind, value: float, p: float) -> None:
+def test_coefficients_and_p_match_scipy(
+    kind: CorrelationKind, value: float, p: float
+) -> None:
     result = correlate(X, Y, kind)
     assert result.value == pytest.approx(value, abs=1e-12)
     assert result.p_value == pytest.approx(p, abs=1e-12)
@@ -61,7 +63,9 @@ def test_tau_b_and_tau_c_by_counting_pairs() -> None:
     expected = s / math.sqrt((10 - tied_x) * (10 - tied_y))
     assert kendall(x, y).value == pytest.approx(expected)
     m = 3  # y has the fewer distinct values
-    assert kendall(x, y, variant="c").value == pytest.approx(2 * s * m / (25 * (m - 1)))
+    assert kendall(x, y, variant="c").value == pytest.approx(
+        2 * s * m / (25 * (m - 1))
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,9 @@ def test_partial_correlation_matches_pingouin(
 
 
 def test_partial_tau_is_kendalls_formula_and_has_no_p() -> None:
-    xy, xz, yz = (sps.kendalltau(a, b).statistic for a, b in ((X, Y), (X, Z), (Y, Z)))
+    xy, xz, yz = (
+        sps.kendalltau(a, b).statistic for a, b in ((X, Y), (X, Z), (Y, Z))
+    )
     result = partial(X, Y, Z, "tau-b")
     expected = (xy - xz * yz) / math.sqrt((1 - xz**2) * (1 - yz**2))
     assert result.value == pytest.approx(expected)
@@ -114,13 +120,19 @@ def test_undefined_correlation_has_a_reason(
     kind: CorrelationKind, x: list[float], y: list[float], words: str
 ) -> None:
     result = correlate(x, y, kind)
-    assert (result.value, result.p_value, result.interval) == (None, None, None)
+    assert (result.value, result.p_value, result.interval) == (
+        None,
+        None,
+        None,
+    )
     assert result.reason is not None
     assert words in result.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_pairs_correlate_fully_and_prove_nothing(kind: CorrelationKind) -> None:
+def test_two_pairs_correlate_fully_and_prove_nothing(
+    kind: CorrelationKind,
+) -> None:
     result = correlate([1, 2], [5, 4], kind)
     assert result.value == -1.0
     assert result.interval is None
@@ -136,7 +148,9 @@ def test_scores_that_differ_by_rounding_alone_are_constant() -> None:
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_tiny_and_huge_scores_correlate_as_others(scale: float) -> None:
-    assert pearson(np.array(X) * scale, Y).value == pytest.approx(0.8901488940248246)
+    assert pearson(np.array(X) * scale, Y).value == pytest.approx(
+        0.8901488940248246
+    )
 
 
 def test_nan_and_unequal_lengths_are_refused() -> None:
@@ -158,16 +172,23 @@ def test_interval_of_pearson_agrees_with_fishers_z() -> None:
     half = 1.96 / math.sqrt(1997)
     z = math.atanh(result.value)
     assert result.interval.low == pytest.approx(math.tanh(z - half), abs=0.004)
-    assert result.interval.high == pytest.approx(math.tanh(z + half), abs=0.004)
+    assert result.interval.high == pytest.approx(
+        math.tanh(z + half), abs=0.004
+    )
 
 
 @pytest.mark.slow  # many draws
 @pytest.mark.parametrize("kind", KINDS)
-def test_interval_of_many_rows_narrows_with_the_root_of_n(kind: CorrelationKind) -> None:
+def test_interval_of_many_rows_narrows_with_the_root_of_n(
+    kind: CorrelationKind,
+) -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=30_000)
     y = np.round(x + rng.normal(size=30_000))
-    small, large = (correlate(x[:n], y[:n], kind, n_resamples=400).interval for n in (3000, 30_000))
+    small, large = (
+        correlate(x[:n], y[:n], kind, n_resamples=400).interval
+        for n in (3000, 30_000)
+    )
     assert small is not None
     assert large is not None
     ratio = (small.high - small.low) / (large.high - large.low)
@@ -180,17 +201,23 @@ def test_interval_of_many_rows_narrows_with_the_root_of_n(kind: CorrelationKind)
 def test_clusters_of_copies_have_the_interval_of_their_number() -> None:
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=40), rng.normal(size=40)
-    copies = pearson(np.repeat(x, 10), np.repeat(y, 10), clusters=np.repeat(range(40), 10))
+    copies = pearson(
+        np.repeat(x, 10), np.repeat(y, 10), clusters=np.repeat(range(40), 10)
+    )
     single = pearson(x, y)
     assert copies.n == 400
     assert copies.n_clusters == 40
     assert copies.interval is not None
     assert single.interval is not None
     assert copies.interval.low == pytest.approx(single.interval.low, abs=1e-9)
-    assert copies.interval.high == pytest.approx(single.interval.high, abs=1e-9)
+    assert copies.interval.high == pytest.approx(
+        single.interval.high, abs=1e-9
+    )
 
 
-small_scores = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=0, max_size=9)
+small_scores = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=0, max_size=9
+)
 
 
 @given(pairs=small_scores, kind=st.sampled_from(KINDS))
@@ -236,12 +263,16 @@ def test_a_better_metric_is_found_by_all_three_tests() -> None:
         assert result.difference > 0.2
         assert result.p_value < 0.01
         assert result.interval is not None
-        assert 0 < result.interval.low < result.difference < result.interval.high
+        assert (
+            0 < result.interval.low < result.difference < result.interval.high
+        )
 
 
 @pytest.mark.slow  # many draws
 @pytest.mark.parametrize("kind", ["pearson", "tau-b"])
-def test_permutation_p_is_uniform_without_a_difference(kind: CorrelationKind) -> None:
+def test_permutation_p_is_uniform_without_a_difference(
+    kind: CorrelationKind,
+) -> None:
     rng = np.random.default_rng(4)
     p_values = []
     for _ in range(40):
@@ -259,8 +290,14 @@ def test_a_metric_does_not_differ_from_itself() -> None:
 
 
 def test_comparison_without_a_value_has_a_reason() -> None:
-    assert compare_correlations(X, [1] * 10, Y).reason == "a metric or gold is constant"
-    assert compare_correlations([1, 2], [2, 1], [1, 2]).reason == "fewer than three rows"
+    assert (
+        compare_correlations(X, [1] * 10, Y).reason
+        == "a metric or gold is constant"
+    )
+    assert (
+        compare_correlations([1, 2], [2, 1], [1, 2]).reason
+        == "fewer than three rows"
+    )
     assert compare_correlations(Y, X, Y, test="steiger").p_value is None
 
 
@@ -292,6 +329,8 @@ def test_ranking_correlation_pairs_systems_by_name() -> None:
         (0.5, 0, None),
     ],
 )
-def test_p_of_a_correlation_by_hand(r: float, df: int, p: float | None) -> None:
+def test_p_of_a_correlation_by_hand(
+    r: float, df: int, p: float | None
+) -> None:
     found = t_test_of_correlation(r, df)
     assert found == (None if p is None else pytest.approx(p, abs=1e-12))

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.stats.judge_bias import length_bias, own_text_bias, place_bias, seat_bias, share_bias
+from beholder.stats.judge_bias import (
+    length_bias,
+    own_text_bias,
+    place_bias,
+    seat_bias,
+    share_bias,
+)
 
 WORDS = (20, 40, 60, 80, 30, 90, 50, 120, 25, 70)
 HUMAN = (0.5, 0.6, 0.6, 0.7, 0.6, 0.7, 0.5, 0.6, 0.4, 0.8)
@@ -50,7 +56,9 @@ def test_a_planted_length_bias_is_within_its_interval() -> None:
         ([10] * 9 + [80], [0.5] * 5 + [0.6] * 5, 10, "one text alone"),
     ],
 )
-def test_length_needs_enough_data(words: object, human: object, least: int, reason: str) -> None:
+def test_length_needs_enough_data(
+    words: object, human: object, least: int, reason: str
+) -> None:
     found = length_bias(words, JUDGED, human, least=least)  # type: ignore[arg-type]
     assert (found.value, found.interval) == (None, None)
     assert reason in found.reason
@@ -62,8 +70,12 @@ def test_length_needs_several_pictures() -> None:
 
 
 def test_own_texts_beside_those_of_others() -> None:
-    own = np.subtract((0.9, 0.8, 0.85, 0.95, 0.7, 0.9), (0.7, 0.75, 0.8, 0.85, 0.65, 0.8))
-    others = np.subtract((0.6, 0.7, 0.75, 0.8, 0.6, 0.75), (0.65, 0.7, 0.7, 0.8, 0.6, 0.7))
+    own = np.subtract(
+        (0.9, 0.8, 0.85, 0.95, 0.7, 0.9), (0.7, 0.75, 0.8, 0.85, 0.65, 0.8)
+    )
+    others = np.subtract(
+        (0.6, 0.7, 0.75, 0.8, 0.6, 0.75), (0.65, 0.7, 0.7, 0.8, 0.6, 0.7)
+    )
     found = own_text_bias(own, others, least=6)
     assert found.value == pytest.approx(0.083333, abs=1e-6)
     assert found.interval is not None
@@ -71,13 +83,22 @@ def test_own_texts_beside_those_of_others() -> None:
     assert found.interval.high == pytest.approx(0.175221, abs=1e-6)
     few = own_text_bias(own, others)
     assert few.value is None
-    assert few.reason == "6 pictures with texts of its own and of others, 20 are needed"
+    assert (
+        few.reason
+        == "6 pictures with texts of its own and of others, 20 are needed"
+    )
 
 
 def test_seats_and_flips() -> None:
     # 14 pairs won by the first seat in both orders, 6 by the second, 70 by one text, 7 with a tie
     # in one order, 3 ties: the worked example of the specification.
-    orders = [(1, 1)] * 14 + [(-1, -1)] * 6 + [(1, -1)] * 70 + [(1, 0)] * 7 + [(0, 0)] * 3
+    orders = (
+        [(1, 1)] * 14
+        + [(-1, -1)] * 6
+        + [(1, -1)] * 70
+        + [(1, 0)] * 7
+        + [(0, 0)] * 3
+    )
     seat, flips = seat_bias(orders)
     assert seat.value == pytest.approx(0.08)
     assert seat.interval is not None
@@ -89,15 +110,25 @@ def test_seats_and_flips() -> None:
     assert flips.interval.low == pytest.approx(0.133367, abs=1e-6)
     assert flips.interval.high == pytest.approx(0.288829, abs=1e-6)
     few = seat_bias(orders[:29])
-    assert [one.reason for one in few] == ["29 pairs in both orders, 30 are needed"] * 2
+    assert [one.reason for one in few] == [
+        "29 pairs in both orders, 30 are needed"
+    ] * 2
 
 
 def test_pairs_of_one_picture_do_not_count_as_independent() -> None:
     # The worked pairs, each four times about its picture: as wide as once, 0.08 -/+ 1.96 * .04422
     # for the seat, and 0.20 -/+ 1.96 * .04 for the flips.
-    orders = [(1, 1)] * 14 + [(-1, -1)] * 6 + [(1, -1)] * 70 + [(1, 0)] * 7 + [(0, 0)] * 3
+    orders = (
+        [(1, 1)] * 14
+        + [(-1, -1)] * 6
+        + [(1, -1)] * 70
+        + [(1, 0)] * 7
+        + [(0, 0)] * 3
+    )
     pictures = [i for i in range(100) for _ in range(4)]
-    seat, flips = seat_bias([one for one in orders for _ in range(4)], pictures)
+    seat, flips = seat_bias(
+        [one for one in orders for _ in range(4)], pictures
+    )
     assert seat.value == pytest.approx(0.08)
     assert seat.interval is not None
     assert seat.interval.low == pytest.approx(0.08 - 0.0867, abs=0.012)
@@ -113,7 +144,9 @@ def test_pairs_of_one_picture_do_not_count_as_independent() -> None:
 def test_false_alarms_have_a_place_too() -> None:
     few = place_bias([0.5] * 3, [1, 0, 0], "abc", wrong=False)
     assert few.name == "place, false alarms"
-    assert few.reason.startswith("3 right sentences of 3 pictures, 0 in the first or last third")
+    assert few.reason.startswith(
+        "3 right sentences of 3 pictures, 0 in the first or last third"
+    )
 
 
 def test_the_place_of_a_sentence() -> None:
@@ -128,14 +161,22 @@ def test_the_place_of_a_sentence() -> None:
     assert one.interval is not None
     assert one.interval.low < 0.6 < one.interval.high
     shuffled = place_bias(places[::-1], np.ravel(found)[::-1], pictures[::-1])
-    assert shuffled.interval == pytest.approx(one.interval, abs=1e-9) or shuffled == one
+    assert (
+        shuffled.interval == pytest.approx(one.interval, abs=1e-9)
+        or shuffled == one
+    )
     few = place_bias(places[:28], np.ravel(found)[:28], pictures[:28])
     assert few.value is None
-    assert "28 wrong sentences of 7 pictures, 7 in the first or last third" in few.reason
+    assert (
+        "28 wrong sentences of 7 pictures, 7 in the first or last third"
+        in few.reason
+    )
 
 
 def test_shares_that_change() -> None:
-    found = share_bias("repeats", "share", [True] * 3 + [False] * 9, "questions", least=10)
+    found = share_bias(
+        "repeats", "share", [True] * 3 + [False] * 9, "questions", least=10
+    )
     assert found.value == 0.25
     assert found.interval is not None
     # Wilson of 3 in 12: (3 + 1.920729) / 15.841459 -/+ 1.959964 sqrt(12 (.25 * .75 + .080030)) /

@@ -34,7 +34,11 @@ def test_threshold_zero_calls_a_zero_difference_first_better() -> None:
 
 def test_all_gold_ties_predict_ties_and_say_so() -> None:
     result = three_way_accuracy([0, 0], [0.5, -0.5])
-    assert (result.threshold, result.accuracy, result.n_gold_ties) == (None, 1.0, 2)
+    assert (result.threshold, result.accuracy, result.n_gold_ties) == (
+        None,
+        1.0,
+        2,
+    )
 
 
 def test_three_way_accuracy_refuses_no_pairs() -> None:
@@ -48,25 +52,35 @@ def test_tie_calibration_matches_trying_every_threshold() -> None:
         n = int(rng.integers(1, 30))
         gold, metric = rng.integers(-1, 2, n), rng.integers(-4, 5, n) / 4
 
-        def accuracy(epsilon: float, g: np.ndarray = gold, m: np.ndarray = metric) -> float:
-            return float(np.mean(np.where(np.abs(m) <= epsilon, 0, np.sign(m)) == g))
+        def accuracy(
+            epsilon: float, g: np.ndarray = gold, m: np.ndarray = metric
+        ) -> float:
+            return float(
+                np.mean(np.where(np.abs(m) <= epsilon, 0, np.sign(m)) == g)
+            )
 
         tried = {e: accuracy(e) for e in [0.0, *np.abs(metric).tolist()]}
         result = tie_calibrated_accuracy(gold, metric, n_resamples=10)
         assert result.accuracy == pytest.approx(max(tried.values()))
-        assert result.threshold == min(e for e, a in tried.items() if a == max(tried.values()))
+        assert result.threshold == min(
+            e for e, a in tried.items() if a == max(tried.values())
+        )
         assert result.accuracy_without_ties == pytest.approx(accuracy(0.0))
 
 
 def test_tie_calibration_averages_over_groups() -> None:
     # Group a: one right pair; group b: one right and one wrong whatever the threshold.
-    result = tie_calibrated_accuracy([1, 1, -1], [3.0, 2.0, 2.0], groups=["a", "b", "b"])
+    result = tie_calibrated_accuracy(
+        [1, 1, -1], [3.0, 2.0, 2.0], groups=["a", "b", "b"]
+    )
     assert result.accuracy == pytest.approx(0.75)
     assert result.n_groups == 2
 
 
 def test_pairs_are_taken_within_groups_in_one_order() -> None:
-    differences, names = pairs_within([5.0, 1.0, 3.0, 2.0], ["x", "y", "x", "x"])
+    differences, names = pairs_within(
+        [5.0, 1.0, 3.0, 2.0], ["x", "y", "x", "x"]
+    )
     assert differences.tolist() == [2.0, 3.0, 1.0]
     assert names == ["x", "x", "x"]
     assert pairs_within([], [])[0].tolist() == []
@@ -91,9 +105,13 @@ def plain_elo(
     generator = np.random.RandomState(42)
     found = defaultdict(list)
     for _ in range(rounds):
-        for name, rating in run(generator.choice(n, size=n, replace=True).tolist()).items():
+        for name, rating in run(
+            generator.choice(n, size=n, replace=True).tolist()
+        ).items():
             found[name].append(rating)
-    return run(list(range(n))), {s: int(np.median(r) + 0.5) for s, r in found.items()}
+    return run(list(range(n))), {
+        s: int(np.median(r) + 0.5) for s, r in found.items()
+    }
 
 
 def test_elo_has_the_integers_of_the_plain_loop() -> None:
@@ -107,14 +125,19 @@ def test_elo_has_the_integers_of_the_plain_loop() -> None:
     one_pass, integers = plain_elo(first, second, outcome, 200)
     ratings = elo(first, second, outcome, n_resamples=200)
     assert {r.system: r.rating for r in ratings} == integers
-    assert {r.system: r.one_pass for r in ratings} == pytest.approx(one_pass, abs=1e-9)
+    assert {r.system: r.one_pass for r in ratings} == pytest.approx(
+        one_pass, abs=1e-9
+    )
     for r in ratings:
         assert r.interval.low <= r.median <= r.interval.high
 
 
 def test_elo_of_ties_between_equals_stays_at_the_start() -> None:
     ratings = elo(["a", "b"], ["b", "a"], [0.5, 0.5])
-    assert [(r.system, r.rating, r.n_battles) for r in ratings] == [("a", 1000, 2), ("b", 1000, 2)]
+    assert [(r.system, r.rating, r.n_battles) for r in ratings] == [
+        ("a", 1000, 2),
+        ("b", 1000, 2),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +157,15 @@ def test_unusable_battles_are_refused(
             rate(first, second, outcome)
 
 
-TEAMS = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"]
+TEAMS = [
+    "Milwaukee",
+    "Detroit",
+    "Toronto",
+    "New York",
+    "Boston",
+    "Cleveland",
+    "Baltimore",
+]
 # Agresti, Categorical Data Analysis: 1987 American League East; row beats column.
 WINS = [
     [0, 7, 9, 7, 7, 9, 11],
@@ -166,15 +197,33 @@ def test_bradley_terry_matches_agrestis_baseball() -> None:
     expected = [1.58, 1.44, 1.29, 1.25, 1.11, 0.68, 0.0]
     against = [v - base for team in TEAMS if (v := value[team]) is not None]
     assert against == pytest.approx(expected, abs=0.005)
-    assert sum(v for v in value.values() if v is not None) == pytest.approx(0.0, abs=1e-12)
+    assert sum(v for v in value.values() if v is not None) == pytest.approx(
+        0.0, abs=1e-12
+    )
 
 
 def test_bradley_terry_intervals_match_statsmodels() -> None:
     games = baseball()
     # statsmodels 0.15.0, Logit on the same design, covariance HC0 and by cluster (no small-sample
     # correction), carried over to strengths that sum to 0.
-    robust = [0.20764907, 0.20765605, 0.19507479, 0.20576934, 0.19375969, 0.21401713, 0.22844592]
-    cluster = [0.10585735, 0.11690408, 0.15470815, 0.12931177, 0.09187751, 0.09815513, 0.12653996]
+    robust = [
+        0.20764907,
+        0.20765605,
+        0.19507479,
+        0.20576934,
+        0.19375969,
+        0.21401713,
+        0.22844592,
+    ]
+    cluster = [
+        0.10585735,
+        0.11690408,
+        0.15470815,
+        0.12931177,
+        0.09187751,
+        0.09815513,
+        0.12653996,
+    ]
     groups = [i % 20 for i in range(len(games[0]))]
     for expected, fit in (
         (robust, bradley_terry(*games)),
@@ -185,7 +234,9 @@ def test_bradley_terry_intervals_match_statsmodels() -> None:
             for s in fit.strengths
             if s.interval
         }
-        assert [found[team] for team in TEAMS] == pytest.approx(expected, abs=1e-6)
+        assert [found[team] for team in TEAMS] == pytest.approx(
+            expected, abs=1e-6
+        )
 
 
 def test_two_systems_have_the_log_odds_of_their_points() -> None:
@@ -197,7 +248,9 @@ def test_two_systems_have_the_log_odds_of_their_points() -> None:
 
 
 def test_an_unbeaten_system_has_no_finite_strength_and_is_named() -> None:
-    fit = bradley_terry(["a", "a", "b", "c"], ["b", "c", "c", "b"], [1, 1, 1, 1])
+    fit = bradley_terry(
+        ["a", "a", "b", "c"], ["b", "c", "c", "b"], [1, 1, 1, 1]
+    )
     assert [s.value for s in fit.strengths] == [None, None, None]
     assert fit.reason is not None
     assert "a and the other systems" in fit.reason
@@ -206,25 +259,34 @@ def test_an_unbeaten_system_has_no_finite_strength_and_is_named() -> None:
 def test_one_cluster_of_battles_has_no_interval() -> None:
     fit = bradley_terry(["a", "a"], ["b", "b"], [1, 0], clusters=["x", "x"])
     assert [s.interval for s in fit.strengths] == [None, None]
-    assert fit.reason == "too few sources for an interval: 1, at least 5 are needed"
+    assert (
+        fit.reason
+        == "too few sources for an interval: 1, at least 5 are needed"
+    )
 
 
 def test_replicates_follow_the_drawn_pictures() -> None:
     # In each picture "a" beats "b" and "b" beats "c": whatever is drawn, the order is the same.
     first, second, outcome = ["a", "b"] * 6, ["b", "c"] * 6, [1.0] * 12
     pictures = [place // 2 for place in range(12)]
-    ratings = elo_replicates(first, second, outcome, clusters=pictures, n_resamples=30)
+    ratings = elo_replicates(
+        first, second, outcome, clusters=pictures, n_resamples=30
+    )
     assert ratings.shape == (30, 3)
     assert (ratings[:, 0] > ratings[:, 1]).all()
     assert (ratings[:, 1] > ratings[:, 2]).all()
-    turned = elo_replicates(second, first, outcome, clusters=pictures, n_resamples=30)
+    turned = elo_replicates(
+        second, first, outcome, clusters=pictures, n_resamples=30
+    )
     # Same draws, names in order of appearance b, a, c: the winner now loses by as much.
     assert turned[:, 1] - 1000 == pytest.approx(-(ratings[:, 0] - 1000))
 
 
 def test_a_system_without_a_battle_in_a_resample_has_no_rating() -> None:
     # "c" plays in one of two pictures, which a resample misses with probability 1/4.
-    ratings = elo_replicates(["a", "a"], ["b", "c"], [1, 0], n_resamples=400, n_passes=5)
+    ratings = elo_replicates(
+        ["a", "a"], ["b", "c"], [1, 0], n_resamples=400, n_passes=5
+    )
     missing = np.isnan(ratings[:, 2])
     assert 0.15 < missing.mean() < 0.35
     assert not np.isnan(ratings[:, 0]).any()

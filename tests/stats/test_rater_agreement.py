@@ -62,14 +62,20 @@ def test_krippendorff_alpha_matches_the_published_example(
     result = krippendorff_alpha(UNITS, measurement)
     assert result.value == pytest.approx(published, abs=5e-4)
     assert result.value == pytest.approx(value, abs=1e-12)
-    assert (result.n_items, result.n_raters) == (11, 4)  # the last unit has one rating
+    assert (result.n_items, result.n_raters) == (
+        11,
+        4,
+    )  # the last unit has one rating
     assert result.interval is not None
     assert result.interval.low < value < result.interval.high
 
 
 def test_nominal_alpha_takes_any_labels() -> None:
     names = {1: "red", 2: "blue", 3: "green", 4: "grey", 5: "pink"}
-    texts = [[None if math.isnan(x) else names[int(x)] for x in row] for row in UNITS]
+    texts = [
+        [None if math.isnan(x) else names[int(x)] for x in row]
+        for row in UNITS
+    ]
     result = krippendorff_alpha(texts, "nominal")
     assert result.value == pytest.approx(0.743421052631579, abs=1e-12)
 
@@ -77,10 +83,14 @@ def test_nominal_alpha_takes_any_labels() -> None:
 def test_alpha_does_not_move_with_a_shift_far_from_zero() -> None:
     # Interval alpha is invariant under shifts; naive sums of squares lose it at 1e8.
     shifted = (np.array(UNITS) + 1e8).tolist()
-    assert krippendorff_alpha(shifted).value == pytest.approx(0.8491071428571428, abs=1e-9)
+    assert krippendorff_alpha(shifted).value == pytest.approx(
+        0.8491071428571428, abs=1e-9
+    )
 
 
-@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval", "ratio"])
+@pytest.mark.parametrize(
+    "measurement", ["nominal", "ordinal", "interval", "ratio"]
+)
 @pytest.mark.parametrize(
     ("ratings", "words"),
     [
@@ -118,10 +128,19 @@ def test_ratio_scale_refuses_negative_values() -> None:
         ("quadratic", 0.6147308781869687),
     ],
 )
-def test_cohen_kappa_matches_statsmodels(weights: Weighting, value: float) -> None:
+def test_cohen_kappa_matches_statsmodels(
+    weights: Weighting, value: float
+) -> None:
     table = [[20, 5, 1], [10, 15, 4], [2, 3, 12]]
-    pairs = [(i, j) for i, row in enumerate(table) for j, n in enumerate(row) for _ in range(n)]
-    result = cohen_kappa([i for i, _ in pairs], [j for _, j in pairs], weights=weights)
+    pairs = [
+        (i, j)
+        for i, row in enumerate(table)
+        for j, n in enumerate(row)
+        for _ in range(n)
+    ]
+    result = cohen_kappa(
+        [i for i, _ in pairs], [j for _, j in pairs], weights=weights
+    )
     assert result.value == pytest.approx(value, abs=1e-12)
     assert result.interval is not None
     assert result.interval.low < value < result.interval.high
@@ -133,14 +152,22 @@ def test_weighted_kappa_of_texts_needs_their_order() -> None:
         cohen_kappa(a, b, weights="linear")
     # By hand with low 0, mid 1, high 2: observed (0 + 1 + 0) / 3; expected over the margins
     # (1/3, 1/3, 1/3) and (1/3, 2/3, 0): (2 + 1 + 0 + 2 + 2) / 9 = 7/9; 1 - 3/7.
-    weighted = cohen_kappa(a, b, weights="linear", categories=["low", "mid", "high"])
+    weighted = cohen_kappa(
+        a, b, weights="linear", categories=["low", "mid", "high"]
+    )
     assert weighted.value == pytest.approx(4 / 7)
 
 
 def test_kappa_of_one_category_or_no_items_has_a_reason() -> None:
-    assert cohen_kappa([1, 1], [1, 1]).reason == "both raters give one and the same category"
+    assert (
+        cohen_kappa([1, 1], [1, 1]).reason
+        == "both raters give one and the same category"
+    )
     assert cohen_kappa([], []).reason == "no items"
-    assert fleiss_kappa([[3, 0], [3, 0]]).reason == "all ratings fall in one category"
+    assert (
+        fleiss_kappa([[3, 0], [3, 0]]).reason
+        == "all ratings fall in one category"
+    )
     assert fleiss_kappa(np.zeros((0, 2))).reason == "no items"
 
 
@@ -225,7 +252,9 @@ def test_spread_of_items_by_hand() -> None:
 
 
 def test_labels_that_are_no_table_are_refused() -> None:
-    with pytest.raises(ConfigError, match="ratings: expected a table of labels"):
+    with pytest.raises(
+        ConfigError, match="ratings: expected a table of labels"
+    ):
         krippendorff_alpha([1, 2], "nominal")
 
 
@@ -238,7 +267,10 @@ def test_error_correlation_tells_shared_errors_from_shared_truth() -> None:
     gold = [0, 0, 1, 1, 2, 2, 3, 3]
     bias = [1, -1, 1, -1, 1, -1, 1, -1]
     other = [1, 1, -1, -1, 1, 1, -1, -1]
-    answers = [[g + b, g + b, g + o] for g, b, o in zip(gold, bias, other, strict=True)]
+    answers = [
+        [g + b, g + b, g + o]
+        for g, b, o in zip(gold, bias, other, strict=True)
+    ]
     result = error_correlation(answers, gold)
     assert result.pairs[0, 1] == 1.0
     assert result.pairs[0, 2] == pytest.approx(0.0, abs=1e-12)
@@ -277,24 +309,40 @@ def test_intervals_resample_clusters_whole() -> None:
     assert repeated.interval.high == pytest.approx(kappa.interval.high)
 
     correlation = mean_pairwise_correlation(once, "spearman").interval
-    found = mean_pairwise_correlation(again, "spearman", clusters=clusters).interval
+    found = mean_pairwise_correlation(
+        again, "spearman", clusters=clusters
+    ).interval
     assert found is not None
     assert correlation is not None
-    assert (found.low, found.high) == pytest.approx((correlation.low, correlation.high))
+    assert (found.low, found.high) == pytest.approx(
+        (correlation.low, correlation.high)
+    )
 
-    counts = np.array([[(row == kind).sum() for kind in range(3)] for row in once])
-    many = np.array([[(row == kind).sum() for kind in range(3)] for row in again])
-    fleiss, all_fleiss = fleiss_kappa(counts), fleiss_kappa(many, clusters=clusters)
+    counts = np.array(
+        [[(row == kind).sum() for kind in range(3)] for row in once]
+    )
+    many = np.array(
+        [[(row == kind).sum() for kind in range(3)] for row in again]
+    )
+    fleiss, all_fleiss = (
+        fleiss_kappa(counts),
+        fleiss_kappa(many, clusters=clusters),
+    )
     assert fleiss.interval is not None
     assert all_fleiss.interval is not None
     assert all_fleiss.interval.low == pytest.approx(fleiss.interval.low)
 
     nan = math.nan
-    alone, sparse = krippendorff_alpha(once, "nominal"), np.concatenate([[[1, nan]], again])
+    alone, sparse = (
+        krippendorff_alpha(once, "nominal"),
+        np.concatenate([[[1, nan]], again]),
+    )
     alpha = krippendorff_alpha(sparse, "nominal", clusters=["lone", *clusters])
     assert alone.interval is not None
     assert alpha.interval is not None
     factor = (3 * 24 - 1) / (3 * 24 - 3)
-    assert 1 - alpha.interval.low == pytest.approx(factor * (1 - alone.interval.low))
+    assert 1 - alpha.interval.low == pytest.approx(
+        factor * (1 - alone.interval.low)
+    )
     with pytest.raises(ConfigError, match="one label per value"):
         cohen_kappa(*once.T, clusters=[1, 2])

@@ -13,7 +13,9 @@ from beholder.errors import ConfigError
 def clusters(
     values: list[float | None], p: Mapping[tuple[int, int], float | None]
 ) -> list[int | None]:
-    return stats.significance_clusters(values, lambda i, j: p[min(i, j), max(i, j)])
+    return stats.significance_clusters(
+        values, lambda i, j: p[min(i, j), max(i, j)]
+    )
 
 
 def test_holm_is_over_the_tests_against_the_leader() -> None:
@@ -36,7 +38,9 @@ def test_one_may_join_below_one_that_does_not() -> None:
     assert clusters([0.9, 0.7, 0.5], p) == [1, 2, 1]
 
 
-def test_without_a_value_there_is_no_cluster_and_without_a_test_no_difference() -> None:
+def test_without_a_value_there_is_no_cluster_and_without_a_test_no_difference() -> (
+    None
+):
     p = {(0, 1): None, (0, 2): None, (1, 2): None}
     assert clusters([None, 0.9, 0.1], p) == [None, 1, 1]
     assert clusters([], {}) == []

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.slow
 PICTURES, TEXTS = 100, 4
 
 
-def clustered(rng: np.random.Generator, mean: float = 0.6) -> tuple[np.ndarray, list[int]]:
+def clustered(
+    rng: np.random.Generator, mean: float = 0.6
+) -> tuple[np.ndarray, list[int]]:
     """Scores of four texts a picture; half of the variance is between pictures."""
     scores = mean + np.repeat(rng.normal(0, 0.15, PICTURES), TEXTS)
     return scores + rng.normal(0, 0.15, PICTURES * TEXTS), np.repeat(
@@ -48,8 +50,12 @@ def test_gates_at_the_true_mean_let_at_most_5_percent_through() -> None:
     for _ in range(draws):
         scores, pictures = clustered(rng)
         estimate: Estimate = mean_interval(scores, clusters=pictures)
-        summary = {"m": MetricResult("m", {"v": estimate}, len(scores), 0, "s")}
-        one, other = check([Gate("m", "v", 0.6), Gate("m", "v", 0.6, "mean")], summary)
+        summary = {
+            "m": MetricResult("m", {"v": estimate}, len(scores), 0, "s")
+        }
+        one, other = check(
+            [Gate("m", "v", 0.6), Gate("m", "v", 0.6, "mean")], summary
+        )
         passed += one.passed
         by_mean += other.passed
     assert passed / draws <= 0.05

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
-from beholder.stats import alert_f1, held_out_alert_f1, relaxed_f1, token_labels, token_scores
+from beholder.stats import (
+    alert_f1,
+    held_out_alert_f1,
+    relaxed_f1,
+    token_labels,
+    token_scores,
+)
 from beholder.stats.alerts import Macro, best_threshold
 
 
@@ -27,7 +33,9 @@ def test_share_of_the_longer_or_of_the_union_is_stricter() -> None:
 
 
 def test_spans_are_pooled_over_documents() -> None:
-    result = relaxed_f1([[(0, 2), (5, 6)], [(0, 1)]], [[(0, 2)], [(3, 4), (7, 9)]])
+    result = relaxed_f1(
+        [[(0, 2), (5, 6)], [(0, 1)]], [[(0, 2)], [(3, 4), (7, 9)]]
+    )
     # precision 1/3, recall 1/3
     assert result.f1 == pytest.approx(1 / 3)
     assert (result.n_documents, result.n_predicted, result.n_gold) == (2, 3, 3)
@@ -54,8 +62,20 @@ def test_token_scores_of_overlapping_spans() -> None:
     spans = [(0, 3, 0.2), (2, 4, 0.6)]
     inf = math.inf
     assert token_scores(5, spans).tolist() == [0.2, 0.2, 0.2, 0.6, inf]
-    assert token_scores(5, spans, several="highest").tolist() == [0.2, 0.2, 0.6, 0.6, inf]
-    assert token_scores(5, spans, several="mean").tolist() == [0.2, 0.2, 0.4, 0.6, inf]
+    assert token_scores(5, spans, several="highest").tolist() == [
+        0.2,
+        0.2,
+        0.6,
+        0.6,
+        inf,
+    ]
+    assert token_scores(5, spans, several="mean").tolist() == [
+        0.2,
+        0.2,
+        0.4,
+        0.6,
+        inf,
+    ]
     assert token_labels(5, [(1, 3)]).tolist() == [0, 1, 1, 0, 0]
 
 
@@ -73,7 +93,10 @@ def test_alert_f1_by_hand() -> None:
 
 
 def slow_macro_f1(
-    scores: list[np.ndarray], labels: list[np.ndarray], threshold: float, macro: str
+    scores: list[np.ndarray],
+    labels: list[np.ndarray],
+    threshold: float,
+    macro: str,
 ) -> float:
     def f1(predicted: np.ndarray, gold: np.ndarray) -> float:
         whole = predicted.sum() + gold.sum()
@@ -81,7 +104,12 @@ def slow_macro_f1(
 
     if macro == "documents":
         return float(
-            np.mean([f1(s < threshold, g == 1) for s, g in zip(scores, labels, strict=True)])
+            np.mean(
+                [
+                    f1(s < threshold, g == 1)
+                    for s, g in zip(scores, labels, strict=True)
+                ]
+            )
         )
     s, g = np.concatenate(scores), np.concatenate(labels)
     return (f1(s < threshold, g == 1) + f1(s >= threshold, g == 0)) / 2
@@ -96,19 +124,25 @@ def test_best_threshold_matches_trying_all(macro: Macro) -> None:
         labels = [(rng.random(n) < 0.4).astype(np.int64) for n in sizes]
         labels[0][0], labels[1][0] = 0, 1  # both classes occur
         tried = [
-            slow_macro_f1(scores, labels, t, macro) for t in [*np.unique(np.concatenate(scores)), 2]
+            slow_macro_f1(scores, labels, t, macro)
+            for t in [*np.unique(np.concatenate(scores)), 2]
         ]
         result = alert_f1(scores, labels, macro=macro, n_resamples=10)
         assert result.f1 == pytest.approx(max(tried))
         used = best_threshold(scores, labels, macro)
-        assert slow_macro_f1(scores, labels, used, macro) == pytest.approx(max(tried))
+        assert slow_macro_f1(scores, labels, used, macro) == pytest.approx(
+            max(tried)
+        )
 
 
 def test_held_out_threshold_is_no_better_than_the_maximum_on_noise() -> None:
     rng = np.random.default_rng(1)
     scores = [rng.random(20) for _ in range(20)]
     labels = [(rng.random(20) < 0.2).astype(int) for _ in range(20)]
-    held, best = held_out_alert_f1(scores, labels, n_folds=5), alert_f1(scores, labels)
+    held, best = (
+        held_out_alert_f1(scores, labels, n_folds=5),
+        alert_f1(scores, labels),
+    )
     assert held.f1 is not None
     assert best.f1 is not None
     assert held.f1 <= best.f1

@@ -24,7 +24,9 @@ def test_every_public_name_loads_and_is_imported_for_type_checkers() -> None:
     assert sorted(name for _, name, _ in imported) == dir(beholder.stats)
     for module, name, shown in imported:
         assert shown == name
-        assert getattr(beholder.stats, name) is getattr(importlib.import_module(str(module)), name)
+        assert getattr(beholder.stats, name) is getattr(
+            importlib.import_module(str(module)), name
+        )
 
 
 def test_no_module_hides_a_public_name() -> None:
@@ -37,7 +39,11 @@ def test_importing_the_package_loads_neither_numpy_nor_scipy() -> None:
     code = "import sys, beholder.stats; print({'numpy', 'scipy'} & set(sys.modules))"
     path = str(SOURCE.parents[2])
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {path!r}); {code}"],
+        [
+            sys.executable,
+            "-c",
+            f"import sys; sys.path.insert(0, {path!r}); {code}",
+        ],
         capture_output=True,
         text=True,
         check=True,

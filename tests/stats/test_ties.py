@@ -12,7 +12,12 @@ import scipy
 
 from beholder import stats
 from beholder.stats.annotator_pairs import ranks_of
-from beholder.stats.ranks import mean_ranks, round_differences, round_values, subtract
+from beholder.stats.ranks import (
+    mean_ranks,
+    round_differences,
+    round_values,
+    subtract,
+)
 from beholder.stats.ties import decide, pairs_within, tie_threshold
 
 DUSTY = [0.1 + 0.2, 0.3, 0.5, 0.6, 0.2, 0.1, 0.4]
@@ -27,10 +32,14 @@ def test_correlations_of_ranks_do_not_see_the_last_bit() -> None:
     assert rho == pytest.approx(scipy.stats.spearmanr(EXACT, PEOPLE).statistic)
     assert rho == pytest.approx(0.954, abs=5e-4)
     expected = scipy.stats.kendalltau(EXACT, PEOPLE)
-    assert (tau.value, tau.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert (tau.value, tau.p_value) == pytest.approx(
+        (expected.statistic, expected.pvalue)
+    )
     assert tau.value == pytest.approx(0.923, abs=5e-4)
     tau_c = scipy.stats.kendalltau(EXACT, PEOPLE, variant="c").statistic
-    assert stats.kendall(DUSTY, PEOPLE, variant="c").value == pytest.approx(tau_c)
+    assert stats.kendall(DUSTY, PEOPLE, variant="c").value == pytest.approx(
+        tau_c
+    )
 
 
 def test_rank_tests_do_not_see_the_last_bit() -> None:
@@ -38,7 +47,9 @@ def test_rank_tests_do_not_see_the_last_bit() -> None:
     a, b = [0.1 + 0.2, 0.5, 0.6], [0.3, 0.2, 0.1]
     expected = scipy.stats.mannwhitneyu([0.3, 0.5, 0.6], b)
     found = stats.mann_whitney(a, b)
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert (found.statistic, found.p_value) == pytest.approx(
+        (expected.statistic, expected.pvalue)
+    )
     assert found.statistic == 8.5
     # Differences 0 (left out), .1, .1, .1, -.2 and .4, three of which are equal but for rounding.
     x, y = [0.1 + 0.2, 0.3, 0.2, 0.4, 0.1, 0.9], [0.3, 0.2, 0.1, 0.3, 0.3, 0.5]
@@ -75,8 +86,12 @@ def test_rounded_numbers_are_the_nearest_to_their_decimals() -> None:
 
 def test_differences_of_equal_numbers_are_zero_and_equal_ones_tie() -> None:
     assert subtract([0.1 + 0.2, 0.5], [0.3, 0.25]).tolist() == [0.0, 0.25]
-    assert subtract([1 / 3], [0.0]).tolist() == [1 / 3]  # other differences keep all digits
-    assert round_differences([0.3, 0.2, 100.3], [0.2, 0.1, 100.2]).tolist() == [0.1, 0.1, 0.1]
+    assert subtract([1 / 3], [0.0]).tolist() == [
+        1 / 3
+    ]  # other differences keep all digits
+    assert round_differences(
+        [0.3, 0.2, 100.3], [0.2, 0.1, 100.2]
+    ).tolist() == [0.1, 0.1, 0.1]
     assert pairs_within([0.1 + 0.2, 0.3], ["a", "a"])[0].tolist() == [0.0]
 
 
@@ -102,14 +117,30 @@ def test_clusters_of_systems_begin_with_the_first_of_equal_ones() -> None:
     "statistic",
     [
         lambda table: stats.kendall_w(table, n_resamples=1).value,
-        lambda table: stats.krippendorff_alpha(table, "ordinal", n_resamples=1).value,
-        lambda table: stats.mean_pairwise_correlation(table, "spearman", n_resamples=1).value,
-        lambda table: stats.alert_auc(table.T, [[0, 1, 1, 0, 0, 1, 0]] * 2, n_resamples=0).auc,
-        lambda table: stats.alert_f1(table.T, [[0, 1, 1, 0, 0, 1, 0]] * 2, n_resamples=1).f1,
+        lambda table: (
+            stats.krippendorff_alpha(table, "ordinal", n_resamples=1).value
+        ),
+        lambda table: (
+            stats.mean_pairwise_correlation(
+                table, "spearman", n_resamples=1
+            ).value
+        ),
+        lambda table: (
+            stats.alert_auc(
+                table.T, [[0, 1, 1, 0, 0, 1, 0]] * 2, n_resamples=0
+            ).auc
+        ),
+        lambda table: (
+            stats.alert_f1(
+                table.T, [[0, 1, 1, 0, 0, 1, 0]] * 2, n_resamples=1
+            ).f1
+        ),
     ],
 )
 def test_other_statistics_of_order_agree_with_exact_numbers(
     statistic: Callable[[Any], float],
 ) -> None:
-    dusty, exact = (np.array([values, np.array(PEOPLE) / 4]).T for values in (DUSTY, EXACT))
+    dusty, exact = (
+        np.array([values, np.array(PEOPLE) / 4]).T for values in (DUSTY, EXACT)
+    )
     assert statistic(dusty) == pytest.approx(statistic(exact))

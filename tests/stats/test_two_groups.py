@@ -20,8 +20,16 @@ A = [5.1, 4.8, 6.0, 5.5, 4.9, 5.8]
 B = [4.2, 4.9, 4.4, 5.0, 3.9, 4.1, 4.6]
 
 # Table 4 of the narrative coherence paper: printed means, SDs and n, with t and d.
-HUMAN_C, MAPS_C, RANDOM_C = Moments(6.50, 1.09, 6), Moments(5.60, 0.86, 60), Moments(4.93, 0.68, 60)
-HUMAN, MAPS, RANDOM = Moments(8.11, 0.40, 6), Moments(6.25, 1.05, 60), Moments(5.32, 1.15, 60)
+HUMAN_C, MAPS_C, RANDOM_C = (
+    Moments(6.50, 1.09, 6),
+    Moments(5.60, 0.86, 60),
+    Moments(4.93, 0.68, 60),
+)
+HUMAN, MAPS, RANDOM = (
+    Moments(8.11, 0.40, 6),
+    Moments(6.25, 1.05, 60),
+    Moments(5.32, 1.15, 60),
+)
 TABLE_4 = [
     (HUMAN_C, MAPS_C, 2.386, 0.916),
     (HUMAN_C, RANDOM_C, 5.125, 1.734),
@@ -36,8 +44,12 @@ TABLE_4 = [
 def test_narrative_papers_table_4_from_its_means(
     first: Moments, second: Moments, t: float, d: float
 ) -> None:
-    assert cohen_d(first, second, pooling="unweighted").value == pytest.approx(d, rel=0.01)
-    assert t_test(first, second, equal_variances=True).statistic == pytest.approx(t, rel=0.01)
+    assert cohen_d(first, second, pooling="unweighted").value == pytest.approx(
+        d, rel=0.01
+    )
+    assert t_test(
+        first, second, equal_variances=True
+    ).statistic == pytest.approx(t, rel=0.01)
 
 
 def test_pooled_d_differs_from_unweighted_in_unequal_groups() -> None:
@@ -64,7 +76,9 @@ def test_hedges_correction_for_ten_degrees_of_freedom() -> None:
     )
     assert g.value is not None
     assert d.value is not None
-    assert g.value / d.value == pytest.approx(24 / (2.2360680 * 11.6317284), abs=1e-7)
+    assert g.value / d.value == pytest.approx(
+        24 / (2.2360680 * 11.6317284), abs=1e-7
+    )
 
 
 def test_bonetts_interval_by_hand() -> None:
@@ -75,7 +89,9 @@ def test_bonetts_interval_by_hand() -> None:
     variance = d**2 * (1 / 10 + 16 / 20) / (8 * s2**2) + (1 / 10 + 4 / 20) / s2
     assert result.value == pytest.approx(d)
     assert result.interval is not None
-    assert result.interval.high == pytest.approx(d + 1.959964 * math.sqrt(variance), abs=1e-6)
+    assert result.interval.high == pytest.approx(
+        d + 1.959964 * math.sqrt(variance), abs=1e-6
+    )
 
 
 def test_t_tests_match_pingouin() -> None:
@@ -87,7 +103,9 @@ def test_t_tests_match_pingouin() -> None:
     assert student.statistic == pytest.approx(3.619628540228, abs=1e-10)
     assert student.p_value == pytest.approx(0.004029081576, abs=1e-11)
     assert welch.interval is not None
-    assert (welch.interval.low, welch.interval.high) == pytest.approx((0.34, 1.48), abs=0.005)
+    assert (welch.interval.low, welch.interval.high) == pytest.approx(
+        (0.34, 1.48), abs=0.005
+    )
 
 
 def test_interval_of_students_t_by_hand() -> None:
@@ -100,7 +118,9 @@ def test_interval_of_students_t_by_hand() -> None:
     half = 3.182446 * 5 / 3
     assert result.interval.low == pytest.approx(-4 - half, abs=1e-5)
     assert result.interval.high == pytest.approx(-4 + half, abs=1e-5)
-    narrower = t_test([1, 3], [4, 6, 8], equal_variances=True, level=0.9).interval
+    narrower = t_test(
+        [1, 3], [4, 6, 8], equal_variances=True, level=0.9
+    ).interval
     assert narrower is not None
     assert narrower.high == pytest.approx(-4 + 2.353363 * 5 / 3, abs=1e-5)
 
@@ -112,7 +132,9 @@ def test_interval_of_welchs_t_by_hand() -> None:
     assert result.statistic == pytest.approx(-4 / math.sqrt(7 / 3))
     assert result.interval is not None
     # Symmetric about the difference, and wider than with three degrees of freedom.
-    assert (result.interval.low + result.interval.high) / 2 == pytest.approx(-4)
+    assert (result.interval.low + result.interval.high) / 2 == pytest.approx(
+        -4
+    )
     assert result.interval.high > -4 + 3.182446 * math.sqrt(7 / 3)
 
 
@@ -160,12 +182,24 @@ def test_equal_values_do_not_differ() -> None:
     result = mann_whitney([1, 1], [1, 1, 1])
     assert (result.estimate, result.p_value) == (0.5, 1.0)
     paired = wilcoxon([1, 2], [1, 2])
-    assert (paired.estimate, paired.p_value, paired.reason) == (None, 1.0, "no pair differs")
+    assert (paired.estimate, paired.p_value, paired.reason) == (
+        None,
+        1.0,
+        "no pair differs",
+    )
 
 
-@pytest.mark.parametrize(("a", "b"), [([], [1, 2]), ([1], [1, 2]), ([3, 3], [4, 4])])
-def test_undefined_differences_have_a_reason(a: list[float], b: list[float]) -> None:
-    for effect in (cohen_d(a, b), cohen_d(a, b, pooling="unweighted"), hedges_g(a, b)):
+@pytest.mark.parametrize(
+    ("a", "b"), [([], [1, 2]), ([1], [1, 2]), ([3, 3], [4, 4])]
+)
+def test_undefined_differences_have_a_reason(
+    a: list[float], b: list[float]
+) -> None:
+    for effect in (
+        cohen_d(a, b),
+        cohen_d(a, b, pooling="unweighted"),
+        hedges_g(a, b),
+    ):
         assert (effect.value, effect.interval) == (None, None)
         assert effect.reason
     result = t_test(a, b)
@@ -174,7 +208,10 @@ def test_undefined_differences_have_a_reason(a: list[float], b: list[float]) -> 
 
 
 def test_empty_groups_have_a_reason() -> None:
-    assert mann_whitney([], [1]).reason == "needs values in each group, got 0 and 1"
+    assert (
+        mann_whitney([], [1]).reason
+        == "needs values in each group, got 0 and 1"
+    )
     assert wilcoxon([], []).reason == "no pairs"
     assert wilcoxon([1], [2]).interval is None
 
@@ -194,7 +231,9 @@ def test_a_million_standard_deviations_give_finite_numbers() -> None:
 
 def test_holm_matches_pingouin_and_keeps_the_gaps() -> None:
     # pingouin 0.7.0, multicomp(method="holm") of the four numbers
-    assert holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx([0.03, 0.06, None, 0.06, 0.02])
+    assert holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx(
+        [0.03, 0.06, None, 0.06, 0.02]
+    )
     assert holm([]) == []
     with pytest.raises(ConfigError, match="position 1"):
         holm([0.5, 1.5])

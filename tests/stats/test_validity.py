@@ -27,7 +27,9 @@ from beholder.stats import (
 
 class TestRate:
     def test_it_is_that_of_the_worked_example(self) -> None:
-        found = corrected_rate(380, 600, found=42, missed=8, rejected=40, false_alarms=10)
+        found = corrected_rate(
+            380, 600, found=42, missed=8, rejected=40, false_alarms=10
+        )
         assert found.raw == pytest.approx(0.633333, abs=1e-6)
         assert (found.sensitivity, found.specificity) == (0.84, 0.8)
         assert found.rate == pytest.approx(0.677083, abs=1e-6)
@@ -36,14 +38,25 @@ class TestRate:
         assert found.interval.high == pytest.approx(0.832902, abs=1e-6)
         assert not found.clipped
 
-    def test_a_correction_that_leads_out_of_the_range_is_clipped_and_said(self) -> None:
-        found = corrected_rate(5, 600, found=42, missed=8, rejected=40, false_alarms=10)
+    def test_a_correction_that_leads_out_of_the_range_is_clipped_and_said(
+        self,
+    ) -> None:
+        found = corrected_rate(
+            5, 600, found=42, missed=8, rejected=40, false_alarms=10
+        )
         assert found.rate == 0
         assert found.clipped
         assert found.interval.low == 0
 
     @pytest.mark.parametrize(
-        ("positives", "found", "missed", "rejected", "false_alarms", "message"),
+        (
+            "positives",
+            "found",
+            "missed",
+            "rejected",
+            "false_alarms",
+            "message",
+        ),
         [
             (601, 42, 8, 40, 10, "601 positive of 600 verdicts"),
             (380, 15, 4, 40, 10, "19 positive and 50 negative labels"),
@@ -75,7 +88,9 @@ class TestRate:
         held = 0
         for _ in range(1000):
             yes = rng.random(500) < 0.3
-            said = np.where(yes, rng.random(500) < 0.85, rng.random(500) < 0.25)
+            said = np.where(
+                yes, rng.random(500) < 0.85, rng.random(500) < 0.25
+            )
             found, rejected = rng.binomial(100, 0.85), rng.binomial(100, 0.75)
             interval = corrected_rate(
                 int(said.sum()),
@@ -106,7 +121,10 @@ class TestShare:
     def test_verdicts_of_one_picture_do_not_count_as_independent(self) -> None:
         # Each verdict four times in its picture says no more than once: [.542, .812] by the
         # worked standard error, half as wide if they were independent.
-        four = [np.repeat(values, 4) for values in (self.LABELS, self.VERDICTS, range(700))]
+        four = [
+            np.repeat(values, 4)
+            for values in (self.LABELS, self.VERDICTS, range(700))
+        ]
         found = corrected_share(four[0], four[1], four[2].tolist())
         assert found.rate == pytest.approx(0.677083, abs=1e-6)
         assert found.error == pytest.approx(0.069051, rel=0.15)
@@ -114,7 +132,9 @@ class TestShare:
         assert found.interval.high == pytest.approx(0.812421, abs=0.03)
 
     def test_verdicts_of_one_kind_alone_give_no_rate(self) -> None:
-        with pytest.raises(ConfigError, match="0 verdicts have labels and 600 have none"):
+        with pytest.raises(
+            ConfigError, match="0 verdicts have labels and 600 have none"
+        ):
             corrected_share([None] * 600, self.OTHERS)
 
     def test_few_pictures_give_no_rate(self) -> None:
@@ -128,7 +148,9 @@ def worked_people() -> tuple[np.ndarray, np.ndarray]:
     i = np.arange(36)
     gold = i * 7 % 3 == 0
     wrong = [i % 6 == 0, i % 6 == 2, i % 4 == 1, i % 5 == 3]
-    *people, judge = (np.where(where, ~gold, gold).astype(float) for where in wrong)
+    *people, judge = (
+        np.where(where, ~gold, gold).astype(float) for where in wrong
+    )
     return np.stack(people, axis=1), judge
 
 
@@ -137,21 +159,32 @@ class TestAlternativeAnnotator:
         found = alternative_annotator(*worked_people())
         assert found.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
         assert found.advantage == pytest.approx(0.916667, abs=1e-6)
-        assert found.p_values[0.1] == pytest.approx((0.028641, 0.028641, 0.010323), abs=1e-6)
-        assert found.p_values[0.15] == pytest.approx((0.006817, 0.006817, 0.002485), abs=1e-6)
+        assert found.p_values[0.1] == pytest.approx(
+            (0.028641, 0.028641, 0.010323), abs=1e-6
+        )
+        assert found.p_values[0.15] == pytest.approx(
+            (0.006817, 0.006817, 0.002485), abs=1e-6
+        )
 
     def test_the_order_of_people_and_items_is_nothing_to_it(self) -> None:
         people, judge = worked_people()
         order = np.random.default_rng(1).permutation(36)
-        found = alternative_annotator(people[order][:, [2, 0, 1]], judge[order])
+        found = alternative_annotator(
+            people[order][:, [2, 0, 1]], judge[order]
+        )
         assert found.winning_rate == {0.2: 1.0, 0.15: 1.0, 0.1: 0.0}
 
-    def test_a_judge_that_is_a_person_again_stands_in_without_spread(self) -> None:
+    def test_a_judge_that_is_a_person_again_stands_in_without_spread(
+        self,
+    ) -> None:
         labels = np.tile([[1.0, 1.0]], (40, 1))
         found = alternative_annotator(labels, labels[:, 0])
         assert found.p_values[0.1] == (0.0, 0.0)
         assert found.winning_rate[0.1] == 1
-        assert alternative_annotator(labels, 1 - labels[:, 0]).winning_rate[0.2] == 0
+        assert (
+            alternative_annotator(labels, 1 - labels[:, 0]).winning_rate[0.2]
+            == 0
+        )
 
     def test_numbers_are_compared_by_their_distance(self) -> None:
         # The judge is 1 from the other, the person 2: the judge wins everywhere, and so does
@@ -193,14 +226,20 @@ class TestSizes:
         assert pictures_for_difference(0.03, 0.25, 0.0) == 1091
         # Three systems are three pairs: z of 1 - .05/6 is 2.39398.
         by_hand = ((2.39398 + 0.841621) * 0.25 * 0.8**0.5 / 0.03) ** 2
-        assert pictures_for_difference(0.03, 0.25, 0.6, systems=3) == int(by_hand) + 1
+        assert (
+            pictures_for_difference(0.03, 0.25, 0.6, systems=3)
+            == int(by_hand) + 1
+        )
 
     def test_kappas(self) -> None:
         assert items_for_kappa(0.1, [[0.4, 0.1], [0.1, 0.4]]) == 246
         assert items_for_kappa(0.1, [[0.8, 0.07], [0.07, 0.06]]) == 684
 
     def test_labels(self) -> None:
-        found = [labels_for_corrected_mean(0.03, 0.25, r, 2000) for r in (0.5, 0.8, 0.9, 0)]
+        found = [
+            labels_for_corrected_mean(0.03, 0.25, r, 2000)
+            for r in (0.5, 0.8, 0.9, 0)
+        ]
         assert found == [207, 105, 57, 267]
 
     def test_scatter_is_that_of_an_analysis_of_variance(self) -> None:
@@ -227,7 +266,12 @@ def worked_values(n: int) -> list[float]:
 class TestBetting:
     @pytest.mark.parametrize(
         ("n", "low", "high"),
-        [(10, 0.276, 0.886), (50, 0.480, 0.775), (200, 0.558, 0.722), (1000, 0.601, None)],
+        [
+            (10, 0.276, 0.886),
+            (50, 0.480, 0.775),
+            (200, 0.558, 0.722),
+            (1000, 0.601, None),
+        ],
     )
     def test_intervals_are_those_of_the_worked_example(
         self, n: int, low: float, high: float | None
@@ -240,7 +284,9 @@ class TestBetting:
 
     def test_another_scale_gives_the_same_interval_on_it(self) -> None:
         plain = betting_interval(worked_values(50))
-        scaled = betting_interval([10 * x - 5 for x in worked_values(50)], -5, 5)
+        scaled = betting_interval(
+            [10 * x - 5 for x in worked_values(50)], -5, 5
+        )
         assert scaled.low == pytest.approx(10 * plain.low - 5)
         assert scaled.high == pytest.approx(10 * plain.high - 5)
 
@@ -251,8 +297,12 @@ class TestBetting:
             sequence = Betting()
             for x in rng.integers(0, 2, 300):
                 sequence.add(float(x))
-            misled += not sequence.interval.low <= 0.5 <= sequence.interval.high
-        assert misled <= 10  # means that were excluded once stay out, so one look at the end is all
+            misled += (
+                not sequence.interval.low <= 0.5 <= sequence.interval.high
+            )
+        assert (
+            misled <= 10
+        )  # means that were excluded once stay out, so one look at the end is all
 
     def test_a_value_out_of_range_is_refused(self) -> None:
         with pytest.raises(ConfigError, match="outside"):

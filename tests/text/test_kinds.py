@@ -18,5 +18,7 @@ from beholder.text.kinds import is_kind
         ("xyzzy", "dog", False),
     ],
 )
-def test_a_church_is_a_kind_of_building(word: str, wider: str, expected: bool) -> None:
+def test_a_church_is_a_kind_of_building(
+    word: str, wider: str, expected: bool
+) -> None:
     assert is_kind(word, wider) is expected

@@ -24,7 +24,9 @@ from beholder.text.languages import has_blanks, language_named, not_english
         ("other", None),
     ],
 )
-def test_only_known_names_and_codes_name_a_language(said: str, name: str | None) -> None:
+def test_only_known_names_and_codes_name_a_language(
+    said: str, name: str | None
+) -> None:
     assert language_named(said) == name
 
 
@@ -82,7 +84,9 @@ def test_little_words_must_be_a_fifth_of_all() -> None:
     assert not_english(f"{ten} child") is None
 
 
-def test_one_english_little_word_is_outweighed_by_five_foreign_ones_only() -> None:
+def test_one_english_little_word_is_outweighed_by_five_foreign_ones_only() -> (
+    None
+):
     five = "ein der auf mit dem the dog red house tree"
     assert not_english(five) == "it looks German ('ein', 'der', 'auf')"
     assert not_english(five.replace("dem", "cat")) is None
@@ -106,16 +110,26 @@ def test_what_is_remembered_of_texts_has_a_limit() -> None:
 @pytest.mark.parametrize(
     ("text", "page", "is_other"),
     [
-        ("Un grupo de hombres está en la plaza con sus caballos y una carreta", "French", True),
+        (
+            "Un grupo de hombres está en la plaza con sus caballos y una carreta",
+            "French",
+            True,
+        ),
         ("Brązowy pies śpi na kanapie przy oknie", "English", True),
         ("Snötäckta berg bakom en stuga av trä", "German", True),
         ("Gato negro sentado bajo un árbol", "English", True),
-        ("Kahverengi bir köpek pencerenin yanındaki kanepede uyuyor", "English", True),
+        (
+            "Kahverengi bir köpek pencerenin yanındaki kanepede uyuyor",
+            "English",
+            True,
+        ),
         ("Oude kaart met de haven en drie schepen", "Dutch", False),
         ("A façade beside the café in the old town", "English", False),
         ("A skydiver does acrobatic stunts over the town", "English", False),
         ("Una donna con un cane sulla spiaggia", "Italian", False),
     ],
 )
-def test_another_language_than_expected(text: str, page: str, is_other: bool) -> None:
+def test_another_language_than_expected(
+    text: str, page: str, is_other: bool
+) -> None:
     assert (other_language(text, page) is not None) == is_other

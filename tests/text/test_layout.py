@@ -27,8 +27,25 @@ MARKUP = [
     "[{}](https://example.org/a) {}", "| {} | {} |", '"{} {}"', "“{} {}”", "({} {})",
     "{}[1] {}[2]", "{}\\n{}",
 ]  # fmt: skip
-PIECES = ["1.", "2)", "[3]", "*", "---", "***", "•", "...", "|", "\U0001f3d6\ufe0f", "✓", ":dog:"]
-BETWEEN = [form for piece in PIECES for form in (f"{piece} {{}} {{}}", f"{{}} {piece} {{}}")]
+PIECES = [
+    "1.",
+    "2)",
+    "[3]",
+    "*",
+    "---",
+    "***",
+    "•",
+    "...",
+    "|",
+    "\U0001f3d6\ufe0f",
+    "✓",
+    ":dog:",
+]
+BETWEEN = [
+    form
+    for piece in PIECES
+    for form in (f"{piece} {{}} {{}}", f"{{}} {piece} {{}}")
+]
 AT_END = [f"{{}} {{}} {piece}" for piece in PIECES]
 
 
@@ -57,13 +74,23 @@ def test_what_counts_or_names_something_stays(text: str) -> None:
 
 
 def test_layout_ends_paragraphs_and_wrapped_lines_go_on() -> None:
-    assert without_layout("## The beach ##\nA dog") == f"   The beach   {PARAGRAPH}A dog"
-    assert without_layout("a dog\n- a cat").split(PARAGRAPH)[1].strip() == "a cat"
-    assert without_layout("A dog runs\nalong the beach.") == "A dog runs along the beach."
+    assert (
+        without_layout("## The beach ##\nA dog")
+        == f"   The beach   {PARAGRAPH}A dog"
+    )
+    assert (
+        without_layout("a dog\n- a cat").split(PARAGRAPH)[1].strip() == "a cat"
+    )
+    assert (
+        without_layout("A dog runs\nalong the beach.")
+        == "A dog runs along the beach."
+    )
 
 
 @pytest.mark.parametrize("name", ["accord", "posh", "dcscore", "vcs"])
-@pytest.mark.parametrize("form", ["1. {}\n2. {}", "**{}** {}", "<p>{}</p><p>{}</p>", "{} {} 1."])
+@pytest.mark.parametrize(
+    "form", ["1. {}\n2. {}", "**{}** {}", "<p>{}</p><p>{}</p>", "{} {} 1."]
+)
 def test_layout_changes_no_value_on_either_side(name: str, form: str) -> None:
     plain = f"{FIRST} {SECOND}"
     text = form.format(FIRST, SECOND)
@@ -75,8 +102,15 @@ def test_layout_changes_no_value_on_either_side(name: str, form: str) -> None:
 
 def test_places_of_units_are_those_of_the_original() -> None:
     text = f"1. **{FIRST}**\n2. {SECOND} \U0001f3d6\ufe0f"
-    score = metric("posh").score_text(text, "A black dog runs along the beach.")
+    score = metric("posh").score_text(
+        text, "A black dog runs along the beach."
+    )
     assert isinstance(score, ItemScore)
-    words = {text[slice(*span)] for u in score.units if u.side == "candidate" for span in u.spans}
+    words = {
+        text[slice(*span)]
+        for u in score.units
+        if u.side == "candidate"
+        for span in u.spans
+    }
     assert {"dog", "brown", "children"} <= {word.split()[-1] for word in words}
     assert not any("*" in word or "1" in word for word in words)

@@ -69,7 +69,10 @@ def _laid_out(form: str, sentences: list[str]) -> str:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_leaves_the_words(form: str) -> None:
-    assert without_layout(_laid_out(form, CANDIDATE)).split() == " ".join(CANDIDATE).split()
+    assert (
+        without_layout(_laid_out(form, CANDIDATE)).split()
+        == " ".join(CANDIDATE).split()
+    )
 
 
 @pytest.mark.parametrize("form", TITLES)
@@ -92,7 +95,9 @@ def test_what_is_content_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["posh", "dcscore", "vcs"])
-@pytest.mark.parametrize("form", ["em dash glued", "outline", "step", "single quotes"])
+@pytest.mark.parametrize(
+    "form", ["em dash glued", "outline", "step", "single quotes"]
+)
 def test_a_form_changes_no_value(name: str, form: str) -> None:
     scored: Any = metric(name)
     first = scored.values[0].name
@@ -108,13 +113,17 @@ def test_a_form_changes_no_value(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["accord", "posh", "dcscore", "vcs"])
-@pytest.mark.parametrize("form", ["{}", "1. {}", "- {}", "**{}**", '"{}"', "Step 1: {}"])
+@pytest.mark.parametrize(
+    "form", ["{}", "1. {}", "- {}", "**{}**", '"{}"', "Step 1: {}"]
+)
 def test_a_number_counts_in_any_layout(name: str, form: str) -> None:
     scored: Any = metric(name)
     first = scored.values[0].name
     reference = "4 dogs sleep on a mat."
     right = scored.score_text(form.format(reference), reference).values[first]
-    wrong = scored.score_text(form.format("3 dogs sleep on a mat."), reference).values[first]
+    wrong = scored.score_text(
+        form.format("3 dogs sleep on a mat."), reference
+    ).values[first]
     assert right - wrong > 0.02
 
 
@@ -136,7 +145,9 @@ VARIANTS: dict[str, Callable[[str], str]] = {
     "fixed blanks": lambda text: text.replace(" ", "\u00a0"),
     "wide blanks": lambda text: text.replace(" ", "\u3000"),
     "order mark": lambda text: "\ufeff" + text,
-    "full width": lambda text: text.translate({c: c + 0xFEE0 for c in range(97, 123)}),
+    "full width": lambda text: text.translate(
+        {c: c + 0xFEE0 for c in range(97, 123)}
+    ),
 }
 
 
@@ -148,4 +159,6 @@ def test_typography_changes_no_value(name: str, variant: str) -> None:
     scored: Any = metric(name)
     reference = "The owner, a señora in a blue dress, sits. A well-known “Déjà vu” isn't far."
     expected = scored.score_text(OWNER, reference).values
-    assert scored.score_text(VARIANTS[variant](OWNER), reference).values == pytest.approx(expected)
+    assert scored.score_text(
+        VARIANTS[variant](OWNER), reference
+    ).values == pytest.approx(expected)

@@ -25,7 +25,10 @@ TEXT = "A brown dog runs along the beach. Two children build a castle."
         ("[00:00-00:05] {}", {"time stamps"}),
         ("12.5s: {}", {"time stamps"}),
         ("1\n00:00:00,000 --> 00:00:05,000\n{}", {"time stamps"}),
-        ("Sure! Here is a detailed description of the image: {}", {"wrappers"}),
+        (
+            "Sure! Here is a detailed description of the image: {}",
+            {"wrappers"},
+        ),
         ("Voici une description de l'image : {}", {"wrappers"}),
         ("{} Let me know if you need more details!", {"wrappers"}),
         ("I'm sorry, but I can't identify people. {}", {"refusals"}),
@@ -52,15 +55,25 @@ def test_residue_is_found_and_removed(form: str, kinds: set[str]) -> None:
         (r"A\tdog.\r\nA\bcat.", "A dog. A cat."),
     ],
 )
-def test_escapes_of_json_are_decoded_within_json_alone(written: str, text: str) -> None:
+def test_escapes_of_json_are_decoded_within_json_alone(
+    written: str, text: str
+) -> None:
     assert without_residue(f'{{"caption": "{written}"}}') == text
-    assert without_residue(f"A sign says {written}") == f"A sign says {written}"
+    assert (
+        without_residue(f"A sign says {written}") == f"A sign says {written}"
+    )
 
 
 def test_escapes_of_json_and_marks_of_lists_go() -> None:
-    assert without_residue('{"caption": "A \\"STOP\\" sign.\\nA dog."}') == 'A "STOP" sign. A dog.'
+    assert (
+        without_residue('{"caption": "A \\"STOP\\" sign.\\nA dog."}')
+        == 'A "STOP" sign. A dog.'
+    )
     assert without_residue("- A dog.\n- A cat.") == "A dog.\nA cat."
-    assert without_residue("I'm sorry, but I can't assist with that request.") == ""
+    assert (
+        without_residue("I'm sorry, but I can't assist with that request.")
+        == ""
+    )
 
 
 @pytest.mark.parametrize(

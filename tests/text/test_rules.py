@@ -119,8 +119,14 @@ UNSPACED = [
 
 LAYOUT = [
     ("A red cup\n\na blue cup", ["A red cup", "a blue cup"]),
-    ("A man walks with\na dog. It\nis brown.", ["A man walks with\na dog.", "It\nis brown."]),
-    ("He met John\r\nSmith. Then\r\nhe left.", ["He met John\r\nSmith.", "Then\r\nhe left."]),
+    (
+        "A man walks with\na dog. It\nis brown.",
+        ["A man walks with\na dog.", "It\nis brown."],
+    ),
+    (
+        "He met John\r\nSmith. Then\r\nhe left.",
+        ["He met John\r\nSmith.", "Then\r\nhe left."],
+    ),
     ("It is red.\nthe sky is blue", ["It is red.", "the sky is blue"]),
     ("He met Mr.\nSmith.", ["He met Mr.\nSmith."]),
     ("Overall Scene\nThe cup is red.", ["Overall Scene", "The cup is red."]),
@@ -128,7 +134,10 @@ LAYOUT = [
     ("**Overall scene**\nthe cup", ["**Overall scene**", "the cup"]),
     ("The picture shows:\na dog", ["The picture shows:", "a dog"]),
     ("- a red cup\n- a dog\n* a cat", ["- a red cup", "- a dog", "* a cat"]),
-    ("- a red cup\n  on a table\n- a dog", ["- a red cup\n  on a table", "- a dog"]),
+    (
+        "- a red cup\n  on a table\n- a dog",
+        ["- a red cup\n  on a table", "- a dog"],
+    ),
     ("1. a cup\n2) a dog\n(3) a cat", ["1. a cup", "2) a dog", "(3) a cat"]),
     ("- a dog\nThe end is near", ["- a dog", "The end is near"]),
     ("  A cup. \t A dog.  ", ["A cup.", "A dog."]),
@@ -140,13 +149,20 @@ LAYOUT = [
     (" \n\t\u3000 ", []),
 ]
 
-CASES = [(row.replace("|", " "), row.split("|")) for row in SPACED.strip().splitlines()]
+CASES = [
+    (row.replace("|", " "), row.split("|"))
+    for row in SPACED.strip().splitlines()
+]
 CASES += [(row.replace("|", ""), row.split("|")) for row in UNSPACED]
 CASES += LAYOUT
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES, ids=lambda case: str(case)[:40])
-def test_hard_case_is_split_as_a_person_would(text: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("text", "expected"), CASES, ids=lambda case: str(case)[:40]
+)
+def test_hard_case_is_split_as_a_person_would(
+    text: str, expected: list[str]
+) -> None:
     assert pieces(text) == expected
 
 
@@ -155,11 +171,20 @@ def test_spans_point_into_the_original_text() -> None:
 
 
 @given(
-    st.text(alphabet=st.sampled_from('aB1.!?…。।"”()[]「」*-:# \n\r\u2028é犬\u0301'), max_size=60)
+    st.text(
+        alphabet=st.sampled_from(
+            'aB1.!?…。।"”()[]「」*-:# \n\r\u2028é犬\u0301'
+        ),
+        max_size=60,
+    )
 )
-def test_every_visible_character_stands_in_exactly_one_segment(text: str) -> None:
+def test_every_visible_character_stands_in_exactly_one_segment(
+    text: str,
+) -> None:
     segments = RULES.split(text)
-    covered = [i for segment in segments for i in range(segment.start, segment.end)]
+    covered = [
+        i for segment in segments for i in range(segment.start, segment.end)
+    ]
     assert len(covered) == len(set(covered))
     assert covered == sorted(covered)
     visible = {i for i, c in enumerate(text) if not c.isspace()}
@@ -218,7 +243,9 @@ def test_five_thousand_words_without_a_stop_are_one_segment() -> None:
 
 
 def test_spec_builds_the_splitter_and_refuses_an_argument() -> None:
-    assert splitter("rules").identity == "rules"  # signatures add a digest of its code
+    assert (
+        splitter("rules").identity == "rules"
+    )  # signatures add a digest of its code
     with pytest.raises(ConfigError, match=r"splitter 'rules:x'"):
         splitter("rules:x")
     with pytest.raises(ConfigError, match=r"did you mean 'rules'"):

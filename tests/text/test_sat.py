@@ -45,7 +45,11 @@ def test_a_model_that_changes_the_text_is_refused() -> None:
         splitter("sat:changes-the-text").split("a cup")
 
 
-def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'beholder\[sat\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"pip install 'beholder\[sat\]'"
+    ):
         splitter("sat:sat-3l-sm")

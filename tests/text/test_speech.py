@@ -10,7 +10,10 @@ from beholder.text import n_spoken, without_marks
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("एक <noise> लाल </noise> स्कूटर {scooter} है", ["एक", "लाल", "स्कूटर", "है"]),
+        (
+            "एक <noise> लाल </noise> स्कूटर {scooter} है",
+            ["एक", "लाल", "स्कूटर", "है"],
+        ),
         ("a <long pause> b <long-pause/> c <pause /> d", ["a", "b", "c", "d"]),
         # The transcript of the paper's table 1.
         (
@@ -21,7 +24,10 @@ from beholder.text import n_spoken, without_marks
         ("<b>5 6</b> and 7", ["5", "6", "and", "7"]),
         ("< noise> <1> {} {a", ["<", "noise>", "<1>", "{}", "{a"]),
         ("{_x} {'a': 1} [noise]", ["{_x}", "{'a':", "1}", "[noise]"]),
-        ("Hindi: a language. Zimmer: Öl", ["Hindi:", "a", "language.", "Zimmer:", "Öl"]),
+        (
+            "Hindi: a language. Zimmer: Öl",
+            ["Hindi:", "a", "language.", "Zimmer:", "Öl"],
+        ),
     ],
 )
 def test_marks_become_blanks_of_their_length_and_nothing_else_does(
@@ -44,5 +50,7 @@ def test_marks_become_blanks_of_their_length_and_nothing_else_does(
         ("", 0),
     ],
 )
-def test_marks_and_signs_that_stand_alone_are_no_words(text: str, n: int) -> None:
+def test_marks_and_signs_that_stand_alone_are_no_words(
+    text: str, n: int
+) -> None:
     assert n_spoken(text) == n

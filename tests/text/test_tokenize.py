@@ -45,7 +45,8 @@ def test_marks_of_all_scripts_stay_inside_words() -> None:
     marks = [
         chr(i)
         for i in range(0x0300, 0xFE30)
-        if unicodedata.category(chr(i)) in ("Mn", "Mc") and not chr(i).isalnum()
+        if unicodedata.category(chr(i)) in ("Mn", "Mc")
+        and not chr(i).isalnum()
     ]
     cut = [f"{ord(m):04x}" for m in marks if len(words(f"a{m}b")) != 1]
     assert not cut
@@ -72,17 +73,23 @@ def test_plain_ascii_is_cut_as_any_text(text: str) -> None:
     assert words(text) == beside
 
 
-@pytest.mark.parametrize("text", ["3.5km 10:30", "1,000.5x", "a-b-c'd", "_x_y 3-legged", "1/2/3a"])
+@pytest.mark.parametrize(
+    "text", ["3.5km 10:30", "1,000.5x", "a-b-c'd", "_x_y 3-legged", "1/2/3a"]
+)
 def test_hard_ascii_cases_are_cut_as_any_text(text: str) -> None:
     assert words(text) == words(text + " \u4e00")[:-1]
 
 
-@given(st.one_of(st.text(), st.text(alphabet=st.characters(max_codepoint=127))))
+@given(
+    st.one_of(st.text(), st.text(alphabet=st.characters(max_codepoint=127)))
+)
 def test_folded_words_are_the_words_case_folded(text: str) -> None:
     found = folded_words(text)
     assert all(found)
     # Each typographic or full-width character stands for one of the keyboard, or for none.
     places = words(text)
     assert len(found) == len(places)
-    if not re.search("[’‘ʼ´\u2032\u2010\u2011\u2212\u00ad\u2060\ufeff\uff01-\uff5e]", text):
+    if not re.search(
+        "[’‘ʼ´\u2032\u2010\u2011\u2212\u00ad\u2060\ufeff\uff01-\uff5e]", text
+    ):
         assert found == tuple(text[a:b].casefold() for a, b in places)

@@ -8,7 +8,15 @@ import pytest
 
 import beholder
 from beholder.text import word_order
-from beholder.text.word_order import ENDINGS, STEP, STOP, _load, ending, marked_words, order
+from beholder.text.word_order import (
+    ENDINGS,
+    STEP,
+    STOP,
+    _load,
+    ending,
+    marked_words,
+    order,
+)
 
 
 def test_english_is_above_its_words_shuffled_or_sorted() -> None:
@@ -25,8 +33,18 @@ def test_the_value_is_the_mean_over_neighbours() -> None:
     table = _load()
     of = table.classes
     # "the" and "of" are listed; a word that no corpus has is known by its ending.
-    pairs = [(STOP, "the"), ("the", "-ing"), ("-ing", STOP), (STOP, "of"), ("of", STOP)]
-    expected = sum(int(table.ratios[of[a], of[b]]) for a, b in pairs) / len(pairs) / STEP
+    pairs = [
+        (STOP, "the"),
+        ("the", "-ing"),
+        ("-ing", STOP),
+        (STOP, "of"),
+        ("of", STOP),
+    ]
+    expected = (
+        sum(int(table.ratios[of[a], of[b]]) for a, b in pairs)
+        / len(pairs)
+        / STEP
+    )
     assert order("The zzqing, of!") == pytest.approx(expected)
 
 
@@ -35,7 +53,12 @@ def test_articles_stand_before_nouns_and_not_before_prepositions() -> None:
     of = table.classes
     assert table.ratios[of["the"], of["man"]] > STEP / 2
     assert table.ratios[of["the"], of["of"]] < -STEP
-    assert len(of) == table.ratios.shape[0] == table.ratios.shape[1] == 600 + len(ENDINGS)
+    assert (
+        len(of)
+        == table.ratios.shape[0]
+        == table.ratios.shape[1]
+        == 600 + len(ENDINGS)
+    )
 
 
 @pytest.mark.parametrize("text", ["", "  ", "?!", "\n"])
@@ -51,9 +74,17 @@ def test_punctuation_between_words_is_one_stop() -> None:
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("zzqing", "-ing"), ("zzqed", "-ed"), ("zzqly", "-ly"), ("zzqs", "-s"), ("zzq", "-")],
+    [
+        ("zzqing", "-ing"),
+        ("zzqed", "-ed"),
+        ("zzqly", "-ly"),
+        ("zzqs", "-s"),
+        ("zzq", "-"),
+    ],
 )
-def test_words_that_are_not_listed_are_known_by_their_ending(word: str, expected: str) -> None:
+def test_words_that_are_not_listed_are_known_by_their_ending(
+    word: str, expected: str
+) -> None:
     assert ending(word) == expected
 
 
@@ -91,11 +122,15 @@ def test_the_reference_whose_words_are_out_of_order_decides(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(word_order, "order", lambda _: -1.0)
-    assert word_order.in_order("qd qc qb qa", ["qa", REFERENCE]) == pytest.approx(0.2)
+    assert word_order.in_order(
+        "qd qc qb qa", ["qa", REFERENCE]
+    ) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("metric", ["posh", "vcs", "accord"])
-def test_the_words_of_a_reference_in_any_order_lose_their_value(metric: str) -> None:
+def test_the_words_of_a_reference_in_any_order_lose_their_value(
+    metric: str,
+) -> None:
     text = (
         "In the foreground a brown dog sleeps on a wooden bench. Behind it, three children in blue"
         " uniforms play football on the grass. A tall fence separates the field from the houses."
@@ -111,10 +146,15 @@ def test_the_words_of_a_reference_in_any_order_lose_their_value(metric: str) -> 
 @pytest.mark.parametrize(
     ("text", "other"),
     [
-        ("Boy laying on couch with dog", "A boy is laying on the couch with his dog."),
+        (
+            "Boy laying on couch with dog",
+            "A boy is laying on the couch with his dog.",
+        ),
         ("A people with horse.", "People with a horse."),
         ("There isn't a dog.", "There is no dog."),
     ],
 )
-def test_short_captions_in_bare_english_lose_nothing(text: str, other: str) -> None:
+def test_short_captions_in_bare_english_lose_nothing(
+    text: str, other: str
+) -> None:
     assert word_order.in_order(text, [other]) == 1.0

@@ -9,7 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-CASES = (Path(__file__).parents[1] / "lint/labelled.jsonl").read_text(encoding="utf-8").splitlines()
+CASES = (
+    (Path(__file__).parents[1] / "lint/labelled.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+)
 SPACES = (
     'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
     ' xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"'

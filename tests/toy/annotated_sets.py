@@ -18,7 +18,9 @@ def coarse_row(
 ) -> dict[str, Any]:
     texts = [("long", A), ("short", B)]
     (model1, first), (model2, second) = texts[::-1] if swapped else texts
-    reference = "A tall man holds a cup." if picture == "u0" else "A man holds a cup."
+    reference = (
+        "A tall man holds a cup." if picture == "u0" else "A man holds a cup."
+    )
     labels = dict.fromkeys(("mistakes", "omissions", "overall_quality"), label)
     return {
         "uuid": picture, "reference": reference, "model1": model1, "model2": model2,
@@ -32,7 +34,9 @@ COARSE = [
     coarse_row("u1", LESS, "ann"),
     coarse_row("u1", LESS, "expert"),
     coarse_row("u2", MORE, "ann"),
-    coarse_row("u2", MORE, "expert", swapped=True),  # says that the second text is better
+    coarse_row(
+        "u2", MORE, "expert", swapped=True
+    ),  # says that the second text is better
     coarse_row("u3", MUCH, "ann"),
 ]
 
@@ -40,7 +44,9 @@ TEXT = "one two three four five six seven eight"
 
 
 def granular_row(marks: list[str]) -> dict[str, Any]:
-    places = [(TEXT.index(words), TEXT.index(words) + len(words)) for words in marks]
+    places = [
+        (TEXT.index(words), TEXT.index(words) + len(words)) for words in marks
+    ]
     spans = [{"start": start, "end": end} for start, end in places]
     return {
         "uuid": "u0", "model": "m", "generation": TEXT, "reference": "a red cup",
@@ -48,13 +54,18 @@ def granular_row(marks: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-GRANULAR = [granular_row(["one two", "six seven"]), granular_row(["two three four", "six seven"])]
+GRANULAR = [
+    granular_row(["one two", "six seven"]),
+    granular_row(["two three four", "six seven"]),
+]
 MODELS = ("tiny", "small", "large")
 
 
 def battle(place: int, first: str, second: str) -> dict[str, Any]:
     """The model that writes more words wins."""
-    texts = {model: "word " * (3 + number) for number, model in enumerate(MODELS)}
+    texts = {
+        model: "word " * (3 + number) for number, model in enumerate(MODELS)
+    }
     return {
         "img": f"test_{place:05d}.jpg", "source1": first, "source2": second, "ref": f"a cup in room {place}",
         "caption1": texts[first].strip(), "caption2": texts[second].strip(), "cluster": "all",
@@ -65,7 +76,11 @@ def battle(place: int, first: str, second: str) -> dict[str, Any]:
 BATTLES = [
     battle(place, first, second)
     for place in range(4)
-    for first, second in (("tiny", "small"), ("small", "large"), ("tiny", "large"))
+    for first, second in (
+        ("tiny", "small"),
+        ("small", "large"),
+        ("tiny", "large"),
+    )
 ]
 
 
@@ -79,7 +94,9 @@ def write_coarse_sets(folder: Path) -> Path:
     """The sets of whole texts only."""
     _write_published(folder / "docent_coarse", COARSE)
     (folder / "caparena").mkdir()
-    (folder / "caparena/caparena_annots_eval.json").write_text(json.dumps(BATTLES), "utf-8")
+    (folder / "caparena/caparena_annots_eval.json").write_text(
+        json.dumps(BATTLES), "utf-8"
+    )
     return folder
 
 

@@ -15,12 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.backends import Answer, Backend, Capabilities, Request, Sample, Usage
+from beholder.backends import (
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    Usage,
+)
 
 FALSE = 500
 N_HUMAN, N_MODEL = 8, 24
 HUMAN_FALSE = 0.2
-SYSTEMS = {"careful": (0.02, 0.3), "wordy": (0.12, 0.5), "brief": (0.05, 0.45), "wild": (0.2, 0.6)}
+SYSTEMS = {
+    "careful": (0.02, 0.3),
+    "wordy": (0.12, 0.5),
+    "brief": (0.05, 0.45),
+    "wild": (0.2, 0.6),
+}
 """Per system: share of its units that are made up, and of people's true units that it leaves out."""
 LANGUAGES = ("Hindi", "English")
 CATEGORIES = ("nature", "trade", "learning")
@@ -37,7 +49,9 @@ class Reader(Backend):
         self._model = model
         self._log = log
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         return Capabilities(self._model, 0, "schema", True)
 
     async def chat(self, request: Request) -> Answer:
@@ -54,7 +68,10 @@ class Reader(Backend):
             whole = text.split("<text>\n")[1].split("\n</text>")[0]
             rows = [s.strip() for s in whole.split(".") if s.strip()]
             return {
-                "statements": [{"text": s, "subject": _subject(s), "relevant": True} for s in rows]
+                "statements": [
+                    {"text": s, "subject": _subject(s), "relevant": True}
+                    for s in rows
+                ]
             }
         if "clauses" in asked:
             whole = text.split("<text>\n")[1].split("\n</text>")[0]
@@ -63,26 +80,56 @@ class Reader(Backend):
             assert target is not None
             return {
                 "clauses": [
-                    {"source": s, "translation": _SENTENCE[target[1]].format(_subject(s))}
+                    {
+                        "source": s,
+                        "translation": _SENTENCE[target[1]].format(
+                            _subject(s)
+                        ),
+                    }
                     for s in rows
                 ]
             }
         if "categories" in asked:
-            digest = int(request.images[0].digest[:4], 16) if request.images else 0
-            found = [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "Low"}]
+            digest = (
+                int(request.images[0].digest[:4], 16) if request.images else 0
+            )
+            found = [
+                {"name": "nature", "rating": "High"},
+                {"name": "trade", "rating": "Low"},
+            ]
             return {"categories": found[: digest % 3]}
         given = _ROW.findall(text)
-        claims = [(int(i), _number(s)) for kind, i, s in given if kind == "statement"]
+        claims = [
+            (int(i), _number(s)) for kind, i, s in given if kind == "statement"
+        ]
         if "matches" in asked:
-            known = {_number(s): int(i) for kind, i, s in given if kind == "reference"}
-            return {"matches": [{"id": i, "reference": known.get(number)} for i, number in claims]}
+            known = {
+                _number(s): int(i)
+                for kind, i, s in given
+                if kind == "reference"
+            }
+            return {
+                "matches": [
+                    {"id": i, "reference": known.get(number)}
+                    for i, number in claims
+                ]
+            }
         trusted = set(
             map(
                 int,
-                _NUMBER.findall(text.partition("<reference>\n")[2].partition("</reference>")[0]),
+                _NUMBER.findall(
+                    text.partition("<reference>\n")[2].partition(
+                        "</reference>"
+                    )[0]
+                ),
             )
         )
-        return {"rows": [{"id": i, "supported": n < FALSE or n in trusted} for i, n in claims]}
+        return {
+            "rows": [
+                {"id": i, "supported": n < FALSE or n in trusted}
+                for i, n in claims
+            ]
+        }
 
 
 def _number(text: str) -> int:
@@ -102,7 +149,9 @@ class World:
     data: Path
     counts: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
 
-    def count(self, system: str, direction: str, rate: str, part: int, whole: int) -> None:
+    def count(
+        self, system: str, direction: str, rate: str, part: int, whole: int
+    ) -> None:
         seen = self.counts.setdefault((system, direction, rate), [0, 0])
         seen[0] += part
         seen[1] += whole
@@ -113,9 +162,13 @@ def make_world(folder: Path, n_images: int = 60, seed: int = 7) -> World:
     rng = np.random.default_rng(seed)
     (folder / "img").mkdir(parents=True)
     world, rows = World(folder / "data.jsonl"), []
-    wrong = _planted(rng, HUMAN_FALSE, n_images * N_HUMAN).reshape(n_images, N_HUMAN)
+    wrong = _planted(rng, HUMAN_FALSE, n_images * N_HUMAN).reshape(
+        n_images, N_HUMAN
+    )
     made_up = {
-        system: _planted(rng, rate, n_images * N_MODEL).reshape(n_images, N_MODEL).sum(axis=1)
+        system: _planted(rng, rate, n_images * N_MODEL)
+        .reshape(n_images, N_MODEL)
+        .sum(axis=1)
         for system, (rate, _) in SYSTEMS.items()
     }
     left_out = {
@@ -124,25 +177,45 @@ def make_world(folder: Path, n_images: int = 60, seed: int = 7) -> World:
     }
     for i in range(n_images):
         image = f"img/{i:03d}.png"
-        Image.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(folder / image)
+        Image.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(
+            folder / image
+        )
         order = rng.permutation(200)
-        human = [int(order[k]) + (FALSE if wrong[i][k] else 0) for k in range(N_HUMAN)]
+        human = [
+            int(order[k]) + (FALSE if wrong[i][k] else 0)
+            for k in range(N_HUMAN)
+        ]
         for number, system in enumerate(SYSTEMS):
-            shared = [n for n in human if n < FALSE and not next(left_out[system])]
+            shared = [
+                n for n in human if n < FALSE and not next(left_out[system])
+            ]
             n_wrong = int(made_up[system][i])
             own = [1000 + 100 * number + k for k in range(n_wrong)]
             n_extra = N_MODEL - n_wrong - len(shared)
             assert n_extra >= 0
-            told = [*shared, *own, *(int(order[N_HUMAN + k]) for k in range(n_extra))]
+            told = [
+                *shared,
+                *own,
+                *(int(order[N_HUMAN + k]) for k in range(n_extra)),
+            ]
             world.count(system, "har", "hallucination", n_wrong, N_MODEL)
-            world.count(system, "har", "omission", N_HUMAN - len(shared), N_HUMAN)
-            world.count(system, "mar", "hallucination", int(wrong[i].sum()), N_HUMAN)
-            world.count(system, "mar", "omission", N_MODEL - len(shared), N_MODEL)
+            world.count(
+                system, "har", "omission", N_HUMAN - len(shared), N_HUMAN
+            )
+            world.count(
+                system, "mar", "hallucination", int(wrong[i].sum()), N_HUMAN
+            )
+            world.count(
+                system, "mar", "omission", N_MODEL - len(shared), N_MODEL
+            )
             judgments = {}
             if i < 22 and system == "careful":
                 judgments = {
                     "rating": [int(r) for r in rng.integers(6, 11, 4)],
-                    "human_rating": [int(r) for r in np.random.default_rng(i).integers(3, 9, 4)],
+                    "human_rating": [
+                        int(r)
+                        for r in np.random.default_rng(i).integers(3, 9, 4)
+                    ],
                 }
             for language in LANGUAGES:
                 rows.append(
@@ -160,12 +233,15 @@ def make_world(folder: Path, n_images: int = 60, seed: int = 7) -> World:
                     }
                 )
     world.data.write_text(
-        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows),
+        encoding="utf-8",
     )
     return world
 
 
-def _planted(rng: np.random.Generator, rate: float, n: int) -> NDArray[np.bool_]:
+def _planted(
+    rng: np.random.Generator, rate: float, n: int
+) -> NDArray[np.bool_]:
     """n flags in random order, of which the share ``rate`` is set, to the nearest whole flag."""
     return rng.permutation(np.arange(n) < round(rate * n))
 

@@ -40,13 +40,19 @@ class Page:
         self.problems: list[str] = []
 
     def attach(self) -> None:
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        target = self.call("Target.createTarget", url="about:blank")[
+            "targetId"
+        ]
+        attached = self.call(
+            "Target.attachToTarget", targetId=target, flatten=True
+        )
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
 
-    def open(self, address: str, *, width: int = 1400, height: int = 1000) -> None:
+    def open(
+        self, address: str, *, width: int = 1400, height: int = 1000
+    ) -> None:
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=False,
@@ -59,7 +65,10 @@ class Page:
 
     def evaluate(self, expression: str) -> Any:
         answer = self.call(
-            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+            "Runtime.evaluate",
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
         )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
@@ -84,7 +93,11 @@ class Page:
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         self._last_id += 1
-        message: dict[str, Any] = {"id": self._last_id, "method": method, "params": params}
+        message: dict[str, Any] = {
+            "id": self._last_id,
+            "method": method,
+            "params": params,
+        }
         if self._session:
             message["sessionId"] = self._session
         os.write(self._out, json.dumps(message).encode() + b"\0")

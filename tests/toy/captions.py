@@ -73,5 +73,7 @@ def rows(n: int) -> list[dict[str, object]]:
 
 def write(path: Path, n: int) -> Path:
     """The same as a file."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows(n)), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows(n)), encoding="utf-8"
+    )
     return path

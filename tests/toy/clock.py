@@ -25,7 +25,9 @@ class _Selector(selectors.DefaultSelector):
         if not found and self._is_idle():
             self.now += timeout
         elif not found:
-            return super().select(0.005)  # an answer is on its way: for that we do wait
+            return super().select(
+                0.005
+            )  # an answer is on its way: for that we do wait
         return found
 
 
@@ -46,7 +48,9 @@ class FakeTimeLoop(asyncio.SelectorEventLoop):
         return self._clock.now
 
 
-def run_in_fake_time(work: Coroutine[Any, Any, T], is_idle: Callable[[], bool] = lambda: True) -> T:
+def run_in_fake_time(
+    work: Coroutine[Any, Any, T], is_idle: Callable[[], bool] = lambda: True
+) -> T:
     """``asyncio.run`` in a ``FakeTimeLoop``."""
     with asyncio.Runner(loop_factory=lambda: FakeTimeLoop(is_idle)) as runner:
         return runner.run(work)

@@ -23,7 +23,9 @@ Cli = Callable[..., Done]
 
 
 def runner(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *before: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *before: str,
 ) -> Cli:
     """Runs ``beholder`` with these arguments before those that a test gives."""
 
@@ -33,6 +35,8 @@ def runner(
             main()
         captured = capsys.readouterr()
         code = exit_.value.code
-        return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
+        return Done(
+            code if isinstance(code, int) else 0, captured.out, captured.err
+        )
 
     return run

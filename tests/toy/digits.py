@@ -16,7 +16,9 @@ class Digits(Metric[None]):
     """Each digit in a word is a unit of that word with a tenth of it as its score."""
 
     registered_name: ClassVar[str] = "digits"
-    values: ClassVar[tuple[ValueInfo, ...]] = (ValueInfo("n", "units", high=1e9),)
+    values: ClassVar[tuple[ValueInfo, ...]] = (
+        ValueInfo("n", "units", high=1e9),
+    )
 
     tells: str = param("score", "score, verdict or nothing")
     sides: str = param("both", "both or candidate")
@@ -29,7 +31,9 @@ class Digits(Metric[None]):
         units = self._units(item.candidate, "candidate")
         if self.sides == "both":
             units += self._units(item.references[0], "reference")
-        return ItemScore({"n": float(len(units))}, tuple(units), self.signature())
+        return ItemScore(
+            {"n": float(len(units))}, tuple(units), self.signature()
+        )
 
     def _units(self, text: str, side: Side) -> list[Unit]:
         found = []
@@ -38,5 +42,14 @@ class Digits(Metric[None]):
                 score = int(digit) / 10 if self.tells == "score" else None
                 bad = "mistake" if int(digit) < 5 else "match"
                 verdict = bad if self.tells == "verdict" else None
-                found.append(Unit("word", text[slice(*span)], side, (span,), score, verdict))
+                found.append(
+                    Unit(
+                        "word",
+                        text[slice(*span)],
+                        side,
+                        (span,),
+                        score,
+                        verdict,
+                    )
+                )
         return found

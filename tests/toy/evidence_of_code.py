@@ -31,8 +31,16 @@ from toy import recorded
 META = {
     "criteria": ["A dog is running."],
     "questions": [
-        {"question": "What runs?", "options": ["a dog", "a cat"], "answer": "a dog"},
-        {"question": "Does a dog run?", "options": ["yes", "no"], "answer": "yes"},
+        {
+            "question": "What runs?",
+            "options": ["a dog", "a cat"],
+            "answer": "a dog",
+        },
+        {
+            "question": "Does a dog run?",
+            "options": ["yes", "no"],
+            "answer": "yes",
+        },
     ],
     "context": {"page_text": "A page about animals.", "caption": "A dog."},
 }
@@ -83,7 +91,11 @@ def _evidence(spec: str) -> dict[str, bool]:
 
     def notice_open(event: str, arguments: tuple[Any, ...]) -> None:
         path = arguments[0] if event == "open" else None
-        if isinstance(path, str) and path.startswith(PACKAGE) and not path.endswith((".py", "pyc")):
+        if (
+            isinstance(path, str)
+            and path.startswith(PACKAGE)
+            and not path.endswith((".py", "pyc"))
+        ):
             files.add(path)
 
     def notice_call(frame: FrameType, event: str, argument: object) -> None:
@@ -105,14 +117,21 @@ def _evidence(spec: str) -> dict[str, bool]:
         if "judge" in made.config() and "oracle" not in spec:
             texts = [replace(item, images=()) for item in texts]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of CIDEr, which needs several texts
+            warnings.simplefilter(
+                "ignore"
+            )  # of CIDEr, which needs several texts
             scores = made.score(texts, tools=Tools(folder=Path(folder)))
     sys.setprofile(None)
     threading.setprofile(None)
     if not any(isinstance(score, ItemScore) for score in scores):
         sys.stderr.write(f"{spec}: {scores[0]}\n")
-    covered = _covered(made, [Path(path) for path in files if not path.endswith(".py")])
-    return {path.removeprefix(PACKAGE): Path(path) in covered for path in sorted(files)}
+    covered = _covered(
+        made, [Path(path) for path in files if not path.endswith(".py")]
+    )
+    return {
+        path.removeprefix(PACKAGE): Path(path) in covered
+        for path in sorted(files)
+    }
 
 
 def _is_function(frame: FrameType) -> bool:

@@ -47,23 +47,42 @@ class FactModel:
 
     def prompts(self, operation: str) -> list[str]:
         """The prompts of an operation."""
-        return [r.messages[-1].text for r in self.requests if _operation(r) == operation]
+        return [
+            r.messages[-1].text
+            for r in self.requests
+            if _operation(r) == operation
+        ]
 
     def _answer(self, request: Request) -> str:
         operation = _operation(request)
         self.calls[operation] += 1
         prompt = "\n".join(message.text for message in request.messages)
-        rows: dict[str, list[tuple[int, str]]] = {"statement": [], "reference": []}
+        rows: dict[str, list[tuple[int, str]]] = {
+            "statement": [],
+            "reference": [],
+        }
         for name, number, text in _ROW.findall(prompt):
             rows[name].append((int(number), text))
         texts = dict(_TEXT.findall(prompt))
         found: list[Any]
         if operation == "statements":
-            facts = [fact for part in _END.split(texts["text"]) if (fact := part.strip())]
-            found = [{"text": f, "subject": None, "relevant": not f.endswith("?")} for f in facts]
+            facts = [
+                fact
+                for part in _END.split(texts["text"])
+                if (fact := part.strip())
+            ]
+            found = [
+                {"text": f, "subject": None, "relevant": not f.endswith("?")}
+                for f in facts
+            ]
         elif operation == "matches":
-            ids = {text: number for number, text in reversed(rows["reference"])}
-            found = [{"id": i, "reference": ids.get(text)} for i, text in rows["statement"]]
+            ids = {
+                text: number for number, text in reversed(rows["reference"])
+            }
+            found = [
+                {"id": i, "reference": ids.get(text)}
+                for i, text in rows["statement"]
+            ]
         else:
             told = texts.get("reference", "")
             found = [

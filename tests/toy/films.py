@@ -36,7 +36,10 @@ def write_film(
         left_white: Draw the left half white.
     """
     with av.open(str(file), "w") as container:
-        stream = cast(av.VideoStream, container.add_stream(codec, rate=RATE, options=options or {}))
+        stream = cast(
+            av.VideoStream,
+            container.add_stream(codec, rate=RATE, options=options or {}),
+        )
         stream.width, stream.height = size
         stream.pix_fmt = "yuv420p"
         stream.gop_size = whole_every

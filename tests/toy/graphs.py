@@ -17,14 +17,21 @@ def written(graph: SceneGraph) -> frozenset[str]:
         if entity.kind != "picture":
             seen[entity.name] += 1
             number = seen[entity.name]
-            names[entity.index] = entity.name if number == 1 else f"{entity.name}#{number}"
+            names[entity.index] = (
+                entity.name if number == 1 else f"{entity.name}#{number}"
+            )
     entries = []
     for index, name in names.items():
         entity = graph.entities[index]
         head = ("" if entity.polarity else "!") + name
         head += f" ({entity.quantity})" if entity.quantity else ""
-        values = [("" if a.polarity else "!") + a.text for a in graph.attributes_of(index)]
-        entries.append(normal(f"{head}: {', '.join(values)}" if values else head))
+        values = [
+            ("" if a.polarity else "!") + a.text
+            for a in graph.attributes_of(index)
+        ]
+        entries.append(
+            normal(f"{head}: {', '.join(values)}" if values else head)
+        )
     for r in graph.relations:
         if r.subject in names and r.object in names:
             text = ("" if r.polarity else "!") + r.text
@@ -35,7 +42,9 @@ def written(graph: SceneGraph) -> frozenset[str]:
 def normal(entry: str) -> str:
     """An entity with its attributes sorted."""
     head, _, values = entry.partition(": ")
-    return f"{head}: {', '.join(sorted(values.split(', ')))}" if values else head
+    return (
+        f"{head}: {', '.join(sorted(values.split(', ')))}" if values else head
+    )
 
 
 def document(tree: str) -> Document:
@@ -46,6 +55,21 @@ def document(tree: str) -> Document:
         text, pos, tag, dep, head = entry.split("/")
         at = int(head) - 1 if head != "0" else index
         base = lemma(text, pos, tag)
-        words.append(Word(index, text, base, pos, tag, dep, at, start, start + len(text), 0))
+        words.append(
+            Word(
+                index,
+                text,
+                base,
+                pos,
+                tag,
+                dep,
+                at,
+                start,
+                start + len(text),
+                0,
+            )
+        )
         start += len(text) + 1
-    return Document(" ".join(w.text for w in words), words, [(0, len(words))], "by hand")
+    return Document(
+        " ".join(w.text for w in words), words, [(0, len(words))], "by hand"
+    )

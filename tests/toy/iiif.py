@@ -34,11 +34,17 @@ def static_addresses(version: int) -> set[str]:
         for y in range(0, HEIGHT, step):
             for x in range(0, WIDTH, step):
                 w, h = min(step, WIDTH - x), min(step, HEIGHT - y)
-                region = "full" if (w, h) == (WIDTH, HEIGHT) else f"{x},{y},{w},{h}"
+                region = (
+                    "full" if (w, h) == (WIDTH, HEIGHT) else f"{x},{y},{w},{h}"
+                )
                 size = f"{math.ceil(w / factor)},"
                 size += str(math.ceil(h / factor)) if version == 3 else ""
                 found.add(f"{region}/{size}/0/default.jpg")
-    return found | {"full/600,400/0/default.jpg" if version == 3 else "full/600,/0/default.jpg"}
+    return found | {
+        "full/600,400/0/default.jpg"
+        if version == 3
+        else "full/600,/0/default.jpg"
+    }
 
 
 def iiif_app(version: int, level: int, asked: list[str]) -> Starlette:
@@ -68,12 +74,18 @@ def iiif_app(version: int, level: int, asked: list[str]) -> Starlette:
         return JSONResponse(told, headers=_CORS)
 
     def part(request: Request) -> Response:
-        region, size, rest = (request.path_params[n] for n in ("region", "size", "rest"))
+        region, size, rest = (
+            request.path_params[n] for n in ("region", "size", "rest")
+        )
         address = f"{region}/{size}/{rest}"
         asked.append(address)
         if level == 0 and address not in fixed:
             return Response(status_code=404, headers=_CORS)
-        x, y, w, h = (0, 0, WIDTH, HEIGHT) if region == "full" else map(int, region.split(","))
+        x, y, w, h = (
+            (0, 0, WIDTH, HEIGHT)
+            if region == "full"
+            else map(int, region.split(","))
+        )
         assert 0 <= x < x + w <= WIDTH
         assert 0 <= y < y + h <= HEIGHT
         wide, _, tall = size.partition(",")
@@ -88,5 +100,8 @@ def iiif_app(version: int, level: int, asked: list[str]) -> Starlette:
         return Response(stream.getvalue(), media_type="image/jpeg")
 
     return Starlette(
-        routes=[Route("/i/p/info.json", info), Route("/i/p/{region}/{size}/{rest:path}", part)]
+        routes=[
+            Route("/i/p/info.json", info),
+            Route("/i/p/{region}/{size}/{rest:path}", part),
+        ]
     )

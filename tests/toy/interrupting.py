@@ -51,7 +51,9 @@ def command(*arguments: str, at: int = 0, folder: Path) -> Ended:
         start_new_session=True,
     )
     lines = kept.read_text("utf-8").splitlines() if kept.exists() else []
-    return Ended(done.returncode, done.stderr, [json.loads(line) for line in lines])
+    return Ended(
+        done.returncode, done.stderr, [json.loads(line) for line in lines]
+    )
 
 
 def _main() -> None:
@@ -59,7 +61,9 @@ def _main() -> None:
     from beholder.judges.answer_file import AnswerFile
     from beholder.judges.answers import Record
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # some runners ignore it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # some runners ignore it
     put = AnswerFile.put_answer
     at, n_kept = int(os.environ[AT]), 0
 
@@ -76,5 +80,7 @@ def _main() -> None:
     main()
 
 
-if __name__ == "__main__":  # vLLM imports this file again in processes of its own
+if (
+    __name__ == "__main__"
+):  # vLLM imports this file again in processes of its own
     _main()

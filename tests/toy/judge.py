@@ -8,7 +8,14 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from beholder.backends import Answer, Backend, Capabilities, Request, Sample, Usage
+from beholder.backends import (
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    Usage,
+)
 
 _PLACES = re.compile(r"place: (\w+)")
 _SECONDS = {"caption": 2.0, "captions": 0.5, "sight": 5.0}
@@ -27,7 +34,9 @@ class Storyteller(Backend):
         self._model = model
         self._log = log
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         return Capabilities(self._model, 0, "schema", True)
 
     async def chat(self, request: Request) -> Answer:
@@ -42,18 +51,29 @@ class Storyteller(Backend):
         elif self._model == "broken":
             said = _BROKEN[int(request.digest[:8], 16) % len(_BROKEN)]
         else:
-            row = {"reason": "As I see it.", "score": self._score(request, text, kind)}
+            row = {
+                "reason": "As I see it.",
+                "score": self._score(request, text, kind),
+            }
             if "breaks" in request.schema["properties"]:
-                row["breaks"] = ["place"] if len(set(_PLACES.findall(text))) > 1 else []
+                row["breaks"] = (
+                    ["place"] if len(set(_PLACES.findall(text))) > 1 else []
+                )
             said = json.dumps(row)
-        usage = Usage(prompt=request.estimated_tokens(), completion=len(said.split()))
-        return Answer((Sample(said, "stop"),), self._model, None, usage, _SECONDS[kind])
+        usage = Usage(
+            prompt=request.estimated_tokens(), completion=len(said.split())
+        )
+        return Answer(
+            (Sample(said, "stop"),), self._model, None, usage, _SECONDS[kind]
+        )
 
     def _score(self, request: Request, text: str, kind: str) -> int:
         places = _PLACES.findall(text)
         changes = sum(a != b for a, b in pairwise(places))
         share = changes / max(1, len(places) - 1)
-        digest: bytes = hashlib.sha256(f"{request.digest}{request.replicate}".encode()).digest()
+        digest: bytes = hashlib.sha256(
+            f"{request.digest}{request.replicate}".encode()
+        ).digest()
         noise = (digest[0] / 255 - 0.5) * (1.5 if kind == "sight" else 4.0)
         return int(max(1, min(10, round(9.5 - 7 * share + noise))))
 

@@ -30,7 +30,9 @@ class Killer:
         """An audit hook."""
         if event == "open":
             _, mode, flags = arguments
-            if flags & (os.O_WRONLY | os.O_RDWR) or set(mode or "") & set("wax+"):
+            if flags & (os.O_WRONLY | os.O_RDWR) or set(mode or "") & set(
+                "wax+"
+            ):
                 self._count()
         elif event in ("os.rename", "os.remove", "os.mkdir", "os.truncate"):
             self._count()

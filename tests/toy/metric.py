@@ -30,16 +30,24 @@ class WordCount(Metric[int]):
             raise TransientError("the candidate says LATER")
         if "BUG" in item.candidate:
             raise ZeroDivisionError("the candidate says BUG")
-        if "INTERRUPT" in item.candidate and "BEHOLDER_TEST_INTERRUPT" in os.environ:
+        if (
+            "INTERRUPT" in item.candidate
+            and "BEHOLDER_TEST_INTERRUPT" in os.environ
+        ):
             os.kill(os.getpid(), signal.SIGINT)
         if "DIE" in item.candidate:
             os._exit(9)
         return len(item.candidate.split())
 
     def score_item(self, item: Item, evidence: int) -> ItemScore:
-        unit = Unit("word", item.candidate[:1], "candidate", ((0, 1),), verdict="match")
+        unit = Unit(
+            "word", item.candidate[:1], "candidate", ((0, 1),), verdict="match"
+        )
         return ItemScore(
-            {"words": evidence * self.factor}, (unit,), self.signature(), {"n": evidence}
+            {"words": evidence * self.factor},
+            (unit,),
+            self.signature(),
+            {"n": evidence},
         )
 
 
@@ -54,7 +62,9 @@ class ScheduledAsker(Metric[float]):
 
     async def gather(self, item: Item, tools: Tools) -> float:
         question = Question("entity", item.candidate.split()[0])
-        (grade,) = await tools.judge(self.judge).ask(Presence([question], item.references[0]))
+        (grade,) = await tools.judge(self.judge).ask(
+            Presence([question], item.references[0])
+        )
         return grade.value
 
     def score_item(self, item: Item, evidence: float) -> ItemScore:

@@ -23,7 +23,9 @@ def make_collection(folder: Path, n: int = 40) -> Path:
         rows.writerow(["id", "file", "date", "place", "category"])
         for i in range(n):
             pixels = rng.integers(0, 256, (6, 8, 3), np.uint8)
-            picture = Image.fromarray(pixels).resize((64, 48), Image.Resampling.NEAREST)
+            picture = Image.fromarray(pixels).resize(
+                (64, 48), Image.Resampling.NEAREST
+            )
             picture.save(folder / "img" / f"{i:03d}.jpg")
             month = 3 + i * 8 // n
             place = PLACES[i * len(PLACES) // n]
@@ -37,7 +39,9 @@ def make_collection(folder: Path, n: int = 40) -> Path:
                 ]
             )
     np.savez(
-        folder / "vectors.npz", ids=np.array([f"p{i:03d}" for i in range(n)]), embeddings=drift
+        folder / "vectors.npz",
+        ids=np.array([f"p{i:03d}" for i in range(n)]),
+        embeddings=drift,
     )
     return index
 
@@ -48,9 +52,17 @@ def write_narratives(path: Path, n_each: int, n: int = 40) -> Path:
     rows = []
     for source, count in (("human", 6), ("maps", n_each), ("random", n_each)):
         for number in range(count):
-            inner = rng.choice(np.arange(1, n - 1), size=3 + number % 4, replace=False)
+            inner = rng.choice(
+                np.arange(1, n - 1), size=3 + number % 4, replace=False
+            )
             order = inner if source == "random" else np.sort(inner)
             frames = [f"p{i:03d}" for i in (0, *order, n - 1)]
-            rows.append({"id": f"{source}-{number}", "source": source, "frames": frames})
+            rows.append(
+                {
+                    "id": f"{source}-{number}",
+                    "source": source,
+                    "frames": frames,
+                }
+            )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -17,8 +17,20 @@ from servers.faults import completion, probe_answer
 
 CANNOT = "The description does not say."
 TASKS = (
-    *("object_category", "object_number", "object_color", "spatial_relation", "scene"),
-    *("camera_angle", "OCR", "style", "character_identification", "dynamic_object_number"),
+    *(
+        "object_category",
+        "object_number",
+        "object_color",
+        "spatial_relation",
+        "scene",
+    ),
+    *(
+        "camera_angle",
+        "OCR",
+        "style",
+        "character_identification",
+        "dynamic_object_number",
+    ),
     *("action", "camera_movement", "event"),
 )
 _READINGS = ("right", "wrong", "silent", "silent", "silent", "unread")
@@ -59,14 +71,25 @@ class Study:
         self.items = [self._item(draw, f"t{i:02}", i) for i in range(n)]
 
     def _item(self, draw: random.Random, tag: str, i: int) -> Item:
-        questions = [self._question(draw, tag, k) for k in range(draw.randint(6, 12))]
+        questions = [
+            self._question(draw, tag, k) for k in range(draw.randint(6, 12))
+        ]
         criteria: list[dict[str, Any]] = [
             self._criterion(draw, tag, k) for k in range(draw.randint(6, 12))
         ]
         if i % 2:  # the same text once more, with another weight
             criteria.append(criteria[0] | {"id": "again", "weight": 4})
-        criteria.append({"id": "rule", "text": f"{tag} is short.", "kind": "rule", "weight": -0.5})
-        self.state[tag, f"{tag} is short."] = draw.choice(("met", "contradicted"))
+        criteria.append(
+            {
+                "id": "rule",
+                "text": f"{tag} is short.",
+                "kind": "rule",
+                "weight": -0.5,
+            }
+        )
+        self.state[tag, f"{tag} is short."] = draw.choice(
+            ("met", "contradicted")
+        )
         for word in ("action", "object"):
             self.any_of[tag, word] = draw.random() < 0.5
         for name in ("Text", "Source"):
@@ -83,33 +106,58 @@ class Study:
             meta={"questions": questions, "criteria": criteria},
         )
 
-    def _question(self, draw: random.Random, tag: str, k: int) -> dict[str, Any]:
+    def _question(
+        self, draw: random.Random, tag: str, k: int
+    ) -> dict[str, Any]:
         start = draw.choice(("What", "Is", "Where", "Which"))
         text = f"{start} is it in {tag}, {k}?"
-        row: dict[str, Any] = {"question": text, "weight": draw.choice((1, 1, 2, 0.5))}
+        row: dict[str, Any] = {
+            "question": text,
+            "weight": draw.choice((1, 1, 2, 0.5)),
+        }
         row["category"] = draw.choice("abc")
         kind = draw.choice(("options", "options", "yes/no", "open"))
         if kind == "options":
-            row["options"] = [f"{kind} {tag} {k} {m}" for m in range(draw.randint(2, 6))]
-            if draw.random() < 0.2:  # taken for a yes/no question by the letters in its options
+            row["options"] = [
+                f"{kind} {tag} {k} {m}" for m in range(draw.randint(2, 6))
+            ]
+            if (
+                draw.random() < 0.2
+            ):  # taken for a yes/no question by the letters in its options
                 row["options"][:2] = [f"eyes {k}", f"snow {k}"]
             row["answer"] = draw.choice(row["options"])
             if draw.random() < 0.2:
                 row["third"] = draw.random() < 0.5
         else:
-            row["answer"] = f"gold {tag} {k}" if kind == "open" else draw.random() < 0.5
-        self.right[text] = {True: "yes", False: "no"}.get(row["answer"], row["answer"])
-        some = _READINGS if kind != "open" or k % 3 == 0 else ("right", "wrong")
+            row["answer"] = (
+                f"gold {tag} {k}" if kind == "open" else draw.random() < 0.5
+            )
+        self.right[text] = {True: "yes", False: "no"}.get(
+            row["answer"], row["answer"]
+        )
+        some = (
+            _READINGS if kind != "open" or k % 3 == 0 else ("right", "wrong")
+        )
         self.reading[tag, text] = draw.choice(some)
-        self.grade[text] = draw.choice((3, 4, 5) if self.reading[tag, text] == "right" else (0, 2))
+        self.grade[text] = draw.choice(
+            (3, 4, 5) if self.reading[tag, text] == "right" else (0, 2)
+        )
         return row
 
-    def _criterion(self, draw: random.Random, tag: str, k: int) -> dict[str, Any]:
+    def _criterion(
+        self, draw: random.Random, tag: str, k: int
+    ) -> dict[str, Any]:
         text = f"Point {k} of {tag}."
-        subjects = [s for s, p in (("<a>", 0.6), ("<b>", 0.6), ("<c>", 0.25)) if draw.random() < p]
+        subjects = [
+            s
+            for s, p in (("<a>", 0.6), ("<b>", 0.6), ("<c>", 0.25))
+            if draw.random() < p
+        ]
         self.state[tag, text] = draw.choice(_STATES)
         for name in subjects:
-            self.names[tag, name, text] = draw.choice(("one", "one", "two", None))
+            self.names[tag, name, text] = draw.choice(
+                ("one", "one", "two", None)
+            )
         weight = draw.choice((1, 2, 3))
         return {
             "text": text,
@@ -134,19 +182,30 @@ class Study:
             text = next((name for name in self.events if name in prompt), None)
             if text is None:
                 return completion("ready")
-            events = [{"text": event, "dimension": "event"} for event in self.events[text]]
+            events = [
+                {"text": event, "dimension": "event"}
+                for event in self.events[text]
+            ]
             return completion(json.dumps({"criteria": events}))
-        rows = [{"id": int(i), **self._row(tag[1] if tag else "", text)} for i, text in shown]
+        rows = [
+            {"id": int(i), **self._row(tag[1] if tag else "", text)}
+            for i, text in shown
+        ]
         return completion(json.dumps({"rows": rows}))
 
     def _row(self, tag: str, text: str) -> Mapping[str, Any]:
         if text.startswith("Question: "):
             question = text.partition("\n")[0].removeprefix("Question: ")
             right = text.split("\n")[1].removeprefix("Right answer: ")
-            return {"same": text.endswith(f": {right}"), "grade": self.grade[question]}
+            return {
+                "same": text.endswith(f": {right}"),
+                "grade": self.grade[question],
+            }
         if " in the statement: " in text:
             subject, _, criterion = text.partition(" in the statement: ")
-            name = self.names[tag, subject.replace("‹", "<").replace("›", ">"), criterion]
+            name = self.names[
+                tag, subject.replace("‹", "<").replace("›", ">"), criterion
+            ]
             return {"entity": name, "quote": name and "a lamp"}
         if text.startswith("Demand") or (tag, text) in self.state:
             return self._criterion_row(tag, text)
@@ -161,7 +220,10 @@ class Study:
         state = self.state[tag, asked]
         if state == "unread":
             return {"state": "met", "quote": _INVENTED}
-        return {"state": state, "quote": None if state == "not mentioned" else "BESIDE  a door"}
+        return {
+            "state": state,
+            "quote": None if state == "not mentioned" else "BESIDE  a door",
+        }
 
     def _answer(self, tag: str, line: str, *options: str) -> Mapping[str, Any]:
         question = line.removesuffix(_REQUIRED)
@@ -170,8 +232,19 @@ class Study:
         if reading == "silent":
             return {"choice": letters.get(CANNOT), "quote": None}
         if reading == "unread":
-            return {"choice": None if line != question else "A", "quote": _INVENTED}
+            return {
+                "choice": None if line != question else "A",
+                "quote": _INVENTED,
+            }
         if not options:
-            return {"choice": right if reading == "right" else "another", "quote": "a lamp"}
-        wrong = next(option for option in letters if option not in (right, CANNOT))
-        return {"choice": letters[right if reading == "right" else wrong], "quote": "a lamp"}
+            return {
+                "choice": right if reading == "right" else "another",
+                "quote": "a lamp",
+            }
+        wrong = next(
+            option for option in letters if option not in (right, CANNOT)
+        )
+        return {
+            "choice": letters[right if reading == "right" else wrong],
+            "quote": "a lamp",
+        }

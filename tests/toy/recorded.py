@@ -18,7 +18,15 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from beholder.backends import BACKENDS, Answer, Backend, Capabilities, Request, Sample, Surprisal
+from beholder.backends import (
+    BACKENDS,
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    Surprisal,
+)
 from beholder.backends import Image as SentImage
 from beholder.errors import ConfigError, MissingExtraError
 from beholder.metrics import METRICS, Metric, Tools, metric, params
@@ -45,7 +53,9 @@ class Oracle(Backend):
     def __init__(self, model: str) -> None:
         self.name = f"oracle:{model}"
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         return Capabilities("oracle", 0, "schema", images=True)
 
     async def chat(self, request: Request) -> Answer:
@@ -54,15 +64,27 @@ class Oracle(Backend):
             said = str(1 + _draw(seed, 5))
         else:
             said = json.dumps(
-                _fill(request.schema, seed, "\n".join(m.text for m in request.messages))
+                _fill(
+                    request.schema,
+                    seed,
+                    "\n".join(m.text for m in request.messages),
+                )
             )
         return Answer((Sample(said, "stop"),) * request.sampling.n, "oracle")
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[SentImage, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[SentImage, ...] = (),
     ) -> list[Surprisal]:
         return [
-            Surprisal(0.5 + _draw(f"{prompt}{text}", 1000) / 100, len(text.split()), len(text))
+            Surprisal(
+                0.5 + _draw(f"{prompt}{text}", 1000) / 100,
+                len(text.split()),
+                len(text),
+            )
             for text in texts
         ]
 
@@ -74,14 +96,20 @@ def _draw(seed: str, n: int) -> int:
 def _fill(schema: Mapping[str, Any], seed: str, text: str) -> Any:
     kind = schema["type"]
     if isinstance(kind, list):
-        return None if _draw(seed, 2) else _fill({**schema, "type": kind[0]}, seed, text)
+        return (
+            None
+            if _draw(seed, 2)
+            else _fill({**schema, "type": kind[0]}, seed, text)
+        )
     if "enum" in schema:
         return schema["enum"][_draw(seed, len(schema["enum"]))]
     if kind == "null":
         return None
     if kind == "object":
         fields = schema["properties"].items()
-        return {name: _fill(one, f"{seed}/{name}", text) for name, one in fields}
+        return {
+            name: _fill(one, f"{seed}/{name}", text) for name, one in fields
+        }
     if kind == "array":
         return _rows(schema, seed, text)
     if kind == "string":
@@ -94,7 +122,10 @@ def _rows(schema: Mapping[str, Any], seed: str, text: str) -> list[Any]:
     """A row for each id that may be given, or two; where a row has several forms, one is drawn."""
     forms = schema["items"].get("anyOf", [schema["items"]])
     name = next(iter(forms[0].get("properties", {})), "")
-    ids_by_form = [form["properties"][name].get("enum", []) if name else [] for form in forms]
+    ids_by_form = [
+        form["properties"][name].get("enum", []) if name else []
+        for form in forms
+    ]
     ids = sorted(set().union(*ids_by_form))
     rows = []
     for at in range(len(ids) or schema.get("minItems") or 2):
@@ -115,12 +146,19 @@ def items(folder: Path) -> list[Item]:
     Args:
         folder: Where the pictures are written.
     """
-    rows = [json.loads(line) for line in (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (FOLDER / "texts.jsonl").read_text("utf-8").splitlines()
+    ]
     found = []
     for number, row in enumerate(rows):
         name = f"{row['id']}.png"
         Image.new("RGB", (32, 32), (40 * number, 90, 160)).save(folder / name)
-        found.append(Item(row["id"], row["candidate"], tuple(row["references"]), (name,)))
+        found.append(
+            Item(
+                row["id"], row["candidate"], tuple(row["references"]), (name,)
+            )
+        )
     return found
 
 
@@ -132,8 +170,13 @@ def settings() -> Iterator[str]:
         fields = {p.name: p for p in params(METRICS.get(name))}
         judged = "judge" in fields
         by_model: dict[str, object] = {"judge": _MODEL}
-        plain = by_model if judged and fields["judge"].default is REQUIRED else {}
-        asked = [plain, *({**plain, field: value} for field, value in _choices(name))]
+        plain = (
+            by_model if judged and fields["judge"].default is REQUIRED else {}
+        )
+        asked = [
+            plain,
+            *({**plain, field: value} for field, value in _choices(name)),
+        ]
         if judged and not plain:
             asked.append(by_model)
         for options in asked:
@@ -145,7 +188,9 @@ def settings() -> Iterator[str]:
 
 def _choices(name: str) -> Iterator[tuple[str, object]]:
     for field, listed in choices(METRICS.get(name)).items():
-        default = next(p.default for p in params(METRICS.get(name)) if p.name == field)
+        default = next(
+            p.default for p in params(METRICS.get(name)) if p.name == field
+        )
         yield from ((field, value) for value in listed if value != default)
 
 
@@ -160,7 +205,9 @@ def values(spec: str, folder: Path) -> dict[str, Any] | None:
     """
     built: Metric[Any] = metric(spec)
     texts = items(folder)
-    if "judge" in built.config() and _MODEL not in built.name:  # the built-in judge sees nothing
+    if (
+        "judge" in built.config() and _MODEL not in built.name
+    ):  # the built-in judge sees nothing
         texts = [replace(item, images=()) for item in texts]
     built = built.prepare(texts)
     try:
@@ -173,12 +220,18 @@ def values(spec: str, folder: Path) -> dict[str, Any] | None:
         if isinstance(outcome, ItemFailure):
             found[item.id] = outcome.error
             continue
-        found[item.id] = {n: round(float(v), DIGITS) for n, v in outcome.values.items()}
+        found[item.id] = {
+            n: round(float(v), DIGITS) for n, v in outcome.values.items()
+        }
         if "statistics" in outcome.detail:
-            statistics.append(np.asarray(outcome.detail["statistics"], dtype=np.float64))
+            statistics.append(
+                np.asarray(outcome.detail["statistics"], dtype=np.float64)
+            )
     if built.corpus_values and statistics:
         whole = built.corpus(np.sum(statistics, axis=0))
-        found["(all)"] = {name: round(float(value), DIGITS) for name, value in whole.items()}
+        found["(all)"] = {
+            name: round(float(value), DIGITS) for name, value in whole.items()
+        }
     return found
 
 
@@ -199,7 +252,10 @@ def is_development(version: str) -> bool:
 
 def file(version: str) -> Path:
     """The recorded table of a version; all states between releases share one."""
-    return FOLDER / f"{'development' if is_development(version) else version}.json"
+    return (
+        FOLDER
+        / f"{'development' if is_development(version) else version}.json"
+    )
 
 
 def released_file() -> Path:

@@ -31,7 +31,10 @@ ATTRIBUTE = ("Question", "attribute", "red", "the cup")
 RELATION = ("Question", "relation", "stands on", "the cup", "the table")
 UNITS = [ENTITY, DENIED, ATTRIBUTE, RELATION]
 
-SEEN = [("JudgedFrame", RED, None, "june"), ("JudgedFrame", BLUE, "A boat.", None)]
+SEEN = [
+    ("JudgedFrame", RED, None, "june"),
+    ("JudgedFrame", BLUE, "A boat.", None),
+]
 TOLD = [
     ("JudgedFrame", None, "A <harbour>.", None),
     ("JudgedFrame", None, "A boat.", "place: Oslo"),
@@ -82,14 +85,21 @@ class Case:
     def answers(self) -> list[str | Answer]:
         """What is said, values as JSON."""
         return [
-            one if isinstance(one, str | Answer) else json.dumps(one, ensure_ascii=False)
+            one
+            if isinstance(one, str | Answer)
+            else json.dumps(one, ensure_ascii=False)
             for one in self.says
         ]
 
     def build(self) -> Operation[Any]:
         """The operation; tuples that begin with the name of a record are made such records."""
         kind: Any = OPERATIONS[self.operation]
-        return kind(**{name: _build_value(value) for name, value in self.fields.items()})  # type: ignore[no-any-return]
+        return kind(
+            **{
+                name: _build_value(value)
+                for name, value in self.fields.items()
+            }
+        )  # type: ignore[no-any-return]
 
 
 def _build_value(value: Any) -> Any:
@@ -97,7 +107,11 @@ def _build_value(value: Any) -> Any:
     kinds = {kind.__name__: kind for kind in records}
     if isinstance(value, tuple) and value and value[0] in kinds:
         return kinds[value[0]](*value[1:])
-    return [_build_value(one) for one in value] if isinstance(value, list) else value
+    return (
+        [_build_value(one) for one in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def _rows(name: str, **values: Any) -> dict[str, Any]:
@@ -121,7 +135,10 @@ FAIR, UNFAIR = "A clear view of a cat.", "The cat has no bicycle."
 CASES: dict[str, Case] = {
     # presence
     "presence: log-probabilities": Case(
-        "presence", {"questions": UNITS, "target": "A man & a <cup>."}, (FOUR,), logprobs=20
+        "presence",
+        {"questions": UNITS, "target": "A man & a <cup>."},
+        (FOUR,),
+        logprobs=20,
     ),
     "presence: source is not sent": Case(
         "presence",
@@ -150,15 +167,25 @@ CASES: dict[str, Case] = {
         logprobs=20,
     ),
     "presence: repair": Case(
-        "presence", {"questions": [ENTITY], "target": "A."}, (NO_DIGIT, FOUR), logprobs=20
+        "presence",
+        {"questions": [ENTITY], "target": "A."},
+        (NO_DIGIT, FOUR),
+        logprobs=20,
     ),
     "presence: repair fails": Case(
-        "presence", {"questions": [ENTITY], "target": "A."}, (NO_DIGIT,), logprobs=20
+        "presence",
+        {"questions": [ENTITY], "target": "A."},
+        (NO_DIGIT,),
+        logprobs=20,
     ),
     "presence: samples that are no grades": Case(
-        "presence", {"questions": [ENTITY], "target": "A."}, (drawn("a", "b", "3", "c", "d"),)
+        "presence",
+        {"questions": [ENTITY], "target": "A."},
+        (drawn("a", "b", "3", "c", "d"),),
     ),
-    "presence: nothing asked": Case("presence", {"questions": [], "target": "A."}, ("",)),
+    "presence: nothing asked": Case(
+        "presence", {"questions": [], "target": "A."}, ("",)
+    ),
     "presence: panel": Case(
         "presence",
         {"questions": UNITS, "target": "A cup."},
@@ -176,9 +203,14 @@ CASES: dict[str, Case] = {
     "contradict: left out": Case(
         "contradict",
         {"questions": UNITS[:3], "target": "A blue cup."},
-        (_rows("rows", instead=[None]), {"rows": [{"id": 2, "instead": "blue"}]}),
+        (
+            _rows("rows", instead=[None]),
+            {"rows": [{"id": 2, "instead": "blue"}]},
+        ),
     ),
-    "contradict: nothing": Case("contradict", {"questions": [], "target": "A cup."}, ("",)),
+    "contradict: nothing": Case(
+        "contradict", {"questions": [], "target": "A cup."}, ("",)
+    ),
     "contradict: panel": Case(
         "contradict",
         {"questions": UNITS[:2], "target": "A blue cup."},
@@ -229,21 +261,56 @@ CASES: dict[str, Case] = {
         ("A golden cup on a table.",),
         seats=2,
     ),
-    "revise_text: nothing": Case("revise_text", {"text": "A.", "marks": [], "most": 9}, ("",)),
+    "revise_text: nothing": Case(
+        "revise_text", {"text": "A.", "marks": [], "most": 9}, ("",)
+    ),
     # place_text, assess_in_context
     "place_text": Case(
         "place_text",
-        {"text": "A cup.", "context": {"page": "A blue <cup>.", "link": "/cups"}, "images": [RED]},
+        {
+            "text": "A cup.",
+            "context": {"page": "A blue <cup>.", "link": "/cups"},
+            "images": [RED],
+        },
         (
             {
                 "rows": [
-                    {"id": 0, "answer": "no", "evidence": "none", "quote": None},
-                    {"id": 1, "answer": "yes", "evidence": "link", "quote": "/cups"},
-                    {"id": 2, "answer": "yes", "evidence": "page", "quote": "blue"},
-                    {"id": 3, "answer": "no", "evidence": "picture", "quote": "CUP"},
+                    {
+                        "id": 0,
+                        "answer": "no",
+                        "evidence": "none",
+                        "quote": None,
+                    },
+                    {
+                        "id": 1,
+                        "answer": "yes",
+                        "evidence": "link",
+                        "quote": "/cups",
+                    },
+                    {
+                        "id": 2,
+                        "answer": "yes",
+                        "evidence": "page",
+                        "quote": "blue",
+                    },
+                    {
+                        "id": 3,
+                        "answer": "no",
+                        "evidence": "picture",
+                        "quote": "CUP",
+                    },
                 ]
             },
-            {"rows": [{"id": 2, "answer": "simple", "evidence": "page", "quote": "green"}]},
+            {
+                "rows": [
+                    {
+                        "id": 2,
+                        "answer": "simple",
+                        "evidence": "page",
+                        "quote": "green",
+                    }
+                ]
+            },
         ),
     ),
     "place_text: panel": Case(
@@ -252,7 +319,12 @@ CASES: dict[str, Case] = {
         (
             {
                 "rows": [
-                    {"id": i, "answer": "unclear", "evidence": "none", "quote": None}
+                    {
+                        "id": i,
+                        "answer": "unclear",
+                        "evidence": "none",
+                        "quote": None,
+                    }
                     for i in range(4)
                 ]
             },
@@ -271,7 +343,10 @@ CASES: dict[str, Case] = {
     ),
     "answer_from_pictures": Case(
         "answer_from_pictures",
-        {"questions": [("TextQuestion", "Colour?", ("red", "blue"))], "images": [RED]},
+        {
+            "questions": [("TextQuestion", "Colour?", ("red", "blue"))],
+            "images": [RED],
+        },
         ({"rows": [{"id": 0, "choice": "A", "quote": None}]},),
     ),
     "write_criteria": Case(
@@ -282,7 +357,13 @@ CASES: dict[str, Case] = {
     "write_questions": Case(
         "write_questions",
         {"text": "A <cup>.", "language": "Hindi"},
-        ({"questions": [{"question": "q", "answer": "a", "wrong": ["b", "c", "d"]}]},),
+        (
+            {
+                "questions": [
+                    {"question": "q", "answer": "a", "wrong": ["b", "c", "d"]}
+                ]
+            },
+        ),
     ),
     "answer_questions": Case(
         "answer_questions",
@@ -337,49 +418,91 @@ CASES: dict[str, Case] = {
         ),
     ),
     # rewrite
-    "rewrite": Case("rewrite", {"phrase": "man holds <cup>"}, ('"the man holding a cup."',)),
+    "rewrite": Case(
+        "rewrite", {"phrase": "man holds <cup>"}, ('"the man holding a cup."',)
+    ),
     "rewrite: replicate": Case(
         "rewrite", {"phrase": "a"}, ("the a",), replicate=3, temperature=1.5
     ),
-    "rewrite: repair": Case("rewrite", {"phrase": "a"}, ("Sure!\nthe a", "the a")),
+    "rewrite: repair": Case(
+        "rewrite", {"phrase": "a"}, ("Sure!\nthe a", "the a")
+    ),
     "rewrite: repair fails": Case("rewrite", {"phrase": "a"}, ("word " * 21,)),
     "rewrite: no word": Case("rewrite", {"phrase": "a"}, ("...", "", "the a")),
-    "rewrite: reasoning only": Case("rewrite", {"phrase": "a"}, ("<think>hm", "the a")),
+    "rewrite: reasoning only": Case(
+        "rewrite", {"phrase": "a"}, ("<think>hm", "the a")
+    ),
     "rewrite: cut off": Case(
-        "rewrite", {"phrase": "a"}, (Answer((Sample("the", "length"),), "scripted"),)
+        "rewrite",
+        {"phrase": "a"},
+        (Answer((Sample("the", "length"),), "scripted"),),
     ),
     "rewrite: refused": Case(
-        "rewrite", {"phrase": "a"}, (Answer((Sample("", "content_filter"),), "scripted"),)
+        "rewrite",
+        {"phrase": "a"},
+        (Answer((Sample("", "content_filter"),), "scripted"),),
     ),
-    "rewrite: panel": Case("rewrite", {"phrase": "a"}, ("the a", "the b"), replicate=2, seats=3),
+    "rewrite: panel": Case(
+        "rewrite", {"phrase": "a"}, ("the a", "the b"), replicate=2, seats=3
+    ),
     # vary
-    "vary": Case("vary", {"text": "A <dog> barks.", "manner": "tense"}, ("A dog barked.",)),
+    "vary": Case(
+        "vary",
+        {"text": "A <dog> barks.", "manner": "tense"},
+        ("A dog barked.",),
+    ),
     "vary: as it was": Case(
-        "vary", {"text": "A dog.", "manner": "paraphrase"}, ("A dog. ", "...", "A hound.")
+        "vary",
+        {"text": "A dog.", "manner": "paraphrase"},
+        ("A dog. ", "...", "A hound."),
     ),
     "vary: empty": Case("vary", {"text": " ", "manner": "summary"}, ("",)),
     # decompose
-    "decompose": Case("decompose", {"text": "A cat sleeps <here>."}, (STATED,)),
+    "decompose": Case(
+        "decompose", {"text": "A cat sleeps <here>."}, (STATED,)
+    ),
     "decompose: language": Case(
-        "decompose", {"text": HINDI, "language": "Hindi"}, (STATED["statements"],), replicate=1
+        "decompose",
+        {"text": HINDI, "language": "Hindi"},
+        (STATED["statements"],),
+        replicate=1,
     ),
-    "decompose: in words": Case("decompose", {"text": "A."}, (STATED,), structure="text"),
-    "decompose: by tool": Case("decompose", {"text": "A."}, (STATED,), structure="tool"),
+    "decompose: in words": Case(
+        "decompose", {"text": "A."}, (STATED,), structure="text"
+    ),
+    "decompose: by tool": Case(
+        "decompose", {"text": "A."}, (STATED,), structure="tool"
+    ),
     "decompose: in a fence": Case(
-        "decompose", {"text": "A."}, (f"Here:\n```json\n{json.dumps(STATED)}\n```",)
+        "decompose",
+        {"text": "A."},
+        (f"Here:\n```json\n{json.dumps(STATED)}\n```",),
     ),
-    "decompose: none": Case("decompose", {"text": "Hm."}, ({"statements": []},)),
+    "decompose: none": Case(
+        "decompose", {"text": "Hm."}, ({"statements": []},)
+    ),
     "decompose: single quotes": Case(
-        "decompose", {"text": "A."}, ("{'statements': [{'text': 'A.', 'relevant': True,}]}",)
+        "decompose",
+        {"text": "A."},
+        ("{'statements': [{'text': 'A.', 'relevant': True,}]}",),
     ),
     "decompose: panel": Case(
-        "decompose", {"text": "A."}, (STATED, {"statements": []}), replicate=1, seats=2
+        "decompose",
+        {"text": "A."},
+        (STATED, {"statements": []}),
+        replicate=1,
+        seats=2,
     ),
     # match
     "match": Case(
         "match",
         {"claims": list("abcdefgh"), "references": ["x", "<y>"]},
-        (_rows("matches", reference=["1", None, "None", -1, 2, [1, 0], [], " 0 "]),),
+        (
+            _rows(
+                "matches",
+                reference=["1", None, "None", -1, 2, [1, 0], [], " 0 "],
+            ),
+        ),
     ),
     "match: language": Case(
         "match",
@@ -394,12 +517,17 @@ CASES: dict[str, Case] = {
         (_rows("matches", reference=[0, None]),),
     ),
     "match: rows alone": Case(
-        "match", {"claims": ["a"], "references": ["x"]}, (_rows("m", reference=[0])["m"],)
+        "match",
+        {"claims": ["a"], "references": ["x"]},
+        (_rows("m", reference=[0])["m"],),
     ),
     "match: left out": Case(
         "match",
         {"claims": ["a", "b", "c"], "references": ["x", "y"]},
-        (_rows("matches", reference=[1]), {"matches": [{"id": 2, "reference": 0}]}),
+        (
+            _rows("matches", reference=[1]),
+            {"matches": [{"id": 2, "reference": 0}]},
+        ),
     ),
     "match: left out, then an id that was not asked": Case(
         "match",
@@ -407,11 +535,20 @@ CASES: dict[str, Case] = {
         (
             {"matches": [{"id": 1, "reference": 0}]},
             {"matches": [{"id": 1, "reference": 0}]},
-            {"matches": [{"id": 0, "reference": 0}, {"id": 2, "reference": 1}]},
+            {
+                "matches": [
+                    {"id": 0, "reference": 0},
+                    {"id": 2, "reference": 1},
+                ]
+            },
         ),
     ),
-    "match: empty sides": Case("match", {"claims": ["a"], "references": []}, ("",)),
-    "match: nothing": Case("match", {"claims": [], "references": ["x"]}, ("",)),
+    "match: empty sides": Case(
+        "match", {"claims": ["a"], "references": []}, ("",)
+    ),
+    "match: nothing": Case(
+        "match", {"claims": [], "references": ["x"]}, ("",)
+    ),
     "match: panel": Case(
         "match",
         {"claims": ["a", "b"], "references": ["x", "y", "z"]},
@@ -425,7 +562,9 @@ CASES: dict[str, Case] = {
     ),
     # verify
     "verify: picture": Case(
-        "verify", {"claims": ["a", "b"], "images": [RED]}, (_rows("rows", supported=[1, "0"]),)
+        "verify",
+        {"claims": ["a", "b"], "images": [RED]},
+        (_rows("rows", supported=[1, "0"]),),
     ),
     "verify: reference": Case(
         "verify",
@@ -436,17 +575,29 @@ CASES: dict[str, Case] = {
     ),
     "verify: both, language": Case(
         "verify",
-        {"claims": ["a"], "images": [RED, BLUE], "reference": "R", "language": "Hindi"},
+        {
+            "claims": ["a"],
+            "images": [RED, BLUE],
+            "reference": "R",
+            "language": "Hindi",
+        },
         (_rows("rows", supported=[1.0]),),
     ),
     "verify: empty reference": Case(
-        "verify", {"claims": ["a"], "reference": ""}, (_rows("rows", supported=[False]),)
+        "verify",
+        {"claims": ["a"], "reference": ""},
+        (_rows("rows", supported=[False]),),
     ),
     "verify: left out": Case(
         "verify",
         {"claims": list("abc"), "reference": "R"},
         (
-            {"rows": [{"id": 2, "supported": True}, {"id": 0, "supported": False}]},
+            {
+                "rows": [
+                    {"id": 2, "supported": True},
+                    {"id": 0, "supported": False},
+                ]
+            },
             {"rows": [{"id": 1, "supported": True}]},
         ),
     ),
@@ -490,7 +641,9 @@ CASES: dict[str, Case] = {
     ),
     "caption: empty": Case("caption", {"images": [RED]}, (" ", "A cat.")),
     "caption: no picture": Case("caption", {"images": []}, ("",)),
-    "caption: panel": Case("caption", {"images": [RED]}, ("A cat.", "A dog."), seats=2),
+    "caption: panel": Case(
+        "caption", {"images": [RED]}, ("A cat.", "A dog."), seats=2
+    ),
     "caption again": Case(
         "caption_again",
         {"images": [RED], "earlier": "A <long> text.", "words": (1, 2)},
@@ -498,21 +651,34 @@ CASES: dict[str, Case] = {
     ),
     # review
     "review": Case(
-        "review", {"images": [RED], "kinds": KINDS}, ({"reviews": [FAIR, f" {UNFAIR}"]},)
+        "review",
+        {"images": [RED], "kinds": KINDS},
+        ({"reviews": [FAIR, f" {UNFAIR}"]},),
     ),
     "review: all": Case(
         "review",
-        {"images": [RED, BLUE], "kinds": KINDS, "language": "Japanese", "n_words": 60},
+        {
+            "images": [RED, BLUE],
+            "kinds": KINDS,
+            "language": "Japanese",
+            "n_words": 60,
+        },
         ({"reviews": [FAIR, UNFAIR]},),
         temperature=1.0,
         replicate=1,
     ),
-    "review: no picture": Case("review", {"images": [], "kinds": KINDS}, ("",)),
+    "review: no picture": Case(
+        "review", {"images": [], "kinds": KINDS}, ("",)
+    ),
     # ratings
     "rate_sequence: pictures": Case(
-        "rate_sequence", {"frames": SEEN, "context": "Old.", "anchors": True}, (RATED,)
+        "rate_sequence",
+        {"frames": SEEN, "context": "Old.", "anchors": True},
+        (RATED,),
     ),
-    "rate_sequence: words": Case("rate_sequence", {"frames": TOLD}, ({"score": "7"},)),
+    "rate_sequence: words": Case(
+        "rate_sequence", {"frames": TOLD}, ({"score": "7"},)
+    ),
     "rate_sequence: replicate": Case(
         "rate_sequence",
         {"frames": TOLD, "context": "Old."},
@@ -520,7 +686,9 @@ CASES: dict[str, Case] = {
         replicate=2,
         temperature=0.7,
     ),
-    "rate_sequence: mixed": Case("rate_sequence", {"frames": [SEEN[0], TOLD[0]]}, (RATED,)),
+    "rate_sequence: mixed": Case(
+        "rate_sequence", {"frames": [SEEN[0], TOLD[0]]}, (RATED,)
+    ),
     "rate_sequence: no words": Case(
         "rate_sequence", {"frames": [TOLD[0], ("JudgedFrame",)]}, (RATED,)
     ),
@@ -533,18 +701,31 @@ CASES: dict[str, Case] = {
         seats=2,
     ),
     "rate_transition: pictures": Case(
-        "rate_transition", {"first": SEEN[0], "second": SEEN[1], "context": "Old."}, (RATED,)
+        "rate_transition",
+        {"first": SEEN[0], "second": SEEN[1], "context": "Old."},
+        (RATED,),
     ),
     "rate_transition: words": Case(
-        "rate_transition", {"first": TOLD[0], "second": TOLD[1]}, (RATED,), replicate=1
+        "rate_transition",
+        {"first": TOLD[0], "second": TOLD[1]},
+        (RATED,),
+        replicate=1,
     ),
     "rate_transition: breaks": Case(
         "rate_transition",
         {"first": TOLD[0], "second": TOLD[1]},
-        ({"reason": "x", "score": 2, "breaks": ["people", "place", "people"]},),
+        (
+            {
+                "reason": "x",
+                "score": 2,
+                "breaks": ["people", "place", "people"],
+            },
+        ),
     ),
     "rate_transition: no words": Case(
-        "rate_transition", {"first": TOLD[0], "second": ("JudgedFrame",)}, (RATED,)
+        "rate_transition",
+        {"first": TOLD[0], "second": ("JudgedFrame",)},
+        (RATED,),
     ),
     "rate_transition: panel": Case(
         "rate_transition",
@@ -559,7 +740,11 @@ CASES: dict[str, Case] = {
         ({"ranks": ["2", 1.0]},),
     ),
     "rank: words": Case(
-        "rank", {"texts": ["a", "b", "c"]}, ({"ranks": [2, 3, 1]},), replicate=1, temperature=0.5
+        "rank",
+        {"texts": ["a", "b", "c"]},
+        ({"ranks": [2, 3, 1]},),
+        replicate=1,
+        temperature=0.5,
     ),
     "rank: one text": Case("rank", {"texts": ["a"]}, ("",)),
     "rank: panel": Case(
@@ -571,10 +756,16 @@ CASES: dict[str, Case] = {
     ),
     # perplexity
     "perplexity": Case(
-        "perplexity", {"texts": ["one", "two", "one"], "prompt": "Say.", "images": [RED]}, ("",)
+        "perplexity",
+        {"texts": ["one", "two", "one"], "prompt": "Say.", "images": [RED]},
+        ("",),
     ),
-    "perplexity: words": Case("perplexity", {"texts": ["one"], "prompt": "Say."}, ("",)),
-    "perplexity: panel": Case("perplexity", {"texts": ["one"], "prompt": "Say."}, ("",), seats=2),
+    "perplexity: words": Case(
+        "perplexity", {"texts": ["one"], "prompt": "Say."}, ("",)
+    ),
+    "perplexity: panel": Case(
+        "perplexity", {"texts": ["one"], "prompt": "Say."}, ("",), seats=2
+    ),
     # classify
     "classify: pictures": Case(
         "classify",
@@ -598,11 +789,20 @@ CASES: dict[str, Case] = {
     "classify: empty text": Case(
         "classify", {"categories": TREES, "text": ""}, ({"categories": []},)
     ),
-    "classify: nothing to sort": Case("classify", {"categories": TREES}, ("",)),
-    "classify: both": Case("classify", {"categories": TREES, "images": [RED], "text": "A."}, ("",)),
-    "classify: no categories": Case("classify", {"categories": {}, "text": "A."}, ("",)),
+    "classify: nothing to sort": Case(
+        "classify", {"categories": TREES}, ("",)
+    ),
+    "classify: both": Case(
+        "classify", {"categories": TREES, "images": [RED], "text": "A."}, ("",)
+    ),
+    "classify: no categories": Case(
+        "classify", {"categories": {}, "text": "A."}, ("",)
+    ),
     "classify: panel": Case(
-        "classify", {"categories": TREES, "text": "A."}, ({"categories": []},), seats=2
+        "classify",
+        {"categories": TREES, "text": "A."},
+        ({"categories": []},),
+        seats=2,
     ),
     # translate
     "translate": Case(
@@ -628,7 +828,9 @@ CASES: dict[str, Case] = {
         temperature=0.1,
     ),
     "translate: empty": Case(
-        "translate", {"text": "", "source": "a", "target": "b"}, ({"clauses": []},)
+        "translate",
+        {"text": "", "source": "a", "target": "b"},
+        ({"clauses": []},),
     ),
     # assess
     "assess: references": Case(
@@ -672,15 +874,25 @@ CASES: dict[str, Case] = {
     ),
     "assess: too high": Case(
         "assess",
-        {"candidate": "A cat.", "aspects": ("mistakes", "overall"), "references": ["A cat."]},
+        {
+            "candidate": "A cat.",
+            "aspects": ("mistakes", "overall"),
+            "references": ["A cat."],
+        },
         ({"reason": "r", "mistakes": 6, "overall": "x"}, {"mistakes": 5}),
     ),
-    "assess: no evidence": Case("assess", {"candidate": "A.", "aspects": ("overall",)}, ("",)),
+    "assess: no evidence": Case(
+        "assess", {"candidate": "A.", "aspects": ("overall",)}, ("",)
+    ),
     "assess: no aspect": Case(
-        "assess", {"candidate": "A.", "aspects": (), "references": ["A."]}, ("",)
+        "assess",
+        {"candidate": "A.", "aspects": (), "references": ["A."]},
+        ("",),
     ),
     "assess: unknown aspect": Case(
-        "assess", {"candidate": "A.", "aspects": ("style",), "references": ["A."]}, ("",)
+        "assess",
+        {"candidate": "A.", "aspects": ("style",), "references": ["A."]},
+        ("",),
     ),
     "assess: panel": Case(
         "assess",
@@ -707,12 +919,18 @@ CASES: dict[str, Case] = {
     ),
     "grade: samples, references": Case(
         "grade",
-        {"candidate": "A cat.", "images": [RED, BLUE], "references": ["A cat."]},
+        {
+            "candidate": "A cat.",
+            "images": [RED, BLUE],
+            "references": ["A cat."],
+        },
         (drawn("9", "8", "0", "9", "x"),),
         replicate=1,
         temperature=0.4,
     ),
-    "grade: no picture": Case("grade", {"candidate": "A.", "images": []}, ("",)),
+    "grade: no picture": Case(
+        "grade", {"candidate": "A.", "images": []}, ("",)
+    ),
     "grade: panel": Case(
         "grade",
         {"candidate": "A.", "images": [RED], "references": ["B."]},
@@ -749,7 +967,13 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
             {"matches": [{"id": 1, "reference": 0}]},
             {"matches": [{"id": 0, "reference": "the first"}]},
             {"matches": [{"id": 0, "reference": True}]},
-            {"matches": [{"id": 0, "reference": 0}, {"id": 0, "reference": None}, "x"]},
+            {
+                "matches": [
+                    {"id": 0, "reference": 0},
+                    {"id": 0, "reference": None},
+                    "x",
+                ]
+            },
             {"matches": 3},
             [5],
         ),
@@ -757,7 +981,13 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
     "verify": (
         CASES["verify: picture"],
         (
-            {"rows": [{"id": 0, "supported": True}, {"id": 0, "supported": False}, {"id": 9}]},
+            {
+                "rows": [
+                    {"id": 0, "supported": True},
+                    {"id": 0, "supported": False},
+                    {"id": 9},
+                ]
+            },
             {"rows": [{"id": 5, "supported": True}]},
             {"rows": [{"id": 0, "supported": "yes"}]},
             {"rows": [{"id": 0, "supported": 2}]},
@@ -791,7 +1021,11 @@ _BAD: dict[str, tuple[Case, tuple[Any, ...]]] = {
     ),
     "rate_transition": (
         CASES["rate_transition: words"],
-        ({"score": 0}, {"score": 1, "breaks": ["mood"]}, {"score": 1, "breaks": "place"}),
+        (
+            {"score": 0},
+            {"score": 1, "breaks": ["mood"]},
+            {"score": 1, "breaks": "place"},
+        ),
     ),
     "rank": (
         CASES["rank: words"],
@@ -843,4 +1077,6 @@ for _name, (_case, _answers) in _BAD.items():
         CASES[f"{_name}: bad {_number}"] = Case(
             **{**_case.__dict__, "says": (_bad, *_case.says)},
         )
-        CASES[f"{_name}: bad {_number} twice"] = Case(**{**_case.__dict__, "says": (_bad, _bad)})
+        CASES[f"{_name}: bad {_number} twice"] = Case(
+            **{**_case.__dict__, "says": (_bad, _bad)}
+        )

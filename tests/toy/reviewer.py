@@ -10,7 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.backends import Answer, Backend, Capabilities, Image, Request, Sample, Surprisal
+from beholder.backends import (
+    Answer,
+    Backend,
+    Capabilities,
+    Image,
+    Request,
+    Sample,
+    Surprisal,
+)
 
 _QUALITY = re.compile(r"quality (-?[0-9]+(?:\.[0-9]+)?)")
 MALFORMED = (
@@ -54,7 +62,9 @@ class Reviewer(Backend):
         self._log = log
         self._images = images
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         return Capabilities(self._model, 0, "schema", self._images)
 
     async def chat(self, request: Request) -> Answer:
@@ -62,25 +72,35 @@ class Reviewer(Backend):
         text = request.messages[1].text
         if '"reviews"' in text:
             said = self._write(request)
-        elif self._model == "malformed" or (self._model == "mended" and len(request.messages) < 4):
+        elif self._model == "malformed" or (
+            self._model == "mended" and len(request.messages) < 4
+        ):
             said = MALFORMED[int(request.digest[:8], 16) % len(MALFORMED)]
         else:
             said = json.dumps({"ranks": self._ranks(request, text)})
         return Answer((Sample(said, "stop"),), self._model)
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
         found = []
         for text in texts:
             self._note(f"{text}{prompt}{len(images)}")
-            quality = [float(q) for q in _QUALITY.findall(text)] or [len(text) % 7]
+            quality = [float(q) for q in _QUALITY.findall(text)] or [
+                len(text) % 7
+            ]
             blind = 0.0 if images else _noise(text, 1.5)
             per_token = 3.0 - 0.2 * (quality[0] + blind)
             if self._model == "flat":
                 per_token = 1.0
             n_tokens = max(1, len(text) // 4)
-            found.append(Surprisal(max(0.01, per_token) * n_tokens, n_tokens, len(text)))
+            found.append(
+                Surprisal(max(0.01, per_token) * n_tokens, n_tokens, len(text))
+            )
         return found
 
     def _ranks(self, request: Request, text: str) -> list[int]:
@@ -88,13 +108,18 @@ class Reviewer(Backend):
         noise = self._noise["Japanese" in text]
         rng = np.random.default_rng(int(request.digest[:15], 16))
         seen = (
-            quality + noise * rng.normal(size=len(quality)) - self._bias * np.arange(len(quality))
+            quality
+            + noise * rng.normal(size=len(quality))
+            - self._bias * np.arange(len(quality))
         )
         return [int(rank) + 1 for rank in np.argsort(np.argsort(-seen))]
 
     def _write(self, request: Request) -> str:
         mark = request.images[0].digest[:6]
-        texts = [f"Review {kind} of {mark}, quality {5 - kind}." for kind in range(5)]
+        texts = [
+            f"Review {kind} of {mark}, quality {5 - kind}."
+            for kind in range(5)
+        ]
         return json.dumps({"reviews": texts})
 
     def _note(self, line: str) -> None:
@@ -106,11 +131,18 @@ class Reviewer(Backend):
 
 def _noise(text: str, scale: float) -> float:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return float(scale * np.random.default_rng(int.from_bytes(digest[:8], "big")).normal())
+    return float(
+        scale
+        * np.random.default_rng(int.from_bytes(digest[:8], "big")).normal()
+    )
 
 
 def write_reviews(
-    path: Path, n: int = 8, *, noise: float = 0.7, languages: Sequence[str] = ("en",)
+    path: Path,
+    n: int = 8,
+    *,
+    noise: float = 0.7,
+    languages: Sequence[str] = ("en",),
 ) -> list[dict[str, object]]:
     """Write sets of five texts with ranks of three people, and pictures; gives the rows."""
     from PIL import Image as PILImage
@@ -122,11 +154,18 @@ def write_reviews(
     for number in range(n):
         picture = folder / f"{number:03d}.png"
         pixels = rng.integers(0, 256, (4, 5, 3), np.uint8)
-        PILImage.fromarray(pixels).resize((50, 40), PILImage.Resampling.NEAREST).save(picture)
+        PILImage.fromarray(pixels).resize(
+            (50, 40), PILImage.Resampling.NEAREST
+        ).save(picture)
         for language in languages:
             quality = rng.normal(size=5)
             people = {
-                name: (np.argsort(np.argsort(-(quality + noise * rng.normal(size=5)))) + 1).tolist()
+                name: (
+                    np.argsort(
+                        np.argsort(-(quality + noise * rng.normal(size=5)))
+                    )
+                    + 1
+                ).tolist()
                 for name in ("anna", "ben", "cleo")
             }
             rows.append(
@@ -136,11 +175,14 @@ def write_reviews(
                     "language": language,
                     "category": ("Animals", "Plants", "Places")[number % 3],
                     "texts": [
-                        f"Text {i} of {number}, quality {q:.4f}." for i, q in enumerate(quality)
+                        f"Text {i} of {number}, quality {q:.4f}."
+                        for i, q in enumerate(quality)
                     ],
                     "ranks": people,
                     "prompt_ranks": [1, 2, 3, 4, 5],
                 }
             )
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     return rows

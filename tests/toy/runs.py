@@ -37,9 +37,17 @@ def write_run(
             for position, outcome in enumerate(found):
                 if outcome is not None:
                     store.put(name, position, outcome)
-            scores = [outcome for outcome in found if isinstance(outcome, ItemScore)]
-            failures = [outcome for outcome in found if isinstance(outcome, ItemFailure)]
-            names = list(dict.fromkeys(key for score in scores for key in score.values))
+            scores = [
+                outcome for outcome in found if isinstance(outcome, ItemScore)
+            ]
+            failures = [
+                outcome
+                for outcome in found
+                if isinstance(outcome, ItemFailure)
+            ]
+            names = list(
+                dict.fromkeys(key for score in scores for key in score.values)
+            )
             metrics.append(
                 {
                     "name": name,
@@ -62,7 +70,11 @@ def write_run(
                     "cautions": [],
                     "values": {
                         key: _estimate(
-                            [score.values[key] for score in scores if key in score.values]
+                            [
+                                score.values[key]
+                                for score in scores
+                                if key in score.values
+                            ]
                         )
                         for key in names
                     },
@@ -72,7 +84,12 @@ def write_run(
         "format": 1,
         "status": status,
         "versions": {"beholder": "1"},
-        "data": {"source": source, "sha256": digest, "n_items": n_items, "n_bad_rows": 0},
+        "data": {
+            "source": source,
+            "sha256": digest,
+            "n_items": n_items,
+            "n_bad_rows": 0,
+        },
         "settings": {"limit": None},
         "metrics": metrics,
         "summary": summary if status == "complete" else [],
@@ -93,7 +110,9 @@ def _estimate(values: list[float]) -> dict[str, Any]:
     }
 
 
-def sentence_score(item: Item, value: float, *, reference_index: int = 0) -> ItemScore:
+def sentence_score(
+    item: Item, value: float, *, reference_index: int = 0
+) -> ItemScore:
     """An alignment of the thirds of two texts, told in reverse order."""
     verdicts = ("out_of_order", "match", "unmatched")
     texts: dict[Side, str] = {
@@ -117,9 +136,14 @@ def sentence_score(item: Item, value: float, *, reference_index: int = 0) -> Ite
         {
             "view": "alignment",
             "reference_index": reference_index,
-            "similarity": np.array([[0.1, 0.2, 0.9], [0.3, 0.6, 0.1], [0.3, 0.2, 0.0]]),
+            "similarity": np.array(
+                [[0.1, 0.2, 0.9], [0.3, 0.6, 0.1], [0.3, 0.2, 0.0]]
+            ),
             "windows": {"precision": windows, "recall": windows},
-            "matches": {"precision": np.array([2, 1, 0]), "recall": np.array([2, 1, 0])},
+            "matches": {
+                "precision": np.array([2, 1, 0]),
+                "recall": np.array([2, 1, 0]),
+            },
         },
     )
 
@@ -136,7 +160,9 @@ def lemons(n_items: int = 6) -> list[Item]:
         Item(
             id=f"table-{position}",
             candidate=f"Lemons lie in a bowl. A cat sleeps. It is day number {position}.",
-            references=("A cat sleeps beside a bowl. The bowl holds lemons. The sun shines.",),
+            references=(
+                "A cat sleeps beside a bowl. The bowl holds lemons. The sun shines.",
+            ),
             images=(f"{position}.jpg",),
             group={"system": "ab"[position % 2]},
         )
@@ -147,5 +173,8 @@ def lemons(n_items: int = 6) -> list[Item]:
 def lemon_run(folder: Path, n_items: int = 6) -> Path:
     """A complete run of one metric with alignments; scores rise with the position."""
     items = lemons(n_items)
-    scores = [sentence_score(item, (i + 1) / (n_items + 1)) for i, item in enumerate(items)]
+    scores = [
+        sentence_score(item, (i + 1) / (n_items + 1))
+        for i, item in enumerate(items)
+    ]
     return write_run(folder, items, {"vcs": scores})

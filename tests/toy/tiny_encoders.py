@@ -30,14 +30,24 @@ DEVIATION = np.array([0.26862954, 0.26130258, 0.27577711])
 
 def _tokenizer(begin: str, end: str, max_length: int) -> Any:
     import transformers
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from tokenizers import (
+        Tokenizer,
+        models,
+        normalizers,
+        pre_tokenizers,
+        processors,
+        trainers,
+    )
 
     raw = Tokenizer(models.BPE(unk_token="[UNK]"))
     raw.normalizer = normalizers.Lowercase()
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
     special = [begin, end, "[PAD]", "[UNK]"]
     raw.train_from_iterator(
-        CORPUS, trainers.BpeTrainer(vocab_size=120, special_tokens=special, show_progress=False)
+        CORPUS,
+        trainers.BpeTrainer(
+            vocab_size=120, special_tokens=special, show_progress=False
+        ),
     )
     raw.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}", special_tokens=[(begin, 0), (end, 1)]
@@ -58,11 +68,17 @@ def _randomise(model: Any, seed: int) -> None:
     import torch
 
     generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():  # far from the tame start of training, so that every part matters
+    with (
+        torch.no_grad()
+    ):  # far from the tame start of training, so that every part matters
         for name, parameter in model.named_parameters():
             drawn = torch.randn(parameter.shape, generator=generator)
             norm = "norm" in name.lower() and name.endswith("weight")
-            parameter.copy_(1 + 0.2 * drawn if norm else drawn * (0.1 if drawn.ndim < 2 else 0.5))
+            parameter.copy_(
+                1 + 0.2 * drawn
+                if norm
+                else drawn * (0.1 if drawn.ndim < 2 else 0.5)
+            )
 
 
 def make_clip(folder: Path, *, max_tokens: int = 16) -> Path:
@@ -92,9 +108,9 @@ def make_clip(folder: Path, *, max_tokens: int = 16) -> Path:
     model = transformers.CLIPModel(config)
     _randomise(model, 0)
     model.save_pretrained(folder)
-    transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size=32).save_pretrained(
-        folder
-    )
+    transformers.CLIPImageProcessor(
+        size={"shortest_edge": 32}, crop_size=32
+    ).save_pretrained(folder)
     return folder
 
 
@@ -124,14 +140,19 @@ def weights(folder: Path) -> Weights:
     from safetensors.numpy import load_file
 
     tensors = load_file(folder / "model.safetensors")
-    return {name: np.asarray(array, dtype=np.float64) for name, array in tensors.items()}
+    return {
+        name: np.asarray(array, dtype=np.float64)
+        for name, array in tensors.items()
+    }
 
 
 def token_ids(folder: Path, text: str, limit: int) -> list[int]:
     """Ids of a text; of one that is too long the beginning and the end marker."""
     from tokenizers import Tokenizer
 
-    ids: list[int] = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text).ids
+    ids: list[int] = (
+        Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text).ids
+    )
     return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
 
 
@@ -142,7 +163,9 @@ def clip_text(folder: Path, text: str, limit: int = 16) -> Array:
     x = x + w["text_model.embeddings.position_embedding.weight"][: len(ids)]
     x = _clip_layers(w, "text_model", x, causal=True)
     x = _norm(w, "text_model.final_layer_norm", x, 1e-5)
-    return _unit(w["text_projection.weight"] @ x[-1])  # the end marker stands last
+    return _unit(
+        w["text_projection.weight"] @ x[-1]
+    )  # the end marker stands last
 
 
 def clip_picture(folder: Path, pixels: npt.NDArray[np.uint8]) -> Array:
@@ -168,15 +191,31 @@ def bert_layer(folder: Path, text: str, layer: int, limit: int = 24) -> Array:
     w, ids = weights(folder), token_ids(folder, text, limit)
     x = w["embeddings.word_embeddings.weight"][ids]
     x = x + w["embeddings.position_embeddings.weight"][: len(ids)]
-    x = _norm(w, "embeddings.LayerNorm", x + w["embeddings.token_type_embeddings.weight"][0], 1e-12)
+    x = _norm(
+        w,
+        "embeddings.LayerNorm",
+        x + w["embeddings.token_type_embeddings.weight"][0],
+        1e-12,
+    )
     for index in range(layer):
         at = f"encoder.layer.{index}"
-        names = [f"{at}.attention.self.{name}" for name in ("query", "key", "value")]
-        mixed = _linear(w, f"{at}.attention.output.dense", _attention(w, names, x, causal=False))
+        names = [
+            f"{at}.attention.self.{name}" for name in ("query", "key", "value")
+        ]
+        mixed = _linear(
+            w,
+            f"{at}.attention.output.dense",
+            _attention(w, names, x, causal=False),
+        )
         x = _norm(w, f"{at}.attention.output.LayerNorm", x + mixed, 1e-12)
         inner = _linear(w, f"{at}.intermediate.dense", x)
         inner = inner * 0.5 * (1 + erf(inner / np.sqrt(2)))
-        x = _norm(w, f"{at}.output.LayerNorm", x + _linear(w, f"{at}.output.dense", inner), 1e-12)
+        x = _norm(
+            w,
+            f"{at}.output.LayerNorm",
+            x + _linear(w, f"{at}.output.dense", inner),
+            1e-12,
+        )
     return np.stack([_unit(row) for row in x])
 
 
@@ -187,13 +226,17 @@ def _clip_layers(w: Weights, part: str, x: Array, *, causal: bool) -> Array:
         before = _norm(w, f"{at}.layer_norm1", x, 1e-5)
         mixed = _attention(w, names, before, causal=causal)
         x = x + _linear(w, f"{at}.self_attn.out_proj", mixed)
-        inner = _linear(w, f"{at}.mlp.fc1", _norm(w, f"{at}.layer_norm2", x, 1e-5))
+        inner = _linear(
+            w, f"{at}.mlp.fc1", _norm(w, f"{at}.layer_norm2", x, 1e-5)
+        )
         inner = inner / (1 + np.exp(-1.702 * inner))
         x = x + _linear(w, f"{at}.mlp.fc2", inner)
     return x
 
 
-def _attention(w: Weights, names: Sequence[str], x: Array, *, causal: bool) -> Array:
+def _attention(
+    w: Weights, names: Sequence[str], x: Array, *, causal: bool
+) -> Array:
     q, k, v = (_linear(w, name, x) for name in names)
     size = q.shape[1] // HEADS
     heads = []
@@ -214,7 +257,9 @@ def _linear(w: Weights, name: str, x: Array) -> Array:
 def _norm(w: Weights, name: str, x: Array, eps: float) -> Array:
     centred = x - x.mean(axis=1, keepdims=True)
     spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps)
-    return np.asarray(centred / spread * w[f"{name}.weight"] + w[f"{name}.bias"])
+    return np.asarray(
+        centred / spread * w[f"{name}.weight"] + w[f"{name}.bias"]
+    )
 
 
 def _unit(row: Array) -> Array:

@@ -69,7 +69,9 @@ def save_llama(folder: Path, *, template: str | None = TEMPLATE) -> str:
         tokenizer.chat_template = template
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
-    transformers.LlamaForCausalLM(text_config(tokenizer)).save_pretrained(folder)
+    transformers.LlamaForCausalLM(text_config(tokenizer)).save_pretrained(
+        folder
+    )
     return str(folder)
 
 
@@ -129,7 +131,9 @@ def save_llava(folder: Path) -> str:
     )
     torch.manual_seed(1)
     model = transformers.LlavaForConditionalGeneration(config)
-    with torch.no_grad():  # the projector starts near zero: make pictures matter
+    with (
+        torch.no_grad()
+    ):  # the projector starts near zero: make pictures matter
         for parameter in model.model.multi_modal_projector.parameters():
             parameter.normal_(std=0.5)
     model.save_pretrained(folder)
@@ -154,7 +158,9 @@ def save_qwen2_vl(folder: Path) -> Any:
     """
     import torch
     import transformers
-    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import (
+        Qwen2VLImageProcessorPil,
+    )
 
     start, pad, end = QWEN_IMAGE
     tokenizer = transformers.PreTrainedTokenizerFast(
@@ -162,15 +168,42 @@ def save_qwen2_vl(folder: Path) -> Any:
         bos_token="<s>",
         eos_token="<end>",
         pad_token="<pad>",
-        extra_special_tokens={"image_token": pad, "video_token": "<v>", "s": start, "e": end},
+        extra_special_tokens={
+            "image_token": pad,
+            "video_token": "<v>",
+            "s": start,
+            "e": end,
+        },
     )
     text = text_config(tokenizer).to_dict()
-    known = ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"]
-    known += ["num_key_value_heads", "max_position_embeddings", "vocab_size", "initializer_range"]
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
+    known = [
+        "hidden_size",
+        "intermediate_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+    ]
+    known += [
+        "num_key_value_heads",
+        "max_position_embeddings",
+        "vocab_size",
+        "initializer_range",
+    ]
+    rope = {
+        "rope_type": "default",
+        "rope_theta": 10000.0,
+        "mrope_section": [1, 1, 2],
+    }
     config = transformers.Qwen2VLConfig(
-        text_config={**{name: text[name] for name in known}, "rope_parameters": rope},
-        vision_config={"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
+        text_config={
+            **{name: text[name] for name in known},
+            "rope_parameters": rope,
+        },
+        vision_config={
+            "depth": 2,
+            "embed_dim": 16,
+            "hidden_size": 32,
+            "num_heads": 2,
+        },
         image_token_id=tokenizer.convert_tokens_to_ids(pad),
         video_token_id=tokenizer.convert_tokens_to_ids("<v>"),
         vision_start_token_id=tokenizer.convert_tokens_to_ids(start),
@@ -178,7 +211,9 @@ def save_qwen2_vl(folder: Path) -> Any:
         eos_token_id=tokenizer.eos_token_id,
     )
     torch.manual_seed(2)
-    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(
+        folder
+    )
     tokenizer.save_pretrained(folder)
 
     class Processor(transformers.Qwen2VLProcessor):  # type: ignore[misc]
@@ -188,7 +223,9 @@ def save_qwen2_vl(folder: Path) -> Any:
         def get_attributes(cls) -> list[str]:
             return ["image_processor", "tokenizer"]
 
-        def __init__(self, image_processor: Any, tokenizer: Any, chat_template: str) -> None:
+        def __init__(
+            self, image_processor: Any, tokenizer: Any, chat_template: str
+        ) -> None:
             self.image_token, self.video_token = pad, "<v>"
             self.image_token_id = tokenizer.convert_tokens_to_ids(pad)
             self.video_token_id = tokenizer.convert_tokens_to_ids("<v>")
@@ -207,7 +244,9 @@ def save_idefics3(folder: Path) -> str:
     """An Idefics3: pictures are cut into tiles, each of them some tokens."""
     import torch
     import transformers
-    from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+    from transformers.models.idefics3.image_processing_pil_idefics3 import (
+        Idefics3ImageProcessorPil,
+    )
 
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=_raw_tokenizer(),
@@ -245,19 +284,25 @@ def save_idefics3(folder: Path) -> str:
     return str(folder)
 
 
-def picture(colour: tuple[int, int, int], size: tuple[int, int] = (20, 16)) -> Image:
+def picture(
+    colour: tuple[int, int, int], size: tuple[int, int] = (20, 16)
+) -> Image:
     """A picture of one colour."""
     data = io.BytesIO()
     PILImage.new("RGB", size, colour).save(data, "PNG")
     return Image(data.getvalue(), "image/png")
 
 
-def loss_by_hand(model: Any, ids: list[int], n_prompt: int, **more: Any) -> float:
+def loss_by_hand(
+    model: Any, ids: list[int], n_prompt: int, **more: Any
+) -> float:
     """One unbatched forward pass; sum of -log p over the tokens after the prompt."""
     import torch
 
     with torch.no_grad():
-        logits = model(input_ids=torch.tensor([ids]), **more).logits[0].double()
+        logits = (
+            model(input_ids=torch.tensor([ids]), **more).logits[0].double()
+        )
     total = 0.0
     for place in range(n_prompt, len(ids)):
         row = logits[place - 1]
@@ -266,7 +311,13 @@ def loss_by_hand(model: Any, ids: list[int], n_prompt: int, **more: Any) -> floa
 
 
 def _raw_tokenizer() -> Any:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import (
+        Tokenizer,
+        decoders,
+        models,
+        pre_tokenizers,
+        trainers,
+    )
 
     raw = Tokenizer(models.BPE(unk_token="<unk>"))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -274,7 +325,10 @@ def _raw_tokenizer() -> Any:
     special = ["<unk>", "<s>", "<end>", "<pad>", "<image>"]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+        vocab_size=400,
+        special_tokens=special,
+        initial_alphabet=alphabet,
+        show_progress=False,
     )
     raw.train_from_iterator(CORPUS, trainer)
     return raw

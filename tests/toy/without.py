@@ -16,9 +16,14 @@ PLOTS = (
 """Where figures are drawn."""
 
 
-def without(monkeypatch: pytest.MonkeyPatch, package: str, *users: str) -> None:
+def without(
+    monkeypatch: pytest.MonkeyPatch, package: str, *users: str
+) -> None:
     """Hide a package until the end of the test, and forget those of our packages that use it."""
     for name in list(sys.modules):
-        if any(name == each or name.startswith(f"{each}.") for each in (package, *users)):
+        if any(
+            name == each or name.startswith(f"{each}.")
+            for each in (package, *users)
+        ):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

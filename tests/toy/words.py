@@ -14,8 +14,12 @@ NAMES = ("qa", "qb", "qc", "qd")
 def reading(words: str, weights: Sequence[float] | None = None) -> Reading:
     """A text of these words; each weighs 1 where no weights are told."""
     found = tuple(words.split())
-    rows = np.eye(len(NAMES), dtype=np.float32)[[NAMES.index(word) for word in found]]
+    rows = np.eye(len(NAMES), dtype=np.float32)[
+        [NAMES.index(word) for word in found]
+    ]
     whole = rows.sum(axis=0) if found else np.zeros(len(NAMES))
     length = float(np.linalg.norm(whole)) or 1.0
     weights = [1.0] * len(found) if weights is None else weights
-    return Reading(found, np.array(weights), rows.reshape(-1, len(NAMES)), whole / length)
+    return Reading(
+        found, np.array(weights), rows.reshape(-1, len(NAMES)), whole / length
+    )

@@ -23,18 +23,26 @@ N_PHOTOS = 48
 N_SORTED = 420
 """Rows that a study is drawn from; their pictures are those of the collection again."""
 MARK = {"kind": "attribute", "severity": "major"}
-_CUES = ("A boat lies at a pier.", "Two people walk to it.", "They sail out under a grey sky.")
+_CUES = (
+    "A boat lies at a pier.",
+    "Two people walk to it.",
+    "They sail out under a grey sky.",
+)
 
 
 def make_world(folder: Path, run: Callable[[str], object]) -> None:
     """Write the files; ``run`` takes the arguments of a command and makes what only one makes."""
     sample = files("beholder.samples") / "descriptions.jsonl"
     (folder / "descriptions.jsonl").write_bytes(sample.read_bytes())
-    (folder / "alts.csv").write_text("image,alt\na.jpg,A red door in a wall of old stone\n")
+    (folder / "alts.csv").write_text(
+        "image,alt\na.jpg,A red door in a wall of old stone\n"
+    )
     (folder / "site").mkdir()
     page = '<html lang="en"><img src="a.jpg" alt="A red door in a wall of old stone"></html>'
     (folder / "site" / "index.html").write_text(page)
-    rows = [json.loads(line) for line in sample.read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in sample.read_text("utf-8").splitlines()
+    ]
     items(folder).rename(folder / "data.jsonl")
     _judged(folder, rows)
     _own_forms(folder)
@@ -46,7 +54,10 @@ def make_world(folder: Path, run: Callable[[str], object]) -> None:
     for row in (reviews := write_reviews(folder / "reviews.jsonl")):
         row["references"] = ["Text 1 of 1, quality 1."]
     write_rows(folder / "reviews.jsonl", reviews)
-    write_rows(folder / "texts.jsonl", [{**row, "video": row["images"][0]} for row in rows])
+    write_rows(
+        folder / "texts.jsonl",
+        [{**row, "video": row["images"][0]} for row in rows],
+    )
     _checks(folder)
     _runs(run)
     _study(folder, run)
@@ -105,21 +116,34 @@ def _judged(folder: Path, rows: list[Row]) -> None:
 
 def _own_forms(folder: Path) -> None:
     """Files of other forms: columns of one's own, COCO, subtitles."""
-    lines = [f'"{said["north"]}","{said["reference"]}"' for said in DESCRIPTIONS.values()]
-    (folder / "captions.csv").write_text("\n".join(["text,gt", *lines]), encoding="utf-8")
+    lines = [
+        f'"{said["north"]}","{said["reference"]}"'
+        for said in DESCRIPTIONS.values()
+    ]
+    (folder / "captions.csv").write_text(
+        "\n".join(["text,gt", *lines]), encoding="utf-8"
+    )
     write_rows(
         folder / "captions.jsonl",
         [
-            {"id": name, "candidate": said["south"], "references": [said["reference"]]}
+            {
+                "id": name,
+                "candidate": said["south"],
+                "references": [said["reference"]],
+            }
             for name, said in DESCRIPTIONS.items()
         ],
     )
     results = [
-        {"image_id": n, "caption": said["north"]} for n, said in enumerate(DESCRIPTIONS.values())
+        {"image_id": n, "caption": said["north"]}
+        for n, said in enumerate(DESCRIPTIONS.values())
     ]
     (folder / "results.json").write_text(json.dumps(results))
     coco = {
-        "images": [{"id": n, "file_name": f"{n}.jpg"} for n in range(len(DESCRIPTIONS))],
+        "images": [
+            {"id": n, "file_name": f"{n}.jpg"}
+            for n in range(len(DESCRIPTIONS))
+        ],
         "annotations": [
             {"id": n, "image_id": n, "caption": said["reference"]}
             for n, said in enumerate(DESCRIPTIONS.values())
@@ -127,8 +151,14 @@ def _own_forms(folder: Path) -> None:
     }
     (folder / "captions_val2014.json").write_text(json.dumps(coco))
     (folder / "described").mkdir()
-    for name, cues in (("film.en.vtt", _CUES), ("described/film.vtt", _CUES[:2])):
-        parts = [f"00:0{n}.000 --> 00:0{n + 1}.000\n{cue}\n" for n, cue in enumerate(cues)]
+    for name, cues in (
+        ("film.en.vtt", _CUES),
+        ("described/film.vtt", _CUES[:2]),
+    ):
+        parts = [
+            f"00:0{n}.000 --> 00:0{n + 1}.000\n{cue}\n"
+            for n, cue in enumerate(cues)
+        ]
         (folder / name).write_text("WEBVTT\n\n" + "\n".join(parts))
 
 
@@ -146,7 +176,9 @@ def _photos(folder: Path) -> None:
     again = folder / "all"
     again.mkdir()
     for n in range(N_SORTED):
-        (again / f"p{n:03d}.jpg").hardlink_to(folder / f"p{n % N_PHOTOS:03d}.jpg")
+        (again / f"p{n:03d}.jpg").hardlink_to(
+            folder / f"p{n % N_PHOTOS:03d}.jpg"
+        )
     categories = {"nature": "plants, water, sky", "trade": "markets, shops"}
     for place in (folder, folder.parent):
         (place / "categories.json").write_text(json.dumps(categories))
@@ -160,7 +192,10 @@ def _pages(folder: Path) -> None:
             "candidate": "A small sign." if n % 2 else "A picture.",
             "image": f"photos/p{n:03d}.jpg",
             "references": ["A small sign on plain ground."],
-            "context": {"caption": "Our town, 1928", "page_text": "Signs of the town."},
+            "context": {
+                "caption": "Our town, 1928",
+                "page_text": "Signs of the town.",
+            },
             "judgments": {"decision": "describe" if n % 3 else "empty"},
         }
         for n in range(6)
@@ -176,7 +211,9 @@ def _sequences(folder: Path) -> None:
     for name, (source, places) in chosen.items():
         frames = [f"p{n:03d}" for n in places]
         by_id.append({"id": name, "source": source, "frames": frames})
-        named = [{"id": frame, "image": f"photos/{frame}.jpg"} for frame in frames]
+        named = [
+            {"id": frame, "image": f"photos/{frame}.jpg"} for frame in frames
+        ]
         whole.append({"id": name, "source": source, "frames": named})
     for file in ("mine.jsonl", "all.jsonl"):
         write_rows(folder / file, by_id)
@@ -184,7 +221,10 @@ def _sequences(folder: Path) -> None:
 
 
 def _sorted(place: str) -> list[Row]:
-    ratings = [{"name": "nature", "rating": "High"}, {"name": "trade", "rating": "High"}]
+    ratings = [
+        {"name": "nature", "rating": "High"},
+        {"name": "trade", "rating": "High"},
+    ]
     return [
         {
             "id": f"p{n:03d}",
@@ -210,24 +250,44 @@ def _people_and_models(folder: Path) -> None:
                 "images": [row["image"]],
                 "candidate": said,
                 "references": row["references"],
-                "group": {"system": system, "language": "English", "category": "nature"},
+                "group": {
+                    "system": system,
+                    "language": "English",
+                    "category": "nature",
+                },
             }
             for row in rows[:3]
-            for system, said in (("a", "A small sign."), ("b", "A large sign on plain ground."))
+            for system, said in (
+                ("a", "A small sign."),
+                ("b", "A large sign on plain ground."),
+            )
         ],
     )
 
 
 def _checks(folder: Path) -> None:
     """Graphs and answers about presence that people gave."""
-    dog = {"head": "dog", "heads": ["dog"], "attributes": [], "attribute_sentence_idxs": {}}
+    dog = {
+        "head": "dog",
+        "heads": ["dog"],
+        "attributes": [],
+        "attribute_sentence_idxs": {},
+    }
     graph = {"entities": [{**dog, "text_spans": [[2, 5]]}], "relations": []}
     for name in ("graphs.jsonl", "annotated.jsonl"):
         write_rows(folder / name, [{"text": "A dog.", "graph": graph}])
-    asked = {"kind": "entity", "text": "dog", "target": "A dog.", "side": "candidate"}
+    asked = {
+        "kind": "entity",
+        "text": "dog",
+        "target": "A dog.",
+        "side": "candidate",
+    }
     write_rows(
         folder / "answers.jsonl",
-        [{**asked, "present": True}, {**asked, "target": "A cat.", "present": False}],
+        [
+            {**asked, "present": True},
+            {**asked, "target": "A cat.", "present": False},
+        ],
     )
 
 
@@ -236,14 +296,20 @@ def _runs(run: Callable[[str], object]) -> None:
     for name in ("first", "second", "model-a", "model-b"):
         run(f"score descriptions.jsonl -m vcs -m bleu -o runs/{name}")
     run("score data.jsonl -m posh -o runs/posh")
-    run("score photos/captions.jsonl -m dcscore(direction='both',verify='reference') -o runs/both")
+    run(
+        "score photos/captions.jsonl -m dcscore(direction='both',verify='reference') -o runs/both"
+    )
     for name in ("one-judge", "another-judge"):
-        run(f"narrate compare stories.jsonl --embedder handcrafted -o runs/{name}")
+        run(
+            f"narrate compare stories.jsonl --embedder handcrafted -o runs/{name}"
+        )
 
 
 def _study(folder: Path, run: Callable[[str], object]) -> None:
     """A study that an annotator has begun, and what somebody else said."""
-    run("annotate marks data.jsonl -o studies/marks --annotators anna,ben --prepare")
+    run(
+        "annotate marks data.jsonl -o studies/marks --annotators anna,ben --prepare"
+    )
     study = AnnotationStudy.open(folder / "studies/marks")
     for annotator in ("anna", "ben"):
         finish(study, annotator, "harbour-north", {"mistakes:2-6": MARK})
@@ -257,6 +323,15 @@ def _cache(folder: Path) -> None:
     file = AnswerFile(folder / "answers.sqlite")
     answer = Answer((Sample("5", "stop"),), "m-1", usage=Usage(1200, 0, 3))
     file.put_answer(
-        Record("digest", "presence", "presence.v1@x", "openai:m", "m-1", 0, answer, 0.5)
+        Record(
+            "digest",
+            "presence",
+            "presence.v1@x",
+            "openai:m",
+            "m-1",
+            0,
+            answer,
+            0.5,
+        )
     )
     file.close()

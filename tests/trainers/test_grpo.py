@@ -47,11 +47,21 @@ def _tokenizer() -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    names = ["<pad>", "<eos>", *dict.fromkeys(REFERENCE.split()), *OTHERS, "describe"]
-    words = models.WordLevel({name: n for n, name in enumerate(names)}, unk_token="<pad>")
+    names = [
+        "<pad>",
+        "<eos>",
+        *dict.fromkeys(REFERENCE.split()),
+        *OTHERS,
+        "describe",
+    ]
+    words = models.WordLevel(
+        {name: n for n, name in enumerate(names)}, unk_token="<pad>"
+    )
     fast = Tokenizer(words)
     fast.pre_tokenizer = pre_tokenizers.Whitespace()
-    return PreTrainedTokenizerFast(tokenizer_object=fast, pad_token="<pad>", eos_token="<eos>")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=fast, pad_token="<pad>", eos_token="<eos>"
+    )
 
 
 def _model(tokenizer: Any) -> Any:
@@ -72,7 +82,9 @@ def _model(tokenizer: Any) -> Any:
     return GPT2LMHeadModel(config)
 
 
-def test_the_reward_rises_over_thirty_steps(rouge: Reward, tmp_path: Path) -> None:
+def test_the_reward_rises_over_thirty_steps(
+    rouge: Reward, tmp_path: Path
+) -> None:
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
@@ -103,7 +115,10 @@ def test_the_reward_rises_over_thirty_steps(rouge: Reward, tmp_path: Path) -> No
     trainer.train()
     steps = [line for line in trainer.state.log_history if "reward" in line]
     assert len(steps) == STEPS
-    first, last = (fmean(line["reward"] for line in part) for part in (steps[:5], steps[-5:]))
+    first, last = (
+        fmean(line["reward"] for line in part)
+        for part in (steps[:5], steps[-5:])
+    )
     assert last > first + 0.15, (first, last)
     assert f"rewards/{rouge.__name__}/mean" in steps[0]
     assert f"{rouge.__name__}/failed" in steps[0]

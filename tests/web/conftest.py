@@ -28,7 +28,9 @@ def client() -> Iterator[Callable[[ASGIApp], TestClient]]:
     made: list[TestClient] = []
 
     def make(app: ASGIApp) -> TestClient:
-        one = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+        one = TestClient(
+            app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
+        )
         made.append(one)
         return one
 
@@ -43,8 +45,13 @@ def served(app: ASGIApp, settings: Settings | None = None) -> Iterator[str]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()  # who comes before the server runs waits
-        options: dict[str, Any] = {"lifespan": "off", "timeout_graceful_shutdown": 3}
-        server = uvicorn.Server(server_config(app, settings or Settings(), **options))
+        options: dict[str, Any] = {
+            "lifespan": "off",
+            "timeout_graceful_shutdown": 3,
+        }
+        server = uvicorn.Server(
+            server_config(app, settings or Settings(), **options)
+        )
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
@@ -64,16 +71,22 @@ def server() -> Callable[[ASGIApp], AbstractContextManager[str]]:
 def chromium() -> Iterator[Any]:
     """Debian's chromium under Playwright; `make test-web` needs it, elsewhere its tests skip."""
     if "BEHOLDER_TEST_BROWSER" not in os.environ:
-        pytest.importorskip("playwright", reason="needs Playwright: make test-web")
+        pytest.importorskip(
+            "playwright", reason="needs Playwright: make test-web"
+        )
         if CHROMIUM is None:
             pytest.skip("needs Chromium")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=60_000)  # a page tries again ever later while its server restarts
+    expect.set_options(
+        timeout=60_000
+    )  # a page tries again ever later while its server restarts
 
     assert CHROMIUM, "make test-web needs the package chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"]
+        )
         yield browser
         browser.close()
 

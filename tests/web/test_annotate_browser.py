@@ -69,37 +69,62 @@ def click_marks(page: Any) -> None:
 
 
 def click_pair(page: Any) -> None:
-    one, two = (text[::-1] for text in page.locator(".two .read").all_inner_texts())
+    one, two = (
+        text[::-1] for text in page.locator(".two .read").all_inner_texts()
+    )
     for question in page.locator("fieldset[data-question]").all():
-        choose(question.get_by_label("#1 much better" if one < two else "#2 much better"))
+        choose(
+            question.get_by_label(
+                "#1 much better" if one < two else "#2 much better"
+            )
+        )
 
 
 def click_rating(page: Any) -> None:
     text = page.locator(".asked .read").inner_text()
-    choose(page.locator(f'[data-part=rating][data-value="{1 + len(text) % 10}"]'))
+    choose(
+        page.locator(f'[data-part=rating][data-value="{1 + len(text) % 10}"]')
+    )
 
 
 def click_sequence(page: Any) -> None:
     year = int(page.locator("figcaption").first.inner_text().split()[1][:4])
-    choose(page.locator(f'[data-part=rating][data-value="{2 + 3 * (year - 1928)}"]'))
+    choose(
+        page.locator(
+            f'[data-part=rating][data-value="{2 + 3 * (year - 1928)}"]'
+        )
+    )
 
 
 def click_steps(page: Any) -> None:
     for step, rating in ((0, 4), (1, 8)):
-        choose(page.locator(f'[data-part="{step}"][data-field=rating][data-value="{rating}"]'))
+        choose(
+            page.locator(
+                f'[data-part="{step}"][data-field=rating][data-value="{rating}"]'
+            )
+        )
     choose(page.locator('[data-part="1"][data-field=breaks]').nth(1))
 
 
 def click_ranking(page: Any) -> None:
     """Put the longest text first."""
     for _ in range(3):
-        lengths = [len(text) for text in page.locator("#ranking .read").all_inner_texts()]
-        wrong = [at for at in range(len(lengths) - 1) if lengths[at] < lengths[at + 1]]
+        lengths = [
+            len(text)
+            for text in page.locator("#ranking .read").all_inner_texts()
+        ]
+        wrong = [
+            at
+            for at in range(len(lengths) - 1)
+            if lengths[at] < lengths[at + 1]
+        ]
         if wrong:
             card = page.locator("#ranking li").nth(wrong[0])
             place = card.get_attribute("data-place")
             card.locator('[data-move="1"]').click()
-            page.locator(f'#ranking li:nth-child({wrong[0] + 2})[data-place="{place}"]').wait_for()
+            page.locator(
+                f'#ranking li:nth-child({wrong[0] + 2})[data-place="{place}"]'
+            ).wait_for()
     right = page.get_by_role("button", name="This order is right")
     if right.get_attribute("aria-pressed") == "false":
         right.click()
@@ -144,7 +169,9 @@ def test_a_study_from_zero_to_the_table_by_clicks(
                 faults += watched.axe()
             page.get_by_role("link", name="Start").click()
             for place in range(1, len(study.assigned("anna")) + 1):
-                page.locator(f"[data-ready][data-url='/units/{place}/acts']").wait_for()
+                page.locator(
+                    f"[data-ready][data-url='/units/{place}/acts']"
+                ).wait_for()
                 CLICKS[task](page)
                 if who == "anna" and place == 1:
                     faults += watched.axe()
@@ -162,7 +189,12 @@ def test_a_study_from_zero_to_the_table_by_clicks(
     ] * 2
     found = agreement_of(study.task, study.judged(), ("anna", "ben"))
     # two who say the same of the same agree fully, whichever way round they saw it
-    values = [c.value for part in found for c in part.coefficients if c.value is not None]
+    values = [
+        c.value
+        for part in found
+        for c in part.coefficients
+        if c.value is not None
+    ]
     assert values
     assert values == pytest.approx([1.0] * len(values))
     for part in found:
@@ -208,7 +240,9 @@ def test_a_page_is_ready_only_when_the_script_of_its_task_has_run(
     study.close()
 
 
-def test_pairs_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: Server) -> None:
+def test_pairs_by_keys_alone(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
     study = study_of(tmp_path, "pairs", ("anna",))
     with server(app_of(study)) as address:
         page = enter(watch(), address, study.annotators()["anna"])
@@ -221,7 +255,13 @@ def test_pairs_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: S
     first = study.unit(study.assigned("anna")[0])
     levels = (0, 2, 4) if shown == first.texts[0] else (4, 2, 0)
     assert study.state("anna", study.assigned("anna")[0]) == {
-        **dict(zip(("mistakes", "omissions", "overall_quality"), levels, strict=True)),
+        **dict(
+            zip(
+                ("mistakes", "omissions", "overall_quality"),
+                levels,
+                strict=True,
+            )
+        ),
         "done": True,
     }
     study.close()
@@ -236,9 +276,13 @@ def tab_to(page: Any, selector: str) -> None:
     pytest.fail(f"no Tab leads to {selector}")
 
 
-def test_marks_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: Server) -> None:
+def test_marks_by_keys_alone(
+    tmp_path: Path, watch: Callable[[], Any], server: Server
+) -> None:
     study = study_of(tmp_path, "marks", ("anna",))
-    place = study.assigned("anna").index(study.positions()["harbour-north"]) + 1
+    place = (
+        study.assigned("anna").index(study.positions()["harbour-north"]) + 1
+    )
     with server(app_of(study)) as address:
         page = enter(watch(), address, study.annotators()["anna"])
         page.goto(f"{address}/units/{place}")
@@ -253,7 +297,10 @@ def test_marks_by_keys_alone(tmp_path: Path, watch: Callable[[], Any], server: S
         for key in ("ArrowRight", "o", "m"):
             page.keyboard.press(key)
         saved(page)
-        assert page.locator("[data-marks=mistakes] q").all_inner_texts() == ["blue boat", "Three"]
+        assert page.locator("[data-marks=mistakes] q").all_inner_texts() == [
+            "blue boat",
+            "Three",
+        ]
         page.keyboard.press("u")
         from playwright.sync_api import expect
 
@@ -285,11 +332,15 @@ def test_a_selection_by_mouse_marks_whole_words(
         a, b = words.nth(1).bounding_box(), words.nth(2).bounding_box()
         page.mouse.move(a["x"] + a["width"] / 2, a["y"] + a["height"] / 2)
         page.mouse.down()
-        page.mouse.move(b["x"] + b["width"] / 2, b["y"] + b["height"] / 2, steps=4)
+        page.mouse.move(
+            b["x"] + b["width"] / 2, b["y"] + b["height"] / 2, steps=4
+        )
         page.mouse.up()
         page.get_by_role("button", name="Mark the selection").click()
         saved(page)
-        page.get_by_label("Severity of the mark on blue boat").select_option("major")
+        page.get_by_label("Severity of the mark on blue boat").select_option(
+            "major"
+        )
         saved(page)
         assert study.state("anna", position) == {
             "mistakes:2-11": {"kind": "object", "severity": "major"}
@@ -311,7 +362,10 @@ def test_a_ranking_by_keys_and_by_dragging(
         page.locator("[data-ready]").wait_for()
 
         def places() -> list[int]:
-            return [int(li.get_attribute("data-place")) for li in page.locator("#ranking li").all()]
+            return [
+                int(li.get_attribute("data-place"))
+                for li in page.locator("#ranking li").all()
+            ]
 
         a, b, c = places()
         tab_to(page, f'[data-place="{a}"]')
@@ -321,7 +375,9 @@ def test_a_ranking_by_keys_and_by_dragging(
         assert places() == [b, c, a]
         saved(page)
         assert study.state("anna", position) == {"order": [b, c, a]}
-        page.locator(f'[data-place="{a}"]').drag_to(page.locator(f'[data-place="{b}"]'))
+        page.locator(f'[data-place="{a}"]').drag_to(
+            page.locator(f'[data-place="{b}"]')
+        )
         saved(page)
         assert places() == [a, b, c]
         page.keyboard.press("u")
@@ -344,7 +400,10 @@ def test_the_first_order_is_no_ranking_until_somebody_says_so(
         page.get_by_text("not ranked: move a text").wait_for()
         assert page.url.endswith("/units/1")
         assert study.state("anna", position) == {}
-        shown = [int(li.get_attribute("data-place")) for li in page.locator("#ranking li").all()]
+        shown = [
+            int(li.get_attribute("data-place"))
+            for li in page.locator("#ranking li").all()
+        ]
         button = page.get_by_role("button", name="This order is right")
         button.focus()
         page.keyboard.press("Enter")
@@ -376,7 +435,9 @@ def test_shortcuts_can_be_turned_off(
         assert page.locator("[data-part]:checked").count() == 0
         page.reload()
         page.locator("[data-ready]").wait_for()
-        assert not page.get_by_label("Use single keys as shortcuts").is_checked()
+        assert not page.get_by_label(
+            "Use single keys as shortcuts"
+        ).is_checked()
         page.get_by_label("Use single keys as shortcuts").check()
         page.locator("h1").click()
         page.keyboard.press("7")
@@ -399,8 +460,14 @@ def test_a_reload_shows_what_was_saved(
         saved(page)
         page.reload()
         page.locator("[data-ready]").wait_for()
-        assert page.locator("[data-part]:checked").get_attribute("data-value") == "7"
-        assert page.get_by_label("Remark").input_value() == "too dark <b>to</b> tell"
+        assert (
+            page.locator("[data-part]:checked").get_attribute("data-value")
+            == "7"
+        )
+        assert (
+            page.get_by_label("Remark").input_value()
+            == "too dark <b>to</b> tell"
+        )
         page.get_by_role("button", name="Undo").click()
         saved(page)
         assert page.get_by_label("Remark").input_value() == ""
@@ -434,20 +501,31 @@ def test_an_act_is_never_kept_under_another_name(
         ben.get_by_text("Hello, ben").wait_for()
         anna.keyboard.press("2")
         problem = anna.get_by_role("alert")
-        problem.get_by_text("This page belongs to anna; you are signed in as ben").wait_for()
-        assert problem.get_by_role("link", name="Continue as ben").get_attribute("href") == "/"
+        problem.get_by_text(
+            "This page belongs to anna; you are signed in as ben"
+        ).wait_for()
+        assert (
+            problem.get_by_role("link", name="Continue as ben").get_attribute(
+                "href"
+            )
+            == "/"
+        )
         assert watched.axe() == []
         ben.goto(f"{address}/units/3")
         ben.locator("[data-ready]").wait_for()
         assert ben.locator("[data-part]:checked").count() == 0
-        states = [study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")]
+        states = [
+            study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")
+        ]
         assert states == [{"rating": 7}, {}]
         ben.goto(f"{address}/?token={links['anna']}")
         ben.get_by_role("button", name="Continue as anna").click()
         ben.get_by_text("Hello, anna").wait_for()
         saved(anna)  # by itself, as the page is hers again
         assert anna.locator("#problem").is_hidden()
-    states = [study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")]
+    states = [
+        study.state(who, study.assigned(who)[2]) for who in ("anna", "ben")
+    ]
     assert states == [{"rating": 2}, {}]
     study.close()
 
@@ -460,9 +538,14 @@ def test_a_link_in_a_letter_asks_who_is_signed_in(
     links = study.annotators()
 
     async def letter(request: Request) -> Response:
-        return HTMLResponse(f'<a href="{address}/?token={links["ben"]}">Have a look</a>')
+        return HTMLResponse(
+            f'<a href="{address}/?token={links["ben"]}">Have a look</a>'
+        )
 
-    with server(app_of(study)) as address, server(Starlette(routes=[Route("/", letter)])) as post:
+    with (
+        server(app_of(study)) as address,
+        server(Starlette(routes=[Route("/", letter)])) as post,
+    ):
         page = enter(watch(), address, links["anna"])
         page.goto(post.replace("127.0.0.1", "localhost"))
         page.get_by_role("link", name="Have a look").click()
@@ -481,16 +564,28 @@ def acts(study: AnnotationStudy) -> list[Any]:
     with closing(sqlite3.connect(study.folder / "study.sqlite")) as db:
         return [
             json.loads(value)
-            for (value,) in db.execute("SELECT value FROM beholder_acts ORDER BY id")
+            for (value,) in db.execute(
+                "SELECT value FROM beholder_acts ORDER BY id"
+            )
         ]
 
 
 @contextmanager
 def serving(study: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     """``beholder annotate serve`` as a process of its own, that can be killed."""
-    command = [sys.executable, "-m", "beholder", "annotate", "serve", str(study)]
+    command = [
+        sys.executable,
+        "-m",
+        "beholder",
+        "annotate",
+        "serve",
+        str(study),
+    ]
     process = subprocess.Popen(
-        [*command, "--port", str(port)], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+        [*command, "--port", str(port)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
     )
     try:
         assert process.stdout is not None
@@ -501,7 +596,9 @@ def serving(study: Path, port: int) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=30)
 
 
-def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[], Any]) -> None:
+def test_a_server_that_is_killed_loses_nothing(
+    tmp_path: Path, watch: Callable[[], Any]
+) -> None:
     study = study_of(tmp_path, "ratings", ("anna",))
     token, position = study.annotators()["anna"], study.assigned("anna")[0]
     study.close()
@@ -518,7 +615,9 @@ def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[
         process.send_signal(signal.SIGKILL)
         process.wait()
         page.keyboard.press("5")
-        page.get_by_role("status").get_by_text("Not saved yet; trying again").wait_for()
+        page.get_by_role("status").get_by_text(
+            "Not saved yet; trying again"
+        ).wait_for()
         page.keyboard.press("9")
     with serving(tmp_path / "study", port) as process:
         saved(page)
@@ -527,14 +626,19 @@ def test_a_server_that_is_killed_loses_nothing(tmp_path: Path, watch: Callable[[
         process.send_signal(signal.SIGKILL)
         process.wait()
         page.keyboard.press("2")
-        page.get_by_role("status").get_by_text("Not saved yet; trying again").wait_for()
+        page.get_by_role("status").get_by_text(
+            "Not saved yet; trying again"
+        ).wait_for()
     # The page is left while the server is away; what it could not send comes with the next visit.
     page.on("dialog", lambda dialog: dialog.accept())
     with serving(tmp_path / "study", port):
         page.goto(f"http://127.0.0.1:{port}/units/1")
         page.locator("[data-ready]").wait_for()
         saved(page)
-        assert page.locator("[data-part]:checked").get_attribute("data-value") == "2"
+        assert (
+            page.locator("[data-part]:checked").get_attribute("data-value")
+            == "2"
+        )
     # 3, 5, 9, 2: each once and in this order
     assert study.state("anna", position) == {"rating": 2}
     assert acts(study) == [3, 5, 9, 2]
@@ -569,13 +673,18 @@ def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
         page.locator("[data-ready]").wait_for()
         page.route("**/acts", on_act)
         page.keyboard.press("2")
-        page.get_by_role("status").get_by_text("Not saved yet; trying again").wait_for()
+        page.get_by_role("status").get_by_text(
+            "Not saved yet; trying again"
+        ).wait_for()
         page.on("dialog", lambda dialog: dialog.accept())
         page.route("**/units/1", on_page)
         page.goto(f"{address}/units/1")
         page.locator("[data-ready]").wait_for()
         saved(page)
-        assert page.locator("[data-part]:checked").get_attribute("data-value") == "2"
+        assert (
+            page.locator("[data-part]:checked").get_attribute("data-value")
+            == "2"
+        )
     assert saves == [200, 200]
     assert study.state("anna", position) == {"rating": 2}
     assert acts(study) == [2]
@@ -597,7 +706,9 @@ def test_a_held_key_and_the_same_answer_twice_are_one_act(
         page.wait_for_url("**/units/2")
         page.locator("[data-ready]").wait_for()
         for _ in range(5):
-            page.keyboard.down("Enter")  # without an up between: the browser says that it repeats
+            page.keyboard.down(
+                "Enter"
+            )  # without an up between: the browser says that it repeats
         assert "done" not in study.state("anna", study.assigned("anna")[1])
         page.keyboard.up("Enter")
         page.keyboard.press("Enter")
@@ -614,7 +725,10 @@ def test_a_held_key_and_the_same_answer_twice_are_one_act(
         for key in "577u":
             page.keyboard.press(key)
         saved(page)
-        assert page.locator("[data-part]:checked").get_attribute("data-value") == "5"
+        assert (
+            page.locator("[data-part]:checked").get_attribute("data-value")
+            == "5"
+        )
     study.close()
 
 
@@ -626,24 +740,40 @@ def test_two_annotators_at_once(
     request: pytest.FixtureRequest,
     kept: str,
 ) -> None:
-    database = None if kept == "sqlite" else request.getfixturevalue("postgres_url")
+    database = (
+        None if kept == "sqlite" else request.getfixturevalue("postgres_url")
+    )
     study = study_of(tmp_path, "ratings", database=database)
     ratings = {"anna": iter("35792"), "ben": iter("86427")}
     with server(app_of(study)) as address:
-        pages = {who: enter(watch(), address, t) for who, t in study.annotators().items()}
+        pages = {
+            who: enter(watch(), address, t)
+            for who, t in study.annotators().items()
+        }
         for place in range(1, 6):
             for page in pages.values():
                 page.goto(f"{address}/units/{place}")
             for page in pages.values():
                 page.locator("[data-ready]").wait_for()
-            for who, page in pages.items():  # both are on their way before either is waited for
+            for (
+                who,
+                page,
+            ) in (
+                pages.items()
+            ):  # both are on their way before either is waited for
                 page.keyboard.press(next(ratings[who]))
                 page.keyboard.press("Enter")
             for page in pages.values():
-                page.wait_for_url(lambda url, place=place: not url.endswith(f"/units/{place}"))
+                page.wait_for_url(
+                    lambda url, place=place: (
+                        not url.endswith(f"/units/{place}")
+                    )
+                )
     assert [one.done for one in study.progress()] == [5, 5]
     for who, digits in (("anna", "35792"), ("ben", "86427")):
-        found = [study.state(who, at)["rating"] for at in study.assigned(who)[:5]]
+        found = [
+            study.state(who, at)["rating"] for at in study.assigned(who)[:5]
+        ]
         assert found == [int(digit) for digit in digits]
     study.close()
 
@@ -681,18 +811,27 @@ def test_hostile_texts_ids_and_names_do_nothing(
             "facts": [payload, f"{payload} {n}"],
             "revision": {
                 "text": payload,
-                "edits": [{"start": 0, "end": 9, "old": payload[:9], "new": payload}],
+                "edits": [
+                    {"start": 0, "end": 9, "old": payload[:9], "new": payload}
+                ],
                 "refused": [{"mark": 0, "why": payload}],
             },
         }
-        for n, payload in enumerate(map(" ".join, groups))  # pages escape character by character
+        for n, payload in enumerate(
+            map(" ".join, groups)
+        )  # pages escape character by character
     ]
     stories = [
         {
             "id": f"{n}{own[0]}",
             "source": own[0],
             "frames": [
-                {"id": f"{n}-{k}", "image": "x.png", "caption": payload, "place": payload}
+                {
+                    "id": f"{n}-{k}",
+                    "image": "x.png",
+                    "caption": payload,
+                    "place": payload,
+                }
                 for k, payload in enumerate(own)
             ],
         }
@@ -707,7 +846,9 @@ def test_hostile_texts_ids_and_names_do_nothing(
         for n, own in enumerate(groups)
         if len(own) > 1
     ]
-    two_of_each = [{**row, "images": [f"{n // 2}.png"]} for n, row in enumerate(rows)]
+    two_of_each = [
+        {**row, "images": [f"{n // 2}.png"]} for n, row in enumerate(rows)
+    ]
     for n in range(len(rows)):
         picture(tmp_path / f"{n // 2}.png", "#8aa6bf", "x")
     files = {
@@ -728,23 +869,35 @@ def test_hostile_texts_ids_and_names_do_nothing(
     }
     for name in TASKS.builtin():
         task = task_named(name)
-        units, _ = units_of(task, str(files[data.get(name, "items")]), DataOptions())
+        units, _ = units_of(
+            task, str(files[data.get(name, "items")]), DataOptions()
+        )
         design = AnnotationDesign(names, 1 if name == "ratings" else None)
-        study = AnnotationStudy.make(tmp_path / name, task, units, design, media=tmp_path)
+        study = AnnotationStudy.make(
+            tmp_path / name, task, units, design, media=tmp_path
+        )
         with server(app_of(study)) as address:
             enter(watched, address, study.annotators()[names[0]])
             for place in range(1, len(study.assigned(names[0])) + 1):
                 page.goto(f"{address}/units/{place}")
                 page.locator("[data-ready]").wait_for()
-                assert page.evaluate("document.documentElement.dataset.owned") is None
+                assert (
+                    page.evaluate("document.documentElement.dataset.owned")
+                    is None
+                )
                 if name == "marks":
                     page.locator(".words [data-start]").first.click()
                     page.keyboard.press("m")
                     saved(page)
             page.context.clear_cookies()
             enter(watched, address, study.token)
-            assert page.evaluate("document.documentElement.dataset.owned") is None
+            assert (
+                page.evaluate("document.documentElement.dataset.owned") is None
+            )
             page.context.clear_cookies()
         study.close()
     assert watched.problems == []
-    assert all(url.startswith(("http://127.0.0.1", "data:")) for url in watched.requests)
+    assert all(
+        url.startswith(("http://127.0.0.1", "data:"))
+        for url in watched.requests
+    )

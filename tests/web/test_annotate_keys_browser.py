@@ -26,13 +26,21 @@ Server = Callable[[ASGIApp], AbstractContextManager[str]]
 Watch = Callable[[], Any]
 
 
-def one_unit(folder: Path, task: str, prefill: Mapping[str, Any]) -> AnnotationStudy:
+def one_unit(
+    folder: Path, task: str, prefill: Mapping[str, Any]
+) -> AnnotationStudy:
     """A study of the first unit, whose description is "A blue boat lies at a pier. ..."."""
     named = task_named(task)
-    units, _ = units_of(named, str(DATA_OF[task](folder)), DataOptions(limit=1))
+    units, _ = units_of(
+        named, str(DATA_OF[task](folder)), DataOptions(limit=1)
+    )
     made = [replace(unit, prefill=prefill) for unit in units]
     return AnnotationStudy.make(
-        folder / "study", named, made, AnnotationDesign(("anna",)), media=folder
+        folder / "study",
+        named,
+        made,
+        AnnotationDesign(("anna",)),
+        media=folder,
     )
 
 
@@ -73,11 +81,14 @@ def test_the_focus_stays_in_the_select_that_is_changed(
     tmp_path: Path, watch: Watch, server: Server
 ) -> None:
     boat, pier = "mistakes:7-11", "mistakes:22-26"
-    study = one_unit(tmp_path, "marks", {"mistakes:2-6": BLUE, boat: BLUE, pier: BLUE})
+    study = one_unit(
+        tmp_path, "marks", {"mistakes:2-6": BLUE, boat: BLUE, pier: BLUE}
+    )
     with server(app_of(study)) as address:
         page = opened(watch, study, address)
         kind, severity = (
-            page.get_by_label(f"{one} of the mark on boat") for one in ("Kind", "Severity")
+            page.get_by_label(f"{one} of the mark on boat")
+            for one in ("Kind", "Severity")
         )
         kind.focus()
         press(page, "ArrowDown", "ArrowDown")
@@ -87,10 +98,15 @@ def test_the_focus_stays_in_the_select_that_is_changed(
         press(page, "ArrowDown")
         saved(page)
         assert focused(page) == "Severity of the mark on boat"
-        assert study.state("anna", 0)[boat] == {"kind": "number", "severity": "major"}
+        assert study.state("anna", 0)[boat] == {
+            "kind": "number",
+            "severity": "major",
+        }
         page.locator("#undo").click()
         saved(page)
-        page.wait_for_function("one => one.value === 'minor'", arg=severity.element_handle())
+        page.wait_for_function(
+            "one => one.value === 'minor'", arg=severity.element_handle()
+        )
         # a second Enter on a button that is gone removes no other mark
         page.get_by_role("button", name="Remove the mark on boat").focus()
         press(page, "Enter", "Enter")
@@ -102,7 +118,10 @@ def test_the_focus_stays_in_the_select_that_is_changed(
         page.get_by_role("button", name="Remove the mark on blue").focus()
         press(page, "Enter")
         saved(page)
-        assert page.locator(".words:focus").get_attribute("data-label") == "mistakes"
+        assert (
+            page.locator(".words:focus").get_attribute("data-label")
+            == "mistakes"
+        )
     assert study.state("anna", 0) == {}
     study.close()
 
@@ -110,7 +129,11 @@ def test_the_focus_stays_in_the_select_that_is_changed(
 def test_a_proposal_without_severity_asks_for_one(
     tmp_path: Path, watch: Watch, server: Server
 ) -> None:
-    study = one_unit(tmp_path, "marks", {"mistakes:2-6": {"kind": "attribute", "severity": None}})
+    study = one_unit(
+        tmp_path,
+        "marks",
+        {"mistakes:2-6": {"kind": "attribute", "severity": None}},
+    )
     with server(app_of(study)) as address:
         page = opened(watch, study, address)
         severity = page.get_by_label("Severity of the mark on blue")
@@ -119,14 +142,22 @@ def test_a_proposal_without_severity_asks_for_one(
         saved(page)
         page.locator("#undo").click()
         saved(page)
-        page.wait_for_function("one => one.value === ''", arg=severity.element_handle())
-    assert study.state("anna", 0) == {"mistakes:2-6": {"kind": "attribute", "severity": None}}
+        page.wait_for_function(
+            "one => one.value === ''", arg=severity.element_handle()
+        )
+    assert study.state("anna", 0) == {
+        "mistakes:2-6": {"kind": "attribute", "severity": None}
+    }
     study.close()
 
 
 @pytest.mark.parametrize(
     ("task", "prefill"),
-    [("marks", {}), ("marks", {"mistakes:2-6": BLUE}), ("facts", {"0": "true", "1": "false"})],
+    [
+        ("marks", {}),
+        ("marks", {"mistakes:2-6": BLUE}),
+        ("facts", {"0": "true", "1": "false"}),
+    ],
 )
 @pytest.mark.parametrize("how", ["Control+Enter", "Done"])
 def test_enter_alone_does_not_finish_what_nobody_has_touched(
@@ -141,7 +172,9 @@ def test_enter_alone_does_not_finish_what_nobody_has_touched(
     with server(app_of(study)) as address:
         page = opened(watch, study, address)
         press(page, "Enter")
-        page.get_by_role("alert").get_by_text("You have changed nothing here.").wait_for()
+        page.get_by_role("alert").get_by_text(
+            "You have changed nothing here."
+        ).wait_for()
         assert page.url.endswith("/units/1")
         assert study.state("anna", 0) == prefill
         if how == "Done":
@@ -173,7 +206,11 @@ def test_enter_finishes_a_unit_that_somebody_has_marked(
 
 
 @pytest.mark.parametrize(
-    ("task", "texts"), [("marks", ["mistakes", "omissions", "mistakes"]), ("ranking", list("ABCA"))]
+    ("task", "texts"),
+    [
+        ("marks", ["mistakes", "omissions", "mistakes"]),
+        ("ranking", list("ABCA")),
+    ],
 )
 def test_a_key_goes_from_text_to_text(
     tmp_path: Path, watch: Watch, server: Server, task: str, texts: list[str]

@@ -16,7 +16,11 @@ from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, DESCRIPTIONS
 from annotating import finish, study_of
-from beholder.kinds.annotation.pages import PAGE_KEY, study_routes, study_settings
+from beholder.kinds.annotation.pages import (
+    PAGE_KEY,
+    study_routes,
+    study_settings,
+)
 from beholder.kinds.annotation.records import Act
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.web import make_app
@@ -50,31 +54,46 @@ def enter(client: Client) -> Iterator[Enter]:
 def mark_of(one: TestClient, place: int = 1) -> dict[str, str]:
     """The headers that a page of this session puts into its posts."""
     text = one.get(f"/units/{place}").text
-    found = [text.split(f'data-{name}="')[1].split('"')[0] for name in ("csrf", "key")]
+    found = [
+        text.split(f'data-{name}="')[1].split('"')[0]
+        for name in ("csrf", "key")
+    ]
     return dict(zip((HEADER, PAGE_KEY), found, strict=True))
 
 
-def act(number: int, part: str | None = None, value: Any = None) -> dict[str, Any]:
+def act(
+    number: int, part: str | None = None, value: Any = None
+) -> dict[str, Any]:
     return {"client": "c1", "number": number, "part": part, "value": value}
 
 
-def test_nobody_comes_in_without_a_link(tmp_path: Path, client: Client) -> None:
+def test_nobody_comes_in_without_a_link(
+    tmp_path: Path, client: Client
+) -> None:
     study = study_of(tmp_path, "ratings")
     one = client(app_of(study))
     for path in ("/", "/units/1", "/units/1/pictures/0", "/export/results"):
         assert one.get(path).status_code == 401
     assert one.get("/", params={"token": "x" * 32}).status_code == 403
-    assert one.post("/units/1/acts", json=act(1, "rating", 3)).status_code == 401
+    assert (
+        one.post("/units/1/acts", json=act(1, "rating", 3)).status_code == 401
+    )
     study.close()
 
 
-def test_the_id_of_a_participant_alone_opens_nobodys_place(tmp_path: Path, client: Client) -> None:
+def test_the_id_of_a_participant_alone_opens_nobodys_place(
+    tmp_path: Path, client: Client
+) -> None:
     study = study_of(tmp_path, "ratings", participants=True)
     app = app_of(study)
 
     def visit(browser: TestClient, who: str) -> Response:
-        answer = browser.get("/", params={"join": study.join, "PROLIFIC_PID": who})
-        while answer.status_code == 200 and (onward := re.search(r"url=([^\"]+)", answer.text)):
+        answer = browser.get(
+            "/", params={"join": study.join, "PROLIFIC_PID": who}
+        )
+        while answer.status_code == 200 and (
+            onward := re.search(r"url=([^\"]+)", answer.text)
+        ):
             answer = browser.get(html.unescape(onward[1]))
         return answer
 
@@ -82,7 +101,9 @@ def test_the_id_of_a_participant_alone_opens_nobodys_place(tmp_path: Path, clien
     assert [one.participant for one in study.progress()] == [None, None]
     assert "Hello, <bdi>anna</bdi>" in visit(first, "p1").text
     assert "Hello, <bdi>ben</bdi>" in visit(second, "p2").text
-    assert "Hello, <bdi>anna</bdi>" in visit(first, "p1").text  # the cookie proves the place
+    assert (
+        "Hello, <bdi>anna</bdi>" in visit(first, "p1").text
+    )  # the cookie proves the place
     for browser in (thief, second):
         refused = visit(browser, "p1")
         assert refused.status_code == 403
@@ -91,7 +112,9 @@ def test_the_id_of_a_participant_alone_opens_nobodys_place(tmp_path: Path, clien
     link = f"?token={study.annotators()['anna']}"
     assert link in first.get("/").text
     assert link not in second.get("/").text
-    assert "Hello, <bdi>anna</bdi>" in visit_link(thief, link)  # with the link it is another matter
+    assert "Hello, <bdi>anna</bdi>" in visit_link(
+        thief, link
+    )  # with the link it is another matter
     study.close()
 
 
@@ -100,15 +123,21 @@ def visit_link(browser: TestClient, link: str) -> str:
     return browser.get("/").text
 
 
-def test_a_preview_of_the_link_takes_no_place(tmp_path: Path, client: Client) -> None:
+def test_a_preview_of_the_link_takes_no_place(
+    tmp_path: Path, client: Client
+) -> None:
     study = study_of(tmp_path, "ratings", participants=True)
-    answer = client(app_of(study)).get("/", params={"join": study.join, "PROLIFIC_PID": "p1"})
+    answer = client(app_of(study)).get(
+        "/", params={"join": study.join, "PROLIFIC_PID": "p1"}
+    )
     assert answer.status_code == 200
     assert [one.participant for one in study.progress()] == [None, None]
     study.close()
 
 
-def test_annotators_see_their_share_and_nothing_of_others(tmp_path: Path, enter: Enter) -> None:
+def test_annotators_see_their_share_and_nothing_of_others(
+    tmp_path: Path, enter: Enter
+) -> None:
     study = study_of(tmp_path, "ratings")
     ben = enter(study, "ben")
     start = ben.get("/").text
@@ -123,7 +152,9 @@ def test_annotators_see_their_share_and_nothing_of_others(tmp_path: Path, enter:
     assert picture.headers["content-type"] == "image/jpeg"
 
 
-def test_the_maker_sees_progress_links_and_agreement(tmp_path: Path, enter: Enter) -> None:
+def test_the_maker_sees_progress_links_and_agreement(
+    tmp_path: Path, enter: Enter
+) -> None:
     study = study_of(tmp_path, "sequences")
     for who, ratings in (("anna", (8, 5, 2)), ("ben", (7, 5, 3))):
         for unit, rating in zip(("walk", "trip", "mix"), ratings, strict=True):
@@ -134,13 +165,18 @@ def test_the_maker_sees_progress_links_and_agreement(tmp_path: Path, enter: Ente
     assert "ICC(2,1)" in text
     assert "0.947" in text
     assert owner.get("/units/1").status_code == 403
-    rows = [json.loads(line) for line in owner.get("/export/results").text.splitlines()]
+    rows = [
+        json.loads(line)
+        for line in owner.get("/export/results").text.splitlines()
+    ]
     assert rows[0] == {"id": "walk", "ratings": {"anna": 8, "ben": 7}}
     assert owner.get("/export/all").status_code == 404
 
 
 @pytest.mark.parametrize("task", DATA_OF)
-def test_systems_and_ids_are_hidden(tmp_path: Path, enter: Enter, task: str) -> None:
+def test_systems_and_ids_are_hidden(
+    tmp_path: Path, enter: Enter, task: str
+) -> None:
     study = study_of(tmp_path, task)
     anna = enter(study, "anna")
     for place in range(1, len(study.assigned("anna")) + 1):
@@ -152,7 +188,9 @@ def test_systems_and_ids_are_hidden(tmp_path: Path, enter: Enter, task: str) -> 
             assert f"{picture}.png" not in text
 
 
-def test_pairs_are_shown_either_way_round_and_kept_one_way(tmp_path: Path, enter: Enter) -> None:
+def test_pairs_are_shown_either_way_round_and_kept_one_way(
+    tmp_path: Path, enter: Enter
+) -> None:
     study = study_of(tmp_path, "pairs", [f"p{n}" for n in range(8)])
     flipped = []
     for who in study.annotators():
@@ -167,14 +205,22 @@ def test_pairs_are_shown_either_way_round_and_kept_one_way(tmp_path: Path, enter
     assert set(flipped) == {True, False}
 
 
-def test_an_act_is_kept_once_and_told_back(tmp_path: Path, enter: Enter) -> None:
+def test_an_act_is_kept_once_and_told_back(
+    tmp_path: Path, enter: Enter
+) -> None:
     study = study_of(tmp_path, "ratings")
     anna = enter(study, "anna")
     mark = mark_of(anna, 2)
     url = "/units/2/acts"
     first = anna.post(url, json=act(1, "rating", 7), headers=mark)
-    assert (first.status_code, first.json()) == (200, {"last": 1, "state": {"rating": 7}})
-    assert anna.post(url, json=act(1, "rating", 7), headers=mark).json()["last"] == 1
+    assert (first.status_code, first.json()) == (
+        200,
+        {"last": 1, "state": {"rating": 7}},
+    )
+    assert (
+        anna.post(url, json=act(1, "rating", 7), headers=mark).json()["last"]
+        == 1
+    )
     gap = anna.post(url, json=act(4, "rating", 1), headers=mark)
     assert (gap.status_code, gap.json()["last"]) == (409, 1)
     wrong = anna.post(url, json=act(2, "rating", 70), headers=mark)
@@ -183,8 +229,13 @@ def test_an_act_is_kept_once_and_told_back(tmp_path: Path, enter: Enter) -> None
     assert wrong.json()["state"] == {"rating": 7}
     undone = anna.post(url, json=act(2), headers=mark)
     assert undone.json() == {"last": 2, "state": {}}
-    assert anna.post(url, json=act(3, "rating", 4), headers=mark).status_code == 200
-    assert "data-state='{\"rating\": 4}'" in anna.get("/units/2").text.replace("&#34;", '"')
+    assert (
+        anna.post(url, json=act(3, "rating", 4), headers=mark).status_code
+        == 200
+    )
+    assert "data-state='{\"rating\": 4}'" in anna.get("/units/2").text.replace(
+        "&#34;", '"'
+    )
     assert "data-state='{}'" in anna.get("/units/1").text
 
 
@@ -193,20 +244,28 @@ def test_an_act_is_kept_once_and_told_back(tmp_path: Path, enter: Enter) -> None
     [b"", b"[]", b"{", b'{"client": 1, "number": 1}', b'{"client": "c", "number": "1"}',
      b'{"client": "c", "number": 1, "part": 5}', b'{"client": "c", "number": 1, "part": "%s"}' % (b"x" * 65)],
 )  # fmt: skip
-def test_what_is_no_act_is_refused(tmp_path: Path, enter: Enter, body: bytes) -> None:
+def test_what_is_no_act_is_refused(
+    tmp_path: Path, enter: Enter, body: bytes
+) -> None:
     study = study_of(tmp_path, "ratings")
     anna = enter(study, "anna")
     answer = anna.post("/units/1/acts", content=body, headers=mark_of(anna))
     assert answer.status_code == 400
 
 
-def test_forged_and_oversized_acts_are_refused(tmp_path: Path, enter: Enter) -> None:
+def test_forged_and_oversized_acts_are_refused(
+    tmp_path: Path, enter: Enter
+) -> None:
     study = study_of(tmp_path, "ratings")
     anna = enter(study, "anna")
     mark = mark_of(anna)
-    assert anna.post("/units/1/acts", json=act(1, "rating", 7)).status_code == 403
+    assert (
+        anna.post("/units/1/acts", json=act(1, "rating", 7)).status_code == 403
+    )
     other = anna.post(
-        "/units/1/acts", json=act(1, "rating", 7), headers={**mark, "origin": "http://evil.invalid"}
+        "/units/1/acts",
+        json=act(1, "rating", 7),
+        headers={**mark, "origin": "http://evil.invalid"},
     )
     assert other.status_code == 403
     big = anna.post("/units/1/acts", content=b" " * 6_000_000, headers=mark)
@@ -214,7 +273,9 @@ def test_forged_and_oversized_acts_are_refused(tmp_path: Path, enter: Enter) -> 
     assert study.state("anna", study.assigned("anna")[0]) == {}
 
 
-def test_a_page_from_before_a_restart_goes_on(tmp_path: Path, client: Client) -> None:
+def test_a_page_from_before_a_restart_goes_on(
+    tmp_path: Path, client: Client
+) -> None:
     study = study_of(tmp_path, "ratings")
     before = client(app_of(study))
     before.get("/", params={"token": study.annotators()["anna"]})
@@ -223,27 +284,42 @@ def test_a_page_from_before_a_restart_goes_on(tmp_path: Path, client: Client) ->
     study = AnnotationStudy.open(tmp_path / "study")
     after = client(app_of(study))
     after.cookies = before.cookies
-    assert after.post("/units/1/acts", json=act(1, "rating", 7), headers=mark).status_code == 200
+    assert (
+        after.post(
+            "/units/1/acts", json=act(1, "rating", 7), headers=mark
+        ).status_code
+        == 200
+    )
     study.close()
 
 
-def test_who_is_brought_in_later_gets_in(tmp_path: Path, enter: Enter, client: Client) -> None:
+def test_who_is_brought_in_later_gets_in(
+    tmp_path: Path, enter: Enter, client: Client
+) -> None:
     study = study_of(tmp_path, "ratings")
     anna = enter(study, "anna")
     assert anna.get("/units/9").status_code == 200
     study.admit("cleo", [3, 1])
     cleo = client(app_of(study))
-    assert cleo.get("/", params={"token": study.annotators()["cleo"]}).status_code == 200
+    assert (
+        cleo.get("/", params={"token": study.annotators()["cleo"]}).status_code
+        == 200
+    )
     assert cleo.get("/units/2").status_code == 200
     assert cleo.get("/units/3").status_code == 404
 
 
-def test_a_whole_class_comes_from_one_address_at_once(tmp_path: Path, client: Client) -> None:
+def test_a_whole_class_comes_from_one_address_at_once(
+    tmp_path: Path, client: Client
+) -> None:
     study = study_of(tmp_path, "ratings", [f"p{n}" for n in range(60)])
     app = app_of(study)
     for token in study.annotators().values():
         assert client(app).get("/", params={"token": token}).status_code == 200
-    guesses = [client(app).get("/", params={"token": "x" * 32}).status_code for _ in range(30)]
+    guesses = [
+        client(app).get("/", params={"token": "x" * 32}).status_code
+        for _ in range(30)
+    ]
     assert guesses[0] == 403
     assert guesses[-1] == 429
     # who guesses shuts nobody out who comes from the same address
@@ -252,21 +328,45 @@ def test_a_whole_class_comes_from_one_address_at_once(tmp_path: Path, client: Cl
     study.close()
 
 
-def test_an_act_is_kept_for_whom_its_page_belongs_to_alone(tmp_path: Path, enter: Enter) -> None:
+def test_an_act_is_kept_for_whom_its_page_belongs_to_alone(
+    tmp_path: Path, enter: Enter
+) -> None:
     study = study_of(tmp_path, "ratings")
     anna, ben, owner = (enter(study, who) for who in ("anna", "ben", "owner"))
     pages = mark_of(anna, 3)
     # ben and the maker open their links in the browser of anna, whose page is still open
     for other, who in ((ben, "ben"), (owner, "owner")):
         own = {**pages, HEADER: _csrf_of(other)}
-        answer = other.post("/units/3/acts", json=act(1, "rating", 2), headers=own)
+        answer = other.post(
+            "/units/3/acts", json=act(1, "rating", 2), headers=own
+        )
         assert (answer.status_code, answer.json()["who"]) == (412, who)
     without = {HEADER: pages[HEADER]}
-    assert anna.post("/units/3/acts", json=act(1, "rating", 2), headers=without).status_code == 412
-    assert anna.post("/units/2/acts", json=act(1, "rating", 2), headers=pages).status_code == 412
-    assert anna.post("/units/99/acts", json=act(1, "rating", 2), headers=pages).status_code == 412
+    assert (
+        anna.post(
+            "/units/3/acts", json=act(1, "rating", 2), headers=without
+        ).status_code
+        == 412
+    )
+    assert (
+        anna.post(
+            "/units/2/acts", json=act(1, "rating", 2), headers=pages
+        ).status_code
+        == 412
+    )
+    assert (
+        anna.post(
+            "/units/99/acts", json=act(1, "rating", 2), headers=pages
+        ).status_code
+        == 412
+    )
     assert not list(study.judgments())
-    assert anna.post("/units/3/acts", json=act(1, "rating", 2), headers=pages).status_code == 200
+    assert (
+        anna.post(
+            "/units/3/acts", json=act(1, "rating", 2), headers=pages
+        ).status_code
+        == 200
+    )
 
 
 def _csrf_of(one: TestClient) -> str:

@@ -31,14 +31,23 @@ def made(tmp_path: Path) -> Made:
     """Makes a study of the first rows of a task's data."""
 
     def make(
-        task: str, gold: Sequence[Mapping[str, Any]] = (), limit: int = 2, **design: Any
+        task: str,
+        gold: Sequence[Mapping[str, Any]] = (),
+        limit: int = 2,
+        **design: Any,
     ) -> AnnotationStudy:
         named = task_named(task)
-        units, _ = units_of(named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit))
+        units, _ = units_of(
+            named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit)
+        )
         if gold:
-            units = with_gold(named, units, write_rows(tmp_path / "gold.jsonl", gold))
+            units = with_gold(
+                named, units, write_rows(tmp_path / "gold.jsonl", gold)
+            )
         people = AnnotationDesign(("anna", "ben"), **design)
-        return AnnotationStudy.make(tmp_path / "study", named, units, people, media=tmp_path)
+        return AnnotationStudy.make(
+            tmp_path / "study", named, units, people, media=tmp_path
+        )
 
     return make
 
@@ -97,13 +106,21 @@ def test_ratings_with_training_gold_and_a_code(
             "use": "training",
             "feedback": "The boat is red.",
         },
-        {"unit": "harbour-south/candidate", "judgment": {"rating": 8}, "use": "attention"},
+        {
+            "unit": "harbour-south/candidate",
+            "judgment": {"rating": 8},
+            "use": "attention",
+        },
     ]
     study = made("ratings", gold, participants=True, completion_code="C1XYZ")
     with server(app_of(study)) as address:
         watched = watch()
         page = watched.page
-        enter(page, address, f"join={study.join}&PROLIFIC_PID=p77&STUDY_ID=s&SESSION_ID=t")
+        enter(
+            page,
+            address,
+            f"join={study.join}&PROLIFIC_PID=p77&STUDY_ID=s&SESSION_ID=t",
+        )
         assert page.url == f"{address}/"
         page.get_by_text("0 of 3 done, 3 left").wait_for()
         page.get_by_text("The first 1 are a training").wait_for()
@@ -119,7 +136,9 @@ def test_ratings_with_training_gold_and_a_code(
         assert right.inner_text().split() == ["2", "right"]
         assert watched.axe() == []
         keys(page, "3")  # too late
-        page.get_by_role("alert").get_by_text("can no longer be changed").wait_for()
+        page.get_by_role("alert").get_by_text(
+            "can no longer be changed"
+        ).wait_for()
         keys(page, "Control+Enter")
         next_place(page, 2)
         page.get_by_text("1 of 2, 2 left").wait_for()
@@ -156,7 +175,13 @@ def test_ratings_with_training_gold_and_a_code(
 def test_marks_with_gold_and_a_third_person(
     made: Made, watch: Callable[[], Any], server: Server
 ) -> None:
-    gold = [{"unit": "harbour-south", "judgment": {}, "feedback": "Nothing is wrong."}]
+    gold = [
+        {
+            "unit": "harbour-south",
+            "judgment": {},
+            "feedback": "Nothing is wrong.",
+        }
+    ]
     study = made("marks", gold, adjudicator="carl")
     links = study.annotators()
     with server(app_of(study)) as address:
@@ -166,7 +191,10 @@ def test_marks_with_gold_and_a_third_person(
             start(page)
             for place in (1, 2):
                 next_place(page, place)
-                is_gold = study.assigned(who)[place - 1] == study.positions()["harbour-south"]
+                is_gold = (
+                    study.assigned(who)[place - 1]
+                    == study.positions()["harbour-south"]
+                )
                 if who == "anna" and not is_gold:
                     marks_blue_boat(page)
                 keys(page, "Control+Enter")
@@ -177,11 +205,15 @@ def test_marks_with_gold_and_a_third_person(
         watched = watch()
         page = watched.page
         enter(page, address, f"token={links['carl']}")
-        page.get_by_text("You decide where the judgments of others differ").wait_for()
+        page.get_by_text(
+            "You decide where the judgments of others differ"
+        ).wait_for()
         start(page)
         page.get_by_text("2 annotators judged this differently").wait_for()
         page.locator(".given").first.wait_for()
-        assert page.locator(".given").all_inner_texts() == ["A: blue boat (attribute, major)"]
+        assert page.locator(".given").all_inner_texts() == [
+            "A: blue boat (attribute, major)"
+        ]
         assert watched.axe() == []
         marks_blue_boat(page)
         keys(page, "Enter")
@@ -205,11 +237,14 @@ def test_what_cannot_be_judged_and_a_closer_look(
         width = picture.bounding_box()["width"]
         page.locator(".zoom").focus()
         keys(page, "+", "+")
-        assert picture.bounding_box()["width"] == pytest.approx(2 * width, rel=0.02)
+        assert picture.bounding_box()["width"] == pytest.approx(
+            2 * width, rel=0.02
+        )
         before = page.locator(".zoom").evaluate("view => view.scrollLeft")
         keys(page, "ArrowRight")
         page.wait_for_function(
-            "before => document.querySelector('.zoom').scrollLeft > before", arg=before
+            "before => document.querySelector('.zoom').scrollLeft > before",
+            arg=before,
         )
         assert watched.axe() == []
         keys(page, "-", "-", "Escape", "c", "Control+Enter")
@@ -231,7 +266,10 @@ def tab_to(page: Any, selector: str) -> None:
 
 RIGHT: dict[str, tuple[Mapping[str, Any], str]] = {
     "marks": ({}, ""),
-    "pairs": (dict.fromkeys(("mistakes", "omissions", "overall_quality"), 2), "333"),
+    "pairs": (
+        dict.fromkeys(("mistakes", "omissions", "overall_quality"), 2),
+        "333",
+    ),
     "ratings": ({"rating": 8}, "8"),
     "sequences": ({"rating": 8}, "8"),
     "steps": ({step: {"rating": 8, "breaks": []} for step in "01"}, "88"),
@@ -241,7 +279,13 @@ RIGHT: dict[str, tuple[Mapping[str, Any], str]] = {
 }
 """The known answer of every unit by task, and the keys that give it."""
 
-OTHER = {"pairs": "111", "ratings": "2", "sequences": "2", "steps": "8t2", "facts": "ff"}
+OTHER = {
+    "pairs": "111",
+    "ratings": "2",
+    "sequences": "2",
+    "steps": "8t2",
+    "facts": "ff",
+}
 
 
 def judge(page: Any, task: str, *, right: bool) -> None:
@@ -265,19 +309,41 @@ def judge(page: Any, task: str, *, right: bool) -> None:
 
 @pytest.mark.parametrize("task", DATA_OF)
 def test_each_task_with_training_checks_codes_and_a_third_person(
-    made: Made, watch: Callable[[], Any], server: Server, tmp_path: Path, task: str
+    made: Made,
+    watch: Callable[[], Any],
+    server: Server,
+    tmp_path: Path,
+    task: str,
 ) -> None:
     """Two participants and an adjudicator finish a study by keys alone."""
     limit = 6 if task == "pairs" else 3
     named = task_named(task)
-    units, _ = units_of(named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit))
+    units, _ = units_of(
+        named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit)
+    )
     gold = []
     for unit, kind in zip(units, ("training", "attention"), strict=False):
         known = (
-            {str(n): "true" for n in range(len(unit.texts))} if task == "facts" else RIGHT[task][0]
+            {str(n): "true" for n in range(len(unit.texts))}
+            if task == "facts"
+            else RIGHT[task][0]
         )
-        gold.append({"unit": unit.id, "judgment": known, "use": kind, "feedback": "It shows."})
-    study = made(task, gold, limit, participants=True, completion_code="C9", adjudicator="carl")
+        gold.append(
+            {
+                "unit": unit.id,
+                "judgment": known,
+                "use": kind,
+                "feedback": "It shows.",
+            }
+        )
+    study = made(
+        task,
+        gold,
+        limit,
+        participants=True,
+        completion_code="C9",
+        adjudicator="carl",
+    )
     n = len(study.assigned("anna"))
     problems: list[str] = []
     with server(app_of(study)) as address:
@@ -293,9 +359,12 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
                 judge(page, task, right=right or use == "attention")
                 keys(page, "Control+Enter")
                 if use == "training":
-                    page.locator("#feedback").get_by_text("It shows.").wait_for()
+                    page.locator("#feedback").get_by_text(
+                        "It shows."
+                    ).wait_for()
                     assert (
-                        page.locator("#feedback").get_attribute("data-right") == str(right).lower()
+                        page.locator("#feedback").get_attribute("data-right")
+                        == str(right).lower()
                     )
                     assert watched.axe() == []
                     keys(page, "Control+Enter")
@@ -308,17 +377,26 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
         start(page)
         page.get_by_text("2 annotators judged this differently").wait_for()
         page.locator(".given").first.wait_for()
-        assert {words[0] for words in page.locator(".given").all_inner_texts()} <= {"A", "B"}
+        assert {
+            words[0] for words in page.locator(".given").all_inner_texts()
+        } <= {"A", "B"}
         assert watched.axe() == []
         judge(page, task, right=True)
         keys(page, "Control+Enter")
         assert watched.problems + problems == []
         owner = watch()
         enter(owner.page, address, f"token={study.token}")
-        assert "attention checks passed" in owner.page.locator("main").inner_text()
+        assert (
+            "attention checks passed"
+            in owner.page.locator("main").inner_text()
+        )
         assert owner.axe() == []
-    assert [(one.done, one.assigned) for one in study.progress()[:2]] == [(n, n)] * 2
+    assert [(one.done, one.assigned) for one in study.progress()[:2]] == [
+        (n, n)
+    ] * 2
     first = study.settled()[0]
     assert list(first.by) == ["carl"]
-    assert not named.differences(first.unit, first.by["carl"], {**study.judged()[0].by["anna"]})
+    assert not named.differences(
+        first.unit, first.by["carl"], {**study.judged()[0].by["anna"]}
+    )
     study.close()

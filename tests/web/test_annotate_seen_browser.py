@@ -29,13 +29,19 @@ pytest.importorskip("playwright", reason="needs Playwright: make test-web")
 Server = Callable[[ASGIApp], AbstractContextManager[str]]
 
 
-def study_of_row(folder: Path, row: Mapping[str, Any], **design: Any) -> AnnotationStudy:
+def study_of_row(
+    folder: Path, row: Mapping[str, Any], **design: Any
+) -> AnnotationStudy:
     """A study of ratings of one row by one annotator."""
-    data = write_rows(folder / "rows.jsonl", [{"id": "1", "candidate": "Stripes.", **row}])
+    data = write_rows(
+        folder / "rows.jsonl", [{"id": "1", "candidate": "Stripes.", **row}]
+    )
     task = task_named("ratings")
     units, _ = units_of(task, str(data), DataOptions())
     made = AnnotationDesign(("anna",), **design)
-    return AnnotationStudy.make(folder / "study", task, units, made, media=folder)
+    return AnnotationStudy.make(
+        folder / "study", task, units, made, media=folder
+    )
 
 
 def open_unit(watched: Any, study: AnnotationStudy, address: str) -> Any:
@@ -54,7 +60,9 @@ def app_of(study: AnnotationStudy) -> ASGIApp:
 def colours(page: Any) -> np.ndarray:
     """The pixels of the picture on the screen, without its border."""
     shot = page.locator(".zoom").screenshot()
-    return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), int)[40:-40, 40:-40]
+    return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), int)[
+        40:-40, 40:-40
+    ]
 
 
 def share_of_red(page: Any) -> float:
@@ -62,10 +70,17 @@ def share_of_red(page: Any) -> float:
     return float(((seen[..., 0] > 225) & (seen[..., 2] < 40)).mean())
 
 
-@pytest.mark.parametrize(("version", "level"), [(2, 0), (2, 1), (3, 0), (3, 1)])
+@pytest.mark.parametrize(
+    ("version", "level"), [(2, 0), (2, 1), (3, 0), (3, 1)]
+)
 @pytest.mark.parametrize("form", ["info.json", "full/full/0/default.jpg"])
 def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
-    tmp_path: Path, watch: Callable[[], Any], server: Server, version: int, level: int, form: str
+    tmp_path: Path,
+    watch: Callable[[], Any],
+    server: Server,
+    version: int,
+    level: int,
+    form: str,
 ) -> None:
     asked: list[str] = []
     with server(iiif_app(version, level, asked)) as pictures:
@@ -74,9 +89,13 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
         with server(app_of(study)) as address:
             watched = watch()
             page = open_unit(watched, study, address)
-            page.wait_for_function("() => document.querySelector('.zoom img').naturalWidth > 0")
+            page.wait_for_function(
+                "() => document.querySelector('.zoom img').naturalWidth > 0"
+            )
             assert len(asked) == 1
-            assert share_of_red(page) < 0.01  # the copy of the whole is too coarse for stripes
+            assert (
+                share_of_red(page) < 0.01
+            )  # the copy of the whole is too coarse for stripes
             page.locator(".zoom").focus()
             for _ in range(12):
                 page.keyboard.press("+")
@@ -85,10 +104,14 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
                 " [...document.querySelectorAll('.tiles img')].every(i => i.complete)"
             )
             finest = [one for one in asked if ",512,512/512," in one]
-            assert 0 < len(finest) < 24  # what is visible, and not the whole picture
+            assert (
+                0 < len(finest) < 24
+            )  # what is visible, and not the whole picture
             assert 0.3 < share_of_red(page) < 0.7
             n = len(asked)
-            page.locator(".zoom").evaluate("view => { view.scrollLeft = 0; view.scrollTop = 0; }")
+            page.locator(".zoom").evaluate(
+                "view => { view.scrollLeft = 0; view.scrollTop = 0; }"
+            )
             page.wait_for_function(
                 "() => { const last = document.querySelector('.tiles img:last-child');"
                 " return last.style.left === '0%' && last.complete; }"
@@ -99,7 +122,10 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
             assert share_of_red(page) < 0.01
             assert watched.axe() == []
             assert watched.problems == []
-            assert all(one.startswith((address, f"{pictures}/i/p/")) for one in watched.requests)
+            assert all(
+                one.startswith((address, f"{pictures}/i/p/"))
+                for one in watched.requests
+            )
     study.close()
 
 
@@ -146,9 +172,15 @@ TONE = """film => {
 }"""
 
 
-@pytest.mark.parametrize(("ending", "codec"), [("webm", "libvpx"), ("mp4", "libx264")])
+@pytest.mark.parametrize(
+    ("ending", "codec"), [("webm", "libvpx"), ("mp4", "libx264")]
+)
 def test_a_film_goes_frame_by_frame(
-    tmp_path: Path, watch: Callable[[], Any], server: Server, ending: str, codec: str
+    tmp_path: Path,
+    watch: Callable[[], Any],
+    server: Server,
+    ending: str,
+    codec: str,
 ) -> None:
     write_film(tmp_path / f"film.{ending}", 30, codec=codec, size=(320, 240))
     study = study_of_row(tmp_path, {"video": f"film.{ending}", "fps": 10})
@@ -167,7 +199,9 @@ def test_a_film_goes_frame_by_frame(
         page.keyboard.press(",")
         expect(place).to_have_text("Frame 19, 1.80 s")
         grey = film.evaluate(TONE)
-        assert abs(grey - 8 * 18) < 4  # the picture of frame n, from 0, has the tone 8 n
+        assert (
+            abs(grey - 8 * 18) < 4
+        )  # the picture of frame n, from 0, has the tone 8 n
         slider = page.get_by_role("slider", name="Frame of the film")
         slider.focus()
         page.keyboard.press("ArrowRight")
@@ -178,7 +212,9 @@ def test_a_film_goes_frame_by_frame(
         expect(place).to_have_text("Frame 30, 2.90 s")
         page.keyboard.press("Home")
         page.keyboard.press("k")
-        page.wait_for_function("() => document.querySelector('video').currentTime > 0.3")
+        page.wait_for_function(
+            "() => document.querySelector('video').currentTime > 0.3"
+        )
         page.keyboard.press("k")
         assert film.evaluate("film => film.paused")
         assert watched.axe() == []
@@ -220,7 +256,9 @@ def test_own_instructions_are_shown_and_harm_nothing(
         page.get_by_role("heading", level=3, name="My study").wait_for()
         assert page.get_by_role("row").count() == 2
         boat = page.get_by_role("img", name="A red boat")
-        assert boat.evaluate("i => i.decode().then(() => i.naturalWidth)") == 400
+        assert (
+            boat.evaluate("i => i.decode().then(() => i.naturalWidth)") == 400
+        )
         page.get_by_text("<script>window.harmed = 1</script>").wait_for()
         for link in page.get_by_text("press").all():
             link.click()
@@ -245,14 +283,24 @@ def test_a_large_picture_fits_and_is_loaded_larger_when_enlarged(
     with server(app_of(study)) as address:
         page = open_unit(watch(), study, address)
         picture = page.locator(".zoom img")
-        page.wait_for_function("() => document.querySelector('.zoom img').naturalHeight === 1200")
-        assert picture.bounding_box()["height"] == pytest.approx(0.78 * 900, abs=1)
+        page.wait_for_function(
+            "() => document.querySelector('.zoom img').naturalHeight === 1200"
+        )
+        assert picture.bounding_box()["height"] == pytest.approx(
+            0.78 * 900, abs=1
+        )
         page.locator(".zoom").focus()
         page.keyboard.press("+")
-        assert picture.bounding_box()["height"] == pytest.approx(1.5 * 0.78 * 900, abs=2)
-        page.wait_for_function("() => document.querySelector('.zoom img').naturalHeight === 3000")
+        assert picture.bounding_box()["height"] == pytest.approx(
+            1.5 * 0.78 * 900, abs=2
+        )
+        page.wait_for_function(
+            "() => document.querySelector('.zoom img').naturalHeight === 3000"
+        )
         page.keyboard.press("-")
-        assert picture.bounding_box()["height"] == pytest.approx(0.78 * 900, abs=1)
+        assert picture.bounding_box()["height"] == pytest.approx(
+            0.78 * 900, abs=1
+        )
     study.close()
 
 

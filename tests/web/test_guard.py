@@ -36,7 +36,13 @@ async def who(request: Request) -> Response:
 
 async def take(request: Request) -> Response:
     async with request.form() as form:
-        return JSONResponse({name: str(value) for name, value in form.items() if name != "csrf"})
+        return JSONResponse(
+            {
+                name: str(value)
+                for name, value in form.items()
+                if name != "csrf"
+            }
+        )
 
 
 async def size(request: Request) -> Response:
@@ -83,14 +89,19 @@ def test_only_our_own_names_are_answered(
     assert one.get("/", headers={"host": called}).status_code == status
 
 
-def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> None:
+def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> (
+    None
+):
     assert Settings().token is None
     assert Settings(host="::1").token is None
     made = Settings(host="0.0.0.0").token
     assert made is not None
     assert len(made) >= 32
     assert made != Settings(host="0.0.0.0").token
-    assert address(Settings(host="0.0.0.0", token=TOKEN), 80) == f"http://0.0.0.0:80/?token={TOKEN}"
+    assert (
+        address(Settings(host="0.0.0.0", token=TOKEN), 80)
+        == f"http://0.0.0.0:80/?token={TOKEN}"
+    )
     assert address(Settings(host="::1"), 80) == "http://[::1]:80/"
     with pytest.raises(ConfigError, match="16 characters"):
         Settings(token="short")
@@ -98,37 +109,57 @@ def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> No
         Settings(port=70000)
 
 
-def test_a_token_in_the_address_becomes_a_cookie_and_leaves_the_address(client: Client) -> None:
+def test_a_token_in_the_address_becomes_a_cookie_and_leaves_the_address(
+    client: Client,
+) -> None:
     one = client(app(token=TOKEN))
     assert one.get("/").status_code == 401
     answer = one.get(f"/?token={TOKEN}&q=%22%3E%3Cscript%3E")
     assert answer.status_code == 200
     assert 'content="0;url=/?q=%22%3E%3Cscript%3E"' in answer.text
     name = Settings(token=TOKEN).access_cookie
-    cookie = next(c for c in answer.headers.get_list("set-cookie") if c.startswith(f"{name}="))
+    cookie = next(
+        c
+        for c in answer.headers.get_list("set-cookie")
+        if c.startswith(f"{name}=")
+    )
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
     assert TOKEN not in answer.text
     assert one.get("/").json()["who"] == "owner"
 
 
-@pytest.mark.parametrize("forged", ["", "x" * 24, TOKEN[:-1], TOKEN + "x", "ä", "\x00"])
+@pytest.mark.parametrize(
+    "forged", ["", "x" * 24, TOKEN[:-1], TOKEN + "x", "ä", "\x00"]
+)
 def test_forged_tokens_open_nothing(client: Client, forged: str) -> None:
     one = client(app(token=TOKEN))
     answer = one.get("/", params={"token": forged})
     assert answer.status_code in (401, 403)
-    assert "beholder_access" not in "".join(answer.headers.get_list("set-cookie"))
-    raw = [(b"cookie", f"{Settings(token=TOKEN).access_cookie}={forged}".encode())]
+    assert "beholder_access" not in "".join(
+        answer.headers.get_list("set-cookie")
+    )
+    raw = [
+        (b"cookie", f"{Settings(token=TOKEN).access_cookie}={forged}".encode())
+    ]
     assert one.get("/", headers=raw).status_code == 401
 
 
-def test_the_way_on_from_a_token_never_leads_to_another_host(client: Client) -> None:
-    answer = client(app(token=TOKEN)).get(f"http://127.0.0.1:8000//evil.example/?token={TOKEN}")
+def test_the_way_on_from_a_token_never_leads_to_another_host(
+    client: Client,
+) -> None:
+    answer = client(app(token=TOKEN)).get(
+        f"http://127.0.0.1:8000//evil.example/?token={TOKEN}"
+    )
     assert 'content="0;url=/evil.example/"' in answer.text
 
 
-def test_a_path_cannot_leave_the_attribute_in_which_it_stands(client: Client) -> None:
-    answer = client(app(token=TOKEN)).get(f"/%22%3E%3Cscript%3E&amp;?token={TOKEN}")
+def test_a_path_cannot_leave_the_attribute_in_which_it_stands(
+    client: Client,
+) -> None:
+    answer = client(app(token=TOKEN)).get(
+        f"/%22%3E%3Cscript%3E&amp;?token={TOKEN}"
+    )
     assert "<script" not in answer.text
     assert 'content="0;url=/%22%3E%3Cscript%3E%26amp%3B"' in answer.text
 
@@ -138,10 +169,14 @@ def test_wrong_tokens_may_be_tried_a_few_times_only(client: Client) -> None:
     found = [one.get("/?token=wrong").status_code for _ in range(30)]
     assert found[0] == 403
     assert found[-1] == 429
-    assert one.get(f"/?token={TOKEN}").status_code == 200, "who shares the address gets in"
+    assert one.get(f"/?token={TOKEN}").status_code == 200, (
+        "who shares the address gets in"
+    )
 
 
-def test_a_right_link_opens_whatever_others_of_the_address_ask(client: Client) -> None:
+def test_a_right_link_opens_whatever_others_of_the_address_ask(
+    client: Client,
+) -> None:
     settings = Settings(token=TOKEN, burst=5)
     guarded = Guard(Starlette(routes=ROUTES), settings, lambda: 0.0)
     found = [client(guarded).get("/").status_code for _ in range(7)]
@@ -149,7 +184,9 @@ def test_a_right_link_opens_whatever_others_of_the_address_ask(client: Client) -
     assert client(guarded).get(f"/?token={TOKEN}").status_code == 200
 
 
-def test_cookies_of_servers_on_one_host_stand_beside_each_other(client: Client) -> None:
+def test_cookies_of_servers_on_one_host_stand_beside_each_other(
+    client: Client,
+) -> None:
     tokens = [TOKEN, TOKEN[::-1]]
     ones = [client(app(token=token)) for token in tokens]
     ones[1].cookies = ones[0].cookies  # a browser knows no ports
@@ -167,36 +204,50 @@ def test_a_link_of_somebody_else_is_confirmed_first(client: Client) -> None:
     ann, bo = PEOPLE
     assert one.get("/", params={"token": ann}).status_code == 200
     asked = one.get("/", params={"token": bo, "q": "1"})
-    assert "You are signed in as <bdi>Ann</bdi>. This link belongs to <bdi>B&lt;o&gt;</bdi>" in (
-        asked.text
+    assert (
+        "You are signed in as <bdi>Ann</bdi>. This link belongs to <bdi>B&lt;o&gt;</bdi>"
+        in (asked.text)
     )
     assert one.get("/").json()["who"] == "Ann"
     fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asked.text))
     assert fields["to"] == "/?q=1"
     forged = {**fields, "csrf": "0" * 64}
     assert one.post("/sign-in", data=forged).status_code == 403
-    assert one.post("/sign-in", data={**fields, "token": "wrong"}).status_code == 403
+    assert (
+        one.post("/sign-in", data={**fields, "token": "wrong"}).status_code
+        == 403
+    )
     other = {"origin": "http://evil.example"}
     assert one.post("/sign-in", data=fields, headers=other).status_code == 403
     assert one.get("/").json()["who"] == "Ann"
     gone = one.post("/sign-in", data=fields)
     assert 'content="0;url=/?q=1"' in gone.text
     assert one.get("/").json()["who"] == "B<o>"
-    assert "Sign in as" not in one.get("/", params={"token": bo}).text, "it is his own link"
+    assert "Sign in as" not in one.get("/", params={"token": bo}).text, (
+        "it is his own link"
+    )
 
 
-def test_a_link_on_another_site_is_asked_for_again_with_the_cookies(client: Client) -> None:
+def test_a_link_on_another_site_is_asked_for_again_with_the_cookies(
+    client: Client,
+) -> None:
     """A browser sends no cookies that are SameSite=Strict along with such a link."""
     ann, bo = PEOPLE
     one = client(app(token=TOKEN, people=PEOPLE.get))
     assert one.get("/", params={"token": ann}).status_code == 200
     without = client(one.app)
-    foreign = without.get("/", params={"token": bo}, headers={"sec-fetch-site": "cross-site"})
+    foreign = without.get(
+        "/", params={"token": bo}, headers={"sec-fetch-site": "cross-site"}
+    )
     assert f'content="0;url=/?token={bo}"' in foreign.text
     assert "set-cookie" not in foreign.headers
-    again = one.get("/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"})
+    again = one.get(
+        "/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"}
+    )
     assert "Sign in as" in again.text
-    fresh = without.get("/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"})
+    fresh = without.get(
+        "/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"}
+    )
     assert 'content="0;url=/"' in fresh.text
 
 
@@ -206,10 +257,17 @@ def test_a_way_on_after_signing_in_stays_on_this_host(client: Client) -> None:
     one.get("/", params={"token": ann})
     asked = one.get("/", params={"token": bo})
     fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asked.text))
-    for to in ("//evil.example/", "https://evil.example/", "/%2fevil.example", "\\\\evil.example"):
+    for to in (
+        "//evil.example/",
+        "https://evil.example/",
+        "/%2fevil.example",
+        "\\\\evil.example",
+    ):
         answer = one.post("/sign-in", data={**fields, "to": to})
         target = answer.text.split('content="0;url=')[1].split('"')[0]
-        assert urljoin("http://here.example/", target).startswith("http://here.example/")
+        assert urljoin("http://here.example/", target).startswith(
+            "http://here.example/"
+        )
 
 
 def test_large_bodies_share_a_bound_and_small_ones_always_go(
@@ -226,22 +284,40 @@ def test_large_bodies_share_a_bound_and_small_ones_always_go(
             await go.wait()
             return Response()
 
-        guarded = make_app([Route("/wait", wait, methods=["POST"]), *ROUTES], Settings())
+        guarded = make_app(
+            [Route("/wait", wait, methods=["POST"]), *ROUTES], Settings()
+        )
         transport = httpx.ASGITransport(guarded)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as one:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1"
+        ) as one:
             mark = {"X-CSRF-Token": (await one.get("/")).json()["csrf"]}
-            first = asyncio.ensure_future(one.post("/wait", content=b"x" * 100_000, headers=mark))
+            first = asyncio.ensure_future(
+                one.post("/wait", content=b"x" * 100_000, headers=mark)
+            )
             await held.wait()
             second = await one.post("/size", content=body, headers=mark)
             go.set()
             answered = (await first).status_code, second.status_code
-            after = await one.post("/size", content=b"x" * 100_000, headers=mark)
-            assert after.status_code == 200, "the place of the first is free again"
+            after = await one.post(
+                "/size", content=b"x" * 100_000, headers=mark
+            )
+            assert after.status_code == 200, (
+                "the place of the first is free again"
+            )
             return answered
 
-    with ThreadPoolExecutor(1) as thread:  # the driver of the browser has a loop in this one
-        assert thread.submit(asyncio.run, two(b"x" * 100_000)).result() == (200, 503)
-        assert thread.submit(asyncio.run, two(b"x" * 60_000)).result() == (200, 200)
+    with ThreadPoolExecutor(
+        1
+    ) as thread:  # the driver of the browser has a loop in this one
+        assert thread.submit(asyncio.run, two(b"x" * 100_000)).result() == (
+            200,
+            503,
+        )
+        assert thread.submit(asyncio.run, two(b"x" * 60_000)).result() == (
+            200,
+            200,
+        )
 
 
 class Talk:
@@ -277,7 +353,9 @@ def limited(
 
 
 @pytest.mark.slow
-def test_half_a_header_is_waited_for_as_long_as_is_said(limited: Limited) -> None:
+def test_half_a_header_is_waited_for_as_long_as_is_said(
+    limited: Limited,
+) -> None:
     with limited(header_seconds=0.2) as address:
         for begin in ("", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-", "GET"):
             talk = Talk(address)
@@ -286,13 +364,19 @@ def test_half_a_header_is_waited_for_as_long_as_is_said(limited: Limited) -> Non
         slow = Talk(address)
         slow.say("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET / HTTP")
         heard = slow.hear()
-    assert heard.count("HTTP/1.1 200") == 1, "the second request of a connection never came"
+    assert heard.count("HTTP/1.1 200") == 1, (
+        "the second request of a connection never came"
+    )
 
 
-def test_half_a_body_is_waited_for_as_long_as_is_said(limited: Limited) -> None:
+def test_half_a_body_is_waited_for_as_long_as_is_said(
+    limited: Limited,
+) -> None:
     with limited(body_seconds=0.2) as address:
         talk = Talk(address)
-        talk.say("POST /size HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
+        talk.say(
+            "POST /size HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf"
+        )
         heard = talk.hear()
     assert heard.startswith("HTTP/1.1 408")
     assert "took too long" in heard
@@ -323,29 +407,54 @@ def test_a_post_needs_the_mark_of_its_session(client: Client) -> None:
     one = client(make_app(ROUTES, settings))
     mark = one.get("/").json()["csrf"]
     assert mark == csrf(b"s" * 32, one.cookies[SESSION])
-    assert one.post("/take", data={"a": "1", "csrf": mark}).json() == {"a": "1"}
-    assert one.post("/size", content=b"12345", headers={"X-CSRF-Token": mark}).json() == 5
-    assert one.post("/take", files={"a": b"x"}, data={"csrf": mark}).status_code == 200
-    for forged in ("", mark[:-1] + ("0" if mark[-1] != "0" else "1"), csrf(b"s" * 32, "other")):
-        assert one.post("/take", data={"a": "1", "csrf": forged}).status_code == 403
+    assert one.post("/take", data={"a": "1", "csrf": mark}).json() == {
+        "a": "1"
+    }
+    assert (
+        one.post(
+            "/size", content=b"12345", headers={"X-CSRF-Token": mark}
+        ).json()
+        == 5
+    )
+    assert (
+        one.post("/take", files={"a": b"x"}, data={"csrf": mark}).status_code
+        == 200
+    )
+    for forged in (
+        "",
+        mark[:-1] + ("0" if mark[-1] != "0" else "1"),
+        csrf(b"s" * 32, "other"),
+    ):
+        assert (
+            one.post("/take", data={"a": "1", "csrf": forged}).status_code
+            == 403
+        )
     assert one.post("/take", data={"a": "1"}).status_code == 403
     assert one.post(
         "/take", content=b"--", headers={"content-type": "multipart/form-data"}
     ).status_code in (400, 403)
 
 
-def test_a_mark_outlives_a_restart_with_the_same_secret(client: Client) -> None:
+def test_a_mark_outlives_a_restart_with_the_same_secret(
+    client: Client,
+) -> None:
     before = client(make_app(ROUTES, Settings(secret=b"k" * 32)))
     mark = before.get("/").json()["csrf"]
     after = client(make_app(ROUTES, Settings(secret=b"k" * 32)))
     after.cookies = before.cookies
-    assert after.post("/take", data={"a": "1", "csrf": mark}).status_code == 200
+    assert (
+        after.post("/take", data={"a": "1", "csrf": mark}).status_code == 200
+    )
     other = client(make_app(ROUTES, Settings()))
     other.cookies = before.cookies
-    assert other.post("/take", data={"a": "1", "csrf": mark}).status_code == 403
+    assert (
+        other.post("/take", data={"a": "1", "csrf": mark}).status_code == 403
+    )
 
 
-def test_a_post_from_another_site_is_refused_even_with_the_mark(client: Client) -> None:
+def test_a_post_from_another_site_is_refused_even_with_the_mark(
+    client: Client,
+) -> None:
     one = client(app())
     mark = one.get("/").json()["csrf"]
     for origin, status in (
@@ -357,7 +466,9 @@ def test_a_post_from_another_site_is_refused_even_with_the_mark(client: Client) 
         assert one.post("/size", headers=headers).status_code == status
 
 
-def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(client: Client) -> None:
+def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(
+    client: Client,
+) -> None:
     one = client(app())
     cookie = one.get("/").headers["set-cookie"]
     assert cookie.startswith(SESSION)
@@ -368,15 +479,22 @@ def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(client: C
     assert "set-cookie" in client(app()).get("/", headers=forged).headers
 
 
-def test_bodies_beyond_the_limit_are_refused_told_or_not(client: Client) -> None:
+def test_bodies_beyond_the_limit_are_refused_told_or_not(
+    client: Client,
+) -> None:
     one = client(app(max_body=1000))
     mark = {"X-CSRF-Token": one.get("/").json()["csrf"]}
     assert one.post("/size", content=b"x" * 1000, headers=mark).json() == 1000
-    assert one.post("/size", content=b"x" * 1001, headers=mark).status_code == 413
+    assert (
+        one.post("/size", content=b"x" * 1001, headers=mark).status_code == 413
+    )
     pieces = (b"x" * 600 for _ in range(2))  # no length is told
     assert one.post("/size", content=pieces, headers=mark).status_code == 413
     assert (
-        one.post("/size", content=b"", headers=mark | {"content-length": "-1"}).status_code == 413
+        one.post(
+            "/size", content=b"", headers=mark | {"content-length": "-1"}
+        ).status_code
+        == 413
     )
 
 
@@ -391,13 +509,17 @@ def test_a_bucket_fills_with_time() -> None:
     assert [buckets.take("a") for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_browser_that_asks_too_fast_waits_and_others_do_not(client: Client) -> None:
+def test_a_browser_that_asks_too_fast_waits_and_others_do_not(
+    client: Client,
+) -> None:
     settings = Settings(token=TOKEN, burst=5, people={"y" * 20: "Bo"}.get)
     guarded = Guard(Starlette(routes=ROUTES), settings, lambda: 0.0)
     ann, bo = client(guarded), client(guarded)
     ann.cookies.set(settings.access_cookie, TOKEN)
     bo.cookies.set(settings.access_cookie, "y" * 20)
-    assert [ann.get("/").status_code for _ in range(7)] == [200] * 5 + [429] * 2
+    assert [ann.get("/").status_code for _ in range(7)] == [200] * 5 + [
+        429
+    ] * 2
     assert bo.get("/").status_code == 200
 
 
@@ -421,7 +543,9 @@ def test_an_address_has_an_end(client: Client) -> None:
     assert one.get("/" + "9" * 2000).status_code == 414
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize(
+    "method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"]
+)
 def test_other_methods_are_refused(client: Client, method: str) -> None:
     assert client(app()).request(method, "/").status_code == 405
 

@@ -50,7 +50,10 @@ def _outcomes() -> list[Outcome | None]:
         if score is None
         else ItemScore(
             {"f1": score, "recall": 1 - score},
-            tuple(_unit(v) for v in ["match"] * (n + 1) + ["mistake"] * (n % 3) + [None]),
+            tuple(
+                _unit(v)
+                for v in ["match"] * (n + 1) + ["mistake"] * (n % 3) + [None]
+            ),
         )
         for n, score in enumerate(SCORES)
     ]
@@ -58,11 +61,17 @@ def _outcomes() -> list[Outcome | None]:
 
 @pytest.fixture(params=["complete", "running"])
 def view(
-    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> RunView:
     """A run of five items; its verdicts are read from its table, or from its store."""
-    monkeypatch.setattr("beholder.run.export._UNITS_AT_ONCE", 2)  # the table has several parts
-    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status=request.param)
+    monkeypatch.setattr(
+        "beholder.run.export._UNITS_AT_ONCE", 2
+    )  # the table has several parts
+    folder = write_run(
+        tmp_path / "run", _items(), {"posh": _outcomes()}, status=request.param
+    )
     if request.param == "complete":
         _export(folder)
     found = RunView(folder)
@@ -87,7 +96,9 @@ def _find(view: RunView, **wanted: object) -> list[int]:
     return list(find(view.snapshot, Query(**parts)).tolist())  # type: ignore[arg-type]
 
 
-def test_filters_take_ranges_states_groups_verdicts_and_words(view: RunView) -> None:
+def test_filters_take_ranges_states_groups_verdicts_and_words(
+    view: RunView,
+) -> None:
     assert _find(view) == [0, 1, 2, 3, 4]
     assert _find(view, low=0.5) == [0, 1, 4]
     assert _find(view, high=0.5) == [0, 3]
@@ -103,30 +114,50 @@ def test_filters_take_ranges_states_groups_verdicts_and_words(view: RunView) -> 
     assert _find(view, words="äpfel") == [3]
     assert _find(view, words="TEXT NUMBER 3. äpf") == [3]
     assert _find(view, words="id-d") == [3]
-    assert _find(view, words="number 3\ntext") == []  # never from one text into the next
+    assert (
+        _find(view, words="number 3\ntext") == []
+    )  # never from one text into the next
     assert _find(view, words="text", groups=(("system", "b"),), low=0.5) == [1]
 
 
-def test_lists_are_sorted_and_what_has_no_value_comes_last(view: RunView) -> None:
+def test_lists_are_sorted_and_what_has_no_value_comes_last(
+    view: RunView,
+) -> None:
     assert _find(view, order="value") == [3, 0, 1, 4, 2]
     assert _find(view, order="value", down=True) == [1, 4, 0, 3, 2]
     assert _find(view, order="value", value="recall") == [1, 4, 0, 3, 2]
     assert _find(view, order="position", down=True) == [4, 3, 2, 1, 0]
     assert _find(view, order="id") == [2, 4, 1, 3, 0]
     assert _find(view, order="id", down=True) == [0, 3, 1, 4, 2]
-    assert _find(view, order="verdict", verdict="match", down=True) == [4, 3, 1, 0]
+    assert _find(view, order="verdict", verdict="match", down=True) == [
+        4,
+        3,
+        1,
+        0,
+    ]
 
 
 def test_counts_of_verdicts_and_groups(view: RunView) -> None:
-    assert verdict_counts(view.snapshot.asked[0]) == [("", 4), ("match", 4), ("mistake", 2)]
-    assert group_counts(view.snapshot.subjects["item"], "system") == [("b", 2), ("a", 2)]
+    assert verdict_counts(view.snapshot.asked[0]) == [
+        ("", 4),
+        ("match", 4),
+        ("mistake", 2),
+    ]
+    assert group_counts(view.snapshot.subjects["item"], "system") == [
+        ("b", 2),
+        ("a", 2),
+    ]
     assert view.snapshot.asked[0].verdicts["match"].tolist() == [1, 2, 0, 4, 5]
 
 
-def test_a_table_of_units_of_other_items_is_not_believed(tmp_path: Path) -> None:
+def test_a_table_of_units_of_other_items_is_not_believed(
+    tmp_path: Path,
+) -> None:
     folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
     _export(folder)
-    other = write_run(tmp_path / "other", [Item("else", "x", ("y",))], {"posh": [None]})
+    other = write_run(
+        tmp_path / "other", [Item("else", "x", ("y",))], {"posh": [None]}
+    )
     (folder / "units.parquet").rename(other / "units.parquet")
     view = RunView(other)
     with pytest.raises(RunError, match="contains"):
@@ -135,10 +166,14 @@ def test_a_table_of_units_of_other_items_is_not_believed(tmp_path: Path) -> None
     assert "contains" in view.problem
 
 
-def test_a_run_that_goes_on_is_read_again_and_only_then(tmp_path: Path) -> None:
+def test_a_run_that_goes_on_is_read_again_and_only_then(
+    tmp_path: Path,
+) -> None:
     items = _items()
     done = _outcomes()
-    folder = write_run(tmp_path / "run", items, {"posh": [done[0], None]}, status="running")
+    folder = write_run(
+        tmp_path / "run", items, {"posh": [done[0], None]}, status="running"
+    )
     view = RunView(folder)
     assert view.refresh()
     assert not view.refresh()
@@ -151,16 +186,28 @@ def test_a_run_that_goes_on_is_read_again_and_only_then(tmp_path: Path) -> None:
             store.put("posh", position, outcome)
         assert view.refresh()  # while it is written
         assert view.snapshot.asked[0].state.tolist() == [1, 1, 2, 0, 0]
-        assert view.snapshot.asked[0].verdicts["mistake"].tolist() == [0, 1, 0, 0, 0]
+        assert view.snapshot.asked[0].verdicts["mistake"].tolist() == [
+            0,
+            1,
+            0,
+            0,
+            0,
+        ]
         assert view.snapshot.subjects["item"] is before.subjects["item"]
 
 
-def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status="running")
+def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(
+    tmp_path: Path,
+) -> None:
+    folder = write_run(
+        tmp_path / "run", _items(), {"posh": _outcomes()}, status="running"
+    )
     view = RunView(folder)
     view.refresh()
     shutil.rmtree(folder)
-    items = [Item(f"new-{n}", f"whale {n}", ("a reference",)) for n in range(5)]
+    items = [
+        Item(f"new-{n}", f"whale {n}", ("a reference",)) for n in range(5)
+    ]
     other = ItemScore({"f1": 1.0}, (_unit("omission"),))
     write_run(folder, items, {"posh": [other] * 5}, status="running")
     assert view.refresh()
@@ -172,7 +219,9 @@ def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(tmp_path: Path
 def test_a_file_that_goes_while_it_is_looked_at_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()}, status="running")
+    folder = write_run(
+        tmp_path / "run", _items(), {"posh": _outcomes()}, status="running"
+    )
     view = RunView(folder)
     look = Path.stat
 
@@ -200,21 +249,32 @@ def test_nothing_is_written_into_a_run(tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     view = RunView(folder)
     view.refresh()
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {
+        path.name: path.read_bytes() for path in folder.iterdir()
+    } == before
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"not a run directory, which has run\.json"):
+    with pytest.raises(
+        RunError, match=r"not a run directory, which has run\.json"
+    ):
         RunView(tmp_path)
 
 
 def test_words_are_found_in_any_script_and_case() -> None:
     rng = np.random.default_rng(5)
     words = ["ab", "bc", "über", "日本", "\x00", "Straße"]
-    told = ["".join(rng.choice(words, size=rng.integers(0, 60))) for _ in range(200)]
+    told = [
+        "".join(rng.choice(words, size=rng.integers(0, 60)))
+        for _ in range(200)
+    ]
     texts = Texts(told)
     for sought in ("abbc", "ÜBER日", "STRASSE", "日本日本日本", "zz", "本ab"):
-        expected = [n for n, text in enumerate(told) if sought.casefold() in text.casefold()]
+        expected = [
+            n
+            for n, text in enumerate(told)
+            if sought.casefold() in text.casefold()
+        ]
         assert texts.having(sought).tolist() == expected, sought
 
 
@@ -222,7 +282,9 @@ def test_words_are_found_in_any_script_and_case() -> None:
 def snapshot(tmp_path: Path) -> Snapshot:
     items = [Item(str(n), "x", ("y",)) for n in range(PAGE + 1)]
     scores = [ItemScore({"f1": n / 100}) for n in range(PAGE + 1)]
-    view = RunView(write_run(tmp_path / "many", items, {"posh": scores}, status="running"))
+    view = RunView(
+        write_run(tmp_path / "many", items, {"posh": scores}, status="running")
+    )
     view.refresh()
     return view.snapshot
 
@@ -234,7 +296,11 @@ def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
     assert listing(snapshot, {"page": "99"}).shown == [PAGE]
     assert first.beside(0) == (0, None, 1)
     assert first.beside(PAGE) == (PAGE, PAGE - 1, None)
-    assert listing(snapshot, {"high": "0.1"}).beside(PAGE) == (None, None, None)
+    assert listing(snapshot, {"high": "0.1"}).beside(PAGE) == (
+        None,
+        None,
+        None,
+    )
     assert listing(snapshot, {"q": "nowhere"}).n_pages == 1
 
 
@@ -267,7 +333,10 @@ def test_a_query_that_makes_no_sense_is_refused_in_words(
 
 
 def test_a_query_is_changed_in_parts() -> None:
-    assert write_wanted({"q": "a b", "page": "3", "low": ""}, page=None) == "q=a+b"
+    assert (
+        write_wanted({"q": "a b", "page": "3", "low": ""}, page=None)
+        == "q=a+b"
+    )
     assert write_wanted({"q": "ä"}, page=2) == "q=%C3%A4&page=2"
 
 

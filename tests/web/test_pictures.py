@@ -22,7 +22,9 @@ def root(tmp_path: Path) -> Path:
     Image.new("RGB", (800, 400), "red").save(folder / "a.png")
     Image.new("RGB", (80, 40), "red").save(folder / "b.jpg", exif=exif)
     Image.new("RGB", (80, 40), "blue").save(tmp_path / "outside.png")
-    (folder / "note.jpg").write_text("<script>no picture</script>", encoding="utf-8")
+    (folder / "note.jpg").write_text(
+        "<script>no picture</script>", encoding="utf-8"
+    )
     (folder / "link.png").symlink_to(tmp_path / "outside.png")
     return folder
 
@@ -42,7 +44,9 @@ def test_metadata_does_not_come_along(root: Path) -> None:
     ["../outside.png", "link.png", "/etc/passwd", "a.png/../../outside.png", "\x00", "none.png",
      "note.jpg", "", ".", "..", "/dev/zero"],
 )  # fmt: skip
-def test_nothing_outside_the_folder_and_nothing_that_is_no_picture(root: Path, name: str) -> None:
+def test_nothing_outside_the_folder_and_nothing_that_is_no_picture(
+    root: Path, name: str
+) -> None:
     with pytest.raises(ItemError):
         SmallPictures(root).jpeg(name, 240)
 
@@ -65,7 +69,9 @@ def test_a_changed_file_is_read_again(root: Path) -> None:
 
 def test_a_browser_that_has_the_picture_gets_none(root: Path) -> None:
     def asked(tag: str) -> Request:
-        return Request({"type": "http", "headers": [(b"if-none-match", tag.encode())]})
+        return Request(
+            {"type": "http", "headers": [(b"if-none-match", tag.encode())]}
+        )
 
     pictures = SmallPictures(root)
     answer = pictures.response(asked("x"), "a.png", 240)

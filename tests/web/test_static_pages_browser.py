@@ -48,21 +48,33 @@ from toy.runs import Outcome, lemons, sentence_score, write_run
 from toy.watched import Watched
 
 pytestmark = [pytest.mark.usefixtures("few_resamples"), pytest.mark.drawn]
-for _name, _backend in (("story", Storyteller), ("reviewer", Reviewer), ("reader", Reader)):
+for _name, _backend in (
+    ("story", Storyteller),
+    ("reviewer", Reviewer),
+    ("reader", Reader),
+):
     if _name not in BACKENDS.names():
         BACKENDS.register(_name)(_backend)
 
 
 def score_page(folder: Path) -> Path:
     items = lemons(30)
-    scores = [sentence_score(item, 0.3 + n / 60) for n, item in enumerate(items)]
+    scores = [
+        sentence_score(item, 0.3 + n / 60) for n, item in enumerate(items)
+    ]
     outcomes: list[Outcome] = [*scores[:-1], ItemFailure("E", "no luck")]
-    return write_report(write_run(folder / "run", items, {"vcs": outcomes, "posh": scores}))
+    return write_report(
+        write_run(folder / "run", items, {"vcs": outcomes, "posh": scores})
+    )
 
 
 def people_page(folder: Path) -> Path:
     items = [Item(str(n), f"text {n}", ("r",)) for n in range(20)]
-    run = write_run(folder / "run", items, {"posh": [ItemScore({"f1": n / 20}) for n in range(20)]})
+    run = write_run(
+        folder / "run",
+        items,
+        {"posh": [ItemScore({"f1": n / 20}) for n in range(20)]},
+    )
     row = {"metric": "posh", "value": "f1", "agreement": 0.5, "low": 0.1, "high": 0.8, "n": 20,
            "n_missing": 0, "n_sources": 3, "reason": None, "categories": {}}  # fmt: skip
     data = {"first": [str(n) for n in range(20)], "second": [""] * 20,
@@ -82,7 +94,12 @@ def comparison_page(folder: Path) -> Path:
         write_run(
             folder / name,
             items,
-            {"vcs": [sentence_score(item, by * n) for n, item in enumerate(items)]},
+            {
+                "vcs": [
+                    sentence_score(item, by * n)
+                    for n, item in enumerate(items)
+                ]
+            },
         )
         for name, by in (("a", 0.1), ("b", 0.15))
     )
@@ -94,9 +111,14 @@ def comparison_page(folder: Path) -> Path:
 def rank_page(folder: Path) -> Path:
     write_reviews(folder / "r.jsonl", 8)
     names = ["response(judge='reviewer:m')"]
-    names += [f"response(judge=\"reviewer(model='m', noise={n}.0)\")" for n in range(1, 7)]
+    names += [
+        f"response(judge=\"reviewer(model='m', noise={n}.0)\")"
+        for n in range(1, 7)
+    ]
     config = RankConfig(
-        str(folder / "r.jsonl"), folder / "run", tuple(ranker(text) for text in names)
+        str(folder / "r.jsonl"),
+        folder / "run",
+        tuple(ranker(text) for text in names),
     )
     run_ranking(config, Quiet())
     return draw(config.out)
@@ -118,23 +140,36 @@ def narrate_page(folder: Path) -> Path:
 def bidirectional_page(folder: Path) -> Path:
     data = make_world(folder, n_images=6).data
     metrics = ["dcscore(direction='both')", "bleu"]
-    run = beholder.score(data, metrics, judge="reader:m", out=folder / "run").path
-    return write_bidirectional(study(observe(run), StudySettings()), run, folder / "study")
+    run = beholder.score(
+        data, metrics, judge="reader:m", out=folder / "run"
+    ).path
+    return write_bidirectional(
+        study(observe(run), StudySettings()), run, folder / "study"
+    )
 
 
 def made_page(folder: Path) -> Path:
     make_collection(folder, n=3)
     out = folder / "c.jsonl"
-    config = RowsConfig(str(folder / "img"), out, {"one": CaptionRow("story:steady")})
+    config = RowsConfig(
+        str(folder / "img"), out, {"one": CaptionRow("story:steady")}
+    )
     run_rows(config, Quiet())
     return write_made(config.run)
 
 
 def lint_page(folder: Path) -> Path:
     Image.new("RGB", (40, 30), "green").save(folder / "a.png")
-    rows = ["image,alt,language", "a.png,Image of a dog,en", "b.png,IMG_2041,en", "c.png,,de"]
+    rows = [
+        "image,alt,language",
+        "a.png,Image of a dog,en",
+        "b.png,IMG_2041,en",
+        "c.png,,de",
+    ]
     (folder / "alts.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    (folder / "page.html").write_text(lint_report(lint([folder / "alts.csv"])), encoding="utf-8")
+    (folder / "page.html").write_text(
+        lint_report(lint([folder / "alts.csv"])), encoding="utf-8"
+    )
     return folder / "page.html"
 
 
@@ -168,7 +203,9 @@ def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
         page.page.set_viewport_size({"width": width, "height": 900})
         page.page.emulate_media(color_scheme=scheme)
         assert page.axe() == [], (name, scheme)
-        assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert (
+            page.page.evaluate("document.documentElement.scrollWidth") <= width
+        )
     assert page.problems == []
     headings = page.page.evaluate(
         "[...document.querySelectorAll('h1,h2,h3,h4')].map(e => Number(e.tagName[1]))"
@@ -180,7 +217,9 @@ def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
     context.close()
 
 
-def test_findings_of_a_lint_page_are_filtered(chromium: Any, made: Callable[[str], Path]) -> None:
+def test_findings_of_a_lint_page_are_filtered(
+    chromium: Any, made: Callable[[str], Path]
+) -> None:
     page = chromium.new_page()
     page.goto(made("lint").as_uri())
     shown = page.locator("details tbody tr:visible")
@@ -195,7 +234,9 @@ def test_findings_of_a_lint_page_are_filtered(chromium: Any, made: Callable[[str
     page.close()
 
 
-def test_a_histogram_is_whole_on_a_telephone(chromium: Any, made: Callable[[str], Path]) -> None:
+def test_a_histogram_is_whole_on_a_telephone(
+    chromium: Any, made: Callable[[str], Path]
+) -> None:
     context = chromium.new_context(viewport={"width": 400, "height": 900})
     tab = context.new_page()
     tab.goto(made("score").as_uri())
@@ -245,8 +286,12 @@ TEXT = (
 )
 
 
-def test_words_in_a_graph_stand_on_nothing_else(chromium: Any, tmp_path: Path) -> None:
-    run = beholder.score([Item("a", TEXT, (TEXT,))], ["posh"], out=tmp_path / "run")
+def test_words_in_a_graph_stand_on_nothing_else(
+    chromium: Any, tmp_path: Path
+) -> None:
+    run = beholder.score(
+        [Item("a", TEXT, (TEXT,))], ["posh"], out=tmp_path / "run"
+    )
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(run.report().as_uri())

@@ -22,7 +22,11 @@ from beholder.web import Settings, trying
 from beholder.web.app import make_app
 from beholder.web.trying import MOST_WAITING, TryPage
 
-FORM = {"text": "A dog runs.", "references": "A dog barks.", "metric": "length"}
+FORM = {
+    "text": "A dog runs.",
+    "references": "A dog barks.",
+    "metric": "length",
+}
 
 
 @pytest.fixture
@@ -30,7 +34,9 @@ def page() -> TryPage:
     return TryPage(())
 
 
-def post(page: TryPage, *, form: Mapping[str, str] = FORM, is_gone: bool = False) -> Response:
+def post(
+    page: TryPage, *, form: Mapping[str, str] = FORM, is_gone: bool = False
+) -> Response:
     """Answer a post as the page does behind the guard."""
     body = urlencode(form).encode()
     messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -43,9 +49,19 @@ def post(page: TryPage, *, form: Mapping[str, str] = FORM, is_gone: bool = False
         await asyncio.Event().wait()
 
     headers = [(b"content-type", b"application/x-www-form-urlencoded")]
-    scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/try", "headers": headers}
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/try",
+        "headers": headers,
+    }
     scope |= {"app": Starlette()}
-    scope |= {"state": {"csrf": ""}, "query_string": b"", "server": ("x", 80), "scheme": "http"}
+    scope |= {
+        "state": {"csrf": ""},
+        "query_string": b"",
+        "server": ("x", 80),
+        "scheme": "http",
+    }
     return asyncio.run(page.page(Request(scope, receive)))
 
 
@@ -62,16 +78,25 @@ def test_posts_beyond_the_queue_are_refused_and_pages_are_answered(
         raise ConfigError("scored")
 
     monkeypatch.setattr(page, "_score", score)
-    app = make_app([Route("/try", page.page, methods=["GET", "POST"])], Settings())
+    app = make_app(
+        [Route("/try", page.page, methods=["GET", "POST"])], Settings()
+    )
 
     async def run() -> list[int]:
         transport = httpx.ASGITransport(app, client=("127.0.0.1", 50000))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as web:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1:8000"
+        ) as web:
             try:
-                mark = (await web.get("/try")).text.split('name="csrf" value="')[1].split('"')[0]
+                mark = (
+                    (await web.get("/try"))
+                    .text.split('name="csrf" value="')[1]
+                    .split('"')[0]
+                )
                 form = {**FORM, "csrf": mark}
                 waiting = [
-                    asyncio.create_task(web.post("/try", data=form)) for _ in range(MOST_WAITING)
+                    asyncio.create_task(web.post("/try", data=form))
+                    for _ in range(MOST_WAITING)
                 ]
                 while page._n_waiting < MOST_WAITING:
                     await asyncio.sleep(0)
@@ -81,7 +106,9 @@ def test_posts_beyond_the_queue_are_refused_and_pages_are_answered(
                 assert (await web.get("/try")).status_code == 200
             finally:
                 release.set()
-            return [answer.status_code for answer in await asyncio.gather(*waiting)]
+            return [
+                answer.status_code for answer in await asyncio.gather(*waiting)
+            ]
 
     assert asyncio.run(run()) == [400] * MOST_WAITING
     assert (n_scored, page._n_waiting) == (MOST_WAITING, 0)
@@ -104,7 +131,9 @@ def test_a_post_whose_browser_has_gone_is_not_scored(
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
-def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) -> None:
+def test_pages_behind_the_guard_see_whether_the_browser_has_gone(
+    is_gone: bool,
+) -> None:
     async def handle(request: Request) -> Response:
         await request.body()
         return PlainTextResponse(str(await request.is_disconnected()))
@@ -112,7 +141,10 @@ def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) 
     async def get_csrf(request: Request) -> Response:
         return PlainTextResponse(request.state.csrf)
 
-    app = make_app([Route("/", get_csrf), Route("/x", handle, methods=["POST"])], Settings())
+    app = make_app(
+        [Route("/", get_csrf), Route("/x", handle, methods=["POST"])],
+        Settings(),
+    )
     sent: list[Any] = []
 
     async def call(scope: Mapping[str, Any], body: bytes) -> bytes:
@@ -129,19 +161,32 @@ def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) 
             sent.append(message)
 
         sent.clear()
-        await app({"type": "http", "query_string": b"", "scheme": "http", **scope}, receive, send)
+        await app(
+            {"type": "http", "query_string": b"", "scheme": "http", **scope},
+            receive,
+            send,
+        )
         return b"".join(message.get("body", b"") for message in sent)
 
     async def run() -> bytes:
-        base: dict[str, Any] = {"client": ("127.0.0.1", 1), "headers": [(b"host", b"127.0.0.1")]}
+        base: dict[str, Any] = {
+            "client": ("127.0.0.1", 1),
+            "headers": [(b"host", b"127.0.0.1")],
+        }
         mark = await call({"method": "GET", "path": "/", **base}, b"")
-        cookies = [value for name, value in sent[0]["headers"] if name == b"set-cookie"]
+        cookies = [
+            value
+            for name, value in sent[0]["headers"]
+            if name == b"set-cookie"
+        ]
         headers = [
             *base["headers"],
             (b"cookie", cookies[0].split(b";")[0]),
             (b"x-csrf-token", mark),
         ]
-        return await call({"method": "POST", "path": "/x", **base, "headers": headers}, b"")
+        return await call(
+            {"method": "POST", "path": "/x", **base, "headers": headers}, b""
+        )
 
     assert asyncio.run(run()) == str(is_gone).encode()
 
@@ -150,14 +195,20 @@ def test_pages_behind_the_guard_see_whether_the_browser_has_gone(is_gone: bool) 
     ("text", "message"),
     [
         # with the full stop of the reference
-        (", " * 5_000, "5,001 characters outside words; this page takes up to 4,000"),
+        (
+            ", " * 5_000,
+            "5,001 characters outside words; this page takes up to 4,000",
+        ),
         ("a" * 20_001, "have 20,013 characters; this page takes up to 20,000"),
         # 600 words and 600 commas, within the bounds of characters: 1,200 squared is 1,440,000
         ("dog, " * 600, "the longest sentence has 1,200 words and signs"),
         # 501 squared is 251,001
         ("a " * 500 + ".", "it takes one sentence of 500"),
         # six sentences of 250: 6 * 62,500 is 375,000
-        (("dog " * 249 + ". ") * 6, "the longest sentence has 250 words and signs"),
+        (
+            ("dog " * 249 + ". ") * 6,
+            "the longest sentence has 250 words and signs",
+        ),
         (" ", "expected a text"),
     ],
 )

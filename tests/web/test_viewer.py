@@ -52,19 +52,25 @@ def opened() -> Iterator[Open]:
             for view in viewer.runs:
                 view.refresh()
             app = make_viewer(viewer, Settings(rate=1e6, burst=10_000))
-            client = TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000))
+            client = TestClient(
+                app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)
+            )
             return stack.enter_context(client)
 
         yield make
 
 
 def links(page: str) -> list[str]:
-    return [html.unescape(found) for found in re.findall(r'(?:href|src)="([^"#]+)"', page)]
+    return [
+        html.unescape(found)
+        for found in re.findall(r'(?:href|src)="([^"#]+)"', page)
+    ]
 
 
 def listed(page: str) -> list[str]:
     return [
-        html.unescape(found) for found in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
+        html.unescape(found)
+        for found in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
     ]
 
 
@@ -80,14 +86,22 @@ def test_every_page_that_is_linked_opens(opened: Open, tmp_path: Path) -> None:
         answer = client.get(address)
         assert answer.status_code == 200, (address, answer.text)
         base = address.partition("?")[0]
-        todo += [base + to if to.startswith("?") else to for to in links(answer.text)]
-    assert {"/runs/0", "/runs/1/items", "/runs/0/item/5/asked", "/static/item.js"} <= {
-        address.partition("?")[0] for address in seen
-    }
+        todo += [
+            base + to if to.startswith("?") else to
+            for to in links(answer.text)
+        ]
+    assert {
+        "/runs/0",
+        "/runs/1/items",
+        "/runs/0/item/5/asked",
+        "/static/item.js",
+    } <= {address.partition("?")[0] for address in seen}
     assert any(address.startswith("/compare/item") for address in seen)
 
 
-def test_the_list_is_filtered_sorted_and_paged_at_the_server(opened: Open, tmp_path: Path) -> None:
+def test_the_list_is_filtered_sorted_and_paged_at_the_server(
+    opened: Open, tmp_path: Path
+) -> None:
     client = opened(lemon_run(tmp_path / "run", 2 * PAGE + 20))
     first = client.get("/runs/0/items").text
     assert len(listed(first)) == PAGE
@@ -111,7 +125,9 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
     score = Store.score
 
     def subjects(self: Store, kind: Any, positions: Any = None) -> Any:
-        read.extend(["subject"] * (10**6 if positions is None else len(positions)))
+        read.extend(
+            ["subject"] * (10**6 if positions is None else len(positions))
+        )
         return whole(self, kind, positions)
 
     def scored(self: Store, asker: str, position: int) -> Any:
@@ -125,7 +141,10 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
     monkeypatch.setattr(Store, "score", scored)
     for name in ("values", "units", "details", "failures"):
         monkeypatch.setattr(Store, name, refused)
-    for address in ("/runs/0/items", "/runs/0/items?sort=value&q=lemons&low=0.1&page=1"):
+    for address in (
+        "/runs/0/items",
+        "/runs/0/items?sort=value&q=lemons&low=0.1&page=1",
+    ):
         read.clear()
         assert client.get(address).status_code == 200
         assert read == ["subject"] * PAGE
@@ -136,7 +155,9 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
     assert sorted(read) == ["score", "subject", "subject"]
 
 
-def test_the_way_to_the_next_item_follows_the_list(opened: Open, tmp_path: Path) -> None:
+def test_the_way_to_the_next_item_follows_the_list(
+    opened: Open, tmp_path: Path
+) -> None:
     client = opened(lemon_run(tmp_path / "run"))
     page = client.get("/runs/0/item/3?sort=value&down=1").text
     assert re.findall(r'rel="(\w+)" href="/runs/0/item/(\d)\?', page) == [
@@ -158,28 +179,47 @@ def test_the_way_to_the_next_item_follows_the_list(opened: Open, tmp_path: Path)
      "/compare/item?a=0&b=0&at=%C2%B2", "/compare/item?a=0&b=0&at=000000000000099", "/compare?a=0000009&b=0",
      "/runs/0/item/0/pictures/0", "/runs/0/thumbs/3", "/nowhere"],
 )  # fmt: skip
-def test_what_is_not_there_is_said(opened: Open, tmp_path: Path, address: str) -> None:
+def test_what_is_not_there_is_said(
+    opened: Open, tmp_path: Path, address: str
+) -> None:
     answer = opened(lemon_run(tmp_path / "run")).get(address)
     assert answer.status_code == 404
     assert "<h1>Not found</h1>" in answer.text
 
 
-def test_pictures_come_from_the_folder_of_the_data_alone(opened: Open, tmp_path: Path) -> None:
+def test_pictures_come_from_the_folder_of_the_data_alone(
+    opened: Open, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     data.mkdir()
     Image.new("RGB", (300, 200), "red").save(data / "in.png")
     Image.new("RGB", (300, 200), "red").save(tmp_path / "out.png")
     (data / "link.png").symlink_to(tmp_path / "out.png")
-    names = ("in.png", "../out.png", str(tmp_path / "out.png"), "link.png", "none.png")
-    items = [Item(str(n), "text", ("r",), (name,)) for n, name in enumerate(names)]
-    run = write_run(tmp_path / "run", items, {"posh": [ItemScore({"f1": 0.5})] * len(items)})
+    names = (
+        "in.png",
+        "../out.png",
+        str(tmp_path / "out.png"),
+        "link.png",
+        "none.png",
+    )
+    items = [
+        Item(str(n), "text", ("r",), (name,)) for n, name in enumerate(names)
+    ]
+    run = write_run(
+        tmp_path / "run",
+        items,
+        {"posh": [ItemScore({"f1": 0.5})] * len(items)},
+    )
     client = opened(run, media_root=data)
     shown = client.get("/runs/0/item/0/pictures/0?small=1")
     assert shown.status_code == 200
     assert shown.headers["content-type"] == "image/jpeg"
     assert shown.content[:3] == b"\xff\xd8\xff"
     for position in range(1, len(names)):
-        assert client.get(f"/runs/0/item/{position}/pictures/0").status_code == 404
+        assert (
+            client.get(f"/runs/0/item/{position}/pictures/0").status_code
+            == 404
+        )
     assert 'src="/runs/0/item/0/pictures/0' in client.get("/runs/0/items").text
     assert "/runs/0/item/0/pictures/0" in client.get("/runs/0/item/0").text
 
@@ -189,17 +229,21 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
 ) -> None:
     items = lemons(4)
     first = [
-        sentence_score(item, score) for item, score in zip(items, (0.5, 0.5, 0.5, 0.5), strict=True)
+        sentence_score(item, score)
+        for item, score in zip(items, (0.5, 0.5, 0.5, 0.5), strict=True)
     ]
     second = [
-        sentence_score(item, score) for item, score in zip(items, (0.6, 0.1, 0.5, 0.9), strict=True)
+        sentence_score(item, score)
+        for item, score in zip(items, (0.6, 0.1, 0.5, 0.9), strict=True)
     ]
     a = write_run(tmp_path / "a", items, {"vcs": first})
     b = write_run(tmp_path / "b", [*items[::-1], Item("only-b", "x", ("y",))],
                   {"vcs": [*second[::-1], ItemFailure("E", "no")]})  # fmt: skip
     client = opened(a, b)
     page = client.get("/compare?a=0&b=1").text
-    order = re.findall(r"<td class=.num.><b>(\S+)</b></td>.*?<bdi>(table-\d)</bdi>", page)
+    order = re.findall(
+        r"<td class=.num.><b>(\S+)</b></td>.*?<bdi>(table-\d)</bdi>", page
+    )
     assert order[:2] in (
         [("+0.400", "table-3"), ("−0.400", "table-1")],
         [("−0.400", "table-1"), ("+0.400", "table-3")],
@@ -208,7 +252,12 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
     assert "the second is higher in 2, lower in 1, the same in 1 of 4" in page
     assert "<b>1</b> only in the second" in page
     up = client.get("/compare?a=0&b=1&sort=up").text
-    assert re.findall(r"<bdi>(table-\d)</bdi>", up) == ["table-3", "table-0", "table-2", "table-1"]
+    assert re.findall(r"<bdi>(table-\d)</bdi>", up) == [
+        "table-3",
+        "table-0",
+        "table-2",
+        "table-1",
+    ]
     for _ in range(600):  # a minute at most, however busy the machine is
         page = client.get("/compare?a=0&b=1").text
         if "Being tested" not in page:
@@ -222,17 +271,28 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
     assert "table-3" in beside
     assert "0.500" in beside
     assert "0.900" in beside
-    assert 'href="/runs/1/item/0"' in beside  # the same item stands first in the second run
+    assert (
+        'href="/runs/1/item/0"' in beside
+    )  # the same item stands first in the second run
 
 
 def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
     opened: Open, tmp_path: Path
 ) -> None:
     items = lemons(4)
-    outcomes = [sentence_score(items[n], value) for n, value in ((0, 0.6), (1, 0.1), (3, 1.0))]
-    a = write_run(tmp_path / "a", items, {"vcs": [sentence_score(one, 0.5) for one in items]})
+    outcomes = [
+        sentence_score(items[n], value)
+        for n, value in ((0, 0.6), (1, 0.1), (3, 1.0))
+    ]
+    a = write_run(
+        tmp_path / "a",
+        items,
+        {"vcs": [sentence_score(one, 0.5) for one in items]},
+    )
     b = write_run(
-        tmp_path / "b", items, {"vcs": [*outcomes[:2], ItemFailure("E", "no"), outcomes[2]]}
+        tmp_path / "b",
+        items,
+        {"vcs": [*outcomes[:2], ItemFailure("E", "no"), outcomes[2]]},
     )
     client = opened(a, b)
 
@@ -242,14 +302,24 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
         while address:
             page = client.get(address).text
             [name] = re.findall(r"<h1><bdi>(.*?)</bdi></h1>", page)
-            [place] = re.findall(r'<span class="muted">(\d of \d)</span>', page)
+            [place] = re.findall(
+                r'<span class="muted">(\d of \d)</span>', page
+            )
             found.append(f"{name}, {place}")
-            address = html.unescape("".join(re.findall(f'rel="{rel}" href="([^"]+)"', page)))
+            address = html.unescape(
+                "".join(re.findall(f'rel="{rel}" href="([^"]+)"', page))
+            )
         return found
 
-    for order, names in (("", "310"), ("&sort=up", "301"), ("&sort=down", "103")):
+    for order, names in (
+        ("", "310"),
+        ("&sort=up", "301"),
+        ("&sort=down", "103"),
+    ):
         listed_ = links(client.get(f"/compare?a=0&b=1{order}").text)
-        first, *_, last = (one for one in listed_ if one.startswith("/compare/item"))
+        first, *_, last = (
+            one for one in listed_ if one.startswith("/compare/item")
+        )
         there = [f"table-{name}, {n + 1} of 3" for n, name in enumerate(names)]
         assert walked(first, "next") == there
         assert walked(last, "prev") == there[::-1]
@@ -262,7 +332,11 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
         r'aria-hidden="true">(.)</span><span class="word">([^<]+)</span><span class="count">(\d)',
         page,
     )
-    assert legend == 2 * [("✗", "unmatched", "2"), ("↕", "out of order", "2"), ("✓", "match", "2")]
+    assert legend == 2 * [
+        ("✗", "unmatched", "2"),
+        ("↕", "out of order", "2"),
+        ("✓", "match", "2"),
+    ]
 
 
 def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
@@ -273,7 +347,12 @@ def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
             write_run(
                 tmp_path / f"{len(opened_)}{name}",
                 lemons(3),
-                {"vcs": [*(ItemScore({"vcs": value}) for value in (0.5, 0.6)), outcome]},
+                {
+                    "vcs": [
+                        *(ItemScore({"vcs": value}) for value in (0.5, 0.6)),
+                        outcome,
+                    ]
+                },
             )
             for name, outcome in zip("ab", last, strict=True)
         ]
@@ -288,22 +367,44 @@ def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
 
     opened_: list[TestClient] = []
     fewer = compared(ItemScore({"vcs": 0.5}), ItemFailure("E", "no"))
-    assert "the same in 2 of 2 (2 of 3 in both runs have the value in both)" in fewer
-    assert "n: items with a value in both runs; those that failed in one have none there." in fewer
+    assert (
+        "the same in 2 of 2 (2 of 3 in both runs have the value in both)"
+        in fewer
+    )
+    assert (
+        "n: items with a value in both runs; those that failed in one have none there."
+        in fewer
+    )
     whole = compared(ItemScore({"vcs": 0.5}), ItemScore({"vcs": 0.7}))
     assert "of 3</p>" in whole
     assert "n: items" not in whole
 
 
-def test_runs_that_share_nothing_are_told_apart_in_words(opened: Open, tmp_path: Path) -> None:
-    a = write_run(tmp_path / "a", lemons(1), {"vcs": [ItemScore({"vcs": 0.5})]})
-    b = write_run(tmp_path / "b", lemons(1), {"posh": [ItemScore({"f1": 0.5})]})
-    c = write_run(tmp_path / "c", [Item("z", "x", ("y",))], {"vcs": [ItemScore({"vcs": 0.5})]})
+def test_runs_that_share_nothing_are_told_apart_in_words(
+    opened: Open, tmp_path: Path
+) -> None:
+    a = write_run(
+        tmp_path / "a", lemons(1), {"vcs": [ItemScore({"vcs": 0.5})]}
+    )
+    b = write_run(
+        tmp_path / "b", lemons(1), {"posh": [ItemScore({"f1": 0.5})]}
+    )
+    c = write_run(
+        tmp_path / "c",
+        [Item("z", "x", ("y",))],
+        {"vcs": [ItemScore({"vcs": 0.5})]},
+    )
     client = opened(a, b, c)
     answer = client.get("/compare?a=0&b=1")
-    assert (answer.status_code, "share no metric" in answer.text) == (400, True)
+    assert (answer.status_code, "share no metric" in answer.text) == (
+        400,
+        True,
+    )
     answer = client.get("/compare?a=0&b=2")
-    assert (answer.status_code, "share no item id" in answer.text) == (400, True)
+    assert (answer.status_code, "share no item id" in answer.text) == (
+        400,
+        True,
+    )
 
 
 def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
@@ -319,8 +420,12 @@ def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
     client = opened(tmp_path / "whole", part)
     page = client.get("/runs/0").text
     assert "<code>corpus_bleu</code>" in page
-    assert "corpus_bleu&amp;sort" not in page  # no item has one, so there is no list by it
-    caution = "part is not complete (status: interrupted): 1 of 3 finished by vcs"
+    assert (
+        "corpus_bleu&amp;sort" not in page
+    )  # no item has one, so there is no list by it
+    caution = (
+        "part is not complete (status: interrupted): 1 of 3 finished by vcs"
+    )
     assert caution in client.get("/").text
     assert caution in client.get("/runs/1/items").text
     assert "is not complete" not in client.get("/runs/0/items").text
@@ -328,7 +433,9 @@ def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
     assert "too few sources for an interval: 4, at least 5 are needed" in page
 
 
-def test_a_running_run_tells_how_far_it_is(opened: Open, tmp_path: Path) -> None:
+def test_a_running_run_tells_how_far_it_is(
+    opened: Open, tmp_path: Path
+) -> None:
     run = write_run(tmp_path / "run", lemons(3), {"vcs": [ItemScore({"vcs": 0.5}), ItemFailure("E", "x"), None]},
                     status="running")  # fmt: skip
     client = opened(run)
@@ -341,24 +448,39 @@ def test_a_running_run_tells_how_far_it_is(opened: Open, tmp_path: Path) -> None
     assert "hx-trigger" not in done
 
 
-def test_a_run_that_is_being_read_says_so(opened: Open, tmp_path: Path) -> None:
-    app: ASGIApp = make_viewer(Viewer([lemon_run(tmp_path / "run")]), Settings())
-    client = TestClient(app, base_url="http://127.0.0.1")  # nobody has started reading
+def test_a_run_that_is_being_read_says_so(
+    opened: Open, tmp_path: Path
+) -> None:
+    app: ASGIApp = make_viewer(
+        Viewer([lemon_run(tmp_path / "run")]), Settings()
+    )
+    client = TestClient(
+        app, base_url="http://127.0.0.1"
+    )  # nobody has started reading
     for address in ("/runs/0", "/runs/0/items", "/compare?a=0&b=0"):
         page = client.get(address)
         assert page.status_code == 200
         assert "opens by itself" in page.text
 
 
-def test_equal_names_of_runs_are_told_apart(opened: Open, tmp_path: Path) -> None:
+def test_equal_names_of_runs_are_told_apart(
+    opened: Open, tmp_path: Path
+) -> None:
     page = (
-        opened(lemon_run(tmp_path / "x" / "run"), lemon_run(tmp_path / "y" / "run")).get("/").text
+        opened(
+            lemon_run(tmp_path / "x" / "run"),
+            lemon_run(tmp_path / "y" / "run"),
+        )
+        .get("/")
+        .text
     )
     assert "<bdi>run</bdi>" in page
     assert "<bdi>run (2)</bdi>" in page
 
 
-def test_a_run_without_judges_has_no_questions_and_no_cost(opened: Open, tmp_path: Path) -> None:
+def test_a_run_without_judges_has_no_questions_and_no_cost(
+    opened: Open, tmp_path: Path
+) -> None:
     run = lemon_run(tmp_path / "run")
     client = opened(run)
     assert "0 of 0 questions" in client.get("/runs/0/item/0/asked").text
@@ -367,11 +489,15 @@ def test_a_run_without_judges_has_no_questions_and_no_cost(opened: Open, tmp_pat
     assert answered.answers(run, ["key"]) == {}
 
 
-def test_a_crash_is_told_without_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_told_without_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     viewer = Viewer([lemon_run(tmp_path / "run")])
     monkeypatch.setattr("beholder.web.viewer.Viewer._of_run", lambda *_: 1 / 0)
     client = TestClient(
-        make_viewer(viewer, Settings()), base_url="http://127.0.0.1", raise_server_exceptions=False
+        make_viewer(viewer, Settings()),
+        base_url="http://127.0.0.1",
+        raise_server_exceptions=False,
     )
     answer = client.get("/runs/0")
     assert answer.status_code == 500
@@ -387,9 +513,14 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
             BACKENDS.register(name)(backend)
     monkeypatch.chdir(tmp_path)
     make_collection(Path("data"), n=3)
-    captions = RowsConfig("data/img", Path("c.jsonl"), {"one": CaptionRow("story:steady")})
+    captions = RowsConfig(
+        "data/img", Path("c.jsonl"), {"one": CaptionRow("story:steady")}
+    )
     run_rows(captions, Quiet())
-    run_reviews(ReviewsConfig("data/img", Path("reviews"), "reviewer:m", ("en", "ja")), Quiet())
+    run_reviews(
+        ReviewsConfig("data/img", Path("reviews"), "reviewer:m", ("en", "ja")),
+        Quiet(),
+    )
     client = opened(captions.run, Path("reviews"))
     pages: dict[str, str] = {}
     todo = ["/"]
@@ -401,9 +532,19 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
         assert answer.status_code == 200, (address, answer.text)
         pages[address] = html.unescape(answer.text)
         base = address.partition("?")[0]
-        todo += [base + to if to.startswith("?") else to for to in links(answer.text)]
-    told = [page for address, page in pages.items() if "/runs/1/picture/" in address]
-    written = [json.loads(line) for line in Path("reviews/reviews.jsonl").read_text().splitlines()]
+        todo += [
+            base + to if to.startswith("?") else to
+            for to in links(answer.text)
+        ]
+    told = [
+        page
+        for address, page in pages.items()
+        if "/runs/1/picture/" in address
+    ]
+    written = [
+        json.loads(line)
+        for line in Path("reviews/reviews.jsonl").read_text().splitlines()
+    ]
     for row in written:
         for text in row["texts"]:
             assert any(text in page for page in told)
@@ -420,7 +561,9 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
     data = tmp_path / "data"
     data.mkdir()
     write_film(data / "a.mp4")
-    (data / "d.jsonl").write_text('{"id": "1", "candidate": "", "video": "a.mp4"}\n')
+    (data / "d.jsonl").write_text(
+        '{"id": "1", "candidate": "", "video": "a.mp4"}\n'
+    )
     config = RowsConfig(
         str(data / "d.jsonl"),
         data / "captions.jsonl",
@@ -428,18 +571,29 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
         rows=DataOptions(frames=2),
     )
     assert run_rows(config, Quiet()).failures == ()
-    [row] = map(json.loads, (data / "captions.jsonl").read_text("utf-8").splitlines())
+    [row] = map(
+        json.loads, (data / "captions.jsonl").read_text("utf-8").splitlines()
+    )
     assert row["images"] == ["a.mp4#t=0.75", "a.mp4#t=2.25"]
     client = opened(config.run)
-    for number, shown in ((0, 8 * 7), (1, 8 * 22)):  # what began by 0.75 s and by 2.25 s
+    for number, shown in (
+        (0, 8 * 7),
+        (1, 8 * 22),
+    ):  # what began by 0.75 s and by 2.25 s
         answer = client.get(f"/runs/0/item/0/pictures/{number}")
         assert answer.status_code == 200, answer.text
-        grey = Image.open(io.BytesIO(answer.content)).convert("L").getpixel((9, 9))
+        grey = (
+            Image.open(io.BytesIO(answer.content))
+            .convert("L")
+            .getpixel((9, 9))
+        )
         assert isinstance(grey, int)
         assert abs(grey - shown) < 4
 
 
-def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> None:
+def test_a_list_shows_chosen_columns_and_marks(
+    opened: Open, tmp_path: Path
+) -> None:
     items = [replace(item, judgments={"overall": 4}) for item in lemons(3)]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
@@ -467,15 +621,27 @@ def test_a_list_shows_chosen_columns_and_marks(opened: Open, tmp_path: Path) -> 
     assert client.get(address).status_code == 200
     assert (
         '<span class="mark'
-        in client.get("/runs/0/items", params={"col": pair("text", "marks")}).text
+        in client.get(
+            "/runs/0/items", params={"col": pair("text", "marks")}
+        ).text
     )
-    assert client.get("/runs/0/items", params={"col": '["a"]'}).status_code == 400
+    assert (
+        client.get("/runs/0/items", params={"col": '["a"]'}).status_code == 400
+    )
 
 
-def test_a_list_shows_the_systems_of_a_run_beside_each_other(opened: Open, tmp_path: Path) -> None:
+def test_a_list_shows_the_systems_of_a_run_beside_each_other(
+    opened: Open, tmp_path: Path
+) -> None:
     told = [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2)]
     items = [
-        Item(f"{system}{n}", f"Text {system}{n}.", ("R.",), (f"{n}.png",), group={"system": system})
+        Item(
+            f"{system}{n}",
+            f"Text {system}{n}.",
+            ("R.",),
+            (f"{n}.png",),
+            group={"system": system},
+        )
         for system, n in told
     ]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
@@ -485,23 +651,52 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(opened: Open, tmp_p
     columns = [pair("=b", "value"), pair("=b", "text")]
     page = client.get("/runs/0/items", params={**only_a, "col": columns}).text
     assert listed(page) == ["a0", "a1", "a2"]
-    beside = re.findall(r'class="num"><a href="/runs/0/item/(\d)[^"]*">([\d.]+)</a>', page)
-    assert beside == [("1", "0.250"), ("2", "0.500")]  # the third picture has no text by b
-    assert re.findall(r'class="snippet" dir="auto">(Text b\d\.)<', page) == ["Text b0.", "Text b1."]
-    assert client.get("/runs/0/items", params={"col": pair("=c", "value")}).status_code == 200
+    beside = re.findall(
+        r'class="num"><a href="/runs/0/item/(\d)[^"]*">([\d.]+)</a>', page
+    )
+    assert beside == [
+        ("1", "0.250"),
+        ("2", "0.500"),
+    ]  # the third picture has no text by b
+    assert re.findall(r'class="snippet" dir="auto">(Text b\d\.)<', page) == [
+        "Text b0.",
+        "Text b1.",
+    ]
+    assert (
+        client.get(
+            "/runs/0/items", params={"col": pair("=c", "value")}
+        ).status_code
+        == 200
+    )
 
 
-def test_a_list_is_sorted_and_filtered_by_judgments(opened: Open, tmp_path: Path) -> None:
-    given: list[dict[str, Any]] = [{"overall": 2, "by": "anna"}, {}, {"overall": 4.5}]
+def test_a_list_is_sorted_and_filtered_by_judgments(
+    opened: Open, tmp_path: Path
+) -> None:
+    given: list[dict[str, Any]] = [
+        {"overall": 2, "by": "anna"},
+        {},
+        {"overall": 4.5},
+    ]
     given.append({"overall": 3, "kind": True})
-    items = [replace(item, judgments=one) for item, one in zip(lemons(4), given, strict=True)]
+    items = [
+        replace(item, judgments=one)
+        for item, one in zip(lemons(4), given, strict=True)
+    ]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
     by = pair("judgments", "overall")
     assert by in html.unescape(client.get("/runs/0/items").text)
     ids = [item.id for item in items]
-    down = client.get("/runs/0/items", params={"by": by, "sort": "value", "down": "1"}).text
-    assert listed(down) == [ids[2], ids[3], ids[0], ids[1]]  # who has none comes last
+    down = client.get(
+        "/runs/0/items", params={"by": by, "sort": "value", "down": "1"}
+    ).text
+    assert listed(down) == [
+        ids[2],
+        ids[3],
+        ids[0],
+        ids[1],
+    ]  # who has none comes last
     some = client.get("/runs/0/items", params={"by": by, "low": "2.5"}).text
     assert listed(some) == [ids[2], ids[3]]
     beside = client.get("/runs/0/items", params={"col": by}).text
@@ -516,10 +711,15 @@ def test_a_selection_is_a_data_file(opened: Open, tmp_path: Path) -> None:
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
     done = client.get("/runs/0/selection?sort=value&down=1&low=0.3")
-    assert done.headers["content-disposition"] == "attachment; filename*=UTF-8''run.jsonl"
+    assert (
+        done.headers["content-disposition"]
+        == "attachment; filename*=UTF-8''run.jsonl"
+    )
     file = tmp_path / "selection.jsonl"
     file.write_bytes(done.content)
-    assert [item.id for item in read_items(str(file)) if isinstance(item, Item)] == [
+    assert [
+        item.id for item in read_items(str(file)) if isinstance(item, Item)
+    ] == [
         "table-3",
         "table-2",
     ]
@@ -541,15 +741,31 @@ def test_what_got_worse_is_a_list(opened: Open, tmp_path: Path) -> None:
     assert (rows[0]["a"], rows[0]["b"]) == (0.5, 0.0)
 
 
-def test_tags_and_notes_are_kept_beside_the_run(opened: Open, tmp_path: Path) -> None:
+def test_tags_and_notes_are_kept_beside_the_run(
+    opened: Open, tmp_path: Path
+) -> None:
     folder = lemon_run(tmp_path / "run", 3)
     client = opened(folder)
     page = client.get("/runs/0/item/1?sort=id").text
     mark = page.split('name="csrf" value="')[1].split('"')[0]
-    form = {"csrf": mark, "tags": "wrong colour, check, check", "note": "<b>blue</b>"}
-    assert client.post("/runs/0/item/1/note", data={**form, "csrf": "x"}).status_code == 403
-    done = client.post("/runs/0/item/1/note?sort=id", data=form, follow_redirects=False)
-    assert (done.status_code, done.headers["location"]) == (303, "/runs/0/item/1?sort=id")
+    form = {
+        "csrf": mark,
+        "tags": "wrong colour, check, check",
+        "note": "<b>blue</b>",
+    }
+    assert (
+        client.post(
+            "/runs/0/item/1/note", data={**form, "csrf": "x"}
+        ).status_code
+        == 403
+    )
+    done = client.post(
+        "/runs/0/item/1/note?sort=id", data=form, follow_redirects=False
+    )
+    assert (done.status_code, done.headers["location"]) == (
+        303,
+        "/runs/0/item/1?sort=id",
+    )
     (line,) = (folder / "notes.jsonl").read_text("utf-8").splitlines()
     assert json.loads(line) == {
         "kind": "item",
@@ -559,9 +775,13 @@ def test_tags_and_notes_are_kept_beside_the_run(opened: Open, tmp_path: Path) ->
     }
     assert "&lt;b&gt;blue&lt;/b&gt;" in client.get("/runs/0/item/1").text
     assert listed(client.get("/runs/0/items?tag=check").text) == ["table-1"]
-    client.post("/runs/0/item/1/note", data={"csrf": mark, "tags": "", "note": ""})
+    client.post(
+        "/runs/0/item/1/note", data={"csrf": mark, "tags": "", "note": ""}
+    )
     assert listed(client.get("/runs/0/items?tag=check").text) == []
-    long = client.post("/runs/0/item/1/note", data={"csrf": mark, "tags": "x" * 61})
+    long = client.post(
+        "/runs/0/item/1/note", data={"csrf": mark, "tags": "x" * 61}
+    )
     assert long.status_code == 400
     (folder / "notes.jsonl").write_text("{", encoding="utf-8")
     assert "notes.jsonl cannot be read" in client.get("/runs/0/items").text
@@ -607,8 +827,13 @@ def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
     def offered(page: str) -> set[str]:
         return set(re.findall(r'name="metric" value="(\w+)"', page))
 
-    without, judged = (opened(trying=judges).get("/try").text for judges in ((), ("openai:m",)))
-    assert {"accord", "vcs", "bleu", "length"} <= offered(without) & offered(judged)
+    without, judged = (
+        opened(trying=judges).get("/try").text
+        for judges in ((), ("openai:m",))
+    )
+    assert {"accord", "vcs", "bleu", "length"} <= offered(without) & offered(
+        judged
+    )
     assert offered(judged) - offered(without) >= {"clair", "direct_assessment"}
     assert "<dt>clair</dt><dd>clair needs a judge" in without
     for page in (without, judged):
@@ -619,10 +844,19 @@ def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
     assert "needs images" in judged.split("<dt>audit</dt>")[1].split("<dt>")[0]
 
 
-def test_a_metric_that_fails_does_not_keep_others_from_a_pasted_text(opened: Open) -> None:
+def test_a_metric_that_fails_does_not_keep_others_from_a_pasted_text(
+    opened: Open,
+) -> None:
     client = opened(trying=("openai:m",))
-    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
-    form = {"csrf": mark, "text": "a red boat", "references": "a blue boat", "judge": ""}
+    mark = (
+        client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    )
+    form = {
+        "csrf": mark,
+        "text": "a red boat",
+        "references": "a blue boat",
+        "judge": "",
+    }
     done = client.post("/try", data={**form, "metric": ["clair", "length"]})
     assert done.status_code == 200
     [problem] = re.findall(r'role="alert">([^<]*)<', done.text)
@@ -638,10 +872,18 @@ def test_the_steps_of_a_pasted_text_are_drawn(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = opened(trying=())
-    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
-    form = {"csrf": mark, "text": "A dog runs. It barks.", "references": "A dog barks. It runs."}
+    mark = (
+        client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    )
+    form = {
+        "csrf": mark,
+        "text": "A dog runs. It barks.",
+        "references": "A dog barks. It runs.",
+    }
     drawn = client.post("/try", data={**form, "metric": ["bleu", "vcs"]}).text
-    named = re.findall(r'<img class="step" alt="([^"]+)" src="data:image/', drawn)
+    named = re.findall(
+        r'<img class="step" alt="([^"]+)" src="data:image/', drawn
+    )
     assert [named[0], named[-1]] == ["alignment", "regularizer"]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     without = client.post("/try", data={**form, "metric": ["vcs"]}).text
@@ -649,16 +891,25 @@ def test_the_steps_of_a_pasted_text_are_drawn(
     assert "pip install" in without
 
 
-def test_a_value_that_a_single_text_cannot_have_is_explained(opened: Open) -> None:
+def test_a_value_that_a_single_text_cannot_have_is_explained(
+    opened: Open,
+) -> None:
     client = opened(trying=())
-    mark = client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    mark = (
+        client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
+    )
     form = {"csrf": mark, "text": "A dog runs.", "references": "A dog runs."}
     told = "<b>cider</b>: 0 over one image: a word is worth something only if other images"
     with pytest.warns(UserWarning, match="cider over one image is 0"):
-        drawn = client.post("/try", data={**form, "metric": ["cider", "bleu"]}).text
+        drawn = client.post(
+            "/try", data={**form, "metric": ["cider", "bleu"]}
+        ).text
     assert told in drawn
     assert "<b>bleu</b>:" not in drawn
-    assert "over one image" not in client.post("/try", data={**form, "metric": ["bleu"]}).text
+    assert (
+        "over one image"
+        not in client.post("/try", data={**form, "metric": ["bleu"]}).text
+    )
 
 
 def test_pasted_texts_need_the_option(opened: Open, tmp_path: Path) -> None:
@@ -667,9 +918,14 @@ def test_pasted_texts_need_the_option(opened: Open, tmp_path: Path) -> None:
     assert "/try" not in client.get("/").text
 
 
-def test_a_list_has_the_same_items_of_other_runs_as_columns(opened: Open, tmp_path: Path) -> None:
+def test_a_list_has_the_same_items_of_other_runs_as_columns(
+    opened: Open, tmp_path: Path
+) -> None:
     items = lemons(3)
-    later = [replace(items[2], candidate="other words"), items[0]]  # another order, one item fewer
+    later = [
+        replace(items[2], candidate="other words"),
+        items[0],
+    ]  # another order, one item fewer
     client = opened(
         write_run(tmp_path / "a", items, {"vcs": [sentence_score(i, 0.5) for i in items]}),
         write_run(tmp_path / "b", later, {"vcs": [sentence_score(later[0], 0.25), ItemFailure("E", "x")]}),
@@ -678,15 +934,24 @@ def test_a_list_has_the_same_items_of_other_runs_as_columns(opened: Open, tmp_pa
     page = client.get("/runs/0/items", params=chosen).text
     assert "b · vcs" in page
     cells = re.findall(
-        r'<td class="num">(?:<a href="/runs/1/item/(\d)">([\d.]+)</a>|(–))</td>', page
+        r'<td class="num">(?:<a href="/runs/1/item/(\d)">([\d.]+)</a>|(–))</td>',
+        page,
     )
     assert cells == [("", "", "–"), ("", "", "–"), ("0", "0.250", "")]
     assert page.count("other words") == 1
-    way = next(link for link in links(page) if "%401" in link and "selection" not in link)
-    assert "b · vcs" in client.get(way).text  # the way from every page of the run
+    way = next(
+        link
+        for link in links(page)
+        if "%401" in link and "selection" not in link
+    )
+    assert (
+        "b · vcs" in client.get(way).text
+    )  # the way from every page of the run
 
 
-def test_several_groups_are_chosen_at_once(opened: Open, tmp_path: Path) -> None:
+def test_several_groups_are_chosen_at_once(
+    opened: Open, tmp_path: Path
+) -> None:
     places = ["home", "work", "home", "street"]
     items = [
         replace(item, group={"system": "ab"[n // 2], "place": places[n]})
@@ -699,7 +964,10 @@ def test_several_groups_are_chosen_at_once(opened: Open, tmp_path: Path) -> None
         return listed(client.get("/runs/0/items", params=chosen).text)
 
     assert found(("system", "a"), ("place", "home")) == ["table-0"]
-    assert found(("place", "work"), ("place", "street")) == ["table-1", "table-3"]
+    assert found(("place", "work"), ("place", "street")) == [
+        "table-1",
+        "table-3",
+    ]
     chosen = {"group": [pair("system", "b"), pair("place", "home")]}
     assert client.get("/runs/0/selection", params=chosen).text.count("\n") == 1
 
@@ -707,11 +975,21 @@ def test_several_groups_are_chosen_at_once(opened: Open, tmp_path: Path) -> None
 def test_a_list_is_kept_under_a_name(opened: Open, tmp_path: Path) -> None:
     client = opened(lemon_run(tmp_path / "run", 3))
     page = client.get("/runs/0/items").text
-    form = {"csrf": page.split('name="csrf" value="')[1].split('"')[0], "name": "low <b>"}
-    done = client.post("/runs/0/views?sort=id&high=0.5&page=2", data=form, follow_redirects=False)
+    form = {
+        "csrf": page.split('name="csrf" value="')[1].split('"')[0],
+        "name": "low <b>",
+    }
+    done = client.post(
+        "/runs/0/views?sort=id&high=0.5&page=2",
+        data=form,
+        follow_redirects=False,
+    )
     assert done.headers["location"] == "/runs/0/items?sort=id&high=0.5"
     kept = '<a href="?sort=id&amp;high=0.5"><bdi>low &lt;b&gt;</bdi></a>'
     assert kept in client.get("/runs/0/items").text
     client.post("/runs/0/views", data={**form, "forget": "1"})
     assert kept not in client.get("/runs/0/items").text
-    assert client.post("/runs/0/views", data={**form, "name": " "}).status_code == 400
+    assert (
+        client.post("/runs/0/views", data={**form, "name": " "}).status_code
+        == 400
+    )

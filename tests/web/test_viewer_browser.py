@@ -35,7 +35,9 @@ def viewing(server: Serve, *folders: Path, **more: Any) -> Iterator[str]:
     for view in viewer.runs:
         view.refresh()
     try:
-        with server(make_viewer(viewer, Settings(rate=1e6, burst=100_000))) as address:
+        with server(
+            make_viewer(viewer, Settings(rate=1e6, burst=100_000))
+        ) as address:
             yield address
     finally:
         viewer.watcher.stop()
@@ -50,11 +52,14 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
     found = []
     for name, last in (("a", 0.9), ("b", 0.2)):
         scores: list[Outcome] = [
-            sentence_score(item, 0.5 + 0.05 * n) for n, item in enumerate(items)
+            sentence_score(item, 0.5 + 0.05 * n)
+            for n, item in enumerate(items)
         ]
         scores[-1] = sentence_score(items[-1], last)
         scores[2] = ItemFailure("E", "no luck")
-        found.append(write_run(tmp_path / name, items, {"vcs": scores, "posh": scores}))
+        found.append(
+            write_run(tmp_path / name, items, {"vcs": scores, "posh": scores})
+        )
     return found[0], found[1]
 
 
@@ -74,7 +79,9 @@ def test_a_reader_filters_opens_an_item_and_goes_on(
         tab.check("input[name=down]")
         tab.click("button:has-text('Show')")
         names = tab.locator("td a bdi")
-        expect(names).to_have_text(["table-4", "table-3", "table-1"])  # waits for the new page
+        expect(names).to_have_text(
+            ["table-4", "table-3", "table-1"]
+        )  # waits for the new page
         assert (
             tab.locator("img.small").first.evaluate(
                 "e => (e.loading = 'eager', e.decode().then(() => e.naturalWidth))"
@@ -85,7 +92,12 @@ def test_a_reader_filters_opens_an_item_and_goes_on(
         expect(tab.locator("h1")).to_have_text("table-3")
         tab.locator(".matrix circle.match").first.wait_for()
         assert tab.locator(".matrix circle.match").count() == 3
-        assert tab.locator(".photo").evaluate("e => e.decode().then(() => e.naturalWidth)") == 60
+        assert (
+            tab.locator(".photo").evaluate(
+                "e => e.decode().then(() => e.naturalWidth)"
+            )
+            == 60
+        )
         tab.keyboard.press("ArrowRight")
         tab.wait_for_url("**/item/1?**")
         expect(tab.locator("h1")).to_have_text("table-1")
@@ -98,13 +110,21 @@ def test_a_unit_leads_to_the_question_behind_its_verdict(
     (item,) = lemons(1)
     score = sentence_score(item, 0.5)
     asked = [
-        {"key": "k", "messages": [["system", "You judge."], ["user", f"Is this said: {text}?"]]}
+        {
+            "key": "k",
+            "messages": [
+                ["system", "You judge."],
+                ["user", f"Is this said: {text}?"],
+            ],
+        }
         for text in ("A cat sleeps.", *(unit.text for unit in score.units[:1]))
     ]
     run = write_run(
         tmp_path / "run", [item], {"vcs": [replace(score, detail={**score.detail, "questions": asked})]}
     )  # fmt: skip
-    manifest.write(run, structs.replace(manifest.read(run), judging="2 answers"))
+    manifest.write(
+        run, structs.replace(manifest.read(run), judging="2 answers")
+    )
     with viewing(server, run) as address:
         tab = page.page
         tab.goto(f"{address}/runs/0/item/0")
@@ -134,7 +154,9 @@ BROKEN = """() => [...document.querySelectorAll('td, th')].flatMap((cell) => {
 def edges(table: Any) -> tuple[bool, bool]:
     """Whether something other than the ground is seen at the left and right edge, above all text."""
     shot = Image.open(io.BytesIO(table.screenshot())).convert("RGB")
-    return shot.getpixel((2, 3)) != WHITE, shot.getpixel((shot.width - 3, 3)) != WHITE
+    return shot.getpixel((2, 3)) != WHITE, shot.getpixel(
+        (shot.width - 3, 3)
+    ) != WHITE
 
 
 WHITE = (255, 255, 255)
@@ -184,17 +206,23 @@ def test_a_running_run_is_followed_without_a_click(
 ) -> None:
     items = lemons(3)
     scores = [sentence_score(item, 0.5) for item in items]
-    run = write_run(tmp_path / "run", items, {"vcs": [scores[0], None]}, status="running")
+    run = write_run(
+        tmp_path / "run", items, {"vcs": [scores[0], None]}, status="running"
+    )
     viewer = Viewer([run])
     viewer.watcher.pause = 0.1
-    with server(make_viewer(viewer, Settings(rate=1e6, burst=100_000))) as address:
+    with server(
+        make_viewer(viewer, Settings(rate=1e6, burst=100_000))
+    ) as address:
         viewer.watcher.start()
         tab = page.page
         tab.goto(f"{address}/runs/0")
         tab.wait_for_selector("text=1 of 3")
         with Store.open(run) as store:
             store.put("vcs", 1, scores[1])
-        tab.wait_for_selector("text=2 of 3", timeout=120_000)  # read at most a tenth of the time
+        tab.wait_for_selector(
+            "text=2 of 3", timeout=120_000
+        )  # read at most a tenth of the time
         assert page.problems == []
     viewer.watcher.stop()
 
@@ -206,8 +234,14 @@ def test_all_is_reached_by_keyboard_alone(
         tab = page.page
         tab.goto(f"{address}/runs/0/items")
         tab.keyboard.press("Tab")
-        assert tab.evaluate("document.activeElement.textContent") == "Skip to the content"
-        assert tab.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+        assert (
+            tab.evaluate("document.activeElement.textContent")
+            == "Skip to the content"
+        )
+        assert (
+            tab.evaluate("document.activeElement.getBoundingClientRect().top")
+            >= 0
+        )
         tab.keyboard.press("Enter")
         tab.keyboard.press("Tab")
         assert tab.evaluate("document.activeElement.name") == "q"
@@ -227,7 +261,9 @@ def test_all_is_reached_by_keyboard_alone(
             if tab.evaluate("document.activeElement.textContent") == "posh":
                 break
         tab.keyboard.press("Space")
-        assert tab.locator(".tabs [aria-pressed=true]").text_content() == "posh"
+        assert (
+            tab.locator(".tabs [aria-pressed=true]").text_content() == "posh"
+        )
         assert page.problems == []
 
 
@@ -243,10 +279,15 @@ def test_axe_finds_no_serious_fault_and_nothing_runs_off_the_page(
                 page.page.set_viewport_size({"width": width, "height": 900})
                 page.page.emulate_media(color_scheme=scheme)
                 assert page.axe() == [], (path, scheme)
-                assert page.page.evaluate("document.documentElement.scrollWidth") <= width, path
+                assert (
+                    page.page.evaluate("document.documentElement.scrollWidth")
+                    <= width
+                ), path
 
 
-TOGETHER = [" ".join(PAYLOADS[at : at + 3]) for at in range(0, len(PAYLOADS), 3)]
+TOGETHER = [
+    " ".join(PAYLOADS[at : at + 3]) for at in range(0, len(PAYLOADS), 3)
+]
 """Three payloads in one text: pages escape texts character by character."""
 
 
@@ -295,9 +336,17 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
     metrics = {f"metric{everything}": outcomes, PAYLOADS[1]: outcomes}
     found = [
         write_run(
-            tmp_path / name, items, metrics, source=everything, value_help=everything, status=status
+            tmp_path / name,
+            items,
+            metrics,
+            source=everything,
+            value_help=everything,
+            status=status,
         )
-        for name, status in (("<img src=x onerror=alert(1)>", "running"), ("b", everything))
+        for name, status in (
+            ("<img src=x onerror=alert(1)>", "running"),
+            ("b", everything),
+        )
     ]
     return found[0], found[1]
 
@@ -317,7 +366,10 @@ def test_no_payload_runs_or_reaches_out_on_any_page(
             "/compare?a=0&b=1",
         ]
         for number in range(len(TOGETHER)):
-            pages += [f"/runs/0/item/{number}", f"/compare/item?a=0&b=1&at={number}"]
+            pages += [
+                f"/runs/0/item/{number}",
+                f"/compare/item?a=0&b=1&at={number}",
+            ]
             if number % 5 == 0:
                 pages += [f"/runs/0/item/{number}/asked"]
         shown = 0
@@ -329,29 +381,45 @@ def test_no_payload_runs_or_reaches_out_on_any_page(
                 "for (const d of document.querySelectorAll('details')) d.open = true;"
             )
             assert tab.evaluate(OWNED) is None, path
-            shown += tab.evaluate("document.body.textContent.includes('onerror=')")
+            shown += tab.evaluate(
+                "document.body.textContent.includes('onerror=')"
+            )
         assert shown > len(TOGETHER) / 2  # they were there, as texts
         for payload in TOGETHER:  # in the address, too
-            tab.goto(f"{address}/runs/0/items?" + _query({"q": payload, "low": payload}))
+            tab.goto(
+                f"{address}/runs/0/items?"
+                + _query({"q": payload, "low": payload})
+            )
             assert tab.evaluate(OWNED) is None, payload
             tab.goto(f"{address}/runs/0/item/1?" + _query({"q": payload}))
             assert tab.evaluate(OWNED) is None, payload
-        outside = {url for url in page.requests if not url.startswith((address, "data:"))}
+        outside = {
+            url
+            for url in page.requests
+            if not url.startswith((address, "data:"))
+        }
         assert outside == set()
-        refused = [problem for problem in page.problems if "400" not in problem]
+        refused = [
+            problem for problem in page.problems if "400" not in problem
+        ]
         assert refused == []
 
 
 def test_the_test_sees_a_payload_that_runs(page: Any, tmp_path: Path) -> None:
     careless = tmp_path / "careless.html"
-    careless.write_text(f"<!doctype html><p><img src=x onerror={MARK}>", encoding="utf-8")
+    careless.write_text(
+        f"<!doctype html><p><img src=x onerror={MARK}>", encoding="utf-8"
+    )
     page.page.goto(careless.as_uri())
     page.page.wait_for_timeout(200)
     assert page.page.evaluate(OWNED) == "1"
 
 
 def test_the_policy_alone_stops_a_payload_that_got_in(
-    server: Serve, page: Any, two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    server: Serve,
+    page: Any,
+    two: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from starlette.responses import HTMLResponse
 
@@ -367,7 +435,9 @@ def test_the_policy_alone_stops_a_payload_that_got_in(
         page.page.goto(address)
         page.page.click("text=leak")
         assert page.page.evaluate(OWNED) is None
-        assert any("Content Security Policy" in problem for problem in page.problems)
+        assert any(
+            "Content Security Policy" in problem for problem in page.problems
+        )
 
 
 def _query(parts: dict[str, str]) -> str:
@@ -376,7 +446,9 @@ def _query(parts: dict[str, str]) -> str:
     return urlencode(parts, errors="replace")
 
 
-def test_two_tabs_do_not_stop_each_other(server: Serve, two: tuple[Path, Path]) -> None:
+def test_two_tabs_do_not_stop_each_other(
+    server: Serve, two: tuple[Path, Path]
+) -> None:
     import httpx
 
     with viewing(server, *two) as address:
@@ -384,7 +456,10 @@ def test_two_tabs_do_not_stop_each_other(server: Serve, two: tuple[Path, Path]) 
 
         def read() -> None:
             with httpx.Client() as client:
-                found.extend(client.get(f"{address}/runs/0/item/{n}").status_code for n in range(6))
+                found.extend(
+                    client.get(f"{address}/runs/0/item/{n}").status_code
+                    for n in range(6)
+                )
 
         threads = [threading.Thread(target=read) for _ in range(4)]
         for thread in threads:

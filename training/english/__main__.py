@@ -56,7 +56,12 @@ def main() -> None:
     def learn(name: str, others: Others, start: Trainable | None) -> Trainable:
         def run() -> Trainable:
             return fit.study(
-                docs, others, labels, steps=STEPS[name], falling=FALLING[name], start=start
+                docs,
+                others,
+                labels,
+                steps=STEPS[name],
+                falling=FALLING[name],
+                start=start,
             )
 
         found: Trainable = _kept(out / f"{name}.pickle", run)
@@ -64,13 +69,22 @@ def main() -> None:
 
     first = learn("first", _others(docs, []), None)
     export(first, asdict(labels), out / "first")
-    trees = _kept(out / "silver.pickle", lambda: _silver(data, out / "first", arguments.peer))
+    trees = _kept(
+        out / "silver.pickle",
+        lambda: _silver(data, out / "first", arguments.peer),
+    )
     others = _others(docs, trees)
     final = learn("final", others, first)
     export(final, asdict(labels), out)
-    sizes = zip(("silver", "captions", "silver captions", "templates"), others, strict=True)
+    sizes = zip(
+        ("silver", "captions", "silver captions", "templates"),
+        others,
+        strict=True,
+    )
     _write_metrics(
-        out, {"treebanks": _size(docs)} | {name: _size(kind) for name, (kind, _) in sizes}
+        out,
+        {"treebanks": _size(docs)}
+        | {name: _size(kind) for name, (kind, _) in sizes},
     )
 
 
@@ -79,7 +93,9 @@ def _others(docs: list[Document], trees: list[Document]) -> Others:
     rng = random.Random(0)
     gold, silver_ = corpora.whole(docs), corpora.whole(trees)
     words = captions.Words([*gold, *silver_])
-    seen = captions.Words(sentence.as_words() for doc in trees or docs for sentence in doc)
+    seen = captions.Words(
+        sentence.as_words() for doc in trees or docs for sentence in doc
+    )
     return [
         (trees, 0.5),
         (corpora.alone(captions.captions(gold, words, rng)), 0.25),
@@ -99,11 +115,18 @@ def _silver(data: Path, first: Path, peer: str) -> list[Document]:
     one, two = pipeline.load(first), spacy.load(peer)
     texts = [
         [token.text for token in one.make_doc(paragraph.text)]
-        for text in corpora.descriptions(data / "descriptions" / "iiw_descriptions.jsonl.xz")
+        for text in corpora.descriptions(
+            data / "descriptions" / "iiw_descriptions.jsonl.xz"
+        )
         for paragraph in normalise.paragraphs(text)
     ]
     return list(
-        silver.agreed(*(nlp.pipe(Doc(nlp.vocab, words) for words in texts) for nlp in (one, two)))
+        silver.agreed(
+            *(
+                nlp.pipe(Doc(nlp.vocab, words) for words in texts)
+                for nlp in (one, two)
+            )
+        )
     )
 
 

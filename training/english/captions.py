@@ -22,7 +22,12 @@ from pathlib import Path
 from beholder.language.lemmas import lemma
 from training.english.ud import CAPTION_LENGTH, Sentence, Word, caption_copies
 
-TEMPLATES = Path(__file__).with_name("templates.txt").read_text(encoding="utf-8").splitlines()
+TEMPLATES = (
+    Path(__file__)
+    .with_name("templates.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+)
 PER_TEMPLATE = 120
 _FLOOR = 3
 """How often a word is seen to be put into templates."""
@@ -33,11 +38,28 @@ _PARTS = {
 }  # fmt: skip
 _VERBS = {"VBZ": ("V", "T"), "VBG": ("G", "H"), "VBP": ("B", None)}
 """Letters of verbs without and with an object."""
-_BE, _HAVE = frozenset(["am", "is", "are", "was", "were"]), frozenset(["has", "have", "had"])
+_BE, _HAVE = (
+    frozenset(["am", "is", "are", "was", "were"]),
+    frozenset(["has", "have", "had"]),
+)
 _ARTICLES = frozenset(["a", "an", "the"])
-_BESIDE = frozenset(["aux", "aux:pass", "cop", "case", "mark", "expl", "ccomp", "csubj", "xcomp"])
+_BESIDE = frozenset(
+    [
+        "aux",
+        "aux:pass",
+        "cop",
+        "case",
+        "mark",
+        "expl",
+        "ccomp",
+        "csubj",
+        "xcomp",
+    ]
+)
 """Relations below a predicate that decide whether it can modify its subject."""
-_FOLLOWING = frozenset(["obj", "iobj", "obl", "obl:npmod", "advmod", "compound:prt", "nmod"])
+_FOLLOWING = frozenset(
+    ["obj", "iobj", "obl", "obl:npmod", "advmod", "compound:prt", "nmod"]
+)
 """Relations of what a phrase keeps of what follows its predicate."""
 
 
@@ -51,10 +73,17 @@ class Words:
             owners = {w.head for w in sentence if w.deprel == "obj"}
             for place, word in enumerate(sentence):
                 kind = _kind(word, place in owners)
-                if kind and word.form.isalpha() and word.form.islower() and word.form not in _BE:
+                if (
+                    kind
+                    and word.form.isalpha()
+                    and word.form.islower()
+                    and word.form not in _BE
+                ):
                     counts[kind][word.form] += 1
                     if word.xpos == "VBG" and word.upos == "VERB":
-                        self._participles[lemma(word.form, "VERB", "VBG")] = word.form
+                        self._participles[lemma(word.form, "VERB", "VBG")] = (
+                            word.form
+                        )
         self._common = {
             kind: {form: n**0.5 for form, n in own.items() if n >= _FLOOR}
             for kind, own in counts.items()
@@ -67,7 +96,9 @@ class Words:
 
     def participle(self, verb: Word) -> str | None:
         """The form in -ing of a verb, if the trees have it."""
-        return self._participles.get(lemma(verb.form.lower(), "VERB", verb.xpos))
+        return self._participles.get(
+            lemma(verb.form.lower(), "VERB", verb.xpos)
+        )
 
 
 def _kind(word: Word, has_object: bool) -> str | None:
@@ -82,7 +113,9 @@ def _kind(word: Word, has_object: bool) -> str | None:
     return None
 
 
-def captions(sentences: Sequence[Sentence], words: Words, rng: random.Random) -> Iterator[Sentence]:
+def captions(
+    sentences: Sequence[Sentence], words: Words, rng: random.Random
+) -> Iterator[Sentence]:
     """Captions cut from sentences: whole ones, noun phrases, and clauses turned to phrases."""
     for copy in caption_copies(sentences, rng):
         if copy:
@@ -103,7 +136,11 @@ def _phrases(sentence: Sentence, words: Words) -> Iterator[Sentence]:
     """Clauses with a noun before their predicate, as a noun with what it does, or where it is."""
     for subject, word in enumerate(sentence):
         top = word.head
-        if word.upos != "NOUN" or word.deprel not in ("nsubj", "nsubj:pass") or subject > top:
+        if (
+            word.upos != "NOUN"
+            or word.deprel not in ("nsubj", "nsubj:pass")
+            or subject > top
+        ):
             continue
         turned = _turned(sentence, top, words)
         if turned is None:
@@ -116,30 +153,52 @@ def _phrases(sentence: Sentence, words: Words) -> Iterator[Sentence]:
         copy[subject] = replace(word, head=subject, deprel="root")
         copy[top] = replace(turned, head=subject)
         closed = {copy[place].head for place in kept} <= set(kept)
-        if closed and len(own) == own[-1] - own[0] + 1 and len(kept) <= CAPTION_LENGTH:
+        if (
+            closed
+            and len(own) == own[-1] - own[0] + 1
+            and len(kept) <= CAPTION_LENGTH
+        ):
             yield [replace(w, form=w.form.lower()) for w in _cut(copy, kept)]
 
 
 def _turned(sentence: Sentence, top: int, words: Words) -> Word | None:
     """The predicate as what modifies its subject, if it can be that."""
     word = sentence[top]
-    under = {w.deprel: w for w in sentence if w.head == top and w.deprel in _BESIDE}
-    if word.upos == "NOUN" and set(under) == {"cop", "case"} and word.deprel == "root":
+    under = {
+        w.deprel: w for w in sentence if w.head == top and w.deprel in _BESIDE
+    }
+    if (
+        word.upos == "NOUN"
+        and set(under) == {"cop", "case"}
+        and word.deprel == "root"
+    ):
         return replace(word, deprel="nmod")
     if word.upos != "VERB" or word.form.lower() in _HAVE:
         return None
     if word.xpos in ("VBZ", "VBP", "VBD") and not under:
         form = words.participle(word)
-        return replace(word, form=form, xpos="VBG", deprel="acl") if form else None
+        return (
+            replace(word, form=form, xpos="VBG", deprel="acl")
+            if form
+            else None
+        )
     progressive = word.xpos == "VBG" and set(under) == {"aux"}
     passive = word.xpos == "VBN" and set(under) == {"aux:pass"}
     plain = all(w.form.lower() in _BE for w in under.values())
-    return replace(word, deprel="acl") if (progressive or passive) and plain else None
+    return (
+        replace(word, deprel="acl")
+        if (progressive or passive) and plain
+        else None
+    )
 
 
 def _predicate(sentence: Sentence, top: int) -> list[int]:
     """The places of a predicate and of what follows it, up to a clause, comma or conjunction."""
-    case = [p for p, w in enumerate(sentence) if w.head == top and w.deprel == "case"]
+    case = [
+        p
+        for p, w in enumerate(sentence)
+        if w.head == top and w.deprel == "case"
+    ]
     first = min((*case, top))
     kept = list(range(first, top + 1))
     inside = _subtree(sentence, top)
@@ -173,7 +232,9 @@ def _robbed(sentence: Sentence, rng: random.Random) -> Sentence:
     kept = [
         place
         for place, word in enumerate(sentence)
-        if place in heads or word.deprel != "det" or word.form.lower() not in _ARTICLES
+        if place in heads
+        or word.deprel != "det"
+        or word.form.lower() not in _ARTICLES
     ]
     return _cut(sentence, kept)
 
@@ -181,7 +242,9 @@ def _robbed(sentence: Sentence, rng: random.Random) -> Sentence:
 def _cut(sentence: Sentence, kept: Sequence[int]) -> Sentence:
     """Some words of a sentence, among them the head of each."""
     places = {old: new for new, old in enumerate(kept)}
-    return [replace(sentence[old], head=places[sentence[old].head]) for old in kept]
+    return [
+        replace(sentence[old], head=places[sentence[old].head]) for old in kept
+    ]
 
 
 def _filled(template: str, words: Words, rng: random.Random) -> Sentence:

@@ -50,14 +50,20 @@ def recorded(text: str) -> tuple[SceneGraph, list[tuple[float, ...]]]:
         return scene_graph(parse(text)), found
 
 
-def marked() -> tuple[dict[str, Floats], dict[str, Bools], dict[str, npt.NDArray[np.int64]]]:
+def marked() -> tuple[
+    dict[str, Floats], dict[str, Bools], dict[str, npt.NDArray[np.int64]]
+]:
     """Features, whether ill-formed, and fold of the marked units, by kind."""
-    marks: dict[tuple[str, str], dict[tuple[object, ...], bool]] = defaultdict(dict)
+    marks: dict[tuple[str, str], dict[tuple[object, ...], bool]] = defaultdict(
+        dict
+    )
     for row in read("units.jsonl"):
         key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
         marks[row["pair"], row["side"]][key] = row["mark"] == "ill"
     texts = texts_of_pairs()
-    rows: dict[str, list[tuple[tuple[float, ...], bool, int]]] = {kind: [] for kind in KINDS}
+    rows: dict[str, list[tuple[tuple[float, ...], bool, int]]] = {
+        kind: [] for kind in KINDS
+    }
     places = {pair: place for place, pair in enumerate(sorted(texts))}
     for (pair, side), ill in marks.items():
         graph, features = recorded(texts[pair][side])
@@ -67,9 +73,18 @@ def marked() -> tuple[dict[str, Floats], dict[str, Bools], dict[str, npt.NDArray
                 found = features[int(unit.doubt)]
                 rows[unit.kind].append((found, ill[key], places[pair] % FOLDS))
     return (
-        {kind: np.array([row[0] for row in some]) for kind, some in rows.items()},
-        {kind: np.array([row[1] for row in some]) for kind, some in rows.items()},
-        {kind: np.array([row[2] for row in some]) for kind, some in rows.items()},
+        {
+            kind: np.array([row[0] for row in some])
+            for kind, some in rows.items()
+        },
+        {
+            kind: np.array([row[1] for row in some])
+            for kind, some in rows.items()
+        },
+        {
+            kind: np.array([row[2] for row in some])
+            for kind, some in rows.items()
+        },
     )
 
 
@@ -78,9 +93,14 @@ def fit(x: Floats, ill: Bools) -> Floats:
 
     def loss(w: Floats) -> float:
         z = x @ w
-        return float(np.logaddexp(0.0, np.where(ill, -z, z)).sum() + PENALTY * (w[1:] @ w[1:]))
+        return float(
+            np.logaddexp(0.0, np.where(ill, -z, z)).sum()
+            + PENALTY * (w[1:] @ w[1:])
+        )
 
-    found: Floats = minimize(loss, np.zeros(x.shape[1]), method="L-BFGS-B", bounds=BOUNDS).x
+    found: Floats = minimize(
+        loss, np.zeros(x.shape[1]), method="L-BFGS-B", bounds=BOUNDS
+    ).x
     return found
 
 
@@ -100,15 +120,21 @@ def main() -> None:
             doubts[kind][inside] = 1.0 / (1.0 + np.exp(-x[kind][inside] @ w))
         table[kind] = np.round(fit(x[kind], ill[kind]), PLACES).tolist()
         area = _area(doubts[kind], ill[kind])
-        print(f"{kind:10} n {len(ill[kind])}, ill-formed {ill[kind].mean():.3f}, AUC {area:.3f}")
+        print(
+            f"{kind:10} n {len(ill[kind])}, ill-formed {ill[kind].mean():.3f}, AUC {area:.3f}"
+        )
     all_doubts = np.concatenate([doubts[kind] for kind in KINDS])
     all_ill = np.concatenate([ill[kind] for kind in KINDS])
     print(f"all        n {len(all_ill)}, AUC {_area(all_doubts, all_ill):.3f}")
     for cut in CUTS:
         kept = all_doubts < cut
-        print(f"below {cut}: {kept.mean():.3f} of the parts, ill-formed {all_ill[kept].mean():.3f}")
+        print(
+            f"below {cut}: {kept.mean():.3f} of the parts, ill-formed {all_ill[kept].mean():.3f}"
+        )
     if given.write:
-        TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8", newline="\n")
+        TABLE.write_text(
+            json.dumps(table, indent=1) + "\n", encoding="utf-8", newline="\n"
+        )
 
 
 def _area(doubts: Floats, ill: Bools) -> float:

@@ -26,7 +26,9 @@ def treebanks(data: Path, split: str) -> list[Document]:
     return [
         document
         for name in TREEBANKS
-        for document in aligned(nlp, ud.documents(nlp.vocab, path(data, name, split)))
+        for document in aligned(
+            nlp, ud.documents(nlp.vocab, path(data, name, split))
+        )
     ]
 
 

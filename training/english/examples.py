@@ -50,7 +50,13 @@ class Sentence:
 
     def as_words(self) -> list[Word]:
         """The same as words of a treebank."""
-        columns = (self.words, self.parts, self.tags, self.heads, self.relations)
+        columns = (
+            self.words,
+            self.parts,
+            self.tags,
+            self.heads,
+            self.relations,
+        )
         return [
             Word(form, part, tag, "_", head, relation, True)
             for form, part, tag, head, relation in zip(*columns, strict=True)
@@ -80,12 +86,22 @@ class Labels:
         sentences = [sentence for doc in docs for sentence in doc]
 
         def common(names: Iterable[str]) -> list[str]:
-            return sorted(k for k, n in Counter(names).items() if k != UNKNOWN and n >= floor)
+            return sorted(
+                k
+                for k, n in Counter(names).items()
+                if k != UNKNOWN and n >= floor
+            )
 
         tags = common(tag for s in sentences for tag in s.tags)
         parts = common(part for s in sentences for part in s.parts)
-        relations = common(relation for s in sentences for relation in s.relations)
-        both = Counter(pair for s in sentences for pair in zip(s.tags, s.parts, strict=True))
+        relations = common(
+            relation for s in sentences for relation in s.relations
+        )
+        both = Counter(
+            pair
+            for s in sentences
+            for pair in zip(s.tags, s.parts, strict=True)
+        )
         pairs = [
             (i, j)
             for i, tag in enumerate(tags)
@@ -100,19 +116,46 @@ def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
     for gold in docs:
         example: Any = Example(nlp.make_doc(gold.text), gold)
         tokens = [token.text for token in example.predicted]
-        tags = [tag or UNKNOWN for tag in example.get_aligned("TAG", as_string=True)]
-        parts = [part or UNKNOWN for part in example.get_aligned("POS", as_string=True)]
+        tags = [
+            tag or UNKNOWN
+            for tag in example.get_aligned("TAG", as_string=True)
+        ]
+        parts = [
+            part or UNKNOWN
+            for part in example.get_aligned("POS", as_string=True)
+        ]
         heads, relations = example.get_aligned_parse(projectivize=False)
         starts = example.get_aligned_sent_starts()
-        bounds = [0, *(i for i in range(1, len(tokens)) if starts[i] == 1), len(tokens)]
+        bounds = [
+            0,
+            *(i for i in range(1, len(tokens)) if starts[i] == 1),
+            len(tokens),
+        ]
         document = []
         for low, high in pairwise(bounds):
-            own = [h - low if h is not None and low <= h < high else -1 for h in heads[low:high]]
-            named = [
-                UNKNOWN if head < 0 else "root" if head == place else relation or UNKNOWN
-                for place, (head, relation) in enumerate(zip(own, relations[low:high], strict=True))
+            own = [
+                h - low if h is not None and low <= h < high else -1
+                for h in heads[low:high]
             ]
-            document.append(Sentence(tokens[low:high], tags[low:high], parts[low:high], own, named))
+            named = [
+                UNKNOWN
+                if head < 0
+                else "root"
+                if head == place
+                else relation or UNKNOWN
+                for place, (head, relation) in enumerate(
+                    zip(own, relations[low:high], strict=True)
+                )
+            ]
+            document.append(
+                Sentence(
+                    tokens[low:high],
+                    tags[low:high],
+                    parts[low:high],
+                    own,
+                    named,
+                )
+            )
         yield document
 
 
@@ -123,7 +166,11 @@ def chunks(docs: Iterable[Document], limit: int) -> Iterator[Document]:
         for sentence in doc:
             if len(sentence.words) > limit:
                 continue
-            if waiting and sum(len(s.words) for s in waiting) + len(sentence.words) > limit:
+            if (
+                waiting
+                and sum(len(s.words) for s in waiting) + len(sentence.words)
+                > limit
+            ):
                 yield waiting
                 waiting = []
             waiting.append(sentence)
@@ -131,7 +178,9 @@ def chunks(docs: Iterable[Document], limit: int) -> Iterator[Document]:
             yield waiting
 
 
-def batches(docs: Iterable[Document], places: int, rng: random.Random) -> list[list[Document]]:
+def batches(
+    docs: Iterable[Document], places: int, rng: random.Random
+) -> list[list[Document]]:
     """Documents of like length together, padded to at most ``places``, in random order."""
     lengths = [(sum(len(s.words) for s in doc), doc) for doc in docs]
     lengths.sort(key=lambda pair: pair[0] + 3 * rng.random())
@@ -152,10 +201,14 @@ def batches(docs: Iterable[Document], places: int, rng: random.Random) -> list[l
 
 def words_of(docs: Sequence[Document]) -> list[list[str]]:
     """The words of each document."""
-    return [[word for sentence in doc for word in sentence.words] for doc in docs]
+    return [
+        [word for sentence in doc for word in sentence.words] for doc in docs
+    ]
 
 
 def bare(words: list[str]) -> Sentence:
     """A sentence of which only the words are known."""
     n = len(words)
-    return Sentence(words, [UNKNOWN] * n, [UNKNOWN] * n, [-1] * n, [UNKNOWN] * n)
+    return Sentence(
+        words, [UNKNOWN] * n, [UNKNOWN] * n, [-1] * n, [UNKNOWN] * n
+    )

@@ -25,10 +25,16 @@ def export(net: Trainable, labels: dict[str, object], folder: Path) -> None:
     def codes_of(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
         return fit_codes(weight.detach().numpy().astype(np.float32), BITS)
 
-    def linear(name: str, layer: nn.Linear, scale: Tensor | float = 1.0) -> None:
+    def linear(
+        name: str, layer: nn.Linear, scale: Tensor | float = 1.0
+    ) -> None:
         scale = torch.as_tensor(scale).expand(layer.out_features)
         stored[name] = decode(*codes_of(layer.weight * scale[:, None]))
-        bias = layer.bias if layer.bias is not None else torch.zeros(layer.out_features)
+        bias = (
+            layer.bias
+            if layer.bias is not None
+            else torch.zeros(layer.out_features)
+        )
         stored[f"{name}.bias"] = (bias * scale).detach().numpy()
 
     def norm(name: str, layer: nn.LayerNorm) -> None:

@@ -11,7 +11,13 @@ from pathlib import Path
 
 from beholder.language import lemmas
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
-from beholder.language.lexicon import ANIMALS, MATERIALS, NUMBER_WORDS, PEOPLE, parse
+from beholder.language.lexicon import (
+    ANIMALS,
+    MATERIALS,
+    NUMBER_WORDS,
+    PEOPLE,
+    parse,
+)
 
 Triple = tuple[str, str, str]
 
@@ -59,11 +65,16 @@ def gold_tuples(caption: Caption) -> Tuples:
         if relation in ("is", "are"):
             found.add((owner, base(target)))
         elif relation:
-            found |= {(base(target),), (owner, base_relation(relation), base(target))}
+            found |= {
+                (base(target),),
+                (owner, base_relation(relation), base(target)),
+            }
     return frozenset(found)
 
 
-_WORDS = parse(Path(__file__).with_name("factual.txt").read_text(encoding="utf-8"))
+_WORDS = parse(
+    Path(__file__).with_name("factual.txt").read_text(encoding="utf-8")
+)
 CLOTHES = frozenset(" ".join(_WORDS["clothes"]).split())
 LOOSE = frozenset(" ".join(_WORDS["loose"]).split())
 """First words that FACTUAL cuts off a compound as an attribute."""
@@ -93,23 +104,51 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
     names = {}
     for entity in graph.entities:
         if entity.kind == "thing" and entity.polarity:
-            sides = {a.value for a in graph.attributes_of(entity.index)} & {"left", "right"}
-            names[entity.index], tuples = _object(entity, min(sides, default=""))
+            sides = {a.value for a in graph.attributes_of(entity.index)} & {
+                "left",
+                "right",
+            }
+            names[entity.index], tuples = _object(
+                entity, min(sides, default="")
+            )
             found |= tuples
     for attribute in graph.attributes:
         if attribute.polarity and attribute.entity in names:
             found |= _attribute(attribute, names[attribute.entity])
-    joined = {(r.subject, r.object) for r in graph.relations if r.kind != "possessive"}
-    acts = {(r.subject, r.spans[0][0]) for r in graph.relations if r.rule == "verb" and r.spans}
+    joined = {
+        (r.subject, r.object)
+        for r in graph.relations
+        if r.kind != "possessive"
+    }
+    acts = {
+        (r.subject, r.spans[0][0])
+        for r in graph.relations
+        if r.rule == "verb" and r.spans
+    }
     for relation in graph.relations:
         if _has(relation) and (relation.object, relation.subject) in joined:
             continue  # "the plate has fruit on it": the fruit is on the plate
-        if relation.kind == "possessive" and (relation.subject, relation.object) in joined:
+        if (
+            relation.kind == "possessive"
+            and (relation.subject, relation.object) in joined
+        ):
             continue  # "swings his bat": the verb is enough
-        if relation.polarity and relation.subject in names and relation.object in names:
-            with_object = bool(relation.spans) and (relation.subject, relation.spans[0][0]) in acts
+        if (
+            relation.polarity
+            and relation.subject in names
+            and relation.object in names
+        ):
+            with_object = (
+                bool(relation.spans)
+                and (relation.subject, relation.spans[0][0]) in acts
+            )
             found.add(
-                _relation(relation, names[relation.subject], names[relation.object], with_object)
+                _relation(
+                    relation,
+                    names[relation.subject],
+                    names[relation.object],
+                    with_object,
+                )
             )
     return frozenset(found)
 
@@ -150,7 +189,11 @@ def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
         preposition, _, place = base_relation(attribute.text).partition(" ")
         if place in ("background", "foreground"):
             return {(place,), (name, preposition, place)}
-        return {(name, attribute.text)} if place in ("left", "right", "distance") else set()
+        return (
+            {(name, attribute.text)}
+            if place in ("left", "right", "distance")
+            else set()
+        )
     if attribute.kind == "state":
         return {(name, attribute.text)}
     value = {"wood": "wooden"}.get(attribute.value, base(attribute.value))
@@ -159,10 +202,14 @@ def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
     return {(name, value)}
 
 
-def _relation(relation: Relation, subject: str, target: str, with_object: bool) -> tuple[str, ...]:
+def _relation(
+    relation: Relation, subject: str, target: str, with_object: bool
+) -> tuple[str, ...]:
     predicate = base_relation(relation.predicate)
     if relation.rule == "verb place" and with_object:
-        predicate = predicate.split()[-1]  # "holds an umbrella in the rain": he is in the rain
+        predicate = predicate.split()[
+            -1
+        ]  # "holds an umbrella in the rain": he is in the rain
     predicate = RELATIONS.get(predicate, predicate)
     if predicate == "of":
         return _of(subject, target)
@@ -187,7 +234,9 @@ def _of(whole: str, content: str) -> tuple[str, ...]:
         return content, "in", whole
     if whole in BEARERS:
         return content, "on", whole
-    return (whole, "have", content) if whole in FULL else (content, "have", whole)
+    return (
+        (whole, "have", content) if whole in FULL else (content, "have", whole)
+    )
 
 
 def base(text: str) -> str:
@@ -199,7 +248,11 @@ def base(text: str) -> str:
 
 def base_relation(text: str) -> str:
     """A predicate in base form without articles."""
-    words = [word for word in text.lower().split() if word not in ("the", "a", "an", "is", "be")]
+    words = [
+        word
+        for word in text.lower().split()
+        if word not in ("the", "a", "an", "is", "be")
+    ]
     bare = (lemmas.verb(word) for word in words)
     return " ".join(WORDS.get(word, word) for word in bare)
 

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import nn
 
-from training.english.examples import Document, Labels, batches, chunks, words_of
+from training.english.examples import (
+    Document,
+    Labels,
+    batches,
+    chunks,
+    words_of,
+)
 from training.english.nets import Pieces, Trainable, losses, targets
 
 RATE = 1.6e-3
@@ -42,7 +48,9 @@ def study(
     net, pieces = Trainable(labels, dropout=0.1), Pieces()
     if start is not None:
         net.load_state_dict(start.state_dict())
-    optimiser = torch.optim.AdamW(net.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
+    optimiser = torch.optim.AdamW(
+        net.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.02
+    )
     mean = torch.optim.swa_utils.AveragedModel(
         net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.996)
     )
@@ -52,12 +60,20 @@ def study(
             limit = rng.choice(_LIMITS)
             parts = list(_regrouped(chunks(docs, limit), rng))
             for kind, share in others:
-                parts += chunks(rng.sample(kind, int(share * len(kind))), limit)
+                parts += chunks(
+                    rng.sample(kind, int(share * len(kind))), limit
+                )
             waiting = batches(parts, _PLACES, rng)
         for group in optimiser.param_groups:
-            group["lr"] = RATE * min(1, step / 100, max(0.01, (steps - step) / max(1, falling)))
+            group["lr"] = RATE * min(
+                1, step / 100, max(0.01, (steps - step) / max(1, falling))
+            )
         batch = waiting.pop()
-        loss = losses(net.heads, net(pieces.batch(words_of(batch))), targets(batch, labels))
+        loss = losses(
+            net.heads,
+            net(pieces.batch(words_of(batch))),
+            targets(batch, labels),
+        )
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 2.0)
@@ -65,13 +81,17 @@ def study(
         mean.update_parameters(net)
         total += loss.item()
         if step % 100 == 0:
-            print(f"step {step} of {steps}: loss {total / 100:.3f}", flush=True)
+            print(
+                f"step {step} of {steps}: loss {total / 100:.3f}", flush=True
+            )
             total = 0.0
     found: Trainable = mean.module.eval()
     return found
 
 
-def _regrouped(docs: Iterable[Document], rng: random.Random) -> Iterable[Document]:
+def _regrouped(
+    docs: Iterable[Document], rng: random.Random
+) -> Iterable[Document]:
     """A third of the documents in two, so that texts of one sentence are known too."""
     for doc in docs:
         if len(doc) > 1 and rng.random() < 0.3:

@@ -11,7 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.language.network import FAR, FILES, N_BLOCKS, N_HEADS, NEAR, WIDTH
+from beholder.language.network import (
+    FAR,
+    FILES,
+    N_BLOCKS,
+    N_HEADS,
+    NEAR,
+    WIDTH,
+)
 from training.graphs import (
     SCORE_STEPS,
     SHARED,
@@ -36,7 +43,9 @@ JOINED = {
 _EPSILON = 1e-5
 
 
-def step_weights(stored: Tensors, factors: Mapping[str, FloatArray] | None) -> dict[str, Array]:
+def step_weights(
+    stored: Tensors, factors: Mapping[str, FloatArray] | None
+) -> dict[str, Array]:
     """The tensors of the graphs, whose products give numbers in the steps of what follows.
 
     Args:
@@ -47,7 +56,14 @@ def step_weights(stored: Tensors, factors: Mapping[str, FloatArray] | None) -> d
     joined = {name: (name,) for name in ("embed", "arc", "relations")} | JOINED
     joined |= {f"{i}.{name}": (f"{i}.{name}",) for i in range(N_BLOCKS) for name in
                ("near", "qkv", "attended")}  # fmt: skip
-    apart = ("norm.weight", "norm.bias", "last.weight", "last.bias", ".codes", ".scales")
+    apart = (
+        "norm.weight",
+        "norm.bias",
+        "last.weight",
+        "last.bias",
+        ".codes",
+        ".scales",
+    )
     tensors = {name: a for name, a in stored.items() if name.endswith(apart)}
     for name, parts in joined.items():
         weight = np.concatenate([stored[part] for part in parts]).T
@@ -72,7 +88,9 @@ def _by_place(distances: FloatArray) -> FloatArray:
     The first axis is of the words that ask, the second of those from ``NEAR`` before the first.
     """
     distance = np.arange(3 * NEAR) - NEAR - np.arange(2 * NEAR)[:, None]
-    by_place: FloatArray = distances[:, np.clip(distance, -FAR, FAR) + FAR].astype(np.float32)
+    by_place: FloatArray = distances[
+        :, np.clip(distance, -FAR, FAR) + FAR
+    ].astype(np.float32)
     return by_place * np.float32(SCORE_STEPS)
 
 
@@ -82,12 +100,26 @@ def word_graph(tensors: Tensors) -> Graph:
     Inputs are ``pieces`` (n, D), the mean of the vectors of a word's pieces, ``suffixes`` and
     ``shapes`` (n,); the output is ``vectors`` (n, ``WIDTH``).
     """
-    width = len(tensors["embed.factors" if "embed.factors" in tensors else "embed.weight"])
-    graph = Graph(pieces=("float32", "n", width), suffixes=("int64", "n"), shapes=("int64", "n"))
+    width = len(
+        tensors[
+            "embed.factors" if "embed.factors" in tensors else "embed.weight"
+        ]
+    )
+    graph = Graph(
+        pieces=("float32", "n", width),
+        suffixes=("int64", "n"),
+        shapes=("int64", "n"),
+    )
     x = product(graph, tensors, "embed", "pieces")
     for name in ("suffixes", "shapes"):
         x = graph("Add", x, grouped_rows(graph, tensors, name, name))
-    graph.output("vectors", norm(graph, tensors, "norm", x, _EPSILON), "float32", "n", WIDTH)
+    graph.output(
+        "vectors",
+        norm(graph, tensors, "norm", x, _EPSILON),
+        "float32",
+        "n",
+        WIDTH,
+    )
     return graph
 
 
@@ -123,9 +155,17 @@ def text_graph(tensors: Tensors, labels: str) -> Graph:
     x = norm(graph, tensors, "last", x, _EPSILON)
     labels = product(graph, tensors, "tags", x)
     graph.output("labels", labels, "float32", "n", len(tensors["tags.bias"]))
-    arcs = graph("Max", product(graph, tensors, "arc_dependent", x), np.float32(0))
+    arcs = graph(
+        "Max", product(graph, tensors, "arc_dependent", x), np.float32(0)
+    )
     dependents, heads = graph.split(arcs, 2, 1)
-    graph.output("dependents", product(graph, tensors, "arc", dependents), "float32", "n", WIDTH)
+    graph.output(
+        "dependents",
+        product(graph, tensors, "arc", dependents),
+        "float32",
+        "n",
+        WIDTH,
+    )
     graph.output("heads", heads, "float32", "n", WIDTH)
     related = product(graph, tensors, "relation_dependent", x)
     graph.output("related", related, "float32", "n", 2 * WIDTH)
@@ -136,31 +176,54 @@ def _block(graph: Graph, tensors: Tensors, i: int, x: str) -> str:
     """A convolution over three words, and attention to those around."""
     near = norm(graph, tensors, f"{i}.near_norm", x, _EPSILON)
     padded = graph("Concat", near, np.zeros((1, WIDTH), np.float32), axis=0)
-    sides = (graph("Gather", padded, which, axis=0) for which in ("before", "after"))
+    sides = (
+        graph("Gather", padded, which, axis=0) for which in ("before", "after")
+    )
     triples = graph("Concat", next(sides), near, next(sides), axis=1)
     pairs = graph.split(product(graph, tensors, f"{i}.near", triples), 2, 1)
     x = graph("Add", x, graph("Max", *pairs))
-    qkv = product(graph, tensors, f"{i}.qkv", norm(graph, tensors, f"{i}.wide_norm", x, _EPSILON))
+    qkv = product(
+        graph,
+        tensors,
+        f"{i}.qkv",
+        norm(graph, tensors, f"{i}.wide_norm", x, _EPSILON),
+    )
     table = graph.tensor(f"{i}.distances", tensors[f"{i}.distances"])
-    added = graph("Add", graph("Slice", table, "corner", "end", [1, 2]), "added")
-    mixed = attend(graph, qkv, "queries", "keys", added, width=WIDTH, n_heads=N_HEADS)
+    added = graph(
+        "Add", graph("Slice", table, "corner", "end", [1, 2]), "added"
+    )
+    mixed = attend(
+        graph, qkv, "queries", "keys", added, width=WIDTH, n_heads=N_HEADS
+    )
     mixed = graph("Gather", mixed, "kept", axis=0)
     return graph("Add", x, product(graph, tensors, f"{i}.attended", mixed))
 
 
 def relation_graph(tensors: Tensors) -> Graph:
     """Logits ``relations`` (n, labels) of words from ``related`` and their ``governors`` (n,)."""
-    graph = Graph(related=("float32", "n", 2 * WIDTH), governors=("int64", "n"))
+    graph = Graph(
+        related=("float32", "n", 2 * WIDTH), governors=("int64", "n")
+    )
     dependents, heads = graph.split("related", 2, 1)
-    both = graph("Add", dependents, graph("Gather", heads, "governors", axis=0))
-    logits = product(graph, tensors, "relations", graph("Max", both, np.float32(0)))
-    graph.output("relations", logits, "float32", "n", len(tensors["relations.bias"]))
+    both = graph(
+        "Add", dependents, graph("Gather", heads, "governors", axis=0)
+    )
+    logits = product(
+        graph, tensors, "relations", graph("Max", both, np.float32(0))
+    )
+    graph.output(
+        "relations", logits, "float32", "n", len(tensors["relations.bias"])
+    )
     return graph
 
 
 def parser_graphs(tensors: Tensors, labels: str) -> tuple[Graph, Graph, Graph]:
     """The graphs of words, of texts and of relations, in the order of ``FILES``."""
-    return word_graph(tensors), text_graph(tensors, labels), relation_graph(tensors)
+    return (
+        word_graph(tensors),
+        text_graph(tensors, labels),
+        relation_graph(tensors),
+    )
 
 
 def write(tensors: Tensors, labels: str, folder: Path) -> None:

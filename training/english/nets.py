@@ -115,7 +115,14 @@ class Pieces:
 class Heads(nn.Module):
     """From vectors of words to scores."""
 
-    def __init__(self, width: int, arc: int, relation: int, labels: Labels, dropout: float) -> None:
+    def __init__(
+        self,
+        width: int,
+        arc: int,
+        relation: int,
+        labels: Labels,
+        dropout: float,
+    ) -> None:
         super().__init__()
         self.drop = nn.Dropout(dropout)
         self.tags = nn.Linear(width, len(labels.tags))
@@ -151,7 +158,9 @@ class Heads(nn.Module):
     def relation_scores(self, scores: Scores, heads: Tensor) -> Tensor:
         """(B, L, n_relations) of each word to the head given."""
         index = heads.clamp(min=0).unsqueeze(-1).expand_as(scores.heads)
-        found = functional.relu(scores.dependents + scores.heads.gather(1, index))
+        found = functional.relu(
+            scores.dependents + scores.heads.gather(1, index)
+        )
         return self.relations(found)
 
 
@@ -172,11 +181,17 @@ def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
         for number, sentence in enumerate(doc):
             own = (row, slice(low, low + len(sentence.words)))
             found["tags"][own] = [tags.get(tag, NO) for tag in sentence.tags]
-            found["parts"][own] = [parts.get(part, NO) for part in sentence.parts]
-            found["heads"][own] = [head + low if head >= 0 else NO for head in sentence.heads]
+            found["parts"][own] = [
+                parts.get(part, NO) for part in sentence.parts
+            ]
+            found["heads"][own] = [
+                head + low if head >= 0 else NO for head in sentence.heads
+            ]
             found["relations"][own] = [
                 relations.get(relation, NO) if head >= 0 else NO
-                for head, relation in zip(sentence.heads, sentence.relations, strict=True)
+                for head, relation in zip(
+                    sentence.heads, sentence.relations, strict=True
+                )
             ]
             found["sentence"][own] = number
             found["starts"][row, low] = 1
@@ -212,7 +227,9 @@ class Trainable(nn.Module):
 
     def __init__(self, labels: Labels, dropout: float) -> None:
         super().__init__()
-        pieces = torch.tensor(minilm.token_vectors(range(minilm.tokenizer().get_vocab_size())))
+        pieces = torch.tensor(
+            minilm.token_vectors(range(minilm.tokenizer().get_vocab_size()))
+        )
         self.register_buffer("pieces", pieces, persistent=False)
         self.embed = nn.Linear(pieces.shape[1], WIDTH)
         self.suffixes = nn.Embedding(SUFFIXES, WIDTH)
@@ -235,10 +252,18 @@ class Trainable(nn.Module):
         words = (total / counts[:, None]).view(n, length, -1)
         if self.training:  # now and then a word is known by its letters alone
             words = words * (torch.rand(n, length, 1) > 0.05)
-        x = self.embed(words) + self.suffixes(batch.suffixes) + self.shapes(batch.shapes)
+        x = (
+            self.embed(words)
+            + self.suffixes(batch.suffixes)
+            + self.shapes(batch.shapes)
+        )
         x = self.drop(self.norm(x.float()))
-        far = (torch.arange(length)[None] - torch.arange(length)[:, None]).clamp(-FAR, FAR) + FAR
-        hidden = torch.zeros(n, 1, 1, length).masked_fill(~batch.present[:, None, None], -1e4)
+        far = (
+            torch.arange(length)[None] - torch.arange(length)[:, None]
+        ).clamp(-FAR, FAR) + FAR
+        hidden = torch.zeros(n, 1, 1, length).masked_fill(
+            ~batch.present[:, None, None], -1e4
+        )
         for block in self.blocks:
             x = block(x, batch.present, far, hidden)
         found: Scores = self.heads(self.last(x))
@@ -250,21 +275,28 @@ class Block(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        self.near_norm, self.wide_norm = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.near_norm, self.wide_norm = (
+            nn.LayerNorm(WIDTH),
+            nn.LayerNorm(WIDTH),
+        )
         self.near = nn.Linear(3 * WIDTH, 2 * WIDTH)
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.attended = nn.Linear(WIDTH, WIDTH)
         self.distances = nn.Parameter(torch.zeros(N_HEADS, 2 * FAR + 1))
         self.drop = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, present: Tensor, far: Tensor, hidden: Tensor) -> Tensor:
+    def forward(
+        self, x: Tensor, present: Tensor, far: Tensor, hidden: Tensor
+    ) -> Tensor:
         """The vectors (B, L, width) above this block."""
         n, length, _ = x.shape
         y = self.near_norm(x) * present[..., None]
         y = functional.pad(y, (0, 0, 1, 1))
         y = self.near(torch.cat([y[:, :-2], y[:, 1:-1], y[:, 2:]], -1))
         x = x + self.drop(torch.maximum(y[..., :WIDTH], y[..., WIDTH:]))
-        y = self.qkv(self.wide_norm(x)).view(n, length, 3, N_HEADS, WIDTH // N_HEADS)
+        y = self.qkv(self.wide_norm(x)).view(
+            n, length, 3, N_HEADS, WIDTH // N_HEADS
+        )
         q, k, v = y.permute(2, 0, 3, 1, 4)
         scores = (q * (WIDTH // N_HEADS) ** -0.5) @ k.transpose(2, 3)
         scores = scores + (self.distances[:, far] + hidden).to(scores.dtype)

@@ -34,9 +34,16 @@ class _Annotator:
 
 def load(path: Path = model.FOLDER) -> Language:
     """A pipeline with the network of a folder; its tagger does nothing, its parser all."""
-    Language.factory("tagger_of_beholder", func=lambda nlp, name: lambda doc: doc)
-    Language.factory("parser_of_beholder", func=lambda nlp, name, path: _Annotator(nlp, Path(path)))
+    Language.factory(
+        "tagger_of_beholder", func=lambda nlp, name: lambda doc: doc
+    )
+    Language.factory(
+        "parser_of_beholder",
+        func=lambda nlp, name, path: _Annotator(nlp, Path(path)),
+    )
     nlp = English()
     nlp.add_pipe("tagger_of_beholder", name="tagger")
-    nlp.add_pipe("parser_of_beholder", name="parser", config={"path": str(path)})
+    nlp.add_pipe(
+        "parser_of_beholder", name="parser", config={"path": str(path)}
+    )
     return nlp

@@ -52,7 +52,10 @@ def read(path: Path) -> Iterator[tuple[bool, Sentence]]:
 
 def _sentence(lines: list[str]) -> Sentence:
     words: list[Word] = []
-    joined_until, joined_space = 0, True  # a range line (don't = do + n't) holds the spacing
+    joined_until, joined_space = (
+        0,
+        True,
+    )  # a range line (don't = do + n't) holds the spacing
     for line in lines:
         column = line.split("\t")
         if "." in column[0]:  # an empty node
@@ -65,7 +68,17 @@ def _sentence(lines: list[str]) -> Sentence:
         if place <= joined_until:
             space = joined_space if place == joined_until else False
         head = int(column[6]) - 1 if column[6] != "0" else place - 1
-        words.append(Word(column[1], column[3], column[4], column[5], head, column[7], space))
+        words.append(
+            Word(
+                column[1],
+                column[3],
+                column[4],
+                column[5],
+                head,
+                column[7],
+                space,
+            )
+        )
     return words
 
 
@@ -85,7 +98,9 @@ def make_doc(vocab: Vocab, sentences: list[Sentence]) -> Doc:
         pos=[word.upos for word in words],
         morphs=["" if word.feats == "_" else word.feats for word in words],
         heads=heads,
-        deps=["ROOT" if word.deprel == "root" else word.deprel for word in words],
+        deps=[
+            "ROOT" if word.deprel == "root" else word.deprel for word in words
+        ],
     )
 
 
@@ -101,7 +116,9 @@ def documents(vocab: Vocab, path: Path) -> Iterator[Doc]:
         yield make_doc(vocab, batch)
 
 
-def caption_copies(sentences: Sequence[Sentence], rng: random.Random) -> Iterator[Sentence]:
+def caption_copies(
+    sentences: Sequence[Sentence], rng: random.Random
+) -> Iterator[Sentence]:
     """Copies that look like captions: lower case, no full stop; sentences and noun phrases."""
     for sentence in sentences:
         if 3 <= len(sentence) <= CAPTION_LENGTH and rng.random() < 0.45:
@@ -114,7 +131,9 @@ def caption_copies(sentences: Sequence[Sentence], rng: random.Random) -> Iterato
 def _as_caption(sentence: Sentence) -> Sentence:
     kept = list(sentence)
     last = len(kept) - 1
-    if kept[last].form in ".!" and all(w.head != last or w is kept[last] for w in kept):
+    if kept[last].form in ".!" and all(
+        w.head != last or w is kept[last] for w in kept
+    ):
         kept = kept[:last]
         if kept:
             kept[-1] = replace(kept[-1], space=False)
@@ -123,7 +142,11 @@ def _as_caption(sentence: Sentence) -> Sentence:
 
 def _noun_phrase(sentence: Sentence, rng: random.Random) -> Sentence | None:
     """The longest subtree of a random noun, as a sentence of its own."""
-    nouns = [p for p, w in enumerate(sentence) if w.upos == "NOUN" and w.deprel != "root"]
+    nouns = [
+        p
+        for p, w in enumerate(sentence)
+        if w.upos == "NOUN" and w.deprel != "root"
+    ]
     if not nouns:
         return None
     top = rng.choice(nouns)
@@ -137,7 +160,8 @@ def _noun_phrase(sentence: Sentence, rng: random.Random) -> Sentence | None:
     inside -= {
         p
         for p in inside
-        if sentence[p].head == top and sentence[p].deprel in ("case", "punct", "cc", "mark")
+        if sentence[p].head == top
+        and sentence[p].deprel in ("case", "punct", "cc", "mark")
     }
     first, last = min(inside), max(inside)
     whole = last - first + 1 == len(inside)

@@ -38,7 +38,14 @@ from beholder.kinds.agreement.suites.command import PAIRS
 from beholder.kinds.agreement.suites.files import read_pairs
 from beholder.language.statements import GraphUnit, wording
 from beholder.records import Span
-from training.entailment.pool import EXCHANGED, LABELS, SHARED, SIXTH, is_kept_back, written
+from training.entailment.pool import (
+    EXCHANGED,
+    LABELS,
+    SHARED,
+    SIXTH,
+    is_kept_back,
+    written,
+)
 from training.entailment.readings import captions, readings
 from training.fact_weights import TABLE, write_table
 from training.studies.contradictions import read as read_reading
@@ -58,10 +65,20 @@ UNSAID = 4.0
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
 OTHERS = [5, 6, 7, 8, 9, 10]
-PARTS = {"rules": [0, 1, 4, *OTHERS], "model": [0, 2, 3, *OTHERS], "both": list(range(11))}
-SIGNS = ((None, None), (0, None), (0, None), (None, 0), (None, 0), (None, None), (0, None)) + (
+PARTS = {
+    "rules": [0, 1, 4, *OTHERS],
+    "model": [0, 2, 3, *OTHERS],
+    "both": list(range(11)),
+}
+SIGNS = (
     (None, None),
-) * 4
+    (0, None),
+    (0, None),
+    (None, 0),
+    (None, 0),
+    (None, None),
+    (0, None),
+) + ((None, None),) * 4
 """Bounds of the weights: what speaks for a unit never lowers its probability."""
 PENALTY = 1e-4
 FOLDS = 5
@@ -85,7 +102,9 @@ class Units:
         said: (units,) whether the other text says the unit.
     """
 
-    def __init__(self, found: Iterable[tuple[str, str, Labels]], unsaid: float = 1.0) -> None:
+    def __init__(
+        self, found: Iterable[tuple[str, str, Labels]], unsaid: float = 1.0
+    ) -> None:
         self.unsaid = unsaid
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
@@ -95,19 +114,27 @@ class Units:
             source, target = analysed(text), analysed(other)
             evidence = gather(source, target, n)
             asked = undecided(source, evidence, n)
-            for place, answer in zip(asked, ask(list(asked.values()), target), strict=True):
+            for place, answer in zip(
+                asked, ask(list(asked.values()), target), strict=True
+            ):
                 said = label(source.units[place])
                 if said is not None:
                     x.append(features(evidence[place], answer, n))
                     kind.append(KINDS[evidence[place].kind])
                     labels.append(said)
-        self.x, self.kind, self.said = np.array(x), np.array(kind), np.array(labels)
+        self.x, self.kind, self.said = (
+            np.array(x),
+            np.array(kind),
+            np.array(labels),
+        )
 
     def loss(self, weights: Floats) -> float:
         """Mean log loss of a unit."""
         z = (weights[self.kind] * self.x).sum(axis=1)
         missed = np.logaddexp(0.0, np.where(self.said, -z, z))
-        return float(np.average(missed, weights=np.where(self.said, 1.0, self.unsaid)))
+        return float(
+            np.average(missed, weights=np.where(self.said, 1.0, self.unsaid))
+        )
 
 
 def minimal_pairs() -> Iterator[tuple[str, str, Labels]]:
@@ -119,7 +146,11 @@ def minimal_pairs() -> Iterator[tuple[str, str, Labels]]:
         yield pair.reference, pair.paraphrase, lambda _: True
         if pair.kind not in EXCHANGED:
             start = pair.altered.index(pair.changed)
-            yield pair.altered, pair.reference, partial(_outside, start, start + len(pair.changed))
+            yield (
+                pair.altered,
+                pair.reference,
+                partial(_outside, start, start + len(pair.changed)),
+            )
 
 
 def _outside(start: int, end: int, unit: GraphUnit) -> bool:
@@ -128,12 +159,16 @@ def _outside(start: int, end: int, unit: GraphUnit) -> bool:
 
 def strangers() -> Iterator[tuple[str, str, Labels]]:
     """Descriptions of different photographs: neither says what the other does."""
-    rows = [row for name in PHOTOGRAPHS for row in read_reading(f"{name}.jsonl")]
+    rows = [
+        row for name in PHOTOGRAPHS for row in read_reading(f"{name}.jsonl")
+    ]
     for one, other in zip(rows, [*rows[1:], rows[0]], strict=True):
         yield one["candidate"], other["reference"], lambda _: False
 
 
-def _said(label: Callable[[GraphUnit], str | None], unit: GraphUnit) -> bool | None:
+def _said(
+    label: Callable[[GraphUnit], str | None], unit: GraphUnit
+) -> bool | None:
     mark = label(unit)
     return None if mark in (None, "ill") else mark == "said"
 
@@ -153,10 +188,18 @@ class Pairs:
     def __init__(self) -> None:
         read = readings(kept_back=True)
         marks, apart = (
-            Units((text, other, partial(_said, label)) for text, other, label in found)
+            Units(
+                (text, other, partial(_said, label))
+                for text, other, label in found
+            )
             for found in (read, captions(kept_back=True))
         )
-        self.labelled = (Units(minimal_pairs(), UNSAID), marks, Units(strangers()), apart)
+        self.labelled = (
+            Units(minimal_pairs(), UNSAID),
+            marks,
+            Units(strangers()),
+            apart,
+        )
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
         kind: list[int] = []
@@ -168,19 +211,30 @@ class Pairs:
             source, target = analysed(hypothesis), analysed(premise)
             found = [
                 (unit, one)
-                for unit, one in zip(source.units, gather(source, target, n), strict=True)
+                for unit, one in zip(
+                    source.units, gather(source, target, n), strict=True
+                )
                 if unit.asked
             ]
             if not found:
                 continue
-            answers = ask([wording(unit, source.graph) for unit, _ in found], target)
-            x += [features(one, a, n) for (_, one), a in zip(found, answers, strict=True)]
+            answers = ask(
+                [wording(unit, source.graph) for unit, _ in found], target
+            )
+            x += [
+                features(one, a, n)
+                for (_, one), a in zip(found, answers, strict=True)
+            ]
             kind += [KINDS[one.kind] for _, one in found]
             pair += [len(said)] * len(found)
             said.append(label == "entailment")
             stated.append(by_hand)
             fold.append(hashlib.sha256(premise.encode()).digest()[1] % FOLDS)
-        self.x, self.kind, self.pair = np.array(x), np.array(kind), np.array(pair)
+        self.x, self.kind, self.pair = (
+            np.array(x),
+            np.array(kind),
+            np.array(pair),
+        )
         self.said, self.fold = np.array(said), np.array(fold)
         self.stated = np.array(stated)
 
@@ -190,16 +244,24 @@ class Pairs:
         total = np.bincount(self.pair, -np.logaddexp(0.0, -z), len(self.said))
         return np.minimum(total, -1e-9)
 
-    def fitted(self, parts: Sequence[int], taken: npt.NDArray[np.bool_]) -> Floats:
+    def fitted(
+        self, parts: Sequence[int], taken: npt.NDArray[np.bool_]
+    ) -> Floats:
         """(3, 11) weights on some pairs; those of other parts are 0."""
 
         def loss(flat: Floats) -> float:
             weights = spread(flat)
             log_p = self.log_chances(weights)
-            missed = [w * u.loss(weights) for w, u in zip(WEIGHTS, self.labelled, strict=True)]
+            missed = [
+                w * u.loss(weights)
+                for w, u in zip(WEIGHTS, self.labelled, strict=True)
+            ]
             for own in (self.stated, ~self.stated):
                 yes, no = taken & own & self.said, taken & own & ~self.said
-                missed.append(-0.5 * (log_p[yes].mean() + np.log(-np.expm1(log_p[no])).mean()))
+                missed.append(
+                    -0.5
+                    * (log_p[yes].mean() + np.log(-np.expm1(log_p[no])).mean())
+                )
             total = sum(missed) / (sum(WEIGHTS) + 2)
             return float(total + PENALTY * (weights**2).sum())
 
@@ -211,14 +273,22 @@ class Pairs:
         start = np.zeros(len(NAMES) * len(parts))
         bounds = [SIGNS[part] for part in parts] * len(NAMES)
         return spread(
-            minimize(loss, start, method="L-BFGS-B", bounds=bounds, options={"maxfun": 10**6}).x
+            minimize(
+                loss,
+                start,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxfun": 10**6},
+            ).x
         )
 
 
 def kept_back() -> Iterator[tuple[str, str, str, bool]]:
     """Premise, hypothesis, label and whether it is a written statement, of what is kept back."""
     for name in SETS:
-        text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
+        text = gzip.decompress(
+            (SHARED / f"{name}.jsonl.gz").read_bytes()
+        ).decode()
         for row in map(json.loads, text.splitlines()):
             if is_kept_back(row["premise"]):
                 yield row["premise"], row["hypothesis"], row["label"], False
@@ -240,7 +310,9 @@ def main() -> None:
         found = np.zeros(len(pairs.said))
         for fold in range(FOLDS):
             inside = pairs.fold == fold
-            found[inside] = pairs.log_chances(pairs.fitted(parts, ~inside))[inside]
+            found[inside] = pairs.log_chances(pairs.fitted(parts, ~inside))[
+                inside
+            ]
         right = ((found > np.log(0.5)) == pairs.said).mean()
         yes, no = found[pairs.said], found[~pairs.said]
         area = mannwhitneyu(yes, no).statistic / (len(yes) * len(no))
@@ -251,7 +323,10 @@ def main() -> None:
     if given.write:
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         for name, row in zip(NAMES, weights, strict=True):
-            table[f"entail.{name}"] |= {"value": np.round(row, 3).tolist(), "set": SET}
+            table[f"entail.{name}"] |= {
+                "value": np.round(row, 3).tolist(),
+                "set": SET,
+            }
         write_table(table)
 
 

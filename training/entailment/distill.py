@@ -77,7 +77,9 @@ def losses(scores: Tensor, wanted: Tensor) -> Tensor:
     return -open_.gather(1, wanted[:, None])[:, 0]
 
 
-def batches(places: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+def batches(
+    places: Sequence[int], lengths: Sequence[int], tokens: int
+) -> Iterator[list[int]]:
     """Pairs of like length together, in random order."""
     order = random.sample(list(places), len(places))
     for start in range(0, len(order), CHUNK):
@@ -109,8 +111,13 @@ def phase(
         How many pairs were seen.
     """
     rates = (RATES[name], RATES[name] * HEAD[name])
-    groups = [{"params": w, "lr": rate} for w, rate in zip(weights, rates, strict=True)]
-    optimizer = torch.optim.AdamW(groups, weight_decay=DECAY, betas=(0.9, 0.98))
+    groups = [
+        {"params": w, "lr": rate}
+        for w, rate in zip(weights, rates, strict=True)
+    ]
+    optimizer = torch.optim.AdamW(
+        groups, weight_decay=DECAY, betas=(0.9, 0.98)
+    )
     began, step, seen, share = time.monotonic(), 0, 0, 0.0
     while share < 1:
         for part in drawn():
@@ -127,25 +134,48 @@ def phase(
             optimizer.zero_grad(set_to_none=True)
             step, seen = step + 1, seen + len(part)
             if step % 200 == 0:
-                print(f"{name}: {step} steps, {seen} pairs, {share:.0%}, loss {loss.item():.3f}")
+                print(
+                    f"{name}: {step} steps, {seen} pairs, {share:.0%}, loss {loss.item():.3f}"
+                )
     return seen
 
 
 def taught(
-    pairs: Sequence[Pair], parts: dict[str, list[int]], folder: str, device: str
+    pairs: Sequence[Pair],
+    parts: dict[str, list[int]],
+    folder: str,
+    device: str,
 ) -> FloatArray:
     """Train the teacher; its probability (pairs, 3) of each label."""
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).to(device).train()
+    model = (
+        transformers.AutoModel.from_pretrained(folder, dtype=torch.float32)
+        .to(device)
+        .train()
+    )
     head = nn.Linear(model.config.hidden_size, 3).to(device)
     model.get_input_embeddings().weight.requires_grad_(False)
     texts = sorted({text for pair in pairs for text in pair[:2]})
-    known = dict(zip(texts, tokenizer(texts, add_special_tokens=False).input_ids, strict=True))
-    between, after = (tokenizer(t, add_special_tokens=False).input_ids for t in (BETWEEN, AFTER))
+    known = dict(
+        zip(
+            texts,
+            tokenizer(texts, add_special_tokens=False).input_ids,
+            strict=True,
+        )
+    )
+    between, after = (
+        tokenizer(t, add_special_tokens=False).input_ids
+        for t in (BETWEEN, AFTER)
+    )
     ids = [
-        [*known[p.premise][:LONGEST], *between, *known[p.hypothesis][:LONGEST], *after]
+        [
+            *known[p.premise][:LONGEST],
+            *between,
+            *known[p.hypothesis][:LONGEST],
+            *after,
+        ]
         for p in pairs
     ]
     lengths = list(map(len, ids))
@@ -161,7 +191,10 @@ def taught(
         return made
 
     made = [i for i in parts["train"] if pairs[i].source in MADE]
-    core = [*(i for i in parts["train"] if pairs[i].source not in MADE), *parts["teacher"]]
+    core = [
+        *(i for i in parts["train"] if pairs[i].source not in MADE),
+        *parts["teacher"],
+    ]
 
     def drawn() -> Iterator[list[int]]:
         some = random.sample(made, len(made) // 4)
@@ -176,15 +209,21 @@ def taught(
     print(f"the teacher saw {seen} pairs", flush=True)
     model.eval()
     places = [i for name in ("kept", "train", "pool") for i in parts[name]]
-    return _probabilities(scores, batches(places, lengths, 3 * TOKENS["teacher"]), len(pairs))
+    return _probabilities(
+        scores, batches(places, lengths, 3 * TOKENS["teacher"]), len(pairs)
+    )
 
 
-def _labels(pairs: Sequence[Pair], part: Sequence[int], device: str) -> tuple[Tensor, Tensor]:
+def _labels(
+    pairs: Sequence[Pair], part: Sequence[int], device: str
+) -> tuple[Tensor, Tensor]:
     label = torch.tensor([pairs[i].label for i in part], device=device)
     return label, torch.tensor([pairs[i].weight for i in part], device=device)
 
 
-def _probabilities(scores: Scores, drawn: Iterator[list[int]], n: int) -> FloatArray:
+def _probabilities(
+    scores: Scores, drawn: Iterator[list[int]], n: int
+) -> FloatArray:
     found = np.full((n, 3), np.nan, dtype=np.float32)
     with torch.no_grad():
         for part in drawn:
@@ -193,7 +232,11 @@ def _probabilities(scores: Scores, drawn: Iterator[list[int]], n: int) -> FloatA
 
 
 def learn(
-    model: Model, pairs: Sequence[Pair], parts: dict[str, list[int]], soft: FloatArray, device: str
+    model: Model,
+    pairs: Sequence[Pair],
+    parts: dict[str, list[int]],
+    soft: FloatArray,
+    device: str,
 ) -> int:
     """Train the student, with whole and then with rounded weights; how many pairs it saw."""
     rows = _rows(pairs)
@@ -202,7 +245,9 @@ def learn(
     taught_by = torch.tensor(soft, device=device)
 
     def drawn() -> Iterator[list[int]]:
-        return batches([*parts["train"], *own, *parts["pool"]], lengths, TOKENS["student"])
+        return batches(
+            [*parts["train"], *own, *parts["pool"]], lengths, TOKENS["student"]
+        )
 
     def loss_of(part: list[int]) -> Tensor:
         label, weight = _labels(pairs, part, device)
@@ -211,11 +256,16 @@ def learn(
         hard = [HARDER.get(pairs[i].source, HARD) for i in part]
         has = label >= 0
         share = torch.tensor(hard, device=device) * has
-        loss = share * losses(scores, label.clamp(min=0)) + (1 - share) * theirs
+        loss = (
+            share * losses(scores, label.clamp(min=0)) + (1 - share) * theirs
+        )
         weight = torch.where(has, weight.clamp(min=LEAST_WEIGHT), POOLED)
         return (loss * weight).sum() / weight.sum()
 
-    weights = (list(model.layers.parameters()), [model.sides, *model.head.parameters()])
+    weights = (
+        list(model.layers.parameters()),
+        [model.sides, *model.head.parameters()],
+    )
     seen = phase("student", weights, drawn, loss_of)
     for layer in model.layers:
         layer.round()
@@ -223,10 +273,14 @@ def learn(
 
 
 def _rows(pairs: Iterable[Pair]) -> list[Row]:
-    return [(token_ids(pair.premise), token_ids(pair.hypothesis)) for pair in pairs]
+    return [
+        (token_ids(pair.premise), token_ids(pair.hypothesis)) for pair in pairs
+    ]
 
 
-def measured(pairs: Sequence[Pair], kept: Sequence[int], found: FloatArray) -> dict[str, float]:
+def measured(
+    pairs: Sequence[Pair], kept: Sequence[int], found: FloatArray
+) -> dict[str, float]:
     """The share of right labels of each source kept back; of marks, the area for "said"."""
     by_source: dict[str, list[int]] = defaultdict(list)
     for i in kept:
@@ -237,7 +291,9 @@ def measured(pairs: Sequence[Pair], kept: Sequence[int], found: FloatArray) -> d
         own = found[places]
         if source.startswith("marks") or source == "captions":
             said, other = own[label == 0, 0], own[label != 0, 0]
-            above = (said[:, None] > other).mean() + (said[:, None] == other).mean() / 2
+            above = (said[:, None] > other).mean() + (
+                said[:, None] == other
+            ).mean() / 2
             made[source] = round(float(above), 4)
         else:
             made[source] = round(float((own.argmax(1) == label).mean()), 4)
@@ -249,7 +305,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pool", type=Path)
     parser.add_argument("teacher")
-    parser.add_argument("--start", type=Path, help="weights of an earlier run to go on from")
+    parser.add_argument(
+        "--start", type=Path, help="weights of an earlier run to go on from"
+    )
     parser.add_argument("--taught", type=Path, nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("taught.npy"))
@@ -279,7 +337,9 @@ def main() -> None:
 
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
     drawn = batches(parts["kept"], lengths, 4 * TOKENS["student"])
-    kept = measured(pairs, parts["kept"], _probabilities(scores, drawn, len(pairs)))
+    kept = measured(
+        pairs, parts["kept"], _probabilities(scores, drawn, len(pairs))
+    )
     about = {"pairs": seen, "bits": BITS, "kept_back": kept}
     print(about, flush=True)
     save(model, about)

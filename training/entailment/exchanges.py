@@ -52,8 +52,12 @@ PLURALS = words(
 COLOURS = words(
     "red blue green yellow white black brown pink orange purple grey beige golden silver"
 )
-MATERIALS = words("wooden metal plastic glass stone leather paper ceramic brass marble")
-CLOTHES = words("jacket shirt hat dress coat scarf sweater cap helmet vest apron tie skirt hood")
+MATERIALS = words(
+    "wooden metal plastic glass stone leather paper ceramic brass marble"
+)
+CLOTHES = words(
+    "jacket shirt hat dress coat scarf sweater cap helmet vest apron tie skirt hood"
+)
 PAIRS = (
     ("tall", "short"), ("large", "small"), ("old", "new"), ("open", "closed"), ("full", "empty"),
     ("round", "square"), ("striped", "plain"), ("wet", "dry"), ("thick", "thin"), ("long", "short"),
@@ -126,7 +130,9 @@ EVENTS = (
     "takes off the coat", "reads the letter", "kicks the ball", "mounts the horse",
     "rings the bell",
 )  # fmt: skip
-AREAS = words("kitchen garden garage tunnel shop house yard church river forest barn station")
+AREAS = words(
+    "kitchen garden garage tunnel shop house yard church river forest barn station"
+)
 NUMBERS = words("two three four five six seven eight nine ten twelve")
 SIDES = ("left", "right")
 
@@ -172,14 +178,19 @@ def action(roll: random.Random) -> Fact:
     return Fact(
         [*says[:6], says[7], says[10]],
         forms(b, a)[:6] + forms(b, a)[8:11],
-        [f"the {a} is {roll.choice(ACTS)}", f"the {b} is {roll.choice(LIVING)[0]}"],
+        [
+            f"the {a} is {roll.choice(ACTS)}",
+            f"the {b} is {roll.choice(LIVING)[0]}",
+        ],
         [says[8], says[9], f"{an(b)} is {done}", f"someone is {ing} the {b}"],
     )
 
 
 def place(roll: random.Random) -> Fact:
     """One thing is somewhere seen from another."""
-    a, b = roll.sample(THINGS if roll.random() < 0.6 else [*PEOPLE, *THINGS], 2)
+    a, b = roll.sample(
+        THINGS if roll.random() < 0.6 else [*PEOPLE, *THINGS], 2
+    )
     there, back = roll.choice(CONVERSE)
     if roll.random() < 0.5:
         there, back = back, there
@@ -208,7 +219,9 @@ def place(roll: random.Random) -> Fact:
 
     colour = roll.choice(COLOURS)
     return Fact(
-        forms(a, b), forms(b, a), [f"the {a} is {colour}", f"the {b} is {roll.choice(PAIRS)[0]}"]
+        forms(a, b),
+        forms(b, a),
+        [f"the {a} is {colour}", f"the {b} is {roll.choice(PAIRS)[0]}"],
     )
 
 
@@ -247,12 +260,24 @@ def qualities(roll: random.Random) -> Fact:
     third = roll.choice(THINGS)
     return Fact(
         forms(a, b),
-        [*forms(b, a), f"the {a} is {y}", f"the {b} is {x}", f"the {x} one is the {b}"],
+        [
+            *forms(b, a),
+            f"the {a} is {y}",
+            f"the {b} is {x}",
+            f"the {x} one is the {b}",
+        ],
         [
             f"the {third} is {x}",
-            f"there is {an(x)} {third}" if " " not in x else f"the {third} is heavy",
+            f"there is {an(x)} {third}"
+            if " " not in x
+            else f"the {third} is heavy",
         ],
-        [f"the {a} is {x}", f"the {b} is {y}", f"the {x} one is the {a}", f"only the {b} is {y}"],
+        [
+            f"the {a} is {x}",
+            f"the {b} is {y}",
+            f"the {x} one is the {a}",
+            f"only the {b} is {y}",
+        ],
     )
 
 
@@ -275,11 +300,17 @@ def clothing(roll: random.Random) -> Fact:
 
     wrong = [f"the {a} wears {an(y)} {one}", f"the {b}'s {two} is {x}"]
     if one == two:
-        wrong += [f"the person in the {x} {one} is the {b}", f"the {y} {two} belongs to the {a}"]
+        wrong += [
+            f"the person in the {x} {one} is the {b}",
+            f"the {y} {two} belongs to the {a}",
+        ]
     return Fact(
         forms(a, b),
         [*forms(b, a), *wrong],
-        [f"the {a} is {roll.choice(LIVING)[0]}", f"the {b} carries {an(roll.choice(THINGS))}"],
+        [
+            f"the {a} is {roll.choice(LIVING)[0]}",
+            f"the {b} carries {an(roll.choice(THINGS))}",
+        ],
         [
             f"the {a} wears {an(x)} {one}",
             f"the {b}'s {two} is {y}",
@@ -302,8 +333,16 @@ def owned(roll: random.Random) -> Fact:
                 f"{an(a)} wearing {an(c)} and {an(b)}",
             ],
             [f"the {a} has no {c}", f"the {a} wears nothing like {an(c)}"],
-            [f"the {b} has {an(c)}", f"the {b} wears {an(c)}, too", f"the {b} is without {an(c)}"],
-            [f"the {a} wears {an(c)}", f"there is {an(b)}", f"next to the {b} is the {a}"],
+            [
+                f"the {b} has {an(c)}",
+                f"the {b} wears {an(c)}, too",
+                f"the {b} is without {an(c)}",
+            ],
+            [
+                f"the {a} wears {an(c)}",
+                f"there is {an(b)}",
+                f"next to the {b} is the {a}",
+            ],
         )
     has = roll.choice(("holds", "has", "carries", "is holding"))
 
@@ -317,9 +356,20 @@ def owned(roll: random.Random) -> Fact:
 
     return Fact(
         forms(a, b),
-        [*forms(b, a), f"the {y} is the {a}'s", f"it is the {b} who {has} the {x}"],
-        [f"the {x} is {roll.choice(COLOURS)}", f"the {b} is looking at the {a}"],
-        [f"the {a} {has} {an(x)}", f"the {y} is the {b}'s", f"it is the {a} who {has} the {x}"],
+        [
+            *forms(b, a),
+            f"the {y} is the {a}'s",
+            f"it is the {b} who {has} the {x}",
+        ],
+        [
+            f"the {x} is {roll.choice(COLOURS)}",
+            f"the {b} is looking at the {a}",
+        ],
+        [
+            f"the {a} {has} {an(x)}",
+            f"the {y} is the {b}'s",
+            f"it is the {a} who {has} the {x}",
+        ],
     )
 
 
@@ -341,7 +391,12 @@ def acts(roll: random.Random) -> Fact:
 
     return Fact(
         forms(a, b),
-        [*forms(b, a), f"the {a} is {y}", f"the one {x} is the {b}", f"it is the {b} who is {x}"],
+        [
+            *forms(b, a),
+            f"the {a} is {y}",
+            f"the one {x} is the {b}",
+            f"it is the {b} who is {x}",
+        ],
         [f"the {a} is {roll.choice(LIVING)[0]}"],
         [
             f"the {a} is {x}",
@@ -368,7 +423,11 @@ def counts(roll: random.Random) -> Fact:
     more, less = (a, b) if NUMBERS.index(m) > NUMBERS.index(n) else (b, a)
     return Fact(
         forms(a, b),
-        [*forms(b, a), f"there are {n} {a}", f"there are more {less} than {more}"],
+        [
+            *forms(b, a),
+            f"there are {n} {a}",
+            f"there are more {less} than {more}",
+        ],
         [f"the {a} are {roll.choice(COLOURS)}"],
         [
             f"there are {m} {a}",
@@ -395,7 +454,11 @@ def anchors(roll: random.Random) -> Fact:
             f"{an(a)} with {an(b)} in it",
             f"the {a} is outside the {b}",
         ]
-        return Fact(inside, outside, [f"the {b} is {roll.choice(COLOURS)}", f"the {a} is heavy"])
+        return Fact(
+            inside,
+            outside,
+            [f"the {b} is {roll.choice(COLOURS)}", f"the {a} is heavy"],
+        )
     x, y = roll.sample(PLACES, 2)
 
     def forms(p: str, q: str) -> list[str]:
@@ -431,7 +494,10 @@ def compared(roll: random.Random) -> Fact:
 
     return Fact(
         forms(a, b),
-        [*forms(b, a), f"the {a} and the {b} are alike in this, neither is {more}"],
+        [
+            *forms(b, a),
+            f"the {a} and the {b} are alike in this, neither is {more}",
+        ],
         [f"the {a} is {roll.choice(COLOURS)}"],
         (),
     )
@@ -453,7 +519,9 @@ def given(roll: random.Random) -> Fact:
         ]
 
     return Fact(
-        forms(a, b), forms(b, a), [f"the {x} is {roll.choice(COLOURS)}", f"the {b} thanks the {a}"]
+        forms(a, b),
+        forms(b, a),
+        [f"the {x} is {roll.choice(COLOURS)}", f"the {b} thanks the {a}"],
     )
 
 
@@ -473,7 +541,9 @@ def order(roll: random.Random) -> Fact:
                 f"the {v} is where the {p} goes after leaving the {u}",
             ]
 
-        return Fact(ways(x, y), ways(y, x), [f"the {p} is {roll.choice(LIVING)[0]}"])
+        return Fact(
+            ways(x, y), ways(y, x), [f"the {p} is {roll.choice(LIVING)[0]}"]
+        )
     x, y = roll.sample(EVENTS, 2)
 
     def forms(u: str, v: str) -> list[str]:
@@ -506,7 +576,11 @@ def shares(roll: random.Random) -> Fact:
         f"the {a} are all {x}",
         f"none of the {a} is anything but {x}",
     ]
-    none = [f"none of the {a} are {x}", f"not one of the {a} is {x}", f"no {a} are {x}"]
+    none = [
+        f"none of the {a} are {x}",
+        f"not one of the {a} is {x}",
+        f"no {a} are {x}",
+    ]
     few = [
         f"only one of the {a} is {x}",
         f"all but one of the {a} are not {x}",
@@ -525,10 +599,19 @@ def shares(roll: random.Random) -> Fact:
             [f"most of the {a} are {x}"],
         )
     if sort == 1:
-        return Fact(none, [*every, *few, *most], [f"all of the {a} are {y}"], ())
+        return Fact(
+            none, [*every, *few, *most], [f"all of the {a} are {y}"], ()
+        )
     if sort == 2:
-        return Fact(few, [*every, *none, *most], [f"the other {a} are {y}"], ())
-    return Fact(most, [*none, *few], [f"one of the {a} is {y}"], [f"several of the {a} are {x}"])
+        return Fact(
+            few, [*every, *none, *most], [f"the other {a} are {y}"], ()
+        )
+    return Fact(
+        most,
+        [*none, *few],
+        [f"one of the {a} is {y}"],
+        [f"several of the {a} are {x}"],
+    )
 
 
 def figures(roll: random.Random) -> Fact:
@@ -544,7 +627,10 @@ def figures(roll: random.Random) -> Fact:
             f"the year {{}} is given for the {a}",
         ]
     elif sort == 1:
-        x, y = (f"{roll.randrange(1, 13)}:{roll.randrange(10, 60)}" for _ in range(2))
+        x, y = (
+            f"{roll.randrange(1, 13)}:{roll.randrange(10, 60)}"
+            for _ in range(2)
+        )
         forms = [
             "the clock shows {}",
             "a clock that reads {}",
@@ -620,7 +706,9 @@ def pairs(n: int, roll: random.Random, beside: Sequence[str]) -> list[Row]:
             roll.shuffle(both)
             premise = " ".join(both)
         holds = (
-            roll.sample([*others, *fact.said], 2) if len(others) + len(fact.said) > 1 else others
+            roll.sample([*others, *fact.said], 2)
+            if len(others) + len(fact.said) > 1
+            else others
         )
         made += [(premise, up(text), "entailment") for text in holds]
         made += [

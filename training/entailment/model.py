@@ -36,9 +36,13 @@ class _Rounded(torch.autograd.Function):
     @staticmethod
     def forward(_: Any, weight: Tensor, scales: Tensor) -> Tensor:
         groups = weight.view(*scales.shape, GROUP)
-        steps = torch.round(groups / torch.where(scales == 0, 1.0, scales)[..., None])
+        steps = torch.round(
+            groups / torch.where(scales == 0, 1.0, scales)[..., None]
+        )
         half = 2 ** (BITS - 1)
-        return (torch.clamp(steps, -half, half - 1) * scales[..., None]).view_as(weight)
+        return (
+            torch.clamp(steps, -half, half - 1) * scales[..., None]
+        ).view_as(weight)
 
     @staticmethod
     def backward(_: Any, gradient: Tensor) -> tuple[Tensor, None]:
@@ -54,7 +58,9 @@ class Linear(nn.Linear):
         """Rows (..., in) to (..., out)."""
         if self.scales is None:
             return super().forward(x)
-        return functional.linear(x, _Rounded.apply(self.weight, self.scales), self.bias)
+        return functional.linear(
+            x, _Rounded.apply(self.weight, self.scales), self.bias
+        )
 
 
 class Layer(nn.Module):
@@ -64,11 +70,16 @@ class Layer(nn.Module):
         super().__init__()
         self.qkv, self.attended = Linear(D, 3 * D), Linear(D, D)
         self.up, self.down = Linear(D, 4 * D), Linear(4 * D, D)
-        self.attended_norm, self.norm = nn.LayerNorm(D, 1e-12), nn.LayerNorm(D, 1e-12)
+        self.attended_norm, self.norm = (
+            nn.LayerNorm(D, 1e-12),
+            nn.LayerNorm(D, 1e-12),
+        )
         with torch.no_grad():
             for name, module in self.named_children():
                 norm = isinstance(module, nn.LayerNorm)
-                weight = stored[f"{i}.{name}.weight" if norm else f"{i}.{name}"]
+                weight = stored[
+                    f"{i}.{name}.weight" if norm else f"{i}.{name}"
+                ]
                 module.weight.copy_(torch.tensor(weight))
                 module.bias.copy_(torch.tensor(stored[f"{i}.{name}.bias"]))
 
@@ -76,16 +87,28 @@ class Layer(nn.Module):
         """Round the weights from now on, on the scales that fit them best now."""
         for module in self.children():
             if isinstance(module, Linear):
-                _, scales = fit_codes(module.weight.detach().cpu().numpy(), BITS)
-                module.scales = torch.tensor(scales.astype(np.float32), device=module.weight.device)
+                _, scales = fit_codes(
+                    module.weight.detach().cpu().numpy(), BITS
+                )
+                module.scales = torch.tensor(
+                    scales.astype(np.float32), device=module.weight.device
+                )
 
     def forward(self, x: Tensor, mask: Tensor, drop: float) -> Tensor:
         """States (n, tokens, D) to states."""
         n, long, _ = x.shape
-        q, k, v = self.qkv(x).view(n, long, 3, HEADS, D // HEADS).permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        q, k, v = (
+            self.qkv(x)
+            .view(n, long, 3, HEADS, D // HEADS)
+            .permute(2, 0, 3, 1, 4)
+        )
+        mixed = functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask
+        )
         mixed = self.attended(mixed.transpose(1, 2).reshape(n, long, D))
-        x = self.attended_norm(x + functional.dropout(mixed, drop, self.training))
+        x = self.attended_norm(
+            x + functional.dropout(mixed, drop, self.training)
+        )
         made = self.down(functional.gelu(self.up(x)))
         return self.norm(x + functional.dropout(made, drop, self.training))
 
@@ -96,9 +119,13 @@ class Model(nn.Module):
     def __init__(self, start: Path | None = None) -> None:
         super().__init__()
         n_tokens = minilm.tokenizer().get_vocab_size()
-        self.register_buffer("tokens", torch.tensor(minilm.token_vectors(range(n_tokens))))
+        self.register_buffer(
+            "tokens", torch.tensor(minilm.token_vectors(range(n_tokens)))
+        )
         stored = read_tensors(minilm.FOLDER / "encoder.onnx")
-        self.register_buffer("places", torch.tensor(stored["places table"].astype(np.float32)))
+        self.register_buffer(
+            "places", torch.tensor(stored["places table"].astype(np.float32))
+        )
         self.first = nn.LayerNorm(D, 1e-12).requires_grad_(False)
         self.first.weight.copy_(torch.tensor(stored["norm.weight"]))
         self.first.bias.copy_(torch.tensor(stored["norm.bias"]))
@@ -111,18 +138,26 @@ class Model(nn.Module):
                 self.head.weight.copy_(torch.tensor(stored["head.weight"].T))
                 self.head.bias.copy_(torch.tensor(stored["head.bias"]))
         weights = encoders.layer_weights(stored)
-        self.layers = nn.ModuleList(Layer(weights, i) for i in range(minilm.N_LAYERS))
+        self.layers = nn.ModuleList(
+            Layer(weights, i) for i in range(minilm.N_LAYERS)
+        )
 
     def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
         """Scores (rows, 3) of the labels."""
         device = self.tokens.device
         own = torch.tensor([len(row[1]) for row in rows], device=device)
         texts = [torch.tensor([*row[1], *row[0][1:]]) for row in rows]
-        padded = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-1).to(device)
+        padded = nn.utils.rnn.pad_sequence(
+            texts, batch_first=True, padding_value=-1
+        ).to(device)
         mask = (padded >= 0)[:, None, None, :]
-        inside = torch.arange(padded.shape[1], device=device)[None] < own[:, None]
+        inside = (
+            torch.arange(padded.shape[1], device=device)[None] < own[:, None]
+        )
         inside = inside[..., None]
-        x = self.first(self.tokens[padded.clamp(min=0)] + self.places[: padded.shape[1]])
+        x = self.first(
+            self.tokens[padded.clamp(min=0)] + self.places[: padded.shape[1]]
+        )
         x = x + torch.where(inside, self.sides[1], self.sides[0])
         with torch.autocast(device.type, torch.bfloat16):
             for layer in self.layers:
@@ -131,7 +166,9 @@ class Model(nn.Module):
         mean = (x * inside).sum(1) / own[:, None]
         most = x.masked_fill(~inside, -1e4).amax(1)
         pooled = torch.cat([x[:, 0], mean, most], 1)
-        logits: Tensor = self.head(functional.dropout(pooled, drop, self.training))
+        logits: Tensor = self.head(
+            functional.dropout(pooled, drop, self.training)
+        )
         return logits
 
 
@@ -152,15 +189,28 @@ def save(model: Model, about: dict[str, Any]) -> None:
                 layers[f"{i}.{name}.weight"] = weight
             else:
                 scales = module.scales.cpu().numpy()
-                layers[f"{i}.{name}"] = decode(codes_for(weight, scales, BITS), scales)
+                layers[f"{i}.{name}"] = decode(
+                    codes_for(weight, scales, BITS), scales
+                )
     encoder = read_tensors(minilm.FOLDER / "encoder.onnx")
-    others = {name: encoder[name] for name in ("places table", "norm.weight", "norm.bias")}
+    others = {
+        name: encoder[name]
+        for name in ("places table", "norm.weight", "norm.bias")
+    }
     others["sides table"] = model.sides.detach().cpu().numpy()
     head = model.head.weight.detach().cpu().numpy().T.astype(np.float64)
-    others["head.weight"] = np.rint(head * 2**encoders.PLACES) * 2.0**-encoders.PLACES
-    others["head.bias"] = model.head.bias.detach().cpu().numpy().astype(np.float64)
-    factors = inputs.entailment_factors(others | encoders.step_weights(layers, None))
-    graph = encoders.entailment_graph(others | encoders.step_weights(layers, factors))
+    others["head.weight"] = (
+        np.rint(head * 2**encoders.PLACES) * 2.0**-encoders.PLACES
+    )
+    others["head.bias"] = (
+        model.head.bias.detach().cpu().numpy().astype(np.float64)
+    )
+    factors = inputs.entailment_factors(
+        others | encoders.step_weights(layers, None)
+    )
+    graph = encoders.entailment_graph(
+        others | encoders.step_weights(layers, factors)
+    )
     graph.write(minilm.FOLDER / "entailment.onnx")
     text = json.dumps(about, indent=2) + "\n"
     (minilm.FOLDER / "entailment.json").write_text(text, encoding="utf-8")

@@ -60,9 +60,17 @@ from training.entailment.readings import captions as of_captions
 from training.entailment.readings import readings
 
 SHARED = Path(__file__).parents[3] / "shared/data/nli"
-PEOPLE = {"snli": 1.0, "counterfactual": 1.0, "one_word": 0.8, "monotonicity": 0.4}
+PEOPLE = {
+    "snli": 1.0,
+    "counterfactual": 1.0,
+    "one_word": 0.8,
+    "monotonicity": 0.4,
+}
 """Weight of a pair."""
-WRITTEN = {name: Path(__file__).with_name(f"{name}.jsonl") for name in ("statements", "exchanged")}
+WRITTEN = {
+    name: Path(__file__).with_name(f"{name}.jsonl")
+    for name in ("statements", "exchanged")
+}
 SIXTH = 6
 LABELS = ("entailment", "neutral", "contradiction")
 KEPT_BACK = 10
@@ -77,7 +85,17 @@ REPEATED = 3
 """How often the units of altered words are seen."""
 COPIES, PATTERNS = 3000, 16000
 SILVER = {"statement": 40000, "crossed": 8000}
-NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMBERS = (
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+)
 GROUPS = {"pair": "two", "couple": "two", "trio": "three", "quartet": "four"}
 NAMES = (
     "women", "men", "dogs", "boys", "girls", "birds", "cups", "boats", "chairs", "people",
@@ -89,7 +107,9 @@ ACTS = (
 )  # fmt: skip
 COUNTED, SHORT = 3500, 2600
 """Captions with a number, and short sentences, of which pairs with amounts are made."""
-AMOUNT = re.compile(rf"\b(?:one|single|dozen|{'|'.join([*NUMBERS, *GROUPS])}|[0-9]+)\b", re.I)
+AMOUNT = re.compile(
+    rf"\b(?:one|single|dozen|{'|'.join([*NUMBERS, *GROUPS])}|[0-9]+)\b", re.I
+)
 _NUMBER = re.compile(rf"\b(?:{'|'.join(NUMBERS)})\b", re.I)
 ALIKE = 8
 """Captions that count as like one."""
@@ -121,15 +141,22 @@ def labelled(made: Path, roll: random.Random) -> tuple[list[Pair], list[Pair]]:
     train: list[Pair] = []
     kept: list[Pair] = []
     for name, weight in PEOPLE.items():
-        text = gzip.decompress((SHARED / f"{name}.jsonl.gz").read_bytes()).decode()
+        text = gzip.decompress(
+            (SHARED / f"{name}.jsonl.gz").read_bytes()
+        ).decode()
         for given in map(json.loads, text.splitlines()):
             label = LABELS.index(given["label"])
-            pair = Pair(given["premise"], given["hypothesis"], label, weight, name)
+            pair = Pair(
+                given["premise"], given["hypothesis"], label, weight, name
+            )
             (kept if is_kept_back(pair.premise) else train).append(pair)
     own = sorted({pair.premise for pair in train})
-    train += [Pair(text, text, 0, 0.5, "same") for text in roll.sample(own, COPIES)]
     train += [
-        Pair(text, roll.choice(own), 1, 0.3, "strangers") for text in roll.sample(own, COPIES)
+        Pair(text, text, 0, 0.5, "same") for text in roll.sample(own, COPIES)
+    ]
+    train += [
+        Pair(text, roll.choice(own), 1, 0.3, "strangers")
+        for text in roll.sample(own, COPIES)
     ]
     for name, place, given in written():
         passage = given["passage"]
@@ -147,12 +174,18 @@ def labelled(made: Path, roll: random.Random) -> tuple[list[Pair], list[Pair]]:
         if not is_kept_back(given["premise"]):
             label = LABELS.index(given["label"])
             both = given["premise"], given["hypothesis"]
-            source = "amounts" if AMOUNT.search(given["hypothesis"]) else "silver"
+            source = (
+                "amounts" if AMOUNT.search(given["hypothesis"]) else "silver"
+            )
             by_sort[given["sort"]].append(Pair(*both, label, 0.3, source))
     for sort, pairs in by_sort.items():
         train += roll.sample(pairs, min(SILVER[sort], len(pairs)))
-    beside = sorted({p.premise for p in by_sort["statement"] if len(p.premise) < 120})
-    for premise, text, one in exchanges.pairs(PATTERNS, random.Random(5), beside):
+    beside = sorted(
+        {p.premise for p in by_sort["statement"] if len(p.premise) < 120}
+    )
+    for premise, text, one in exchanges.pairs(
+        PATTERNS, random.Random(5), beside
+    ):
         train.append(Pair(premise, text, LABELS.index(one), 0.4, "patterns"))
     return train, kept
 
@@ -160,16 +193,23 @@ def labelled(made: Path, roll: random.Random) -> tuple[list[Pair], list[Pair]]:
 def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
     """File, place in it, and passage with its statements, of those written for the model."""
     for name, path in WRITTEN.items():
-        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+        for place, line in enumerate(
+            path.read_text(encoding="utf-8").splitlines()
+        ):
             yield name, place, json.loads(line)
 
 
 def is_kept_back(premise: str) -> bool:
     """Whether a premise is only measured with."""
-    return hashlib.sha256(premise.lower().strip(" .").encode()).digest()[0] < KEPT_BACK
+    return (
+        hashlib.sha256(premise.lower().strip(" .").encode()).digest()[0]
+        < KEPT_BACK
+    )
 
 
-def _asked(text: str, other: str) -> Iterator[tuple[GraphUnit, str, AnalysedText]]:
+def _asked(
+    text: str, other: str
+) -> Iterator[tuple[GraphUnit, str, AnalysedText]]:
     """The units of a text that words alone do not decide, each as a statement."""
     source, target = analysed(text), analysed(other)
     evidence = gather(source, target, numbers())
@@ -189,15 +229,26 @@ def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
             yield Pair(near, statement, wanted, weight, "marks")
             yield Pair(other, statement, wanted, weight, "marks_full")
             if not kept_back:
-                yield from (Pair(two, statement, wanted, weight, "marks_two") for two in both)
+                yield from (
+                    Pair(two, statement, wanted, weight, "marks_two")
+                    for two in both
+                )
                 far = [said for said in target.sentence_texts if said != near]
                 if wanted and far and roll.random() < 0.4:
-                    yield Pair(roll.choice(far), statement, OPEN["open"], 0.5, "marks_far")
+                    yield Pair(
+                        roll.choice(far),
+                        statement,
+                        OPEN["open"],
+                        0.5,
+                        "marks_far",
+                    )
     for text, other, label in of_captions(kept_back):
         for unit, statement, _ in _asked(text, other):
             wanted = OPEN.get(label(unit) or "ill")
             if wanted is not None:
-                yield Pair(other, statement, wanted, _weight(wanted), "captions")
+                yield Pair(
+                    other, statement, wanted, _weight(wanted), "captions"
+                )
 
 
 def _weight(label: int) -> float:
@@ -215,13 +266,21 @@ def one_wrong_fact(roll: random.Random) -> list[Pair]:
         for text, other in (both, both[::-1]):
             for _, statement, target in _asked(text, other):
                 near = premises(statement, target)
-                said += [Pair(p, statement, OPEN["said"], 1.0, "minimal") for p in near]
+                said += [
+                    Pair(p, statement, OPEN["said"], 1.0, "minimal")
+                    for p in near
+                ]
         if pair.kind not in EXCHANGED:
-            for unit, statement, target in _asked(pair.altered, pair.reference):
+            for unit, statement, target in _asked(
+                pair.altered, pair.reference
+            ):
                 if any(a < end and b > start for a, b in unit.spans):
                     near = premises(statement, target)
                     wrong += [
-                        Pair(p, statement, OPEN["open"], CONTRADICTED, "minimal") for p in near
+                        Pair(
+                            p, statement, OPEN["open"], CONTRADICTED, "minimal"
+                        )
+                        for p in near
                     ]
     wrong *= REPEATED
     return wrong + roll.sample(said, min(len(said), len(wrong)))
@@ -230,7 +289,9 @@ def one_wrong_fact(roll: random.Random) -> list[Pair]:
 def _other_number(text: str, roll: random.Random) -> str:
     """A text with one of its numbers exchanged for another."""
     match = roll.choice(list(_NUMBER.finditer(text)))
-    new = roll.choice([number for number in NUMBERS if number != match[0].lower()])
+    new = roll.choice(
+        [number for number in NUMBERS if number != match[0].lower()]
+    )
     new = new.capitalize() if match[0][0].isupper() else new
     return text[: match.start()] + new + text[match.end() :]
 
@@ -245,7 +306,13 @@ def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
         for statement in graph_statements(scene_graph(parse(text))):
             if _NUMBER.search(statement.text):
                 yield Pair(text, statement.text, said, 1.0, "amounts")
-                yield Pair(text, _other_number(statement.text, roll), excluded, 1.0, "amounts")
+                yield Pair(
+                    text,
+                    _other_number(statement.text, roll),
+                    excluded,
+                    1.0,
+                    "amounts",
+                )
     for _ in range(SHORT):
         name, act = roll.choice(NAMES), roll.choice(ACTS)
         number, other = roll.sample(NUMBERS, 2)
@@ -254,11 +321,23 @@ def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
         as_group = f"A {group} of {name} {act}."
         same = said if number == size else excluded
         yield Pair(text, f"There are {number} {name}.", said, 1.0, "amounts")
-        yield Pair(text, f"There are {other} {name}.", excluded, 1.0, "amounts")
-        yield Pair(text, f"{other.capitalize()} {name} {act}.", excluded, 1.0, "amounts")
-        yield Pair(text, f"There are a {group} of {name}.", same, 1.0, "amounts")
+        yield Pair(
+            text, f"There are {other} {name}.", excluded, 1.0, "amounts"
+        )
+        yield Pair(
+            text,
+            f"{other.capitalize()} {name} {act}.",
+            excluded,
+            1.0,
+            "amounts",
+        )
+        yield Pair(
+            text, f"There are a {group} of {name}.", same, 1.0, "amounts"
+        )
         yield Pair(text, f"There are {group} {name}.", same, 1.0, "amounts")
-        yield Pair(as_group, f"There are {number} {name}.", same, 1.0, "amounts")
+        yield Pair(
+            as_group, f"There are {number} {name}.", same, 1.0, "amounts"
+        )
         yield Pair(as_group, f"There are {size} {name}.", said, 1.0, "amounts")
 
 
@@ -268,11 +347,15 @@ def _vectors(texts: Sequence[str]) -> FloatArray:
 
 
 def _nearest(texts: FloatArray, others: FloatArray, n: int) -> list[list[int]]:
-    found: list[list[int]] = np.argsort(-(texts @ others.T), axis=1)[:, :n].tolist()
+    found: list[list[int]] = np.argsort(-(texts @ others.T), axis=1)[
+        :, :n
+    ].tolist()
     return found
 
 
-def captions(train: Iterable[Pair], roll: random.Random) -> Iterator[tuple[str, str]]:
+def captions(
+    train: Iterable[Pair], roll: random.Random
+) -> Iterator[tuple[str, str]]:
     """Pairs of captions, hypotheses, and statements of both."""
     of: dict[str, list[str]] = defaultdict(list)
     for pair in train:
@@ -280,15 +363,24 @@ def captions(train: Iterable[Pair], roll: random.Random) -> Iterator[tuple[str, 
             of[pair.premise].append(pair.hypothesis)
     own = sorted(of)
     vectors = _vectors(own)
-    for text, near in zip(own, _nearest(vectors, vectors, ALIKE + 1), strict=True):
+    for text, near in zip(
+        own, _nearest(vectors, vectors, ALIKE + 1), strict=True
+    ):
         for i in roll.sample(near[1:], 6):
             others = of[own[i]]
-            yield from ((text, other) for other in roll.sample(others, min(2, len(others))))
+            yield from (
+                (text, other)
+                for other in roll.sample(others, min(2, len(others)))
+            )
         yield from ((one, roll.choice(of[text])) for one in of[text])
         yield roll.choice(of[text]), text
-    said = sorted({hypothesis for texts in of.values() for hypothesis in texts})
+    said = sorted(
+        {hypothesis for texts in of.values() for hypothesis in texts}
+    )
     texts = [*own, *roll.sample(said, min(HYPOTHESES, len(said)))]
-    for text, near in zip(texts, _nearest(_vectors(texts), vectors, 6), strict=True):
+    for text, near in zip(
+        texts, _nearest(_vectors(texts), vectors, 6), strict=True
+    ):
         found = graph_statements(scene_graph(parse(text)))
         for statement in roll.sample(found, min(OF_CAPTION, len(found))):
             yield own[roll.choice(near)], statement.text
@@ -300,7 +392,11 @@ def descriptions(roll: random.Random) -> Iterator[tuple[str, str]]:
     vectors = _vectors([" ".join(cut) for cut, _ in read])
     near = _nearest(vectors, vectors, 6)
     for place, (cut, said) in enumerate(read):
-        other = [s for s in read[roll.choice(near[place][1:])][0] if len(s) < LONGEST]
+        other = [
+            s
+            for s in read[roll.choice(near[place][1:])][0]
+            if len(s) < LONGEST
+        ]
         own = [s for s in cut if len(s) < LONGEST]
         picked = [s for s in said if s.sentence < len(cut)]
         picked = roll.sample(picked, min(OF_DESCRIPTION, len(picked)))
@@ -315,7 +411,11 @@ def descriptions(roll: random.Random) -> Iterator[tuple[str, str]]:
             if apart and roll.random() < 0.7:
                 yield roll.choice(apart), statement.text
             yield other[theirs[0]], statement.text
-            changed = silver.exchanged(statement.text, roll) if roll.random() < 0.25 else None
+            changed = (
+                silver.exchanged(statement.text, roll)
+                if roll.random() < 0.25
+                else None
+            )
             if changed and len(source) < LONGEST:
                 yield source, changed
 
@@ -329,12 +429,22 @@ def main() -> None:
     roll = random.Random(4)
     train, kept = labelled(given.silver, roll)
     marks = list(marked(False, roll))
-    train += [*(p for p in marks if p.source != "marks_full"), *one_wrong_fact(roll)]
+    train += [
+        *(p for p in marks if p.source != "marks_full"),
+        *one_wrong_fact(roll),
+    ]
     train += amounts(train, roll)
     kept += marked(True, roll)
     drawn = {*captions(train, roll), *descriptions(roll)}
-    fits = sorted((p, h) for p, h in drawn if p != h and not (is_kept_back(p) or AMOUNT.search(h)))
-    pool = [Pair(*p, -1, 1.0, "pool") for p in roll.sample(fits, min(MOST, len(fits)))]
+    fits = sorted(
+        (p, h)
+        for p, h in drawn
+        if p != h and not (is_kept_back(p) or AMOUNT.search(h))
+    )
+    pool = [
+        Pair(*p, -1, 1.0, "pool")
+        for p in roll.sample(fits, min(MOST, len(fits)))
+    ]
     full = [pair for pair in marks if pair.source == "marks_full"]
     parts = {"train": train, "teacher": full, "pool": pool, "kept": kept}
     with given.output.open("w", encoding="utf-8") as file:

@@ -49,7 +49,9 @@ def readings(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
         for row in read(name):
             key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
             both = name == "units.jsonl" and row["mark"] == "unsaid"
-            marks.setdefault((row["pair"], row["side"]), {})[key] = "open" if both else row["mark"]
+            marks.setdefault((row["pair"], row["side"]), {})[key] = (
+                "open" if both else row["mark"]
+            )
     for names in SETS:
         pairs = sorted({p for p, _ in marks if p.partition("/")[0] in names})
         for place, pair in enumerate(pairs):
@@ -64,7 +66,8 @@ def captions(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
     for row in read("captions.jsonl"):
         if row["kept"] == kept_back:
             marks = {
-                (u["kind"], tuple((a, b) for a, b in u["spans"])): u["mark"] for u in row["units"]
+                (u["kind"], tuple((a, b) for a, b in u["spans"])): u["mark"]
+                for u in row["units"]
             }
             yield row["text"], row["other"], partial(_mark, marks)
 

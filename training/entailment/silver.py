@@ -75,7 +75,13 @@ def exchanged(text: str, choice: random.Random) -> str | None:
         if word in TURNED:
             options.append((match, TURNED[word]))
         for name, line in sorted(table.get(word, ())):
-            if name in CLASSES and word not in ("a", "an", "no", "one", "single"):
+            if name in CLASSES and word not in (
+                "a",
+                "an",
+                "no",
+                "one",
+                "single",
+            ):
                 others = [
                     w
                     for (n, p), ws in lines.items()
@@ -102,7 +108,11 @@ def denied(text: str) -> str | None:
 
 def turned(statement: Statement) -> str | None:
     """A relation with its ends exchanged, if both cannot be true."""
-    if statement.kind != "relation" or len(statement.entities) != 2 or not statement.polarity:
+    if (
+        statement.kind != "relation"
+        or len(statement.entities) != 2
+        or not statement.polarity
+    ):
         return None
     match = _RELATION.fullmatch(statement.text)
     if match is None or SYMMETRIC.search(match[2]):
@@ -146,16 +156,29 @@ def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
     spans = []
     for a in graph.attributes:
         for b in graph.attributes[graph.attributes.index(a) + 1 :]:
-            apart = graph.entities[a.entity].name != graph.entities[b.entity].name
-            plain = a.rule == b.rule == "modifier" and len(a.spans) == len(b.spans) == 1
+            apart = (
+                graph.entities[a.entity].name != graph.entities[b.entity].name
+            )
+            plain = (
+                a.rule == b.rule == "modifier"
+                and len(a.spans) == len(b.spans) == 1
+            )
             if apart and plain and exclude(values(a.value), values(b.value)):
                 spans.append((a.spans[0], b.spans[0]))
     for r in graph.relations:
         ends = [graph.entities[i] for i in (r.subject, r.object)]
         one = all(len(e.mentions) == 1 and e.kind == "thing" for e in ends)
-        alike = ends[0].plural == ends[1].plural and ends[0].name != ends[1].name
+        alike = (
+            ends[0].plural == ends[1].plural and ends[0].name != ends[1].name
+        )
         way = r.kind == "verb" or r.predicate in ONE_WAY
-        if one and alike and way and r.polarity and not SYMMETRIC.search(r.predicate):
+        if (
+            one
+            and alike
+            and way
+            and r.polarity
+            and not SYMMETRIC.search(r.predicate)
+        ):
             spans.append((ends[0].mentions[0].span, ends[1].mentions[0].span))
     if not spans:
         return None
@@ -163,12 +186,20 @@ def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
     if end > later:
         return None
     text = graph.text
-    made = text[:start] + text[later:last] + text[end:later] + text[start:end] + text[last:]
+    made = (
+        text[:start]
+        + text[later:last]
+        + text[end:later]
+        + text[start:end]
+        + text[last:]
+    )
     made = re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwxz])", r"\1 ", made)
     return re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", made)
 
 
-def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random) -> str | None:
+def false_of(
+    graph: SceneGraph, said: Sequence[Statement], choice: random.Random
+) -> str | None:
     """Something that a text excludes."""
     s = choice.choice(said)
     crossed = [t for t in (turned(s) for s in said) if t]
@@ -184,12 +215,18 @@ def false_of(graph: SceneGraph, said: Sequence[Statement], choice: random.Random
 
 def descriptions() -> Iterator[tuple[list[str], Sequence[Statement]]]:
     """Sentences and statements of each ImageInWords description."""
-    with lzma.open(SHARED / "descriptions/iiw_descriptions.jsonl.xz", "rt") as file:
+    with lzma.open(
+        SHARED / "descriptions/iiw_descriptions.jsonl.xz", "rt"
+    ) as file:
         texts = [json.loads(line)["text"] for line in file]
     for text in texts:
         document = parse(text)
         words = document.words
-        cut = [text[words[a].start : words[b - 1].end] for a, b in document.sentences if b > a]
+        cut = [
+            text[words[a].start : words[b - 1].end]
+            for a, b in document.sentences
+            if b > a
+        ]
         yield cut, graph_statements(scene_graph(document))
 
 
@@ -199,14 +236,18 @@ def main() -> None:
     read = list(descriptions())
     with Path(sys.argv[1]).open("w") as out:
         captions(out, choice)
-        for text in choice.sample([t for cut, _ in read for t in cut if plain(t)], CROSSED):
+        for text in choice.sample(
+            [t for cut, _ in read for t in cut if plain(t)], CROSSED
+        ):
             if false := crossed(scene_graph(parse(text)), choice):
                 out.write(_line(text, false, "contradiction", sort="crossed"))
         for sentences, said in read:
             for statement in choice.sample(said, min(6, len(said))):
                 if statement.sentence < len(sentences):
                     elsewhere = choice.choice(choice.choice(read)[0])
-                    for row in of_statement(statement, sentences, said, elsewhere, choice):
+                    for row in of_statement(
+                        statement, sentences, said, elsewhere, choice
+                    ):
                         if len(row[0]) < 500:
                             out.write(_line(*row))
 
@@ -228,13 +269,30 @@ def of_statement(
         choice: Draws.
     """
     own = sentences[statement.sentence]
-    yield _premise(statement.sentence, sentences, choice), statement.text, "entailment"
-    makers = [exchanged(statement.text, choice), exchanged(statement.text, choice)]
+    yield (
+        _premise(statement.sentence, sentences, choice),
+        statement.text,
+        "entailment",
+    )
+    makers = [
+        exchanged(statement.text, choice),
+        exchanged(statement.text, choice),
+    ]
     false = choice.choice([*makers, denied(statement.text), turned(statement)])
     if false:
-        yield _premise(statement.sentence, sentences, choice), false, "contradiction"
-    nouns = {word.lower() for word in _WORD.findall(statement.text) if len(word) > 3}
-    far = [t for t in sentences if not nouns & {word.lower() for word in _WORD.findall(t)}]
+        yield (
+            _premise(statement.sentence, sentences, choice),
+            false,
+            "contradiction",
+        )
+    nouns = {
+        word.lower() for word in _WORD.findall(statement.text) if len(word) > 3
+    }
+    far = [
+        t
+        for t in sentences
+        if not nouns & {word.lower() for word in _WORD.findall(t)}
+    ]
     if far and choice.random() < 0.5:
         yield choice.choice(far), statement.text, "neutral"
     elif choice.random() < 0.4:
@@ -255,9 +313,15 @@ def _premise(at: int, sentences: Sequence[str], choice: random.Random) -> str:
     roll = choice.random()
     if roll < 0.5 or len(sentences) < 2:
         return sentences[at]
-    other = at - 1 if (roll < 0.75 and at) else choice.randrange(len(sentences))
+    other = (
+        at - 1 if (roll < 0.75 and at) else choice.randrange(len(sentences))
+    )
     first, last = sorted((at, other))
-    return sentences[at] if first == last else f"{sentences[first]} {sentences[last]}"
+    return (
+        sentences[at]
+        if first == last
+        else f"{sentences[first]} {sentences[last]}"
+    )
 
 
 def covered(statement: str, sentence: str) -> bool:
@@ -282,8 +346,15 @@ def captions(out: TextIO, choice: random.Random) -> None:
             out.write(_line(text, false, "contradiction", sort="crossed"))
 
 
-def _line(premise: str, hypothesis: str, label: str, *, sort: str = "statement") -> str:
-    row = {"premise": premise, "hypothesis": hypothesis, "label": label, "sort": sort}
+def _line(
+    premise: str, hypothesis: str, label: str, *, sort: str = "statement"
+) -> str:
+    row = {
+        "premise": premise,
+        "hypothesis": hypothesis,
+        "label": label,
+        "sort": sort,
+    }
     return json.dumps(row) + "\n"
 
 

@@ -43,16 +43,30 @@ class Scores:
 
     def __init__(self, embed: Embed, texts: Sequence[str]) -> None:
         distinct = list(dict.fromkeys(texts))
-        self.words = {t: [t[a:b].lower() for a, b in words(t)] for t in distinct}
-        vocabulary = list(dict.fromkeys(w for found in self.words.values() for w in found))
+        self.words = {
+            t: [t[a:b].lower() for a, b in words(t)] for t in distinct
+        }
+        vocabulary = list(
+            dict.fromkeys(w for found in self.words.values() for w in found)
+        )
         self.whole = dict(zip(distinct, embed(distinct), strict=True))
         vectors = dict(zip(vocabulary, embed(vocabulary), strict=True))
-        self.parts = {t: np.array([vectors[w] for w in found]) for t, found in self.words.items()}
-        self.weights = {t: np.array([weight(w) for w in found]) for t, found in self.words.items()}
+        self.parts = {
+            t: np.array([vectors[w] for w in found])
+            for t, found in self.words.items()
+        }
+        self.weights = {
+            t: np.array([weight(w) for w in found])
+            for t, found in self.words.items()
+        }
 
-    def all(self, candidate: str, references: Sequence[str]) -> dict[str, float]:
+    def all(
+        self, candidate: str, references: Sequence[str]
+    ) -> dict[str, float]:
         """``cosine``, ``soft F1`` and ``soft precision``."""
-        cosine = np.mean([self.whole[candidate] @ self.whole[r] for r in references])
+        cosine = np.mean(
+            [self.whole[candidate] @ self.whole[r] for r in references]
+        )
         ours = self.weights[candidate]
         best, f1 = np.zeros(len(ours)), []
         for reference in references:
@@ -66,7 +80,11 @@ class Scores:
             recall = similarity.max(axis=0) @ theirs / theirs.sum()
             f1.append(2 * precision * recall / max(precision + recall, 1e-9))
         union = best @ ours / ours.sum() if len(ours) else 0.0
-        return {"cosine": float(cosine), "soft F1": float(np.mean(f1)), "soft precision": union}
+        return {
+            "cosine": float(cosine),
+            "soft F1": float(np.mean(f1)),
+            "soft precision": union,
+        }
 
 
 @dataclass
@@ -86,23 +104,38 @@ class Task:
             found = scores.all(row["candidate"], row["references"])
             if self.paired:
                 other = scores.all(row["candidate_b"], row["references"])
-                found = {kind: value - other[kind] for kind, value in found.items()}
+                found = {
+                    kind: value - other[kind] for kind, value in found.items()
+                }
             for kind, value in found.items():
                 labels = self.labels(row)
-                kinds.setdefault(kind, []).append(np.array([[value, label] for label in labels]))
+                kinds.setdefault(kind, []).append(
+                    np.array([[value, label] for label in labels])
+                )
         pictures: dict[str, list[int]] = {}
         for i, row in enumerate(self.rows):
             pictures.setdefault(row["image"], []).append(i)
         groups = list(pictures.values())
-        return {kind: self._interval(points, groups) for kind, points in kinds.items()}
+        return {
+            kind: self._interval(points, groups)
+            for kind, points in kinds.items()
+        }
 
-    def _interval(self, points: list[Array], groups: list[list[int]]) -> tuple[float, float, float]:
+    def _interval(
+        self, points: list[Array], groups: list[list[int]]
+    ) -> tuple[float, float, float]:
         rng = np.random.default_rng(0)
         value = self.statistic(*np.concatenate(points).T)
         trials = []
         for _ in range(TRIALS):
-            drawn = [i for g in rng.integers(len(groups), size=len(groups)) for i in groups[g]]
-            trials.append(self.statistic(*np.concatenate([points[i] for i in drawn]).T))
+            drawn = [
+                i
+                for g in rng.integers(len(groups), size=len(groups))
+                for i in groups[g]
+            ]
+            trials.append(
+                self.statistic(*np.concatenate([points[i] for i in drawn]).T)
+            )
         low, high = np.quantile(trials, [0.025, 0.975])
         return value, float(low), float(high)
 
@@ -126,7 +159,14 @@ def accuracy(difference: Array, _: Array) -> float:
 def accuracy_of_categories(difference: Array, label: Array) -> float:
     """Labels are preference (sign) times category (1..4)."""
     right = hits(difference * np.sign(label))
-    return float(np.mean([right[np.abs(label) == c].mean() for c in np.unique(np.abs(label))]))
+    return float(
+        np.mean(
+            [
+                right[np.abs(label) == c].mean()
+                for c in np.unique(np.abs(label))
+            ]
+        )
+    )
 
 
 def load(folder: Path, name: str) -> list[Row]:
@@ -138,9 +178,15 @@ def load(folder: Path, name: str) -> list[Row]:
 
 def tasks(folder: Path) -> list[Task]:
     vatex = load(folder, "vatex_eval.jsonl.gz")
-    thumb = [r for r in load(folder, "thumb_mscoco.jsonl") if r["judgments"]["system"] != "Human"]
+    thumb = [
+        r
+        for r in load(folder, "thumb_mscoco.jsonl")
+        if r["judgments"]["system"] != "Human"
+    ]
     crepe = [r for r in load(folder, "sugarcrepe.jsonl") if r["references"]]
-    hard = [r for r in crepe if not r["judgments"]["category"].startswith("add")]
+    hard = [
+        r for r in crepe if not r["judgments"]["category"].startswith("add")
+    ]
     swaps = [r for r in hard if r["judgments"]["category"].startswith("swap")]
     categories = {"HC": 1, "HI": 2, "HM": 3, "MM": 4}
 
@@ -156,21 +202,60 @@ def tasks(folder: Path) -> list[Task]:
     crowd = load(folder, "flickr8k_cf.jsonl.gz")
     pascal = load(folder, "pascal50s.jsonl")
     return [
-        Task("Flickr8k-Expert tau-c", expert, judgment("expert_ratings"), tau("c")),
+        Task(
+            "Flickr8k-Expert tau-c",
+            expert,
+            judgment("expert_ratings"),
+            tau("c"),
+        ),
         Task("Flickr8k-CF tau-b", crowd, judgment("yes_fraction"), tau("b")),
-        Task("VATEX-EVAL, 9 references, tau-b", vatex, judgment("ratings"), tau("b")),
-        Task("VATEX-EVAL, 1 reference, tau-b", one, judgment("ratings"), tau("b")),
+        Task(
+            "VATEX-EVAL, 9 references, tau-b",
+            vatex,
+            judgment("ratings"),
+            tau("b"),
+        ),
+        Task(
+            "VATEX-EVAL, 1 reference, tau-b",
+            one,
+            judgment("ratings"),
+            tau("b"),
+        ),
         Task("THumB total r", thumb, judgment("total"), pearson),
-        Task("Pascal-50S accuracy", pascal, preference, accuracy_of_categories, paired=True),
-        Task("SugarCrepe replace + swap", hard, judgment("preferred"), accuracy, paired=True),
-        Task("SugarCrepe swap", swaps, judgment("preferred"), accuracy, paired=True),
+        Task(
+            "Pascal-50S accuracy",
+            pascal,
+            preference,
+            accuracy_of_categories,
+            paired=True,
+        ),
+        Task(
+            "SugarCrepe replace + swap",
+            hard,
+            judgment("preferred"),
+            accuracy,
+            paired=True,
+        ),
+        Task(
+            "SugarCrepe swap",
+            swaps,
+            judgment("preferred"),
+            accuracy,
+            paired=True,
+        ),
     ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Shipped static embedding beside the plain one.")
-    parser.add_argument("data", type=Path, help="folder that holds human_judgments/")
-    parser.add_argument("plain", type=Path, help="folder of model2vec's plain distillation")
+    parser = argparse.ArgumentParser(
+        description="Shipped static embedding beside the plain one."
+    )
+    parser.add_argument(
+        "data", type=Path, help="folder that holds human_judgments/"
+    )
+    parser.add_argument(
+        "plain", type=Path, help="folder of model2vec's plain distillation"
+    )
     arguments = parser.parse_args()
 
     shipped = embedder("static")
@@ -184,11 +269,17 @@ def main() -> None:
         text
         for task in todo
         for row in task.rows
-        for text in [row["candidate"], *filter(None, [row.get("candidate_b")]), *row["references"]]
+        for text in [
+            row["candidate"],
+            *filter(None, [row.get("candidate_b")]),
+            *row["references"],
+        ]
     ]
     scores = {name: Scores(embed, texts) for name, embed in models.items()}
     kinds = ("cosine", "soft F1", "soft precision")
-    print(f"| set | n | {' | '.join(f'{k}: plain | {k}: shipped' for k in kinds)} |")
+    print(
+        f"| set | n | {' | '.join(f'{k}: plain | {k}: shipped' for k in kinds)} |"
+    )
     print("|---|---|" + "---|---|" * len(kinds))
     for task in todo:
         found = {name: task.measure(score) for name, score in scores.items()}
@@ -197,7 +288,10 @@ def main() -> None:
             for kind in kinds
             for name in models
         ]
-        print(f"| {task.name} | {len(task.rows)} | {' | '.join(cells)} |", flush=True)
+        print(
+            f"| {task.name} | {len(task.rows)} | {' | '.join(cells)} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

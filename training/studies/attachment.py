@@ -57,7 +57,16 @@ _AFTER_NOUN = "on|in|with|of|at|and|or|to|from|for|that|which|is|are|as|over|und
 """Words that end what is denied."""
 _COUNTS = ("two", "three", "four", "five", "six", "seven")
 _LOOKS = (("tall", "short"), ("young", "elderly"))
-_DOES = ("hugs", "pushes", "leads", "chases", "follows", "carries", "photographs", "kicks")
+_DOES = (
+    "hugs",
+    "pushes",
+    "leads",
+    "chases",
+    "follows",
+    "carries",
+    "photographs",
+    "kicks",
+)
 _SYNONYMS = {
     "couch": "sofa", "photo": "photograph", "street": "road", "kid": "child", "child": "kid",
     "large": "big", "small": "little", "woman": "lady", "rock": "stone", "rocks": "stones",
@@ -124,7 +133,11 @@ def _colours_unlike(
     for origin in order:
         for place, sentence in enumerate(texts[origin]):
             hits = list(pattern.finditer(sentence))
-            if len(hits) != 2 or len({h[1] for h in hits}) < 2 or len({h[2] for h in hits}) < 2:
+            if (
+                len(hits) != 2
+                or len({h[1] for h in hits}) < 2
+                or len({h[2] for h in hits}) < 2
+            ):
                 continue
             if any(re.search(rf"\b({_COLOUR})\b", h[2]) for h in hits):
                 continue
@@ -132,7 +145,12 @@ def _colours_unlike(
                 continue
             spans = [hits[0].span(1), hits[1].span(1)]
             yield _in_place(
-                "colours, unlike", texts, origin, place, spans, [hits[1][1], hits[0][1]]
+                "colours, unlike",
+                texts,
+                origin,
+                place,
+                spans,
+                [hits[1][1], hits[0][1]],
             )
             break
 
@@ -145,8 +163,12 @@ def _count(
         for place, sentence in enumerate(texts[origin]):
             hits = list(pattern.finditer(sentence))
             if len(hits) == 1:
-                other = rng.choice([word for word in _COUNTS if word != hits[0][1]])
-                yield _in_place("count", texts, origin, place, [hits[0].span(1)], [other])
+                other = rng.choice(
+                    [word for word in _COUNTS if word != hits[0][1]]
+                )
+                yield _in_place(
+                    "count", texts, origin, place, [hits[0].span(1)], [other]
+                )
                 break
 
 
@@ -163,7 +185,11 @@ def _negation(
             if len(hits) != 1:
                 continue
             hit = hits[0]
-            span, new = (hit.span(1), f"not {hit[1]}") if hit[1] else (hit.span(2), "no")
+            span, new = (
+                (hit.span(1), f"not {hit[1]}")
+                if hit[1]
+                else (hit.span(2), "no")
+            )
             case = _in_place("negation", texts, origin, place, [span], [new])
             if not hit[1]:  # what is denied is the noun that follows, too
                 (start, end) = case.marks[0]
@@ -183,7 +209,10 @@ def _side(
     for origin in order:
         for place, sentence in enumerate(texts[origin]):
             hits = list(pattern.finditer(sentence))
-            sides = re.findall(r"\b(?:left|right|foreground|background)\b", " ".join(texts[origin]))
+            sides = re.findall(
+                r"\b(?:left|right|foreground|background)\b",
+                " ".join(texts[origin]),
+            )
             if len(hits) == 1 and len(sides) == 1:
                 span, new = hits[0].span(1), other[hits[0][1]]
                 yield _in_place("side", texts, origin, place, [span], [new])
@@ -208,7 +237,9 @@ def _in_place(
         marks.append((len(candidate), len(candidate) + len(word)))
         candidate += word
         last = shift + end
-    return Case(kind, origin, reference, candidate + reference[last:], tuple(marks))
+    return Case(
+        kind, origin, reference, candidate + reference[last:], tuple(marks)
+    )
 
 
 _TEMPLATES = {
@@ -238,8 +269,12 @@ class _Made:
         flat = [sentence for text in texts for sentence in text]
         self._actions = [
             action
-            for action in _all(rf"\b((?:{_DOING})(?: [a-z]+){{2,5}})(?=[,.])", flat)
-            if not re.search(r"\b(wearing|and|or|is|are|their|its|while|as|to)\b", action)
+            for action in _all(
+                rf"\b((?:{_DOING})(?: [a-z]+){{2,5}})(?=[,.])", flat
+            )
+            if not re.search(
+                r"\b(wearing|and|or|is|are|their|its|while|as|to)\b", action
+            )
         ]
         self._clothes = _all(rf"\b((?:{_COLOUR}) (?:{_CLOTHES}))\b", flat)
         self._parts = _all(
@@ -247,7 +282,10 @@ class _Made:
             r" on| with| in)", flat)  # fmt: skip
 
     def cases(
-        self, texts: Sequence[Sequence[str]], order: Sequence[int], rng: random.Random
+        self,
+        texts: Sequence[Sequence[str]],
+        order: Sequence[int],
+        rng: random.Random,
     ) -> Iterator[Case]:
         text, exchanged, blamed = _TEMPLATES[self._name]
         for origin in order:
@@ -263,39 +301,77 @@ class _Made:
             start = len(context) + 1
             places = tuple((start + a, start + b) for a, b in marks)
             yield Case(
-                self._name, origin, f"{context} {reference}", f"{context} {candidate}", places
+                self._name,
+                origin,
+                f"{context} {reference}",
+                f"{context} {candidate}",
+                places,
             )
 
     def _fill(self, rng: random.Random) -> dict[str, str] | None:
         n1, n2 = rng.sample(_PEOPLE[:4], 2)
         t1, t2 = rng.sample(_THINGS, 2)
         (a1, a2), (g1, g2), (p1, p2) = (
-            rng.sample(some, 2) for some in (self._actions, self._clothes, self._parts)
+            rng.sample(some, 2)
+            for some in (self._actions, self._clothes, self._parts)
         )
         c1, c2 = rng.sample(COLOURS, 2)
         l1, l2 = rng.choice(_LOOKS)
-        sides = ("left", "right") if "unlike" not in self._name else ("foreground", "background")
+        sides = (
+            ("left", "right")
+            if "unlike" not in self._name
+            else ("foreground", "background")
+        )
         s1, s2 = rng.sample(sides, 2)
         for one, other in ((a1, a2), (g1, g2), (p1, p2)):
-            if set(one.split()) & set(other.split()) - {"a", "an", "the", "his", "her"}:
+            if set(one.split()) & set(other.split()) - {
+                "a",
+                "an",
+                "the",
+                "his",
+                "her",
+            }:
                 return None
-        given = {"n": n1, "t": t1, "v": rng.choice(_DOES), "wears": "wears", "has": "has"}
+        given = {
+            "n": n1,
+            "t": t1,
+            "v": rng.choice(_DOES),
+            "wears": "wears",
+            "has": "has",
+        }
         pairs = {"n": (n1, n2), "t": (t1, t2), "a": (a1, a2), "g": (g1, g2), "p": (p1, p2),
                  "c": (c1, c2), "l": (l1, l2), "s": (s1, s2)}  # fmt: skip
-        return given | {f"{k}{i + 1}": v for k, pair in pairs.items() for i, v in enumerate(pair)}
+        return given | {
+            f"{k}{i + 1}": v
+            for k, pair in pairs.items()
+            for i, v in enumerate(pair)
+        }
 
 
 def _sentences(text: str) -> list[str]:
-    return [text[part.start : part.end].strip() for part in RuleSplitter().split(text)]
+    return [
+        text[part.start : part.end].strip()
+        for part in RuleSplitter().split(text)
+    ]
 
 
 def _all(pattern: str, sentences: Sequence[str]) -> list[str]:
-    return sorted({hit for sentence in sentences for hit in re.findall(pattern, sentence)})
+    return sorted(
+        {
+            hit
+            for sentence in sentences
+            for hit in re.findall(pattern, sentence)
+        }
+    )
 
 
-def _filled(text: str, words: dict[str, str], marked: str) -> tuple[str, list[Span]]:
+def _filled(
+    text: str, words: dict[str, str], marked: str
+) -> tuple[str, list[Span]]:
     """A template with its words, and the places of those whose first letter is marked."""
-    text = re.sub(r"\b([Aa]) \{(\w+)\}", lambda f: _article(f[1], f[2], words), text)
+    text = re.sub(
+        r"\b([Aa]) \{(\w+)\}", lambda f: _article(f[1], f[2], words), text
+    )
     made, marks, last = "", [], 0
     for field in re.finditer(r"\{(\w+)\}", text):
         made += text[last : field.start()]
@@ -305,7 +381,9 @@ def _filled(text: str, words: dict[str, str], marked: str) -> tuple[str, list[Sp
         made += word
         last = field.end()
     made = (
-        re.sub(r"\ba (?=[aeio])", "an ", made + text[last:]) if not marked else made + text[last:]
+        re.sub(r"\ba (?=[aeio])", "an ", made + text[last:])
+        if not marked
+        else made + text[last:]
     )
     return made, marks
 
@@ -318,17 +396,32 @@ def _controls(case: Case, rng: random.Random) -> Iterator[Case]:
     """The same text, its statements in the other order, and other words for the same."""
     yield Case("unchanged", case.origin, case.reference, case.reference)
     parts = _sentences(case.reference)
-    if case.kind in _TEMPLATES and len(parts) > 1 and parts[-2].split()[0] == parts[-1].split()[0]:
+    if (
+        case.kind in _TEMPLATES
+        and len(parts) > 1
+        and parts[-2].split()[0] == parts[-1].split()[0]
+    ):
         turned = " ".join((*parts[:-2], parts[-1], parts[-2]))
         yield Case("reordered", case.origin, case.reference, turned)
-    known = [w for w in re.finditer(r"[A-Za-z-]+", case.reference) if w.group() in _SYNONYMS]
+    known = [
+        w
+        for w in re.finditer(r"[A-Za-z-]+", case.reference)
+        if w.group() in _SYNONYMS
+    ]
     if known:
         candidate, last = "", 0
         chosen = rng.sample(known, min(3, len(known)))
         for word in sorted(chosen, key=lambda found: found.start()):
-            candidate += case.reference[last : word.start()] + _SYNONYMS[word.group()]
+            candidate += (
+                case.reference[last : word.start()] + _SYNONYMS[word.group()]
+            )
             last = word.end()
-        yield Case("synonyms", case.origin, case.reference, candidate + case.reference[last:])
+        yield Case(
+            "synonyms",
+            case.origin,
+            case.reference,
+            candidate + case.reference[last:],
+        )
 
 
 @dataclass(frozen=True)
@@ -347,9 +440,14 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
         RuntimeError: A case failed; the suite has no case that should.
     """
     metric, tools = PoSh(judge=judged_by), Tools()
-    items = [Item(str(i), case.candidate, (case.reference,)) for i, case in enumerate(cases)]
+    items = [
+        Item(str(i), case.candidate, (case.reference,))
+        for i, case in enumerate(cases)
+    ]
     found = []
-    for case, outcome in zip(cases, metric.score(items, tools=tools), strict=True):
+    for case, outcome in zip(
+        cases, metric.score(items, tools=tools), strict=True
+    ):
         if isinstance(outcome, ItemFailure):
             raise RuntimeError(f"{outcome.message}: {case.candidate!r}")
         wrong = [
@@ -362,7 +460,9 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
             for a, b in unit.spans
             for start, end in case.marks
         )
-        found.append(Result(case, tuple(f"{u.text}:{u.verdict}" for u in wrong), hit))
+        found.append(
+            Result(case, tuple(f"{u.text}:{u.verdict}" for u in wrong), hit)
+        )
     return found
 
 
@@ -371,14 +471,20 @@ def lines(results: Sequence[Result]) -> Iterator[str]:
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.case.kind].append(result)
-        groups["all altered" if result.case.marks else "all controls"].append(result)
+        groups["all altered" if result.case.marks else "all controls"].append(
+            result
+        )
     yield f"{'kind':28}{'n':>5}  found at its place / false alarm"
     for name, rows in groups.items():
         altered = bool(rows[0].case.marks)
         values = [float(r.hit if altered else bool(r.blamed)) for r in rows]
         found = mean_interval(values, clusters=[r.case.origin for r in rows])
         label = "found" if altered else "false alarms"
-        low, high = (found.interval.low, found.interval.high) if found.interval else (0.0, 1.0)
+        low, high = (
+            (found.interval.low, found.interval.high)
+            if found.interval
+            else (0.0, 1.0)
+        )
         yield f"{name:28}{len(rows):5d}  {found.mean:.3f} [{low:.3f}, {high:.3f}]  {label}"
 
 
@@ -387,7 +493,9 @@ def main() -> None:
     parser.add_argument("--judge", default="builtin")
     parser.add_argument("--per-kind", type=int, default=40)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--show", action="store_true", help="print what went wrong")
+    parser.add_argument(
+        "--show", action="store_true", help="print what went wrong"
+    )
     given = parser.parse_args()
     results = run(suite(descriptions(given.data), given.per_kind), given.judge)
     print("\n".join(lines(results)))
@@ -395,7 +503,9 @@ def main() -> None:
         for r in results:
             if bool(r.case.marks) != r.hit or (not r.case.marks and r.blamed):
                 marked = [r.case.candidate[a:b] for a, b in r.case.marks]
-                print(f"\n{r.case.kind}\n  {r.case.reference}\n  {r.case.candidate}")
+                print(
+                    f"\n{r.case.kind}\n  {r.case.reference}\n  {r.case.candidate}"
+                )
                 print(f"  {marked} {r.blamed}")
 
 

@@ -32,7 +32,10 @@ READINGS = Path(__file__).parents[1] / "readings"
 
 def read(name: str) -> list[dict[str, Any]]:
     """The rows of a reading."""
-    return [json.loads(line) for line in (READINGS / name).read_text("utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (READINGS / name).read_text("utf-8").splitlines()
+    ]
 
 
 def found(text: str, other: str) -> Iterator[tuple[GraphUnit, str, Finding]]:
@@ -51,11 +54,17 @@ def main() -> None:
     given = parser.parse_args()
     pairs = {}
     for name in SETS:
-        for line in (given.data / f"{name}.jsonl").read_text("utf-8").splitlines():
+        for line in (
+            (given.data / f"{name}.jsonl").read_text("utf-8").splitlines()
+        ):
             row = json.loads(line)
-            pairs[f"{name}/{row['id']}"] = (row["candidate"], row["references"][0])
+            pairs[f"{name}/{row['id']}"] = (
+                row["candidate"],
+                row["references"][0],
+            )
     marks = {
-        (r["pair"], r["side"], r["statement"]): r["mark"] for r in read("contradictions.jsonl")
+        (r["pair"], r["side"], r["statement"]): r["mark"]
+        for r in read("contradictions.jsonl")
     }
     counts: Counter[str] = Counter()
     for name, (candidate, reference) in pairs.items():
@@ -66,7 +75,9 @@ def main() -> None:
             for _, statement, finding in found(text, other):
                 if finding.contradiction:
                     counts[marks.get((name, side, statement), "not read")] += 1
-    print(f"{counts.total()} units of {len(pairs)} pairs are contradicted: {dict(counts)}")
+    print(
+        f"{counts.total()} units of {len(pairs)} pairs are contradicted: {dict(counts)}"
+    )
     contradicted = unsaid = 0
     planted = read("planted.jsonl")
     for row in planted:
@@ -81,19 +92,26 @@ def main() -> None:
         ]
         contradicted += any(finding.contradiction for finding in there)
         unsaid += any(finding.grade < PRESENT for finding in there)
-    print(f"of {len(planted)} planted facts {contradicted} are contradicted, {unsaid} not said")
+    print(
+        f"of {len(planted)} planted facts {contradicted} are contradicted, {unsaid} not said"
+    )
     cases: Counter[tuple[bool, bool]] = Counter()
     for row in read("contradiction_cases.jsonl"):
         start = row["a"].index(row["words"])
         called = any(
             finding.contradiction
             for unit, _, finding in found(row["a"], row["b"])
-            if any(a < start + len(row["words"]) and start < b for a, b in unit.spans)
+            if any(
+                a < start + len(row["words"]) and start < b
+                for a, b in unit.spans
+            )
         )
         cases[called, row["contradicted"]] += 1
     for right, name in ((True, "contradicting"), (False, "compatible")):
         n = cases[True, right] + cases[False, right]
-        print(f"of {n} {name} cases {cases[True, right]} are called contradicted")
+        print(
+            f"of {n} {name} cases {cases[True, right]} are called contradicted"
+        )
 
 
 if __name__ == "__main__":

@@ -16,7 +16,18 @@ from typing import Literal, TypeAlias
 Kind: TypeAlias = Literal["true", "altered", "swapped", "foreign", "bent"]
 
 KINDS: Sequence[Sequence[str]] = (
-    ("red", "blue", "green", "yellow", "black", "white", "brown", "gray", "orange", "purple"),
+    (
+        "red",
+        "blue",
+        "green",
+        "yellow",
+        "black",
+        "white",
+        "brown",
+        "gray",
+        "orange",
+        "purple",
+    ),
     ("two", "three", "four", "five", "six"),
     ("left", "right"),
     ("large", "small"),
@@ -63,9 +74,21 @@ def cases(
         low = {statement.lower() for statement in own}
         made: list[tuple[Kind, list[str], int]] = [
             ("true", own, _TRUE),
-            ("altered", [s for s in _altered(own, rng) if s.lower() not in low], _FALSE),
-            ("swapped", [s for s in _swapped(own) if s.lower() not in low], _FALSE),
-            ("foreign", _foreign(text, statements[(place + 7) % len(texts)]), _FALSE),
+            (
+                "altered",
+                [s for s in _altered(own, rng) if s.lower() not in low],
+                _FALSE,
+            ),
+            (
+                "swapped",
+                [s for s in _swapped(own) if s.lower() not in low],
+                _FALSE,
+            ),
+            (
+                "foreign",
+                _foreign(text, statements[(place + 7) % len(texts)]),
+                _FALSE,
+            ),
         ]
         found.append(
             [
@@ -88,8 +111,12 @@ def _altered(statements: Sequence[str], rng: random.Random) -> list[str]:
         ]
         if hits:
             match, kind = rng.choice(hits)
-            word = rng.choice([other for other in kind if other != match.group()])
-            found.append(statement[: match.start()] + word + statement[match.end() :])
+            word = rng.choice(
+                [other for other in kind if other != match.group()]
+            )
+            found.append(
+                statement[: match.start()] + word + statement[match.end() :]
+            )
     return found
 
 
@@ -100,7 +127,9 @@ def _swapped(statements: Sequence[str]) -> list[str]:
         f"{name} {verb} {what}"
         for name, verb, _ in said
         for other, same, what in said
-        if name != other and verb == same and (name, what.split()[0]) not in first
+        if name != other
+        and verb == same
+        and (name, what.split()[0]) not in first
     ]
 
 
@@ -108,7 +137,11 @@ def _foreign(text: str, statements: Sequence[str]) -> list[str]:
     there = set(re.findall(r"[a-z]+", text.lower()))
     found = []
     for statement in statements:
-        words = [word for word in re.findall(r"[a-z]+", statement.lower()) if len(word) > 3]
+        words = [
+            word
+            for word in re.findall(r"[a-z]+", statement.lower())
+            if len(word) > 3
+        ]
         if sum(word in there for word in words) <= max(1, 0.5 * len(words)):
             found.append(statement)
     return found

@@ -38,11 +38,14 @@ def area(true: Floats, false: Floats) -> float:
     """Probability that a true one is above a false one, ties half."""
     ranks = rankdata(np.r_[true, false])
     return float(
-        (ranks[: len(true)].sum() - len(true) * (len(true) + 1) / 2) / (len(true) * len(false))
+        (ranks[: len(true)].sum() - len(true) * (len(true) + 1) / 2)
+        / (len(true) * len(false))
     )
 
 
-def reliability(p: Floats, true: npt.NDArray[np.bool_]) -> Iterator[tuple[int, float, float]]:
+def reliability(
+    p: Floats, true: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, float, float]]:
     """Per tenth: statements, mean probability, share of true ones; both kinds count alike."""
     weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
@@ -61,7 +64,12 @@ def calibration_error(p: Floats, true: npt.NDArray[np.bool_]) -> float:
     """Mean distance of probability and share of true ones over tenths, by weight."""
     weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
-    return float(sum(abs(float((weight * (p - true))[bins == b].sum())) for b in range(BINS)))
+    return float(
+        sum(
+            abs(float((weight * (p - true))[bins == b].sum()))
+            for b in range(BINS)
+        )
+    )
 
 
 def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
@@ -75,10 +83,15 @@ def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
     below = p < CUT
     for _ in range(200):
         rows = np.concatenate(
-            [np.flatnonzero(groups == g) for g in rng.choice(groups.max() + 1, groups.max() + 1)]
+            [
+                np.flatnonzero(groups == g)
+                for g in rng.choice(groups.max() + 1, groups.max() + 1)
+            ]
         )
         draws.append(area(p[rows][true[rows]], p[rows][~true[rows]]))
-        called.append((below[rows][true[rows]].mean(), below[rows][~true[rows]].mean()))
+        called.append(
+            (below[rows][true[rows]].mean(), below[rows][~true[rows]].mean())
+        )
     low, high = np.percentile(draws, [2.5, 97.5])
     yield f"all      {len(p):5d}  AUC {area(p[true], p[~true]):.3f} [{low:.3f}, {high:.3f}]"
     for name, some, column in (("true", true, 0), ("wrong", ~true, 1)):
@@ -94,14 +107,23 @@ def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--captions", type=int, default=81)
-    parser.add_argument("--skip", type=int, default=100, help="captions to leave out first")
+    parser.add_argument(
+        "--skip", type=int, default=100, help="captions to leave out first"
+    )
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--show", type=int, default=0, help="wrong calls to print, of each kind")
+    parser.add_argument(
+        "--show",
+        type=int,
+        default=0,
+        help="wrong calls to print, of each kind",
+    )
     given = parser.parse_args()
     rows = read(given.data / "oracle_facts.jsonl")
     random.Random(SEED).shuffle(rows)
     texts = [text for text, _ in rows]
-    every = cases(texts, [[cleaned(fact) for fact in facts] for _, facts in rows], SEED)
+    every = cases(
+        texts, [[cleaned(fact) for fact in facts] for _, facts in rows], SEED
+    )
     chosen = slice(given.skip, given.skip + given.captions)
     texts = texts[chosen]
     made = [
@@ -117,9 +139,13 @@ def main() -> None:
     print("\n".join(lines(found, values)))
     for kind in ("true", "altered", "swapped") if given.show else ():
         called = (values < CUT) == (kind == "true")
-        wrong = [i for i, s in enumerate(found) if s.kind == kind and called[i]]
+        wrong = [
+            i for i, s in enumerate(found) if s.kind == kind and called[i]
+        ]
         for i in random.Random(0).sample(wrong, min(given.show, len(wrong))):
-            print(f"{kind:8} {values[i]:.2f} {found[i].group:3d} {found[i].text}")
+            print(
+                f"{kind:8} {values[i]:.2f} {found[i].group:3d} {found[i].text}"
+            )
 
 
 if __name__ == "__main__":

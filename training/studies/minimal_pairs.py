@@ -28,14 +28,19 @@ TUNED = 6
 VALUES = ("accord", "f1")
 
 
-def absent(text: str, other: str, start: int = 0, end: int | None = None) -> list[bool]:
+def absent(
+    text: str, other: str, start: int = 0, end: int | None = None
+) -> list[bool]:
     """Of each unit of a part of a text, whether the other text does not say it."""
     source, last = analysed(text), len(text) if end is None else end
     findings = find(source, analysed(other), entail=True)
     return [
         finding.grade < PRESENT
         for unit, finding in zip(source.units, findings, strict=True)
-        if unit.asked and any(a < last and b > start for a, b in unit.spans + finding.further)
+        if unit.asked
+        and any(
+            a < last and b > start for a, b in unit.spans + finding.further
+        )
     ]
 
 
@@ -43,11 +48,15 @@ def main() -> None:
     """Print shares, and counts by kind."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=("tuning", "kept"), default="kept")
-    parser.add_argument("--pairs", type=Path, default=PAIRS, help="another file of pairs")
+    parser.add_argument(
+        "--pairs", type=Path, default=PAIRS, help="another file of pairs"
+    )
     given = parser.parse_args()
     accord = metric("accord")
     n: Counter[str] = Counter()
-    won: dict[str, Counter[str]] = {name: Counter() for name in (*VALUES, "flagged")}
+    won: dict[str, Counter[str]] = {
+        name: Counter() for name in (*VALUES, "flagged")
+    }
     alarms: list[bool] = []
     for pair in read_pairs(given.pairs):
         tuned = int(pair.id.rpartition("-")[2]) <= TUNED
@@ -55,18 +64,26 @@ def main() -> None:
             continue
         n[pair.kind] += 1
         texts = (pair.paraphrase, pair.altered)
-        right, wrong = (accord.score_text(text, pair.reference) for text in texts)
+        right, wrong = (
+            accord.score_text(text, pair.reference) for text in texts
+        )
         if not (isinstance(right, ItemScore) and isinstance(wrong, ItemScore)):
             raise RuntimeError(f"{pair.id}: {right}, {wrong}")
         for name in VALUES:
-            won[name][pair.kind] += float(right.values[name]) > float(wrong.values[name])
+            won[name][pair.kind] += float(right.values[name]) > float(
+                wrong.values[name]
+            )
         start = pair.altered.index(pair.changed)
-        changed = absent(pair.altered, pair.reference, start, start + len(pair.changed))
+        changed = absent(
+            pair.altered, pair.reference, start, start + len(pair.changed)
+        )
         won["flagged"][pair.kind] += any(changed)
         alarms += absent(pair.paraphrase, pair.reference)
     for name, counts in won.items():
         print(f"{name:8} {counts.total() / n.total():.3f}  {dict(counts)}")
-    print(f"false alarms {sum(alarms) / len(alarms):.3f} of {len(alarms)} units; pairs {dict(n)}")
+    print(
+        f"false alarms {sum(alarms) / len(alarms):.3f} of {len(alarms)} units; pairs {dict(n)}"
+    )
 
 
 if __name__ == "__main__":

@@ -25,7 +25,11 @@ import numpy as np
 
 from beholder.data import read_frames, read_storylines
 from beholder.kinds.narratives.config import METHODS, Extraction
-from beholder.kinds.narratives.storylines.extract import ExtractionTask, extract, steps_back
+from beholder.kinds.narratives.storylines.extract import (
+    ExtractionTask,
+    extract,
+    steps_back,
+)
 from beholder.records import Frame, Storyline
 
 
@@ -35,7 +39,9 @@ def dated_alike(frames: Sequence[Frame], vectors: np.ndarray) -> list[Frame]:
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     nearest = (unit @ unit[known].T).argmax(axis=1)
     return [
-        frame if frame.date is not None else replace(frame, date=frames[known[int(at)]].date)
+        frame
+        if frame.date is not None
+        else replace(frame, date=frames[known[int(at)]].date)
         for frame, at in zip(frames, nearest, strict=True)
     ]
 
@@ -46,19 +52,30 @@ def main() -> None:
     parser.add_argument("vectors", type=Path)
     parser.add_argument("sequences", type=Path)
     parser.add_argument("--replications", type=int, default=10)
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--column", action="append", default=[], metavar="FIELD=COLUMN")
+    parser.add_argument(
+        "--methods", nargs="+", default=list(METHODS), choices=METHODS
+    )
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="FIELD=COLUMN"
+    )
     parser.add_argument("--year", type=int)
     options = parser.parse_args()
     columns = dict(pair.split("=", 1) for pair in options.column)
     read = read_frames(
-        options.index, columns=columns, year=options.year, media_root=options.index.parent
+        options.index,
+        columns=columns,
+        year=options.year,
+        media_root=options.index.parent,
     )
     frames = [frame for frame in read if isinstance(frame, Frame)]
     archive = np.load(options.vectors)
     rows = {str(name): row for row, name in enumerate(archive["ids"])}
     vectors = archive["embeddings"][[rows[frame.id] for frame in frames]]
-    given = [s for s in read_storylines(options.sequences, frames) if isinstance(s, Storyline)]
+    given = [
+        s
+        for s in read_storylines(options.sequences, frames)
+        if isinstance(s, Storyline)
+    ]
     tasks = [ExtractionTask.like(storyline) for storyline in given]
     collections = {"undated": [replace(frame, date=None) for frame in frames]}
     if any(frame.date for frame in frames):
@@ -68,19 +85,37 @@ def main() -> None:
         place = {frame.id: at for at, frame in enumerate(collection)}
         for method in options.methods:
             began = time.process_time()
-            how = Extraction(method=method, replications=options.replications, scale="minmax")
+            how = Extraction(
+                method=method,
+                replications=options.replications,
+                scale="minmax",
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = [each.storyline for each in extract(collection, vectors, tasks, how)]
+                found = [
+                    each.storyline
+                    for each in extract(collection, vectors, tasks, how)
+                ]
             n_steps = n_back = n_wrong = 0
-            asked = [task for task in tasks for _ in range(options.replications)]
+            asked = [
+                task for task in tasks for _ in range(options.replications)
+            ]
             for storyline, task in zip(found, asked, strict=True):
                 path = storyline.frames
                 n_steps += len(path) - 1
-                in_file = sum(place[b.id] < place[a.id] for a, b in pairwise(path))
-                n_back += in_file if name == "undated" else len(steps_back(path))
-                n_wrong += (path[0].id, path[-1].id) != (task.source, task.target)
-            n_different = len({tuple(frame.id for frame in s.frames) for s in found})
+                in_file = sum(
+                    place[b.id] < place[a.id] for a, b in pairwise(path)
+                )
+                n_back += (
+                    in_file if name == "undated" else len(steps_back(path))
+                )
+                n_wrong += (path[0].id, path[-1].id) != (
+                    task.source,
+                    task.target,
+                )
+            n_different = len(
+                {tuple(frame.id for frame in s.frames) for s in found}
+            )
             bad += n_back + n_wrong
             print(
                 f"{name:<8} {method:<7} {len(found):4} storylines, {n_different:4} different,"

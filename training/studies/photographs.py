@@ -52,10 +52,16 @@ def separated(rows: Sequence[dict[str, Any]]) -> str:
         graded = {}
         for side, other in (SIDES, SIDES[::-1]):
             source, target = analysed(row[side]), analysed(row[other])
-            for unit, finding in zip(source.units, find(source, target, entail=True), strict=True):
-                graded[(side, unit.kind, str([list(span) for span in unit.spans]))] = finding.grade
+            for unit, finding in zip(
+                source.units, find(source, target, entail=True), strict=True
+            ):
+                graded[
+                    (side, unit.kind, str([list(span) for span in unit.spans]))
+                ] = finding.grade
         marks = {
-            (unit["side"], unit["kind"], str(unit["spans"])): (unit["mark"] == "right")
+            (unit["side"], unit["kind"], str(unit["spans"])): (
+                unit["mark"] == "right"
+            )
             == (unit["verdict"] == "match")
             for unit in row["units"]
             if unit["mark"] != "ill" and unit["verdict"] != "contradicted"
@@ -63,7 +69,9 @@ def separated(rows: Sequence[dict[str, Any]]) -> str:
         grades += [graded[key] for key in marks]
         said += marks.values()
     grade, yes = np.array(grades), np.array(said)
-    area = mannwhitneyu(grade[yes], grade[~yes]).statistic / (yes.sum() * (~yes).sum())
+    area = mannwhitneyu(grade[yes], grade[~yes]).statistic / (
+        yes.sum() * (~yes).sum()
+    )
     present = grade >= PRESENT
     return (
         f"present judge, n {len(yes)}: AUC {area:.3f}, right {(present == yes).mean():.2f}, of not"
@@ -79,7 +87,9 @@ def main() -> None:
     for row in rows:
         for unit in row["units"]:
             claim = CLAIMS[unit["verdict"]]
-            names = [claim, f"{claim}, {unit['kind']}"] if unit["sampled"] else []
+            names = (
+                [claim, f"{claim}, {unit['kind']}"] if unit["sampled"] else []
+            )
             if unit["sampled"] and unit["shown"]:
                 names.append(f"{claim}, shown")
             if unit["verdict"] == "contradicted":
@@ -94,12 +104,16 @@ def main() -> None:
         n, cells = marks.total(), []
         for mark in MARKS:
             ends = binomtest(marks[mark], n).proportion_ci(method="wilson")
-            cells.append(f"{mark} {marks[mark] / n:.2f} [{ends.low:.2f}, {ends.high:.2f}]")
+            cells.append(
+                f"{mark} {marks[mark] / n:.2f} [{ends.low:.2f}, {ends.high:.2f}]"
+            )
         print(f"{name:34}{n:5}  {'  '.join(cells)}")
     if both:
         same = sum(first == second for first, second in both) / len(both)
         kappa = cohen_kappa(*map(np.array, zip(*both, strict=True))).value
-        print(f"two readers, n {len(both)}: same mark {same:.2f}, kappa {kappa:.2f}")
+        print(
+            f"two readers, n {len(both)}: same mark {same:.2f}, kappa {kappa:.2f}"
+        )
     if "spans" in rows[0]["units"][0]:
         print(separated(rows))
 

@@ -37,18 +37,25 @@ SETS = (
     "vatex_eval",
     "sugarcrepe",
 )
-WEIGHTINGS = {"equal": PoSh(weighting="equal"), "information": PoSh(weighting="information")}
+WEIGHTINGS = {
+    "equal": PoSh(weighting="equal"),
+    "information": PoSh(weighting="information"),
+}
 
 
 async def scored(items: Sequence[Item]) -> dict[str, FloatArray]:
     """f1 (n,) of the items by weighting; an item that cannot be scored is printed and counts 0."""
     tools = Tools()
-    found: dict[str, FloatArray] = {name: np.zeros(len(items)) for name in WEIGHTINGS}
+    found: dict[str, FloatArray] = {
+        name: np.zeros(len(items)) for name in WEIGHTINGS
+    }
     for place, item in enumerate(items):
         try:
             evidence = await WEIGHTINGS["equal"].gather(item, tools)
             for name, metric in WEIGHTINGS.items():
-                values = metric.score_answers(evidence.plan, evidence.grades).values
+                values = metric.score_answers(
+                    evidence.plan, evidence.grades
+                ).values
                 found[name][place] = values["f1"]
         except ItemError as error:
             print(f"    {item.id} failed, counted as 0: {error}", flush=True)
@@ -56,12 +63,18 @@ async def scored(items: Sequence[Item]) -> dict[str, FloatArray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--share", type=float, default=1.0, help="share of the pictures")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of the pictures"
+    )
     parser.add_argument("--resamples", type=int, default=200)
-    parser.add_argument("--kept", type=Path, help="all values by set, read and added to")
+    parser.add_argument(
+        "--kept", type=Path, help="all values by set, read and added to"
+    )
     given = parser.parse_args()
     kept: dict[str, FloatArray] = {}
     if given.kept and given.kept.exists():
@@ -71,12 +84,17 @@ def main() -> None:
         key = f"{name} {given.share:g}"
         if f"{key}/equal" not in kept:
             found = asyncio.run(scored(judged.items_of(name, rows)))
-            kept |= {f"{key}/{weighting}": values for weighting, values in found.items()}
+            kept |= {
+                f"{key}/{weighting}": values
+                for weighting, values in found.items()
+            }
             if given.kept:
                 np.savez_compressed(given.kept, **kept)  # type: ignore[arg-type]
         for weighting in WEIGHTINGS:
             values = kept[f"{key}/{weighting}"]
-            for label, text in judged.SETS[name](name, rows, values, given.resamples):
+            for label, text in judged.SETS[name](
+                name, rows, values, given.resamples
+            ):
                 print(f"{label:34} {weighting:12} {text}", flush=True)
 
 

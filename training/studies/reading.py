@@ -67,9 +67,14 @@ def pairs(data: Path) -> dict[str, tuple[str, str]]:
     """Candidate and reference of each pair that can be drawn."""
     found = {}
     for name in SETS:
-        for line in (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        for line in (
+            (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        ):
             row = json.loads(line)
-            found[f"{name} {row['id']}"] = (row["candidate"], row["references"][0])
+            found[f"{name} {row['id']}"] = (
+                row["candidate"],
+                row["references"][0],
+            )
     return found
 
 
@@ -84,7 +89,9 @@ def chosen(
     return random.Random(seed).sample(left, min(n, len(left)))
 
 
-def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> list[Drawn]:
+def draw(
+    texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int
+) -> list[Drawn]:
     """The units of some pairs that are to be read."""
     tools = Tools()
     found: list[Drawn] = []
@@ -95,16 +102,28 @@ def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> 
         if not isinstance(score, ItemScore):
             raise RuntimeError(f"{name}: {score.message}")
         units = list(_worded(score, candidate, reference))
-        seen = [(u, said) for u, said in units if u.detail.keys().isdisjoint(("under", "unsure"))]
+        seen = [
+            (u, said)
+            for u, said in units
+            if u.detail.keys().isdisjoint(("under", "unsure"))
+        ]
         of = {
-            "mistake": [p for p in seen if p[0].verdict in ("unstated", "contradicted")],
+            "mistake": [
+                p for p in seen if p[0].verdict in ("unstated", "contradicted")
+            ],
             "omission": [p for p in seen if p[0].verdict == "omission"],
             "match": [p for p in seen if p[0].verdict == "match"],
-            "contradiction": [p for p in seen if p[0].verdict == "contradicted"],
+            "contradiction": [
+                p for p in seen if p[0].verdict == "contradicted"
+            ],
         }
         taken: list[Unit] = []
         for drawn_as, n in DRAWN.items():
-            free = [pair for pair in of[drawn_as] if not any(pair[0] is u for u in taken)]
+            free = [
+                pair
+                for pair in of[drawn_as]
+                if not any(pair[0] is u for u in taken)
+            ]
             for unit, said in rng.sample(free, min(n, len(free))):
                 taken.append(unit)
                 text = candidate if unit.side == "candidate" else reference
@@ -123,7 +142,9 @@ def draw(texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int) -> 
     return found
 
 
-def _worded(score: ItemScore, candidate: str, reference: str) -> Iterator[tuple[Unit, str]]:
+def _worded(
+    score: ItemScore, candidate: str, reference: str
+) -> Iterator[tuple[Unit, str]]:
     """Each unit with its words: "dog", "dog: red", "dog [chases] cat".
 
     Questions about relations that the metric left out have no unit.
@@ -131,7 +152,10 @@ def _worded(score: ItemScore, candidate: str, reference: str) -> Iterator[tuple[
     units = list(score.units)
     for graph in english_graphs.of((candidate, reference)):
         for asked, question in unit_questions(graph):
-            if not units or (units[0].kind, units[0].text) != (asked.kind, asked.text):
+            if not units or (units[0].kind, units[0].text) != (
+                asked.kind,
+                asked.text,
+            ):
                 continue
             ends = f" {question.object}" if question.object else ""
             said = {
@@ -141,7 +165,9 @@ def _worded(score: ItemScore, candidate: str, reference: str) -> Iterator[tuple[
             }[question.kind]
             yield units.pop(0), said
     if units:
-        raise RuntimeError(f"{len(units)} units without a question, the first is {units[0]}")
+        raise RuntimeError(
+            f"{len(units)} units without a question, the first is {units[0]}"
+        )
 
 
 def _around(unit: Unit, text: str) -> str:
@@ -151,7 +177,9 @@ def _around(unit: Unit, text: str) -> str:
     return f"{text[max(0, start - 40) : start]}<{text[start:end]}>{text[end : end + 40]}"
 
 
-def shown(sample: Sequence[Drawn], texts: dict[str, tuple[str, str]], again: int) -> Iterator[str]:
+def shown(
+    sample: Sequence[Drawn], texts: dict[str, tuple[str, str]], again: int
+) -> Iterator[str]:
     """The sample as it is read."""
     groups: dict[str, list[Drawn]] = defaultdict(list)
     for unit in sample:
@@ -181,13 +209,17 @@ def marks(path: Path) -> dict[int, str]:
     for line in path.read_text(encoding="utf-8").splitlines():
         number, mark = line.split()[:2]
         if mark not in MARKS:
-            raise ValueError(f"{path}: {line!r}: a mark is one of {', '.join(MARKS)}")
+            raise ValueError(
+                f"{path}: {line!r}: a mark is one of {', '.join(MARKS)}"
+            )
         found[int(number)] = mark
     return found
 
 
 def shares(
-    sample: Sequence[Drawn], marked: dict[int, str], first: dict[int, str] | None
+    sample: Sequence[Drawn],
+    marked: dict[int, str],
+    first: dict[int, str] | None,
 ) -> Iterator[str]:
     """The table."""
     groups: dict[str, list[Drawn]] = defaultdict(list)
@@ -199,12 +231,21 @@ def shares(
         clusters = [unit.pair for unit in rows]
         cells = []
         for mark in MARKS:
-            of = mean_interval([float(marked[u.number] == mark) for u in rows], clusters=clusters)
-            low, high = (of.interval.low, of.interval.high) if of.interval else (0.0, 1.0)
+            of = mean_interval(
+                [float(marked[u.number] == mark) for u in rows],
+                clusters=clusters,
+            )
+            low, high = (
+                (of.interval.low, of.interval.high)
+                if of.interval
+                else (0.0, 1.0)
+            )
             cells.append(f"{mark} {of.mean:.3f} [{low:.3f}, {high:.3f}]")
         yield f"{name:20}{len(rows):5}  {'  '.join(cells)}"
     if first is not None:
-        same = sum(marked[unit.number] == first[unit.number] for unit in sample)
+        same = sum(
+            marked[unit.number] == first[unit.number] for unit in sample
+        )
         yield f"two readings give the same mark to {same} of {len(sample)}"
 
 
@@ -220,7 +261,9 @@ def main() -> None:
     parser.add_argument("--sample", "--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=25)
-    parser.add_argument("--skip", type=_draw_of, nargs="*", default=[], metavar="SEED:PAIRS")
+    parser.add_argument(
+        "--skip", type=_draw_of, nargs="*", default=[], metavar="SEED:PAIRS"
+    )
     parser.add_argument("--again", type=int, default=0, metavar="SEED")
     parser.add_argument("--marks", type=Path)
     parser.add_argument("--first", type=Path)

@@ -63,7 +63,8 @@ def _repeated_sentence(text: str, _: str, __: random.Random) -> str:
 def _after(words: str, text: str) -> str:
     """A text whose sentences all begin with these words."""
     return " ".join(
-        f"{words} {one.strip()[:1].lower()}{one.strip()[1:]}" for one in _sentences(text)
+        f"{words} {one.strip()[:1].lower()}{one.strip()[1:]}"
+        for one in _sentences(text)
     )
 
 
@@ -110,7 +111,9 @@ ATTACKS: dict[str, Attack] = {
     **{f'each sentence after "{words}"': _denying(words) for words in DENIALS},
     "again in other colours": _both_ways,
     "generic praise after it": lambda text, _, __: f"{text} {GENERIC}",
-    "another picture's text after it": lambda text, other, _: f"{text} {other}",
+    "another picture's text after it": lambda text, other, _: (
+        f"{text} {other}"
+    ),
     "its words shuffled": _salad,
     "its first half (a control)": lambda text, _, __: " ".join(
         text.split()[: len(text.split()) // 2]
@@ -128,7 +131,9 @@ async def paid(
         if reward_ is not None:
             item = Item(id="x", candidate=text, references=(reference,))
             bare.append(reward_)
-            guarded.append(reward_ * math.prod(guard.factor(item) for guard in GUARDS))
+            guarded.append(
+                reward_ * math.prod(guard.factor(item) for guard in GUARDS)
+            )
     return fmean(bare), fmean(guarded)
 
 
@@ -152,19 +157,34 @@ async def main() -> None:
     }
     made["its reference (a control)"] = references
     for words in DENIALS:
-        made[f'its reference after "{words}"'] = [_after(words, one) for one in references]
+        made[f'its reference after "{words}"'] = [
+            _after(words, one) for one in references
+        ]
     chosen = given.metric or METRICS
     print("| attack | " + " | ".join(chosen) + " |")
     print("|---|" + "---|" * len(chosen))
-    cells: dict[str, list[str]] = {"**honest texts**": [], **{name: [] for name in made}}
+    cells: dict[str, list[str]] = {
+        "**honest texts**": [],
+        **{name: [] for name in made},
+    }
     for name in chosen:
-        asked = reward(name, guards=(), workers=1, data=[{"references": one} for one in references])
+        asked = reward(
+            name,
+            guards=(),
+            workers=1,
+            data=[{"references": one} for one in references],
+        )
         try:
             base = await paid(asked, honest, references)
-            cells["**honest texts**"].append(" / ".join(f"{one:.3f}" for one in base))
+            cells["**honest texts**"].append(
+                " / ".join(f"{one:.3f}" for one in base)
+            )
             for attack, texts in made.items():
                 got = await paid(asked, texts, references)
-                gains = (f"{one - was:+.3f}" for one, was in zip(got, base, strict=True))
+                gains = (
+                    f"{one - was:+.3f}"
+                    for one, was in zip(got, base, strict=True)
+                )
                 cells[attack].append(" / ".join(gains))
         finally:
             asked.close()

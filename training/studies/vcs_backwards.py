@@ -40,14 +40,24 @@ def joined(parts: list[str], n: int) -> str:
     found = []
     for some in np.array_split(np.array(parts, dtype=object), n):
         bare = [part.rstrip(".!? ") for part in some]
-        found.append(", ".join([bare[0], *(part[0].lower() + part[1:] for part in bare[1:])]) + ".")
+        found.append(
+            ", ".join(
+                [bare[0], *(part[0].lower() + part[1:] for part in bare[1:])]
+            )
+            + "."
+        )
     return " ".join(found)
 
 
 def values(metric: VCS, told: Told, tools: Tools) -> np.ndarray:
-    items = [Item(id=str(n), candidate=a, references=(b,)) for n, (a, b) in enumerate(told)]
+    items = [
+        Item(id=str(n), candidate=a, references=(b,))
+        for n, (a, b) in enumerate(told)
+    ]
     scores = metric.score(items, tools=tools)
-    return np.array([s.values["vcs"] for s in scores if isinstance(s, ItemScore)])
+    return np.array(
+        [s.values["vcs"] for s in scores if isinstance(s, ItemScore)]
+    )
 
 
 def above(a: np.ndarray, b: np.ndarray) -> float:
@@ -55,14 +65,20 @@ def above(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="VCS of texts told backwards by commas")
+    parser = argparse.ArgumentParser(
+        description="VCS of texts told backwards by commas"
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--embedder", default="ordered")
     parser.add_argument("--every", type=int, default=6)
     options = parser.parse_args()
     metric, tools = VCS(embedder=options.embedder), Tools()
-    lines = (options.data / "oracle_facts.jsonl").read_text("utf-8").splitlines()
-    texts = [sentences(json.loads(line)["candidate"])[:8] for line in lines][:: options.every]
+    lines = (
+        (options.data / "oracle_facts.jsonl").read_text("utf-8").splitlines()
+    )
+    texts = [sentences(json.loads(line)["candidate"])[:8] for line in lines][
+        :: options.every
+    ]
     texts = [text for text in texts if len(text) >= 5]
     few = clauses.FEW_SENTENCES
     for label, limit, numbers in (
@@ -74,30 +90,47 @@ def main() -> None:
         for n in numbers:
             forms = {
                 "in order": [(joined(t, n), " ".join(t)) for t in texts],
-                "backwards": [(joined(t[::-1], n), " ".join(t)) for t in texts],
-                "one left out": [(joined(t[:3] + t[4:], n), " ".join(t)) for t in texts],
+                "backwards": [
+                    (joined(t[::-1], n), " ".join(t)) for t in texts
+                ],
+                "one left out": [
+                    (joined(t[:3] + t[4:], n), " ".join(t)) for t in texts
+                ],
             }
             means = {
-                name: f"{values(metric, told, tools).mean():.3f}" for name, told in forms.items()
+                name: f"{values(metric, told, tools).mean():.3f}"
+                for name, told in forms.items()
             }
             print(f"copies ({len(texts)})  {label}, {n} sentences: {means}")
         for name in PAIRS:
             rows = (
-                (options.data / "human_judgments" / f"{name}.jsonl").read_text("utf-8").splitlines()
+                (options.data / "human_judgments" / f"{name}.jsonl")
+                .read_text("utf-8")
+                .splitlines()
             )
             read = [json.loads(line) for line in rows]
             own = [sentences(row["candidate"])[:6] for row in read]
             others = [row["references"][0] for row in read]
             n, size = numbers[0], len(own)
             true = values(
-                metric, [(joined(t, n), o) for t, o in zip(own, others, strict=True)], tools
+                metric,
+                [(joined(t, n), o) for t, o in zip(own, others, strict=True)],
+                tools,
             )
             back = values(
-                metric, [(joined(t[::-1], n), o) for t, o in zip(own, others, strict=True)], tools
+                metric,
+                [
+                    (joined(t[::-1], n), o)
+                    for t, o in zip(own, others, strict=True)
+                ],
+                tools,
             )
             wrong = values(
                 metric,
-                [(joined(t, n), others[(i + SHIFT) % size]) for i, t in enumerate(own)],
+                [
+                    (joined(t, n), others[(i + SHIFT) % size])
+                    for i, t in enumerate(own)
+                ],
                 tools,
             )
             print(

@@ -13,12 +13,22 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
-from beholder.backends.batch_queue import GONE, MOST_RESULT_BYTES, BatchService, read_lines
+from beholder.backends.batch_queue import (
+    GONE,
+    MOST_RESULT_BYTES,
+    BatchService,
+    read_lines,
+)
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import JSON, Connection, NotThere
 from beholder.backends.openai_probe import Wire
-from beholder.backends.openai_wire import TOOL, Completion, Dialect, without_bounds
+from beholder.backends.openai_wire import (
+    TOOL,
+    Completion,
+    Dialect,
+    without_bounds,
+)
 from beholder.backends.served import Served
 from beholder.errors import TransientError
 
@@ -61,14 +71,20 @@ class Anthropic(Served):
     def _marked(self, body: dict[str, object]) -> dict[str, object]:
         """Marks a beginning that came before: writing to the cache costs more than reading."""
         price = self.price()
-        least = 1024 if price is None or price.cache_minimum is None else price.cache_minimum
+        least = (
+            1024
+            if price is None or price.cache_minimum is None
+            else price.cache_minimum
+        )
         shared = _shared_blocks(body)
         whole = hashlib.sha256()
         n_tokens = 0
         for block in shared:
             text = json.dumps(block)
             whole.update(text.encode())
-            n_tokens += _PICTURE if block["type"] == "image" else len(text) // 4
+            n_tokens += (
+                _PICTURE if block["type"] == "image" else len(text) // 4
+            )
         key = whole.hexdigest()
         seen = self._seen
         if n_tokens < least or key not in seen:
@@ -88,14 +104,19 @@ class Anthropic(Served):
         return MessageBatches(self._http, self._caller.call)
 
 
-def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]:
+def to_body(
+    model: str, request: Request, dialect: Dialect
+) -> dict[str, object]:
     """The JSON body of a message; arguments as of ``openai_wire.to_body``."""
     turns = [m for m in request.messages if m.role != "system"]
     system = [_block(m.text) for m in request.messages if m.role == "system"]
     body: dict[str, object] = {
         "model": model,
         "max_tokens": request.sampling.max_tokens + dialect.thinking,
-        "messages": [{"role": m.role, "content": [_block(p) for p in m.parts]} for m in turns],
+        "messages": [
+            {"role": m.role, "content": [_block(p) for p in m.parts]}
+            for m in turns
+        ],
     }
     if system:
         body["system"] = system
@@ -104,12 +125,23 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]
     if request.schema is not None:
         schema = without_bounds(request.schema)
         if dialect.structure == "schema":
-            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+            body["output_config"] = {
+                "format": {"type": "json_schema", "schema": schema}
+            }
         elif dialect.structure == "tool":
             about = "Give the answer."
-            tool = {"name": TOOL, "description": about, "input_schema": schema, "strict": True}
+            tool = {
+                "name": TOOL,
+                "description": about,
+                "input_schema": schema,
+                "strict": True,
+            }
             body["tools"] = [tool]
-            choice = {"type": "tool", "name": TOOL, "disable_parallel_tool_use": True}
+            choice = {
+                "type": "tool",
+                "name": TOOL,
+                "disable_parallel_tool_use": True,
+            }
             body["tool_choice"] = choice
     return body
 
@@ -140,31 +172,59 @@ def read_message(data: object) -> Completion:
     """
     if not isinstance(data, dict) or not isinstance(data.get("content"), list):
         other = isinstance(data, dict) and "choices" in data
-        hint = "; it speaks OpenAI's form, so name it openai:MODEL" if other else ""
+        hint = (
+            "; it speaks OpenAI's form, so name it openai:MODEL"
+            if other
+            else ""
+        )
         raise CallFailed(f"the server's answer is no message{hint}")
     stop = data.get("stop_reason")
     try:
-        blocks = [block for block in data["content"] if block["type"] in ("text", "tool_use")]
+        blocks = [
+            block
+            for block in data["content"]
+            if block["type"] in ("text", "tool_use")
+        ]
         tools = [block for block in blocks if block["type"] == "tool_use"]
         model = Answer((), data.get("model") or "").model or None
         if stop == "refusal":
             details = data.get("stop_details") or {}
-            why = [str(details[n]) for n in ("category", "explanation") if details.get(n)]
+            why = [
+                str(details[n])
+                for n in ("category", "explanation")
+                if details.get(n)
+            ]
             sample = Sample(": ".join(why) or "no reason given", REFUSAL)
         elif stop == "tool_use" and [tool["name"] for tool in tools] == [TOOL]:
             given = tools[0]["input"]
-            sample = Sample(given if isinstance(given, str) else json.dumps(given), "stop")
+            sample = Sample(
+                given if isinstance(given, str) else json.dumps(given), "stop"
+            )
         elif tools or stop not in _FINISH:
-            raise CallFailed(f"the answer ended by {str(stop)[:60]!r}, which was not asked for")
+            raise CallFailed(
+                f"the answer ended by {str(stop)[:60]!r}, which was not asked for"
+            )
         else:
-            sample = Sample("".join(block["text"] for block in blocks), _FINISH[stop])
+            sample = Sample(
+                "".join(block["text"] for block in blocks), _FINISH[stop]
+            )
         counted = (data.get("usage") or {}).get("output_tokens_details") or {}
         thought = any("thinking" in block["type"] for block in data["content"])
         thought = thought or bool(counted.get("thinking_tokens"))
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise CallFailed(f"the server's answer is no message: {error}") from error
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        RecursionError,
+    ) as error:
+        raise CallFailed(
+            f"the server's answer is no message: {error}"
+        ) from error
     used = read_usage(data)
-    return Completion((sample,), model, None, thought, None if used is None else used.prompt)
+    return Completion(
+        (sample,), model, None, thought, None if used is None else used.prompt
+    )
 
 
 def read_usage(data: object) -> Usage | None:
@@ -175,8 +235,16 @@ def read_usage(data: object) -> Usage | None:
     cached = usage.get("cache_read_input_tokens") or 0
     written = usage.get("cache_creation_input_tokens") or 0
     try:
-        parts = Usage(usage.get("input_tokens"), cached, usage.get("output_tokens"), 0, written)  # type: ignore[arg-type]  # is checked
-        told = replace(parts, prompt=parts.prompt + parts.cached + parts.written)
+        parts = Usage(
+            usage.get("input_tokens"),
+            cached,
+            usage.get("output_tokens"),
+            0,
+            written,
+        )  # type: ignore[arg-type]  # is checked
+        told = replace(
+            parts, prompt=parts.prompt + parts.cached + parts.written
+        )
     except ValueError:
         return None
     return told if told.prompt else None
@@ -211,12 +279,19 @@ class MessageBatches(BatchService):
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
         """A request as a line of a batch."""
-        return json.dumps({"custom_id": request_id, "params": body}).encode("utf-8") + b"\n"
+        return (
+            json.dumps({"custom_id": request_id, "params": body}).encode(
+                "utf-8"
+            )
+            + b"\n"
+        )
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
         """Start a batch; its id, or None if it may have been made and the id was lost."""
         requests = [json.loads(line) for line in lines]
-        content = json.dumps({"requests": requests}, ensure_ascii=False).encode("utf-8")
+        content = json.dumps(
+            {"requests": requests}, ensure_ascii=False
+        ).encode("utf-8")
         sent = False
 
         async def make() -> str | None:
@@ -225,7 +300,9 @@ class MessageBatches(BatchService):
                 return None
             sent = True
             try:
-                posted = self._read("id", "POST", _MESSAGES, content=content, headers=JSON)
+                posted = self._read(
+                    "id", "POST", _MESSAGES, content=content, headers=JSON
+                )
                 return str((await posted)["id"])
             except CallFailed as failure:
                 sent = failure.charged
@@ -234,17 +311,23 @@ class MessageBatches(BatchService):
         batch: str | None = await self.call(make)
         self._n_lost += batch is None
         if self._n_lost > _MOST_LOST:
-            raise TransientError(f"{self.http.name}: the ids of {self._n_lost} batches were lost")
+            raise TransientError(
+                f"{self.http.name}: the ids of {self._n_lost} batches were lost"
+            )
         return batch
 
-    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
+    async def find(
+        self, digest: str, ids: Collection[str], poll: float
+    ) -> str | None:
         """Id of the batch that has these requests, or None; waits until it is known."""
         decided: set[str] = set()
         while True:
             page = await self.call(self._list)
             n_open = 0
             for row in page["data"]:
-                if row["id"] in decided or sum(row["request_counts"].values()) != len(ids):
+                if row["id"] in decided or sum(
+                    row["request_counts"].values()
+                ) != len(ids):
                     continue
                 if row["processing_status"] != "ended":
                     n_open += 1
@@ -261,7 +344,9 @@ class MessageBatches(BatchService):
         """Status of a batch, and where its results are."""
         path = f"{_MESSAGES}/{batch}"
         try:
-            found = await self.call(lambda: self._read("processing_status", "GET", path))
+            found = await self.call(
+                lambda: self._read("processing_status", "GET", path)
+            )
         except NotThere:
             return GONE, []
         state = str(found["processing_status"])
@@ -284,28 +369,44 @@ class MessageBatches(BatchService):
         page = await self._read("data", "GET", f"{_MESSAGES}?limit=1000")
         try:
             for row in page["data"]:
-                str(row["id"]), str(row["processing_status"]), sum(row["request_counts"].values())
+                (
+                    str(row["id"]),
+                    str(row["processing_status"]),
+                    sum(row["request_counts"].values()),
+                )
         except (TypeError, KeyError, AttributeError) as error:
-            raise CallFailed("the server's list of batches cannot be read") from error
+            raise CallFailed(
+                "the server's list of batches cannot be read"
+            ) from error
         return page
 
-    async def _read(self, field: str, method: str, path: str, **parts: Any) -> dict[str, Any]:
+    async def _read(
+        self, field: str, method: str, path: str, **parts: Any
+    ) -> dict[str, Any]:
         """Return a JSON object in which a field is there."""
         value = await self.http.read(method, path, **parts)
         # A list of batches may be empty.
         if not isinstance(value, dict) or value.get(field) in (None, ""):
-            raise CallFailed(f"the server's answer about batches has no {field}", charged=True)
+            raise CallFailed(
+                f"the server's answer about batches has no {field}",
+                charged=True,
+            )
         return value
 
 
 def _message_row(row: Any) -> dict[str, Any] | None:
     result = row.get("result") if isinstance(row, dict) else None
-    if not isinstance(result, dict) or not isinstance(row.get("custom_id"), str):
+    if not isinstance(result, dict) or not isinstance(
+        row.get("custom_id"), str
+    ):
         return None
     if result.get("type") == "succeeded":
         response = {"status_code": 200, "body": result.get("message")}
     else:
         error = result.get("error") or result.get("type")
-        refused = any(name in str(error) for name in ("invalid_request", "request_too_large"))
+        refused = any(
+            name in str(error)
+            for name in ("invalid_request", "request_too_large")
+        )
         response = {"status_code": 400 if refused else 500, "body": error}
     return {"custom_id": row["custom_id"], "response": response}

@@ -13,19 +13,30 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
-from beholder.backends.money import NO_TOKENS, Account, Price, SampleSeries, Usage
+from beholder.backends.money import (
+    NO_TOKENS,
+    Account,
+    Price,
+    SampleSeries,
+    Usage,
+)
 from beholder.errors import ConfigError
 
 MOST_OF_PICTURE = 4000
 """Tokens of one picture at most, if no price table says otherwise; for what must be paid."""
 
-_FRAME, _SOUND = 258 + 7, 32  # tokens of a frame with its time, and of a second of sound
+_FRAME, _SOUND = (
+    258 + 7,
+    32,
+)  # tokens of a frame with its time, and of a second of sound
 
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-Structure: TypeAlias = Literal["schema", "tag", "object", "guided", "tool", "text"]
+Structure: TypeAlias = Literal[
+    "schema", "tag", "object", "guided", "tool", "text"
+]
 """How an answer is held to a JSON schema: as ``response_format`` of the kind ``json_schema``,
 ``structural_tag`` (with little white space) or ``json_object``, as ``guided_json``, by a forced
 tool call, or by the words of the prompt alone."""
@@ -57,14 +68,18 @@ class Image:
 
     def __post_init__(self) -> None:
         part = repr(tuple(self.clip)).encode() if self.clip else b""
-        object.__setattr__(self, "digest", hashlib.sha256(self.data + part).hexdigest())
+        object.__setattr__(
+            self, "digest", hashlib.sha256(self.data + part).hexdigest()
+        )
 
     def tokens(self, picture: int) -> int:
         """Prompt tokens at most, if a picture has so many; of a film as Google counts them."""
         if not self.clip:
             return picture
         start, end, fps = self.clip
-        return math.ceil((end - start) * fps) * _FRAME + math.ceil((end - start) * _SOUND)
+        return math.ceil((end - start) * fps) * _FRAME + math.ceil(
+            (end - start) * _SOUND
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +142,30 @@ class Request:
     @property
     def images(self) -> tuple[Image, ...]:
         """All pictures of the conversation."""
-        return tuple([p for m in self.messages for p in m.parts if isinstance(p, Image)])
+        return tuple(
+            [p for m in self.messages for p in m.parts if isinstance(p, Image)]
+        )
 
     @property
     def digest(self) -> str:
         """SHA-256 over all that the model sees and how it is drawn; pictures by their bytes."""
         messages = [
-            [m.role, [p if isinstance(p, str) else {"image": p.digest} for p in m.parts]]
+            [
+                m.role,
+                [
+                    p if isinstance(p, str) else {"image": p.digest}
+                    for p in m.parts
+                ],
+            ]
             for m in self.messages
         ]
-        sampling = {name: getattr(self.sampling, name) for name in Sampling.__slots__}
+        sampling = {
+            name: getattr(self.sampling, name) for name in Sampling.__slots__
+        }
         whole = [messages, sampling, self.schema, self.replicate]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode("utf-8")).hexdigest()
+        return hashlib.sha256(
+            json.dumps(whole, sort_keys=True).encode("utf-8")
+        ).hexdigest()
 
     def estimated_tokens(self, picture: int = 1500) -> int:
         """Prompt tokens, rather too many than too few: a token per 3 bytes of text.
@@ -149,9 +176,13 @@ class Request:
         n_bytes = sum(len(m.text.encode("utf-8")) + 12 for m in self.messages)
         if self.schema is not None:
             n_bytes += len(json.dumps(self.schema))
-        return n_bytes // 3 + sum(image.tokens(picture) for image in self.images)
+        return n_bytes // 3 + sum(
+            image.tokens(picture) for image in self.images
+        )
 
-    def most_usage(self, thinking: int = 0, picture: int | None = None) -> Usage:
+    def most_usage(
+        self, thinking: int = 0, picture: int | None = None
+    ) -> Usage:
         """The most tokens that one call can take.
 
         Args:
@@ -159,7 +190,9 @@ class Request:
             picture: Tokens of one picture at most; None takes ``MOST_OF_PICTURE``.
         """
         answer = self.sampling.n * (self.sampling.max_tokens + thinking)
-        prompt = self.estimated_tokens(MOST_OF_PICTURE if picture is None else picture)
+        prompt = self.estimated_tokens(
+            MOST_OF_PICTURE if picture is None else picture
+        )
         return Usage(prompt=prompt, completion=answer)
 
 
@@ -190,7 +223,9 @@ class Sample:
             # Rounding may take a probability of 1 slightly beyond.
             plain = type(logprob) is float and -1e300 < logprob <= 0.1
             if not plain and (not _is_number(logprob) or logprob > 0.1):
-                raise ValueError(f"the log-probability {_short(logprob)} is none")
+                raise ValueError(
+                    f"the log-probability {_short(logprob)} is none"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +253,9 @@ class Answer:
         if self.fingerprint is not None:
             _check_text("fingerprint", self.fingerprint)
         if not _is_number(self.seconds) or not _is_number(self.price_factor):
-            raise ValueError(f"{_short((self.seconds, self.price_factor))} are no two numbers")
+            raise ValueError(
+                f"{_short((self.seconds, self.price_factor))} are no two numbers"
+            )
 
     @property
     def text(self) -> str:
@@ -227,7 +264,9 @@ class Answer:
 
     def to_json(self) -> str:
         """The answer as one line of JSON."""
-        fields = msgspec.to_builtins(self) | {"seconds": round(self.seconds, 4)}
+        fields = msgspec.to_builtins(self) | {
+            "seconds": round(self.seconds, 4)
+        }
         return json.dumps(fields, ensure_ascii=False, allow_nan=False)
 
     @classmethod
@@ -249,18 +288,27 @@ def _check_text(what: str, value: object) -> None:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:  # half of a pair of surrogates
-        raise ValueError(f"the {what} is no Unicode text ({error.reason})") from error
+        raise ValueError(
+            f"the {what} is no Unicode text ({error.reason})"
+        ) from error
 
 
 def _is_number(value: object) -> bool:
     """Whether it is a finite number; some integers are too large to ask ``math.isfinite``."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) < 1e300
+    )
 
 
 def _short(value: object) -> str:
     try:
         return repr(value)[:60]
-    except (RecursionError, ValueError):  # nested too deep; a number of too many digits
+    except (
+        RecursionError,
+        ValueError,
+    ):  # nested too deep; a number of too many digits
         return f"of the type {type(value).__name__}"
 
 
@@ -359,7 +407,11 @@ class FactsInMemory:
 
     def facts(self, prefix: str) -> dict[str, str]:
         """All texts whose names begin in one way, by name."""
-        return {name: text for name, text in self._facts.items() if name.startswith(prefix)}
+        return {
+            name: text
+            for name, text in self._facts.items()
+            if name.startswith(prefix)
+        }
 
     def claim(self, name: str) -> bool:
         """There is no other process."""
@@ -397,7 +449,9 @@ class Backend(ABC):
     pays_each_call: ClassVar[bool] = False
 
     @abstractmethod
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         """What the model can do; found out once and remembered.
 
         Args:
@@ -424,7 +478,11 @@ class Backend(ABC):
         """
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
         """How surprising each text is after the prompt and pictures.
 

@@ -6,7 +6,12 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from beholder.backends.batch_queue import GONE, MOST_RESULT_BYTES, BatchService, read_lines
+from beholder.backends.batch_queue import (
+    GONE,
+    MOST_RESULT_BYTES,
+    BatchService,
+    read_lines,
+)
 from beholder.backends.calls import CallFailed, Forbidden
 from beholder.backends.openai_http import NotThere
 
@@ -63,7 +68,9 @@ class FileBatches(BatchService):
 
         return str(await self.call(make))
 
-    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
+    async def find(
+        self, digest: str, ids: Collection[str], poll: float
+    ) -> str | None:
         """Id of the batch that carries a digest, or None."""
         found: str | None = await self.call(lambda: self._find(digest))
         return found
@@ -74,7 +81,9 @@ class FileBatches(BatchService):
             status, files = await self.call(lambda: self.look(batch))
         except NotThere:
             return GONE, []
-        return status, [file for file in files if isinstance(file, str) and file]
+        return status, [
+            file for file in files if isinstance(file, str) and file
+        ]
 
     async def rows(self, file: str) -> tuple[list[Any], int]:
         """The values of a result file's lines, and how many lines could not be read."""
@@ -83,7 +92,10 @@ class FileBatches(BatchService):
             body: bytes = await self.call(
                 lambda: self.http.request("GET", place, most=MOST_RESULT_BYTES)
             )
-        except (NotThere, Forbidden):  # kept for some time; Google answers 403 afterwards
+        except (
+            NotThere,
+            Forbidden,
+        ):  # kept for some time; Google answers 403 afterwards
             return [], 0
         rows, n_unread = read_lines(self.http, body)
         return [self.row(row) for row in rows], n_unread
@@ -97,7 +109,9 @@ class FileBatches(BatchService):
                 return None
             for name, mark in rows:
                 if not isinstance(name, str):
-                    raise CallFailed("the server's list of batches cannot be read")
+                    raise CallFailed(
+                        "the server's list of batches cannot be read"
+                    )
                 if mark == digest:
                     return name
             if not after:
@@ -105,10 +119,18 @@ class FileBatches(BatchService):
         return None
 
     async def read(
-        self, field: str, method: str, path: str, *, kind: type = str, **parts: Any
+        self,
+        field: str,
+        method: str,
+        path: str,
+        *,
+        kind: type = str,
+        **parts: Any,
     ) -> dict[str, Any]:
         """A JSON object in which a field is what it must be."""
         found = await self.http.read(method, path, **parts)
-        if not isinstance(found, dict) or not isinstance(found.get(field), kind):
+        if not isinstance(found, dict) or not isinstance(
+            found.get(field), kind
+        ):
             raise CallFailed(f"the server's answer to {path} has no {field}")
         return found

@@ -67,7 +67,9 @@ class BatchService(ABC):
         """Start a batch of requests that carries a digest; its id, or None if that was lost."""
 
     @abstractmethod
-    async def find(self, digest: str, ids: Collection[str], poll: float) -> str | None:
+    async def find(
+        self, digest: str, ids: Collection[str], poll: float
+    ) -> str | None:
         """Id of the batch that carries a digest or these requests, or None."""
 
     @abstractmethod
@@ -104,7 +106,9 @@ class BatchQueue(Generic[T]):
         self._bodies: dict[str, Mapping[str, object]] = {}
         self._asked: dict[str, Mapping[str, object]] = {}
         self._waiting: dict[str, asyncio.Future[T]] = {}
-        self._rows: dict[str, dict[str, Any]] = {}  # arrived, and not asked for yet
+        self._rows: dict[
+            str, dict[str, Any]
+        ] = {}  # arrived, and not asked for yet
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._noted = {
@@ -127,9 +131,18 @@ class BatchQueue(Generic[T]):
         """
         request_id = _request_id(body, replicate)
         if request_id not in self._waiting:
-            self._waiting[request_id] = asyncio.get_running_loop().create_future()
+            self._waiting[request_id] = (
+                asyncio.get_running_loop().create_future()
+            )
             self._asked[request_id] = body
-            digest = next((d for d, noted in self._noted.items() if request_id in noted.ids), None)
+            digest = next(
+                (
+                    d
+                    for d, noted in self._noted.items()
+                    if request_id in noted.ids
+                ),
+                None,
+            )
             if request_id in self._rows:
                 self._deliver(request_id, self._rows.pop(request_id))
             elif digest is None:
@@ -176,7 +189,9 @@ class BatchQueue(Generic[T]):
             work.close()
             return
         self._tasks[digest] = asyncio.ensure_future(work)
-        self._tasks[digest].add_done_callback(lambda _: self._tasks.pop(digest, None))
+        self._tasks[digest].add_done_callback(
+            lambda _: self._tasks.pop(digest, None)
+        )
 
     def _send(self) -> None:
         while self._bodies:
@@ -196,13 +211,21 @@ class BatchQueue(Generic[T]):
             digest = hashlib.sha256(b"".join(lines)).hexdigest()
             self._work(digest, self._start(digest, lines, ids))
 
-    async def _start(self, digest: str, lines: Sequence[bytes], ids: list[str]) -> None:
+    async def _start(
+        self, digest: str, lines: Sequence[bytes], ids: list[str]
+    ) -> None:
         # Noted before the server hears of it: whenever we are killed, we know what to look for.
         self._note(digest, _Noted(None, ids))
         try:
             batch = await self.service.start(lines, digest)
-        except Exception as error:  # whatever it is, those who wait must hear of it
-            self._fail(ids, error, f"the batch of {len(ids)} requests could not be sent")
+        except (
+            Exception
+        ) as error:  # whatever it is, those who wait must hear of it
+            self._fail(
+                ids,
+                error,
+                f"the batch of {len(ids)} requests could not be sent",
+            )
             return
         self._note(digest, _Noted(batch, ids))
         await self._follow(digest)
@@ -210,10 +233,14 @@ class BatchQueue(Generic[T]):
     async def _follow(self, digest: str) -> None:
         noted = self._noted[digest]
         try:
-            batch = noted.batch or await self.service.find(digest, noted.ids, self.poll)
+            batch = noted.batch or await self.service.find(
+                digest, noted.ids, self.poll
+            )
             if batch is None:  # killed before the server had it
                 self._drop(digest, set(noted.ids))
-                self._bodies |= {i: self._asked[i] for i in noted.ids if i in self._asked}
+                self._bodies |= {
+                    i: self._asked[i] for i in noted.ids if i in self._asked
+                }
                 self._schedule()
                 return
             self._note(digest, _Noted(batch, noted.ids))
@@ -224,23 +251,41 @@ class BatchQueue(Generic[T]):
                 found, n_unread = await self.service.rows(file)
                 n_broken += n_unread
                 for row in found:
-                    name = row.get("custom_id") if isinstance(row, dict) else None
+                    name = (
+                        row.get("custom_id") if isinstance(row, dict) else None
+                    )
                     if isinstance(name, str) and name in noted.ids:
                         rows.setdefault(name, row)
                     else:
                         n_broken += 1
-        except Exception as error:  # the batch stays noted: the next start looks at it again
-            self._fail(noted.ids, error, f"batch {noted.batch or ''} could not be followed")
+        except (
+            Exception
+        ) as error:  # the batch stays noted: the next start looks at it again
+            self._fail(
+                noted.ids,
+                error,
+                f"batch {noted.batch or ''} could not be followed",
+            )
             return
-        missing = [request_id for request_id in noted.ids if request_id not in rows]
+        missing = [
+            request_id for request_id in noted.ids if request_id not in rows
+        ]
         self._drop(digest, set(missing))
         for request_id, row in rows.items():
             if request_id in self._waiting:
                 self._deliver(request_id, row)
             else:
                 self._rows[request_id] = row
-        broken = f" ({n_broken} lines of its results belong to no request)" if n_broken else ""
-        self._fail(missing, None, f"batch {batch} ended as {status} without this answer{broken}")
+        broken = (
+            f" ({n_broken} lines of its results belong to no request)"
+            if n_broken
+            else ""
+        )
+        self._fail(
+            missing,
+            None,
+            f"batch {batch} ended as {status} without this answer{broken}",
+        )
 
     async def _ended(self, batch: str) -> tuple[str, list[str]]:
         """How a batch ended, and its result files; waits for the end."""
@@ -269,11 +314,19 @@ class BatchQueue(Generic[T]):
                 return
             reason = json.dumps(row.get("error") or told.get("body"))[:300]
             refused = status in (400, 413, 422)
-            failure = Refused(reason) if refused else TransientError(f"{_FAILED}: {reason}")
+            failure = (
+                Refused(reason)
+                if refused
+                else TransientError(f"{_FAILED}: {reason}")
+            )
         except CallFailed as unread:
-            failure = CallFailed(f"{_FAILED}: {unread}", charged=True, usage=unread.usage)
+            failure = CallFailed(
+                f"{_FAILED}: {unread}", charged=True, usage=unread.usage
+            )
         except RecursionError:
-            failure = CallFailed(f"{_FAILED}: it is nested too deep", charged=status == 200)
+            failure = CallFailed(
+                f"{_FAILED}: it is nested too deep", charged=status == 200
+            )
         if not isinstance(failure, Refused):
             self._forget(request_id)
         future.set_exception(failure)
@@ -281,10 +334,14 @@ class BatchQueue(Generic[T]):
 
     def _forget(self, request_id: str) -> None:
         """The next time it is asked for, a request is sent again."""
-        for digest in [d for d, noted in self._noted.items() if request_id in noted.ids]:
+        for digest in [
+            d for d, noted in self._noted.items() if request_id in noted.ids
+        ]:
             self._drop(digest, {request_id})
 
-    def _fail(self, ids: Iterable[str], error: Exception | None, what: str) -> None:
+    def _fail(
+        self, ids: Iterable[str], error: Exception | None, what: str
+    ) -> None:
         if not isinstance(error, BeholderError):
             why = "" if error is None else f": {error or type(error).__name__}"
             error = TransientError(f"{what}{why}")
@@ -297,7 +354,10 @@ class BatchQueue(Generic[T]):
     def _drop(self, digest: str, ids: set[str]) -> None:
         if ids:
             noted = self._noted[digest]
-            self._note(digest, _Noted(noted.batch, [i for i in noted.ids if i not in ids]))
+            self._note(
+                digest,
+                _Noted(noted.batch, [i for i in noted.ids if i not in ids]),
+            )
 
     def _note(self, digest: str, noted: _Noted) -> None:
         self._noted[digest] = noted
@@ -332,8 +392,14 @@ class _Noted:
         """What was kept; nothing if it is anything else."""
         try:
             kept = json.loads(text)
-            ids = [request_id for request_id in kept["ids"] if isinstance(request_id, str)]
-            return cls(kept["batch"] if isinstance(kept["batch"], str) else None, ids)
+            ids = [
+                request_id
+                for request_id in kept["ids"]
+                if isinstance(request_id, str)
+            ]
+            return cls(
+                kept["batch"] if isinstance(kept["batch"], str) else None, ids
+            )
         except (ValueError, TypeError, KeyError, RecursionError):
             return cls(None, ())
 

@@ -34,13 +34,17 @@ class Batcher(Generic[Q, A]):
             beginning).
     """
 
-    answer: Callable[[Sequence[Q], threading.Event], Iterable[tuple[int, A | Exception]]]
+    answer: Callable[
+        [Sequence[Q], threading.Event], Iterable[tuple[int, A | Exception]]
+    ]
     batch_size: int
     order: Callable[[Q], Any]
 
     def __post_init__(self) -> None:
         # One thread: a model computes one batch at a time, whichever loop asks.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="beholder-model")
+        self._thread = ThreadPoolExecutor(
+            max_workers=1, thread_name_prefix="beholder-model"
+        )
         self._queues = PerLoop(self._make_queue)
 
     async def ask(self, question: Q) -> A:
@@ -52,9 +56,13 @@ class Batcher(Generic[Q, A]):
 
     async def run(self, function: Callable[[], R]) -> R:
         """The result of a function, computed in the same thread between two batches."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, function
+        )
 
-    async def _make_queue(self) -> AsyncGenerator[asyncio.Queue[tuple[Q, asyncio.Future[A]]], None]:
+    async def _make_queue(
+        self,
+    ) -> AsyncGenerator[asyncio.Queue[tuple[Q, asyncio.Future[A]]], None]:
         queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]] = asyncio.Queue()
         stop = threading.Event()
         worker = asyncio.ensure_future(self._work(queue, stop))
@@ -65,30 +73,47 @@ class Batcher(Generic[Q, A]):
             stop.set()
 
     async def _work(
-        self, queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]], stop: threading.Event
+        self,
+        queue: asyncio.Queue[tuple[Q, asyncio.Future[A]]],
+        stop: threading.Event,
     ) -> None:
         loop = asyncio.get_running_loop()
         waiting: list[tuple[Q, asyncio.Future[A]]] = []
         while True:
             if not waiting:
                 waiting.append(await queue.get())
-                await asyncio.sleep(0.002)  # let those who ask at the same time join the batch
+                await asyncio.sleep(
+                    0.002
+                )  # let those who ask at the same time join the batch
             while not queue.empty():
                 waiting.append(queue.get_nowait())
             waiting = [pair for pair in waiting if not pair[1].done()]
             waiting.sort(key=lambda pair: self.order(pair[0]))
-            batch, waiting = waiting[: self.batch_size], waiting[self.batch_size :]
+            batch, waiting = (
+                waiting[: self.batch_size],
+                waiting[self.batch_size :],
+            )
             if not batch:
                 continue
             try:
-                await loop.run_in_executor(self._thread, self._compute, batch, stop)
-            except Exception as error:  # every asker without an answer learns why
+                await loop.run_in_executor(
+                    self._thread, self._compute, batch, stop
+                )
+            except (
+                Exception
+            ) as error:  # every asker without an answer learns why
                 for _, future in batch:
                     _settle(future, error)
 
-    def _compute(self, batch: Sequence[tuple[Q, asyncio.Future[A]]], stop: threading.Event) -> None:
+    def _compute(
+        self,
+        batch: Sequence[tuple[Q, asyncio.Future[A]]],
+        stop: threading.Event,
+    ) -> None:
         """Answer a batch, in the thread."""
-        for place, answer in self.answer([question for question, _ in batch], stop):
+        for place, answer in self.answer(
+            [question for question, _ in batch], stop
+        ):
             future = batch[place][1]
             if not stop.is_set():
                 future.get_loop().call_soon_threadsafe(_settle, future, answer)
@@ -118,7 +143,9 @@ class InProcess(Backend):
 def beginning(request: Request) -> str:
     """Sort key that brings prompts with a shared beginning together."""
     parts = (part for message in request.messages for part in message.parts)
-    return "".join(part if isinstance(part, str) else part.digest for part in parts)
+    return "".join(
+        part if isinstance(part, str) else part.digest for part in parts
+    )
 
 
 def weights_digest(place: Path) -> str:
@@ -128,7 +155,11 @@ def weights_digest(place: Path) -> str:
         place: A folder, of which the files in it count, or one file.
     """
     total = hashlib.sha256()
-    for path in sorted(p for p in place.iterdir() if p.is_file()) if place.is_dir() else [place]:
+    for path in (
+        sorted(p for p in place.iterdir() if p.is_file())
+        if place.is_dir()
+        else [place]
+    ):
         total.update(f"{path.name}:{path.stat().st_size}:".encode())
         with path.open("rb") as data:
             total.update(hashlib.file_digest(data, "sha256").digest())

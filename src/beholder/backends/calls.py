@@ -11,7 +11,11 @@ import random
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -34,7 +38,10 @@ _TICK = 1e-6
 
 
 async def once(
-    facts: ServerFacts, name: str, known: Callable[[], T | None], work: Callable[[], Awaitable[T]]
+    facts: ServerFacts,
+    name: str,
+    known: Callable[[], T | None],
+    work: Callable[[], Awaitable[T]],
 ) -> T:
     """What is known under a name, or else what the work finds; one process works at a time.
 
@@ -67,7 +74,8 @@ async def once(
 
 
 SAYS_TOO_LONG = re.compile(
-    r"context|too (long|large)|longer than|max_new_tokens|maximum.*token", re.IGNORECASE | re.DOTALL
+    r"context|too (long|large)|longer than|max_new_tokens|maximum.*token",
+    re.IGNORECASE | re.DOTALL,
 )
 """Finds in a server's refusal that the prompt was the reason."""
 
@@ -79,7 +87,9 @@ SURELY_TOO_LONG = re.compile(
 """The same in an error of the server itself (HTTP 500), which could have any other reason."""
 
 
-def too_long(name: str, tokens: str, room: int | None, said: str = "") -> ItemError:
+def too_long(
+    name: str, tokens: str, room: int | None, said: str = ""
+) -> ItemError:
     """The failure of a prompt that a model has no room for; nothing is ever cut.
 
     Args:
@@ -160,11 +170,15 @@ class Limits:
         for name in ("concurrency", "timeout", "attempts", "wait", "max_wait"):
             value = getattr(self, name)
             if not _is_above_zero(value):
-                raise ConfigError(f"{name}={value!r}: expected a number above 0")
+                raise ConfigError(
+                    f"{name}={value!r}: expected a number above 0"
+                )
         for name in ("requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
             if value is not None and not _is_above_zero(value):
-                raise ConfigError(f"{name}={value!r}: expected a number above 0, or None")
+                raise ConfigError(
+                    f"{name}={value!r}: expected a number above 0, or None"
+                )
 
 
 def _is_above_zero(value: object) -> bool:
@@ -217,7 +231,9 @@ class Caller:
             except CallFailed as error:
                 pause = self._pause(n_tried, error.retry_after)
                 if pause is None:
-                    raise TransientError(f"{self.name}: {error} (tried {n_tried} times)") from error
+                    raise TransientError(
+                        f"{self.name}: {error} (tried {n_tried} times)"
+                    ) from error
             await asyncio.sleep(pause)
 
     def _pause(self, n_tried: int, asked: float | None) -> float | None:
@@ -230,7 +246,9 @@ class Caller:
         doubled = limits.wait * 2.0 ** min(n_tried - 1, 99)
         return min(limits.max_wait, doubled + random.uniform(0, limits.wait))  # noqa: S311
 
-    async def _once(self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
+    async def _once(
+        self, gates: _Gates, attempt: Callable[[], Awaitable[T]], tokens: int
+    ) -> T:
         await gates.rates(tokens)
         async with gates.places.place() as started:
             task = asyncio.current_task()
@@ -241,12 +259,16 @@ class Caller:
             except TimeoutError:
                 gates.places.strained(started)
                 raise CallFailed(
-                    f"no answer within {self.limits.timeout:g} s", strain=True, charged=True
+                    f"no answer within {self.limits.timeout:g} s",
+                    strain=True,
+                    charged=True,
                 ) from None
             except CallFailed as error:
                 if error.strain:
                     short = (error.retry_after or 0) <= self.limits.max_wait
-                    gates.places.strained(started, error.retry_after if short else None)
+                    gates.places.strained(
+                        started, error.retry_after if short else None
+                    )
                 raise
             finally:
                 self._under_way.discard(task)
@@ -272,7 +294,9 @@ class _Gates:
         self._requests, self._tokens = (
             None
             if rate is None
-            else aiolimiter.AsyncLimiter(max(1.0, rate / 12), 60 * max(1.0, rate / 12) / rate)
+            else aiolimiter.AsyncLimiter(
+                max(1.0, rate / 12), 60 * max(1.0, rate / 12) / rate
+            )
             for rate in rates
         )
 
@@ -313,9 +337,14 @@ class AdaptiveLimit:
 
     def succeeded(self) -> None:
         """A call came back well: allow more."""
-        self.limit = min(self.ceiling, self.limit + (1.0 / self.limit if self._strained else 1.0))
+        self.limit = min(
+            self.ceiling,
+            self.limit + (1.0 / self.limit if self._strained else 1.0),
+        )
 
-    def strained(self, started: float, retry_after: float | None = None) -> None:
+    def strained(
+        self, started: float, retry_after: float | None = None
+    ) -> None:
         """A call that started then met a 429 or a timeout: halve the limit, and pause if asked to.
 
         One burst of refusals halves once: calls that were already under way at the last decrease

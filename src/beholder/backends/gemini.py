@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from beholder.backends.base import REFUSAL, Answer, Image, Message, Request, Sample
+from beholder.backends.base import (
+    REFUSAL,
+    Answer,
+    Image,
+    Message,
+    Request,
+    Sample,
+)
 from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
@@ -29,7 +36,12 @@ _REFUSED = re.compile(
 )
 _FILTERS = [
     {"category": f"HARM_CATEGORY_{name}", "threshold": "BLOCK_NONE"}
-    for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
+    for name in (
+        "HARASSMENT",
+        "HATE_SPEECH",
+        "SEXUALLY_EXPLICIT",
+        "DANGEROUS_CONTENT",
+    )
 ]
 """Texts that are judged are no wishes of the user; ``extra`` may set other filters."""
 
@@ -59,10 +71,16 @@ class Gemini(Served):
     def _path(self) -> str:
         return self.WIRE.path.format(resource_name(self.model))
 
-    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
+    def _written(
+        self, request: Request, dialect: Dialect
+    ) -> dict[str, object]:
         body = to_body(self.model, request, dialect)
         for name, more in self.extra.items():
-            body[name] = {**body.get(name, {}), **more} if isinstance(more, dict) else more
+            body[name] = (
+                {**body.get(name, {}), **more}
+                if isinstance(more, dict)
+                else more
+            )
         return body
 
     def _batch_service(self) -> BatchService:
@@ -77,7 +95,9 @@ def resource_name(model: str) -> str:
     """
     parts = model.split("/")
     if any(part in ("", ".", "..") for part in parts):
-        raise ConfigError(f"gemini:{model}: expected the name of a model, such as gemini-2.5-flash")
+        raise ConfigError(
+            f"gemini:{model}: expected the name of a model, such as gemini-2.5-flash"
+        )
     path = "/".join(quote(part, safe="") for part in parts)
     return path if len(parts) > 1 else f"models/{path}"
 
@@ -85,7 +105,9 @@ def resource_name(model: str) -> str:
 def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     """The JSON body of a request; arguments as of ``openai_wire.to_body``."""
     sampling = request.sampling
-    config: dict[str, object] = {"maxOutputTokens": sampling.max_tokens + dialect.thinking}
+    config: dict[str, object] = {
+        "maxOutputTokens": sampling.max_tokens + dialect.thinking
+    }
     if dialect.temperature:
         config["temperature"] = sampling.temperature
     if dialect.seed and sampling.temperature:
@@ -96,12 +118,24 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     if top:
         config |= {"responseLogprobs": True, "logprobs": top}
     if request.schema is not None and dialect.structure == "schema":
-        schema = request.schema if dialect.bounds else without_bounds(request.schema)
-        config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
+        schema = (
+            request.schema
+            if dialect.bounds
+            else without_bounds(request.schema)
+        )
+        config |= {
+            "responseMimeType": "application/json",
+            "responseJsonSchema": schema,
+        }
     turns = [_turn(m) for m in request.messages if m.role != "system"]
     system = [_part(m.text) for m in request.messages if m.role == "system"]
     told = {"systemInstruction": {"parts": system}} if system else {}
-    return {**told, "contents": turns, "safetySettings": _FILTERS, "generationConfig": config}
+    return {
+        **told,
+        "contents": turns,
+        "safetySettings": _FILTERS,
+        "generationConfig": config,
+    }
 
 
 def _turn(message: Message) -> dict[str, Any]:
@@ -113,10 +147,16 @@ def _part(part: str | Image) -> dict[str, Any]:
     if isinstance(part, str):
         return {"text": part}
     data = base64.b64encode(part.data).decode("ascii")
-    shown: dict[str, Any] = {"inlineData": {"mimeType": part.media_type, "data": data}}
+    shown: dict[str, Any] = {
+        "inlineData": {"mimeType": part.media_type, "data": data}
+    }
     if part.clip is not None:
         start, end, fps = part.clip
-        span = {"startOffset": f"{start:g}s", "endOffset": f"{end:g}s", "fps": fps}
+        span = {
+            "startOffset": f"{start:g}s",
+            "endOffset": f"{end:g}s",
+            "fps": fps,
+        }
         shown["videoMetadata"] = span
     return shown
 
@@ -130,7 +170,9 @@ def read_response(data: object) -> Completion:
     if not isinstance(data, dict):
         raise CallFailed("the server's answer is not a JSON object")
     if "choices" in data:
-        raise CallFailed("the server speaks OpenAI's form, so name it openai:MODEL")
+        raise CallFailed(
+            "the server speaks OpenAI's form, so name it openai:MODEL"
+        )
     try:
         feedback = data.get("promptFeedback") or {}
         candidates = data.get("candidates") or []
@@ -138,18 +180,34 @@ def read_response(data: object) -> Completion:
             why = f"prompt blocked: {feedback['blockReason']}"
             samples: tuple[Sample, ...] = (Sample(why, REFUSAL),)
         elif candidates:
-            samples = tuple(_read_candidate(candidate) for candidate in candidates)
+            samples = tuple(
+                _read_candidate(candidate) for candidate in candidates
+            )
         else:
             raise CallFailed("the server's answer holds no candidates")
         model = Answer((), data.get("modelVersion") or "").model or None
         usage = data.get("usageMetadata")
-        thoughts = usage.get("thoughtsTokenCount") if isinstance(usage, dict) else None
+        thoughts = (
+            usage.get("thoughtsTokenCount")
+            if isinstance(usage, dict)
+            else None
+        )
         parts = [part for one in candidates for part in _parts(one)]
         thought = bool(thoughts) or any(part.get("thought") for part in parts)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise CallFailed(f"the server's answer is no response: {error}") from error
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        ValueError,
+    ) as error:
+        raise CallFailed(
+            f"the server's answer is no response: {error}"
+        ) from error
     used = read_usage(data)
-    return Completion(samples, model, None, thought, None if used is None else used.prompt)
+    return Completion(
+        samples, model, None, thought, None if used is None else used.prompt
+    )
 
 
 def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -160,18 +218,26 @@ def _read_candidate(candidate: Mapping[str, Any]) -> Sample:
     reason = candidate.get("finishReason")
     if isinstance(reason, str) and _REFUSED.fullmatch(reason):
         rated = candidate.get("safetyRatings") or []
-        causes = [rating["category"] for rating in rated if rating.get("blocked")]
+        causes = [
+            rating["category"] for rating in rated if rating.get("blocked")
+        ]
         return Sample(": ".join((reason, *causes)), REFUSAL)
     if reason not in _FINISH:
         raise CallFailed(f"the answer ended by {str(reason)[:60]!r}")
     parts = _parts(candidate)
     if not parts and reason == "STOP":
         raise CallFailed("the answer is empty")
-    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
-    return Sample(text, _FINISH[reason], _read_first(candidate.get("logprobsResult")))
+    text = "".join(
+        part.get("text", "") for part in parts if not part.get("thought")
+    )
+    return Sample(
+        text, _FINISH[reason], _read_first(candidate.get("logprobsResult"))
+    )
 
 
-def _read_first(told: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+def _read_first(
+    told: Mapping[str, Any] | None,
+) -> tuple[tuple[str, float], ...] | None:
     steps = (told or {}).get("topCandidates")
     if not steps:
         return None
@@ -191,11 +257,17 @@ def read_usage(data: object) -> Usage | None:
         return 0 if told is None else told
 
     try:
-        asked = Usage(count("prompt"), count("cachedContent")) + Usage(count("toolUsePrompt"))
-        said = Usage(completion=count("candidates")) + Usage(completion=count("thoughts"))
+        asked = Usage(count("prompt"), count("cachedContent")) + Usage(
+            count("toolUsePrompt")
+        )
+        said = Usage(completion=count("candidates")) + Usage(
+            completion=count("thoughts")
+        )
         # What the parts do not explain counts as answer, so that nothing is missing.
         whole = Usage(completion=count("total"))
-        told = asked + Usage(completion=max(said.completion, whole.completion - asked.prompt))
+        told = asked + Usage(
+            completion=max(said.completion, whole.completion - asked.prompt)
+        )
     except ValueError:
         return None
     return told if told.prompt and told.cached <= told.prompt else None
@@ -233,20 +305,31 @@ class GeminiBatches(FileBatches):
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
         """A request as a line of a batch."""
-        return json.dumps({"key": request_id, "request": body}).encode("utf-8") + b"\n"
+        return (
+            json.dumps({"key": request_id, "request": body}).encode("utf-8")
+            + b"\n"
+        )
 
     async def upload(self, content: bytes) -> str:
         """Upload requests; the name of the file."""
-        about = json.dumps({"file": {"mimeType": "application/jsonl"}}).encode()
-        mark = hashlib.sha256(content).hexdigest().encode()  # stands nowhere in the content
+        about = json.dumps(
+            {"file": {"mimeType": "application/jsonl"}}
+        ).encode()
+        mark = (
+            hashlib.sha256(content).hexdigest().encode()
+        )  # stands nowhere in the content
         head = b"--%b\r\ncontent-type: %b\r\n\r\n"
         parts = [(b"application/json", about), (b"application/jsonl", content)]
-        whole = b"".join(head % (mark, kind) + part + b"\r\n" for kind, part in parts)
+        whole = b"".join(
+            head % (mark, kind) + part + b"\r\n" for kind, part in parts
+        )
         whole += b"--%b--\r\n" % mark
         kind = f"multipart/related; boundary={mark.decode()}"
         headers = {"x-goog-upload-protocol": "multipart", "content-type": kind}
         place = "/upload/v1beta/files"
-        told = await self.read("file", "POST", place, kind=dict, content=whole, headers=headers)
+        told = await self.read(
+            "file", "POST", place, kind=dict, content=whole, headers=headers
+        )
         return str(told["file"].get("name"))
 
     async def make(self, file: str, digest: str) -> str:
@@ -254,19 +337,28 @@ class GeminiBatches(FileBatches):
         batch = {"displayName": digest, "inputConfig": {"fileName": file}}
         path = f"/v1beta/{resource_name(self.model)}:batchGenerateContent"
         content = json.dumps({"batch": batch}).encode("utf-8")
-        told = await self.read("name", "POST", path, content=content, headers=JSON)
+        told = await self.read(
+            "name", "POST", path, content=content, headers=JSON
+        )
         return str(told["name"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
         """Names and digests of batches, and where the next page begins, if there is one."""
-        page = await self.http.read("GET", f"/v1beta/batches?pageSize=100{after}")
+        page = await self.http.read(
+            "GET", f"/v1beta/batches?pageSize=100{after}"
+        )
         try:
             more = page.get("nextPageToken")
-            rows = [(row["name"], _about(row).get("displayName")) for row in page["operations"]]
+            rows = [
+                (row["name"], _about(row).get("displayName"))
+                for row in page["operations"]
+            ]
         except (AttributeError, KeyError, TypeError):
             if page == {}:  # there are none
                 return [], ""
-            raise CallFailed("the server's list of batches cannot be read") from None
+            raise CallFailed(
+                "the server's list of batches cannot be read"
+            ) from None
         return rows, f"&pageToken={quote(str(more))}" if more else ""
 
     async def look(self, batch: str) -> tuple[str, list[object]]:
@@ -274,7 +366,11 @@ class GeminiBatches(FileBatches):
         told = await self.read("name", "GET", f"/v1beta/{batch}")
         state = str(_about(told).get("state")).rpartition("_STATE_")[2]
         outputs = (_about(told).get("output"), told.get("response"))
-        files = {out.get("responsesFile"): None for out in outputs if isinstance(out, dict)}
+        files = {
+            out.get("responsesFile"): None
+            for out in outputs
+            if isinstance(out, dict)
+        }
         return _STATES.get(state, state), list(files)
 
     def place(self, file: str) -> str:

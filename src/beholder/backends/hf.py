@@ -6,7 +6,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from beholder.backends.base import Answer, Capabilities, Image, Request, Surprisal, TextSet
+from beholder.backends.base import (
+    Answer,
+    Capabilities,
+    Image,
+    Request,
+    Surprisal,
+    TextSet,
+)
 from beholder.backends.batching import Batcher, InProcess, beginning
 from beholder.errors import ConfigError
 from beholder.grouping import by_key
@@ -39,16 +46,26 @@ class HF(InProcess):
         require("torch", extra="hf", purpose=f"the judge hf:{model}")
         require("transformers", extra="hf", purpose=f"the judge hf:{model}")
         if batch_size < 1:
-            raise ConfigError(f"batch_size={batch_size!r}: expected a number above 0")
+            raise ConfigError(
+                f"batch_size={batch_size!r}: expected a number above 0"
+            )
         self.name = f"hf:{model}"
-        self._options: dict[str, Any] = {"device": device, "dtype": dtype, "revision": revision}
+        self._options: dict[str, Any] = {
+            "device": device,
+            "dtype": dtype,
+            "revision": revision,
+        }
         self._name = model
         self._batch_size = batch_size
         self._model: HFModel | None = None
         self._able: Capabilities | None = None
-        self._batcher: Batcher[Request | TextSet, Any] = Batcher(self._answer, batch_size, _order)
+        self._batcher: Batcher[Request | TextSet, Any] = Batcher(
+            self._answer, batch_size, _order
+        )
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         """What the model's configuration says; the weights stay where they are."""
         if self._able is None:
             from beholder.backends.hf_model import describe
@@ -60,12 +77,18 @@ class HF(InProcess):
         """Ask once; see ``Backend.chat``."""
         able = await self.capabilities()
         if request.images and not able.images:
-            raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
+            raise ConfigError(
+                f"{self.name} does not take pictures; choose a judge that can see"
+            )
         answer: Answer = await self._batcher.ask(request)
         return answer
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
         """Exact perplexities; prompt and pictures are computed once for all texts.
 
@@ -73,15 +96,21 @@ class HF(InProcess):
         """
         able = await self.capabilities()
         if images and not able.images:
-            raise ConfigError(f"{self.name} does not take pictures; choose a judge that can see")
-        found: list[Surprisal] = await self._batcher.ask(TextSet(tuple(texts), prompt, images))
+            raise ConfigError(
+                f"{self.name} does not take pictures; choose a judge that can see"
+            )
+        found: list[Surprisal] = await self._batcher.ask(
+            TextSet(tuple(texts), prompt, images)
+        )
         return found
 
     def _loaded(self) -> HFModel:
         if self._model is None:
             from beholder.backends.hf_model import HFModel
 
-            self._model = HFModel(self._name, batch_size=self._batch_size, **self._options)
+            self._model = HFModel(
+                self._name, batch_size=self._batch_size, **self._options
+            )
         return self._model
 
     def _answer(
@@ -91,22 +120,34 @@ class HF(InProcess):
 
         model = self._loaded()
         model.stop = stop
-        groups = by_key((_group(question), i) for i, question in enumerate(questions))
+        groups = by_key(
+            (_group(question), i) for i, question in enumerate(questions)
+        )
         for members in groups.values():
-            requests = [q for i in members if isinstance(q := questions[i], Request)]
-            sets = [q for i in members if isinstance(q := questions[i], TextSet)]
+            requests = [
+                q for i in members if isinstance(q := questions[i], Request)
+            ]
+            sets = [
+                q for i in members if isinstance(q := questions[i], TextSet)
+            ]
             answers: Iterator[Any] = (
                 model.fitting(model.answer, requests)
                 if requests
-                else model.fitting(lambda some: perplexities(model, some), sets)
+                else model.fitting(
+                    lambda some: perplexities(model, some), sets
+                )
             )
-            yield from zip(members, answers, strict=False)  # fewer where it was stopped
+            yield from zip(
+                members, answers, strict=False
+            )  # fewer where it was stopped
 
 
 def _order(question: Request | TextSet) -> tuple[Any, ...]:
     if isinstance(question, TextSet):
         return (_group(question), sum(map(len, question.texts)))
-    if question.sampling.max_tokens == 1:  # what prompts have in common is computed once
+    if (
+        question.sampling.max_tokens == 1
+    ):  # what prompts have in common is computed once
         return (_group(question), beginning(question))
     return (_group(question), question.estimated_tokens())
 

@@ -42,10 +42,14 @@ def describe(
     """What a model is and can do, from its configuration alone."""
     config = read_config(name, revision)
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
-    version = getattr(config, "_commit_hash", None) or weights_digest(Path(name))
+    version = getattr(config, "_commit_hash", None) or weights_digest(
+        Path(name)
+    )
     number = str(dtype_of(dtype, device_of(device))).removeprefix("torch.")
     structure: Structure = "schema" if hf_schema.KNOWN else "text"
-    return Capabilities(f"{name}@{version[:12]},{number}", MOST_LOGPROBS, structure, images)
+    return Capabilities(
+        f"{name}@{version[:12]},{number}", MOST_LOGPROBS, structure, images
+    )
 
 
 def read_config(name: str, revision: str | None, kind: str = "hf") -> Any:
@@ -53,7 +57,9 @@ def read_config(name: str, revision: str | None, kind: str = "hf") -> Any:
     try:
         return transformers.AutoConfig.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{kind}:{name} cannot be loaded: {error}") from error
+        raise ConfigError(
+            f"{kind}:{name} cannot be loaded: {error}"
+        ) from error
 
 
 def device_of(device: str | None) -> str:
@@ -67,7 +73,9 @@ def dtype_of(dtype: str | None, device: str) -> torch.dtype:
         return torch.float32 if device == "cpu" else torch.bfloat16
     found = getattr(torch, dtype, None)
     if not isinstance(found, torch.dtype):
-        raise ConfigError(f"dtype={dtype!r}: expected float32, bfloat16 or float16")
+        raise ConfigError(
+            f"dtype={dtype!r}: expected float32, bfloat16 or float16"
+        )
     return found
 
 
@@ -96,7 +104,9 @@ class HFModel:
         batch_size: int = 8,
     ) -> None:
         config = read_config(name, revision)
-        self.able = describe(name, device=device, dtype=dtype, revision=revision)
+        self.able = describe(
+            name, device=device, dtype=dtype, revision=revision
+        )
         self.device = device_of(device)
         self.batch_size = batch_size
         self.stop = threading.Event()
@@ -106,22 +116,34 @@ class HFModel:
             "use_safetensors": True,  # other formats can run code while they are read
         }
         if self.able.images:
-            self.processor = transformers.AutoProcessor.from_pretrained(name, revision=revision)
+            self.processor = transformers.AutoProcessor.from_pretrained(
+                name, revision=revision
+            )
             self.tokenizer = self.processor.tokenizer
             loader = transformers.AutoModelForImageTextToText
         else:
             self.processor = None
-            self.tokenizer = transformers.AutoTokenizer.from_pretrained(name, revision=revision)
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(
+                name, revision=revision
+            )
             loader = transformers.AutoModelForCausalLM
-        self.model = loader.from_pretrained(name, **options).to(self.device).eval()
+        self.model = (
+            loader.from_pretrained(name, **options).to(self.device).eval()
+        )
         text_config = config.get_text_config()
-        self.context = int(getattr(text_config, "max_position_embeddings", 0) or 0)
-        self.tokenizer.padding_side = "left"  # generation continues from the last token
+        self.context = int(
+            getattr(text_config, "max_position_embeddings", 0) or 0
+        )
+        self.tokenizer.padding_side = (
+            "left"  # generation continues from the last token
+        )
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
 
     def fitting(
-        self, compute: Callable[[Sequence[Q]], Sequence[Any]], questions: Sequence[Q]
+        self,
+        compute: Callable[[Sequence[Q]], Sequence[Any]],
+        questions: Sequence[Q],
     ) -> Iterator[Any]:
         """What is computed of questions, in batches that fit into memory, until it is stopped.
 
@@ -156,7 +178,9 @@ class HFModel:
         prompts = [self.render(request.messages) for request in requests]
         fitting: list[int] = []
         found: dict[int, Answer | Exception] = {}
-        for i, (prompt, request) in enumerate(zip(prompts, requests, strict=True)):
+        for i, (prompt, request) in enumerate(
+            zip(prompts, requests, strict=True)
+        ):
             try:
                 self._check_length(prompt, request)
                 fitting.append(i)
@@ -167,10 +191,14 @@ class HFModel:
             answers = self._tell([prompts[i] for i in fitting], chosen)
             seconds = (time.monotonic() - start) / len(fitting)
             for i, (samples, usage) in zip(fitting, answers, strict=True):
-                found[i] = Answer(samples, self.able.model, None, usage, seconds)
+                found[i] = Answer(
+                    samples, self.able.model, None, usage, seconds
+                )
         return [found[i] for i in range(len(requests))]
 
-    def forward(self, *, keep: int | torch.Tensor | None = None, **inputs: Any) -> Any:
+    def forward(
+        self, *, keep: int | torch.Tensor | None = None, **inputs: Any
+    ) -> Any:
         """One pass.
 
         Args:
@@ -180,7 +208,10 @@ class HFModel:
         if keep is None:
             return self.model(**inputs)
         kept = torch.as_tensor(keep, device=self.device).reshape(-1)
-        if "logits_to_keep" in inspect.signature(self.model.forward).parameters:
+        if (
+            "logits_to_keep"
+            in inspect.signature(self.model.forward).parameters
+        ):
             # The logits of a long prompt can fill a GPU.
             return self.model(**inputs, logits_to_keep=kept)
         out = self.model(**inputs)
@@ -192,10 +223,19 @@ class HFModel:
     ) -> list[tuple[tuple[Sample, ...], Usage]]:
         """Answers; of one likeliest token each, by a single pass over what prompts share."""
         sampling = requests[0].sampling
-        one_token = sampling.max_tokens == sampling.n == 1 and not requests[0].images
-        if one_token and self.processor is None and not holds_positions(self.model):
+        one_token = (
+            sampling.max_tokens == sampling.n == 1 and not requests[0].images
+        )
+        if (
+            one_token
+            and self.processor is None
+            and not holds_positions(self.model)
+        ):
             options = {"add_special_tokens": self._adds_special(prompts)}
-            ids = [self.tokenizer(prompt, **options)["input_ids"] for prompt in prompts]
+            ids = [
+                self.tokenizer(prompt, **options)["input_ids"]
+                for prompt in prompts
+            ]
             with torch.inference_mode():
                 logits = last_logits(self.forward, ids, self.device)
             if logits is not None:
@@ -210,13 +250,20 @@ class HFModel:
     ) -> tuple[tuple[Sample, ...], Usage]:
         token = int(logits.argmax())
         ends = self._ends()
-        first = self._first(logits, sampling.top_logprobs) if sampling.top_logprobs else None
+        first = (
+            self._first(logits, sampling.top_logprobs)
+            if sampling.top_logprobs
+            else None
+        )
         usage = Usage(prompt=n_prompt, completion=self._length([token], ends))
         return (self._sample([token], ends, first),), usage
 
     def _ends(self) -> set[int]:
         """The tokens that end an answer."""
-        told = self.model.generation_config.eos_token_id or self.tokenizer.eos_token_id
+        told = (
+            self.model.generation_config.eos_token_id
+            or self.tokenizer.eos_token_id
+        )
         return set(torch.as_tensor(told).flatten().tolist())
 
     def _generate(
@@ -236,7 +283,11 @@ class HFModel:
             pad_token_id=self.tokenizer.pad_token_id,
             return_dict_in_generate=True,
             output_logits=sampling.top_logprobs > 0,
-            **({"temperature": sampling.temperature, "top_k": 0} if draws else {}),
+            **(
+                {"temperature": sampling.temperature, "top_k": 0}
+                if draws
+                else {}
+            ),
         )
         # A seed of our own, which leaves the caller's alone.
         with torch.inference_mode(), torch.random.fork_rng():
@@ -251,50 +302,88 @@ class HFModel:
         found = []
         for i in range(len(requests)):
             rows = range(i * sampling.n, (i + 1) * sampling.n)
-            first = self._first(out.logits[0][i], sampling.top_logprobs) if out.logits else None
-            samples = tuple(self._sample(new[row].tolist(), ends, first) for row in rows)
+            first = (
+                self._first(out.logits[0][i], sampling.top_logprobs)
+                if out.logits
+                else None
+            )
+            samples = tuple(
+                self._sample(new[row].tolist(), ends, first) for row in rows
+            )
             usage = Usage(
                 prompt=int(inputs["attention_mask"][i].sum()),
-                completion=sum(self._length(new[row].tolist(), ends) for row in rows),
+                completion=sum(
+                    self._length(new[row].tolist(), ends) for row in rows
+                ),
             )
             found.append((samples, usage))
         return found
 
-    def _bound(self, requests: Sequence[Request]) -> transformers.LogitsProcessorList | None:
+    def _bound(
+        self, requests: Sequence[Request]
+    ) -> transformers.LogitsProcessorList | None:
         """What holds the answers to their schemas, if they have any."""
         n = requests[0].sampling.n
-        schemas = [r.schema for r in requests for _ in range(n) if r.schema is not None]
-        return self._binder.bound(schemas) if schemas and hf_schema.KNOWN else None
+        schemas = [
+            r.schema
+            for r in requests
+            for _ in range(n)
+            if r.schema is not None
+        ]
+        return (
+            self._binder.bound(schemas)
+            if schemas and hf_schema.KNOWN
+            else None
+        )
 
     @cached_property
     def _binder(self) -> hf_schema.Binder:
         n_tokens = self.model.get_output_embeddings().weight.shape[0]
         return hf_schema.Binder(self.tokenizer, n_tokens, sorted(self._ends()))
 
-    def _is_stopped(self, ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
+    def _is_stopped(
+        self, ids: torch.Tensor, scores: object, **_: object
+    ) -> torch.Tensor:
         """For each row whether it ends here."""
         return torch.full((len(ids),), self.stop.is_set(), device=ids.device)
 
     def _sample(
-        self, ids: list[int], ends: set[int], first: tuple[tuple[str, float], ...] | None
+        self,
+        ids: list[int],
+        ends: set[int],
+        first: tuple[tuple[str, float], ...] | None,
     ) -> Sample:
         stopped = any(token in ends for token in ids)
-        text = self.tokenizer.decode(ids[: self._length(ids, ends)], skip_special_tokens=True)
+        text = self.tokenizer.decode(
+            ids[: self._length(ids, ends)], skip_special_tokens=True
+        )
         return Sample(text, "stop" if stopped else "length", first)
 
     @staticmethod
     def _length(ids: list[int], ends: set[int]) -> int:
-        return next((i for i, token in enumerate(ids) if token in ends), len(ids))
+        return next(
+            (i for i, token in enumerate(ids) if token in ends), len(ids)
+        )
 
-    def _first(self, logits: torch.Tensor, n: int) -> tuple[tuple[str, float], ...]:
-        top = torch.log_softmax(logits.float(), dim=-1).topk(min(n, logits.shape[-1]))
+    def _first(
+        self, logits: torch.Tensor, n: int
+    ) -> tuple[tuple[str, float], ...]:
+        top = torch.log_softmax(logits.float(), dim=-1).topk(
+            min(n, logits.shape[-1])
+        )
         pairs = zip(top.indices.tolist(), top.values.tolist(), strict=True)
-        return tuple((self.tokenizer.decode([token]), value) for token, value in pairs)
+        return tuple(
+            (self.tokenizer.decode([token]), value) for token, value in pairs
+        )
 
     def encode(self, prompts: list[str], images: Sequence[Image]) -> Any:
         """Model inputs of rendered prompts with their pictures, padded on the left."""
         special = self._adds_special(prompts)
-        options = {"return_tensors": "pt", "padding": True, "add_special_tokens": special}
+        options = {
+            "return_tensors": "pt",
+            "padding": True,
+            "add_special_tokens": special,
+        }
         if self.processor is None:
             return self.tokenizer(prompts, **options).to(self.device)
         pictures = [_open(image) for image in images]
@@ -319,11 +408,15 @@ class HFModel:
         """The prompt as text, up to where the model answers."""
         if self.template is None:
             return self._plain(messages)
-        writer = self.processor if self.processor is not None else self.tokenizer
+        writer = (
+            self.processor if self.processor is not None else self.tokenizer
+        )
         turns = [self._turn(message) for message in messages]
         try:
             return str(
-                writer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+                writer.apply_chat_template(
+                    turns, add_generation_prompt=True, tokenize=False
+                )
             )
         except Exception as error:  # templates raise what they like
             if messages[0].role != "system":
@@ -331,14 +424,18 @@ class HFModel:
                     f"the chat template of {self.able.model} fails: {error}"
                 ) from error
         # Some templates know no system role: its words then open the first turn.
-        merged = Message("user", (messages[0].text + "\n\n", *messages[1].parts))
+        merged = Message(
+            "user", (messages[0].text + "\n\n", *messages[1].parts)
+        )
         return self.render((merged, *messages[2:]))
 
     def _turn(self, message: Message) -> dict[str, object]:
         if self.processor is None:
             return {"role": message.role, "content": message.text}
         parts = [
-            {"type": "text", "text": part} if isinstance(part, str) else {"type": "image"}
+            {"type": "text", "text": part}
+            if isinstance(part, str)
+            else {"type": "image"}
             for part in message.parts
         ]
         return {"role": message.role, "content": parts}
@@ -347,14 +444,17 @@ class HFModel:
         """For models without a chat template: the turns, a blank line between, then "Answer:"."""
         token = getattr(self.processor, "image_token", "")
         turns = [
-            "".join(p if isinstance(p, str) else f"{token}\n" for p in m.parts) for m in messages
+            "".join(p if isinstance(p, str) else f"{token}\n" for p in m.parts)
+            for m in messages
         ]
         return "\n\n".join([*turns, "Answer:"])
 
     def _check_length(self, prompt: str, request: Request) -> None:
         if not self.context:
             return
-        n_tokens = len(self.tokenizer(prompt, add_special_tokens=False)["input_ids"])
+        n_tokens = len(
+            self.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        )
         whole = n_tokens + request.sampling.max_tokens
         if whole > self.context:
             raise too_long(self.able.model, str(whole), self.context)

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from beholder.backends.base import Message, Surprisal, TextSet
-from beholder.backends.hf_prefix import can_be_shared, copied, holds_positions, padded
+from beholder.backends.hf_prefix import (
+    can_be_shared,
+    copied,
+    holds_positions,
+    padded,
+)
 from beholder.errors import ItemError
 
 if TYPE_CHECKING:
@@ -58,40 +63,65 @@ def _prepare(model: HFModel, one: TextSet) -> _Prepared:
         raise ItemError("an empty text has no perplexity")
     message = Message("user", (*one.images, one.prompt))
     inputs = dict(model.encode([model.render((message,))], one.images))
-    ids = [model.tokenizer(text, add_special_tokens=False)["input_ids"] for text in one.texts]
+    ids = [
+        model.tokenizer(text, add_special_tokens=False)["input_ids"]
+        for text in one.texts
+    ]
     n_tokens = inputs["input_ids"].shape[1] + max(len(row) for row in ids)
     if model.context and n_tokens > model.context:
-        raise ItemError(f"prompt and text have {n_tokens} tokens, the model takes {model.context}")
+        raise ItemError(
+            f"prompt and text have {n_tokens} tokens, the model takes {model.context}"
+        )
     return _Prepared(inputs, ids)
 
 
-def _stacks(model: HFModel, prepared: Mapping[int, _Prepared]) -> Iterable[list[int]]:
+def _stacks(
+    model: HFModel, prepared: Mapping[int, _Prepared]
+) -> Iterable[list[int]]:
     """Sets whose prompts have one shape, so that no padding is needed between them."""
     groups: dict[object, list[int]] = {}
     # Models that keep the positions of the last prompt in themselves take one prompt at a time.
     alone = holds_positions(model.model)
     for n, one in prepared.items():
-        shapes = tuple((name, tuple(value.shape)) for name, value in sorted(one.inputs.items()))
+        shapes = tuple(
+            (name, tuple(value.shape))
+            for name, value in sorted(one.inputs.items())
+        )
         groups.setdefault(n if alone else shapes, []).append(n)
-    size = max(1, model.batch_size // 2)  # their caches lie beside those of a batch of texts
+    size = max(
+        1, model.batch_size // 2
+    )  # their caches lie beside those of a batch of texts
     for group in groups.values():
         for start in range(0, len(group), size):
             yield group[start : start + size]
 
 
-def _losses(model: HFModel, stack: Sequence[_Prepared]) -> dict[tuple[int, int], float]:
+def _losses(
+    model: HFModel, stack: Sequence[_Prepared]
+) -> dict[tuple[int, int], float]:
     """Total loss by place in the stack and number of the text."""
-    inputs = {name: torch.cat([one.inputs[name] for one in stack]) for name in stack[0].inputs}
+    inputs = {
+        name: torch.cat([one.inputs[name] for one in stack])
+        for name in stack[0].inputs
+    }
     before = model.forward(keep=-1, **inputs, use_cache=True)
-    keys = [(place, t) for place, one in enumerate(stack) for t in range(len(one.ids))]
+    keys = [
+        (place, t)
+        for place, one in enumerate(stack)
+        for t in range(len(one.ids))
+    ]
     keys.sort(key=lambda key: len(stack[key[0]].ids[key[1]]))
     if not can_be_shared(before.past_key_values):
-        return {(place, t): _whole(model, stack[place], t) for place, t in keys}
+        return {
+            (place, t): _whole(model, stack[place], t) for place, t in keys
+        }
     first = torch.log_softmax(before.logits[:, -1].float(), dim=-1)
     found: dict[tuple[int, int], float] = {}
     for start in range(0, len(keys), model.batch_size):
         chosen = keys[start : start + model.batch_size]
-        rows = torch.tensor([place for place, _ in chosen], device=model.device)
+        rows = torch.tensor(
+            [place for place, _ in chosen], device=model.device
+        )
         ids = [stack[place].ids[t] for place, t in chosen]
         nll = _continue(model, before.past_key_values, rows, first[rows], ids)
         found |= dict(zip(chosen, nll, strict=True))
@@ -99,7 +129,11 @@ def _losses(model: HFModel, stack: Sequence[_Prepared]) -> dict[tuple[int, int],
 
 
 def _continue(
-    model: HFModel, cache: Any, rows: torch.Tensor, first: torch.Tensor, ids: list[list[int]]
+    model: HFModel,
+    cache: Any,
+    rows: torch.Tensor,
+    first: torch.Tensor,
+    ids: list[list[int]],
 ) -> list[float]:
     """Total loss of continuations of the prompts in these rows of a cache.
 
@@ -114,7 +148,9 @@ def _continue(
         own = copied(cache)
         own.batch_select_indices(rows)
         # No mask: a token sees only those before it, so padding on the right reaches none.
-        out = model.forward(input_ids=told_ids, past_key_values=own, use_cache=True)
+        out = model.forward(
+            input_ids=told_ids, past_key_values=own, use_cache=True
+        )
         logprobs = torch.log_softmax(out.logits[:, :-1].float(), dim=-1)
         told = logprobs.gather(2, told_ids[:, 1:, None])[..., 0].double()
         losses = losses - (told * real[:, 1:]).sum(dim=1)
@@ -132,7 +168,9 @@ def _whole(model: HFModel, one: _Prepared, t: int) -> float:
         ("mm_token_type_ids", torch.zeros_like(row)),
     ):
         if name in inputs:
-            inputs[name] = torch.cat([inputs[name], after.to(inputs[name].dtype)], dim=1)
+            inputs[name] = torch.cat(
+                [inputs[name], after.to(inputs[name].dtype)], dim=1
+            )
     logits = model.forward(**inputs).logits[0, n_prompt - 1 : -1]
     logprobs = torch.log_softmax(logits.float(), dim=-1)
     return -float(logprobs.gather(1, row.T).double().sum())

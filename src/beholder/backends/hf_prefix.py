@@ -39,12 +39,18 @@ def last_logits(
         return None
     rests = [prompt[shared:] for prompt in prompts]
     own = copied(before)
-    own.batch_select_indices(torch.zeros(len(rests), dtype=torch.long, device=device))
+    own.batch_select_indices(
+        torch.zeros(len(rests), dtype=torch.long, device=device)
+    )
     last = torch.tensor([len(rest) - 1 for rest in rests], device=device)
     kept, place = last.unique(return_inverse=True)
     rows = padded(rests, device)
-    out = forward(keep=kept, input_ids=rows, past_key_values=own, use_cache=True)
-    found: torch.Tensor = out.logits[torch.arange(len(rests), device=device), place]
+    out = forward(
+        keep=kept, input_ids=rows, past_key_values=own, use_cache=True
+    )
+    found: torch.Tensor = out.logits[
+        torch.arange(len(rests), device=device), place
+    ]
     return found
 
 
@@ -58,7 +64,9 @@ def _common(prompts: Sequence[list[int]]) -> int:
 def padded(rows: Sequence[list[int]], device: str) -> torch.Tensor:
     """Token ids as one table, zeros after the end of each row."""
     longest = max(map(len, rows))
-    return torch.tensor([row + [0] * (longest - len(row)) for row in rows], device=device)
+    return torch.tensor(
+        [row + [0] * (longest - len(row)) for row in rows], device=device
+    )
 
 
 def holds_positions(model: torch.nn.Module) -> bool:

@@ -26,13 +26,19 @@ class Binder:
         ends: The tokens that end an answer.
     """
 
-    def __init__(self, tokenizer: Any, n_tokens: int, ends: Sequence[int]) -> None:
+    def __init__(
+        self, tokenizer: Any, n_tokens: int, ends: Sequence[int]
+    ) -> None:
         from llguidance.hf import from_tokenizer
 
         self._ends = list(ends)
-        self._tokens = from_tokenizer(tokenizer, n_vocab=n_tokens, eos_token=self._ends)
+        self._tokens = from_tokenizer(
+            tokenizer, n_vocab=n_tokens, eos_token=self._ends
+        )
 
-    def bound(self, schemas: Sequence[Mapping[str, Any]]) -> transformers.LogitsProcessorList:
+    def bound(
+        self, schemas: Sequence[Mapping[str, Any]]
+    ) -> transformers.LogitsProcessorList:
         """What lets each row of a batch write what its schema allows.
 
         Raises:
@@ -48,7 +54,9 @@ class Binder:
             )
             matchers.append(LLMatcher(self._tokens, grammar))
             if matchers[-1].is_error():
-                raise ItemError(f"the schema cannot be enforced: {matchers[-1].get_error()[:200]}")
+                raise ItemError(
+                    f"the schema cannot be enforced: {matchers[-1].get_error()[:200]}"
+                )
         return transformers.LogitsProcessorList([_Bound(matchers, self._ends)])
 
 
@@ -60,7 +68,9 @@ class _Bound(transformers.LogitsProcessor):  # type: ignore[misc]
         self._ends = ends
         self._begun = False
 
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+    def __call__(
+        self, input_ids: torch.Tensor, scores: torch.Tensor
+    ) -> torch.Tensor:
         for row, matcher in enumerate(self._matchers):
             if self._begun and not matcher.is_stopped():
                 matcher.consume_token(int(input_ids[row, -1]))
@@ -71,6 +81,8 @@ class _Bound(transformers.LogitsProcessor):  # type: ignore[misc]
                 mask = np.frombuffer(matcher.compute_bitmask(), np.uint8)
                 bits = np.unpackbits(mask, bitorder="little")[: len(allowed)]
                 allowed[: len(bits)] = torch.from_numpy(bits.astype(bool))
-            scores[row] = scores[row].masked_fill(~allowed.to(scores.device), -torch.inf)
+            scores[row] = scores[row].masked_fill(
+                ~allowed.to(scores.device), -torch.inf
+            )
         self._begun = True
         return scores

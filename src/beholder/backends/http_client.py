@@ -66,12 +66,18 @@ class HttpClient:
         ConfigError: The environment names a proxy that cannot be used.
     """
 
-    def __init__(self, base_url: str, headers: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self, base_url: str, headers: Mapping[str, str], timeout: float
+    ) -> None:
         proxy = _environment_proxy(base_url)
         self.proxy = None if proxy is None else _without_user(proxy)
         self._client = httpx2.AsyncClient(
             # Other encodings unpack to sizes that no reader bounds.
-            headers={"accept-encoding": "gzip, deflate", "user-agent": AGENT, **headers},
+            headers={
+                "accept-encoding": "gzip, deflate",
+                "user-agent": AGENT,
+                **headers,
+            },
             timeout=timeout,
             # `AdaptiveLimit` bounds the number of calls, and so that of connections.
             limits=httpx2.Limits(
@@ -84,7 +90,9 @@ class HttpClient:
             trust_env=False,
         )
 
-    async def send(self, method: str, url: str, max_bytes: int, **parts: Any) -> HttpResponse:
+    async def send(
+        self, method: str, url: str, max_bytes: int, **parts: Any
+    ) -> HttpResponse:
         """Send a request once, without following redirects.
 
         Args:
@@ -100,9 +108,13 @@ class HttpClient:
         """
         async with self._client.stream(method, url, **parts) as response:
             _LOGGER.debug("%s %s: HTTP %d", method, url, response.status_code)
-            headers = {name.lower(): value for name, value in response.headers.items()}
+            headers = {
+                name.lower(): value for name, value in response.headers.items()
+            }
             if headers.get("content-encoding", "").lower() not in _ENCODINGS:
-                raise httpx2.DecodingError("compressed in a way that was not offered")
+                raise httpx2.DecodingError(
+                    "compressed in a way that was not offered"
+                )
             limit = max_bytes if response.is_success else MAX_ERROR_BYTES
             body = bytearray()
             async for part in response.aiter_bytes():
@@ -110,7 +122,10 @@ class HttpClient:
                 if len(body) > limit:
                     break
         return HttpResponse(
-            response.status_code, headers, bytes(body), response.has_redirect_location
+            response.status_code,
+            headers,
+            bytes(body),
+            response.has_redirect_location,
         )
 
     async def close(self) -> None:
@@ -126,9 +141,9 @@ def _environment_proxy(base_url: str) -> str | None:
     """
     target = urlsplit(base_url)
     proxies = getproxies()
-    if proxy_bypass(target.netloc.rpartition("@")[2]) or _is_in_excluded_network(
-        target.hostname or "", proxies.get("no", "")
-    ):
+    if proxy_bypass(
+        target.netloc.rpartition("@")[2]
+    ) or _is_in_excluded_network(target.hostname or "", proxies.get("no", "")):
         return None
     proxy = proxies.get(target.scheme) or proxies.get("all")
     if not proxy:
@@ -161,12 +176,16 @@ def _check_proxy(proxy: str, scheme: str) -> None:
     """Raise ConfigError if httpx2 cannot use a proxy."""
     try:
         parts = urlsplit(proxy)
-        has_valid_address = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        has_valid_address = bool(parts.hostname) and (
+            parts.port is None or parts.port > 0
+        )
     except ValueError:
         has_valid_address = False
     named = f"the environment's proxy for {scheme}:// ({_without_user(proxy)})"
     if not has_valid_address:
-        raise ConfigError(f"{named} is not an address such as http://proxy.example:3128")
+        raise ConfigError(
+            f"{named} is not an address such as http://proxy.example:3128"
+        )
     if parts.scheme not in _PROXY_SCHEMES:
         raise ConfigError(
             f"{named} has the scheme {parts.scheme!r}; expected one of"

@@ -11,7 +11,11 @@ import math
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cache
@@ -48,7 +52,9 @@ class Usage:
         for name in Usage.__slots__:
             value = getattr(self, name)
             if type(value) is not int or not 0 <= value < 10**12:
-                raise ValueError(f"the count of {name} tokens is no number of tokens")
+                raise ValueError(
+                    f"the count of {name} tokens is no number of tokens"
+                )
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*map(add, astuple(self), astuple(other)))
@@ -99,12 +105,23 @@ class Price:
     free: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("input", "output", "cached", "written", "batch_cached", "image"):
+        for name in (
+            "input",
+            "output",
+            "cached",
+            "written",
+            "batch_cached",
+            "image",
+        ):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
-                raise ValueError(f"{name} is {value}, expected US dollars, 0 or more")
+                raise ValueError(
+                    f"{name} is {value}, expected US dollars, 0 or more"
+                )
         if not self.free and self.input == self.output == 0:
-            raise ValueError('input and output are 0; add "free": true if the model costs nothing')
+            raise ValueError(
+                'input and output are 0; add "free": true if the model costs nothing'
+            )
 
     def cost(self, usage: Usage, factor: float = 1.0) -> float:
         """US dollars for some tokens, times the share of the list price that is charged."""
@@ -115,7 +132,11 @@ class Price:
             cached = self.batch_cached / factor
         written = self.input if self.written is None else self.written
         fresh = usage.prompt - usage.cached - usage.written
-        total = fresh * self.input + usage.cached * cached + usage.written * written
+        total = (
+            fresh * self.input
+            + usage.cached * cached
+            + usage.written * written
+        )
         total += usage.completion * self.output
         return factor * total / 1e6
 
@@ -140,7 +161,9 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or error
-        raise ConfigError(f"the price table {path} cannot be read: {reason}") from error
+        raise ConfigError(
+            f"the price table {path} cannot be read: {reason}"
+        ) from error
     return {**_shipped(), **_read(data, str(path))}
 
 
@@ -148,7 +171,11 @@ def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     """Today's price of a model; a dated snapshot (``name-2025-04-14``) costs as its family."""
     found = prices.get(model)
     if found is None and ("-20" in model or "@" in model):
-        fitting = [name for name in prices if model.startswith((f"{name}-20", f"{name}@"))]
+        fitting = [
+            name
+            for name in prices
+            if model.startswith((f"{name}-20", f"{name}@"))
+        ]
         found = prices[max(fitting, key=len)] if fitting else None
     if found is None:
         return None
@@ -219,7 +246,9 @@ class Budget:
         ledger: Ledger | None = None,
     ) -> None:
         if max_cost is not None and max_cost < 0:
-            raise ConfigError(f"max_cost={max_cost!r}: expected US dollars, 0 or more")
+            raise ConfigError(
+                f"max_cost={max_cost!r}: expected US dollars, 0 or more"
+            )
         self.max_cost = max_cost
         self.spent = spent
         self._reserved = 0.0
@@ -304,7 +333,9 @@ class Budget:
         with self._lock:
             self.spent += cost or 0.0
 
-    async def admits(self, most: float, drawing: SampleSeries | None = None) -> bool:
+    async def admits(
+        self, most: float, drawing: SampleSeries | None = None
+    ) -> bool:
         """Whether a call may cost so much, when that is known; ``frees`` says that it has ended."""
         turn = _Turn(most, drawing)
         with self._lock:
@@ -333,7 +364,9 @@ class Budget:
         with self._lock:
             self._n_under_way -= 1
             # Sums of floats do not come back to 0 by themselves.
-            self._reserved = self._reserved - most if self._n_under_way else 0.0
+            self._reserved = (
+                self._reserved - most if self._n_under_way else 0.0
+            )
             self._serve()
 
     def ends(self, key: str) -> None:
@@ -382,7 +415,10 @@ class Budget:
             beside = self._n_under_way or self._promised
             if beside and not self._stopped and not self._goes_first(turn):
                 # A question is begun beside others only if all of them can be finished.
-                fits = whole + sum(self._promised.values()) + turn.rest <= self.max_cost
+                fits = (
+                    whole + sum(self._promised.values()) + turn.rest
+                    <= self.max_cost
+                )
                 if not fits:
                     return  # those under way may cost less than is held for them
             if not fits and self._n_under_way and not self._stopped:
@@ -437,7 +473,9 @@ class Account:
     """
 
     def __init__(
-        self, budget: Budget | None = None, note: Callable[[float], None] | None = None
+        self,
+        budget: Budget | None = None,
+        note: Callable[[float], None] | None = None,
     ) -> None:
         self._budget = budget or Budget()
         self._note = note
@@ -451,7 +489,9 @@ class Account:
         is_recovered: bool = False,
     ) -> AbstractAsyncContextManager[None]:
         """See ``Budget.reserve``."""
-        return self._budget.reserve(most, name, drawing, is_recovered=is_recovered)
+        return self._budget.reserve(
+            most, name, drawing, is_recovered=is_recovered
+        )
 
     def ends(self, key: str) -> None:
         """See ``Budget.ends``."""

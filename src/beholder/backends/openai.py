@@ -15,7 +15,12 @@ from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import HOSTED, JSON, KEY
 from beholder.backends.openai_probe import Wire
-from beholder.backends.openai_wire import Dialect, read_completion, read_usage, to_body
+from beholder.backends.openai_wire import (
+    Dialect,
+    read_completion,
+    read_usage,
+    to_body,
+)
 from beholder.backends.served import Served
 from beholder.errors import ConfigError, ItemError
 
@@ -28,7 +33,12 @@ class OpenAI(Served):
 
     KIND: ClassVar = "openai"
     WIRE: ClassVar = Wire(
-        (HOSTED, KEY), "/chat/completions", Dialect("", 20), to_body, read_completion, read_usage
+        (HOSTED, KEY),
+        "/chat/completions",
+        Dialect("", 20),
+        to_body,
+        read_completion,
+        read_usage,
     )
     _told_room: int | None = None
     _looked_for_room = False
@@ -37,23 +47,37 @@ class OpenAI(Served):
         return OpenAIBatches(self._http, self._caller.call)
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
         """Exact perplexities, if the server returns ``prompt_logprobs`` (vLLM)."""
 
-        async def ask(request: Request, dialect: Dialect) -> list[PromptToken | None]:
+        async def ask(
+            request: Request, dialect: Dialect
+        ) -> list[PromptToken | None]:
             def pay(_: object, used: Usage) -> None:
-                self.account.lose(self._cost(used))  # a surprisal is kept without its cost
+                self.account.lose(
+                    self._cost(used)
+                )  # a surprisal is kept without its cost
 
-            found, _ = await self._post(request, dialect, read_logprobs, pay, fields(request))
+            found, _ = await self._post(
+                request, dialect, read_logprobs, pay, fields(request)
+            )
             return found
 
         try:
             return await perplexities(self.model, ask, texts, prompt, images)
         except Refused as refusal:
-            if "prompt_logprobs" in str(refusal):  # it knows no such field, whatever the text
+            if "prompt_logprobs" in str(
+                refusal
+            ):  # it knows no such field, whatever the text
                 raise tells_none(self.model) from refusal
-            raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
+            raise ItemError(
+                f"{self.name} refused the request: {refusal}"
+            ) from refusal
 
     async def _room(self) -> int | None:
         """Tokens that fit, if the server's list of models has it (vLLM, SGLang and others)."""
@@ -61,7 +85,9 @@ class OpenAI(Served):
             self._looked_for_room = True
             # Without such a list, only the message is poorer.
             with suppress(CallFailed, Refused, ConfigError):
-                self._told_room = told_room(await self._http.read("GET", "/models"), self.model)
+                self._told_room = told_room(
+                    await self._http.read("GET", "/models"), self.model
+                )
         return self.context or self._told_room
 
 
@@ -70,13 +96,19 @@ class OpenAIBatches(FileBatches):
 
     def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
         """A request as a line of a batch."""
-        row = {"custom_id": request_id, "method": "POST", "url": "/v1/chat/completions"}
+        row = {
+            "custom_id": request_id,
+            "method": "POST",
+            "url": "/v1/chat/completions",
+        }
         return json.dumps({**row, "body": body}).encode("utf-8") + b"\n"
 
     async def upload(self, content: bytes) -> str:
         """Upload requests; the id of the file."""
         files = {"file": ("requests.jsonl", content)}
-        told = await self.read("id", "POST", "/files", files=files, data={"purpose": "batch"})
+        told = await self.read(
+            "id", "POST", "/files", files=files, data={"purpose": "batch"}
+        )
         return str(told["id"])
 
     async def make(self, file: str, digest: str) -> str:
@@ -88,12 +120,16 @@ class OpenAIBatches(FileBatches):
             "metadata": {MARK: digest},
         }
         content = json.dumps(body).encode("utf-8")
-        told = await self.read("id", "POST", "/batches", content=content, headers=JSON)
+        told = await self.read(
+            "id", "POST", "/batches", content=content, headers=JSON
+        )
         return str(told["id"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
         """Ids and digests of batches, and where the next page begins, if there is one."""
-        page = await self.read("data", "GET", f"/batches?limit=100{after}", kind=list)
+        page = await self.read(
+            "data", "GET", f"/batches?limit=100{after}", kind=list
+        )
         rows = [row if isinstance(row, dict) else {} for row in page["data"]]
         marks = [row.get("metadata") for row in rows]
         found = [
@@ -106,7 +142,10 @@ class OpenAIBatches(FileBatches):
     async def look(self, batch: str) -> tuple[str, list[object]]:
         """Status of a batch, and the ids of its result files."""
         found = await self.read("status", "GET", f"/batches/{batch}")
-        return found["status"], [found.get("output_file_id"), found.get("error_file_id")]
+        return found["status"], [
+            found.get("output_file_id"),
+            found.get("error_file_id"),
+        ]
 
     def place(self, file: str) -> str:
         """Where a result file is read."""
@@ -116,12 +155,18 @@ class OpenAIBatches(FileBatches):
 PromptToken: TypeAlias = tuple[str, float]
 """A token of a prompt: its number in the vocabulary, and its log-probability."""
 
-Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[list[PromptToken | None]]]
+Ask: TypeAlias = Callable[
+    [Request, Dialect], Awaitable[list[PromptToken | None]]
+]
 """Asks for the tokens of a prompt, with retries; the first is None, as nothing precedes it."""
 
 
 async def perplexities(
-    model: str, ask: Ask, texts: Sequence[str], prompt: str, images: tuple[Image, ...]
+    model: str,
+    ask: Ask,
+    texts: Sequence[str],
+    prompt: str,
+    images: tuple[Image, ...],
 ) -> list[Surprisal]:
     """Surprisal of each text as the continuation of the prompt.
 
@@ -136,13 +181,19 @@ async def perplexities(
         if not text:
             raise ItemError("an empty text has no perplexity")
         answer = Message("assistant", (text,))
-        told = await ask(Request((question, answer), Sampling(max_tokens=1)), dialect)
+        told = await ask(
+            Request((question, answer), Sampling(max_tokens=1)), dialect
+        )
         # The last token before the text is compared by its number, the others are the same prompt.
-        if [row and row[0] for row in told[: len(before)]] != [row and row[0] for row in before]:
+        if [row and row[0] for row in told[: len(before)]] != [
+            row and row[0] for row in before
+        ]:
             raise merged_tokens(model, text)
         rows = told[len(before) :]
         if not rows or None in rows:
-            raise ItemError(f"{model} returned no log-probabilities for the text's tokens")
+            raise ItemError(
+                f"{model} returned no log-probabilities for the text's tokens"
+            )
         nll = -sum(row[1] for row in rows if row is not None)
         return Surprisal(nll, len(rows), len(text))
 
@@ -195,14 +246,25 @@ def _token(row: object) -> PromptToken:
     try:
         token, told = next(iter(row.items()))  # type: ignore[attr-defined]  # is caught
         value = told["logprob"]
-        if isinstance(value, float | int) and not isinstance(value, bool) and -1e300 < value < 0.1:
+        if (
+            isinstance(value, float | int)
+            and not isinstance(value, bool)
+            and -1e300 < value < 0.1
+        ):
             return str(token), value
     except (AttributeError, StopIteration, LookupError, TypeError):
         pass
-    raise CallFailed(f"the server's prompt_logprobs cannot be read: {str(row)[:60]}")
+    raise CallFailed(
+        f"the server's prompt_logprobs cannot be read: {str(row)[:60]}"
+    )
 
 
-_ROOM = ("max_model_len", "context_length", "max_context_length", "context_window")
+_ROOM = (
+    "max_model_len",
+    "context_length",
+    "max_context_length",
+    "context_window",
+)
 """What servers call the room of a model in their list of models."""
 
 

@@ -15,10 +15,20 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx2
 
 from beholder.aio import PerLoop
-from beholder.backends.calls import SURELY_TOO_LONG, CallFailed, Forbidden, Refused
+from beholder.backends.calls import (
+    SURELY_TOO_LONG,
+    CallFailed,
+    Forbidden,
+    Refused,
+)
 from beholder.backends.http_client import HttpClient, HttpResponse
 from beholder.backends.rate_headers import retry_after
-from beholder.errors import BeholderError, ConfigError, RunError, TransientError
+from beholder.errors import (
+    BeholderError,
+    ConfigError,
+    RunError,
+    TransientError,
+)
 
 HOSTED = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -86,25 +96,45 @@ class Connection:
 
     def __post_init__(self) -> None:
         if self.key_env is None:
-            self.key_env = self.home[1] if is_official(self.base_url, self.home[0]) else ""
+            self.key_env = (
+                self.home[1]
+                if is_official(self.base_url, self.home[0])
+                else ""
+            )
         parts = urlsplit(self.base_url.rstrip("/"))
-        self._user = unquote(parts.username or ""), unquote(parts.password or "")
-        self.base_url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+        self._user = (
+            unquote(parts.username or ""),
+            unquote(parts.password or ""),
+        )
+        self.base_url = urlunsplit(
+            parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        )
         public_address(self.base_url)  # refuses what is not an address
         self._reached = False
         self._clients = PerLoop(self._open)
 
-    async def post(self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES) -> Any:
+    async def post(
+        self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES
+    ) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
         answer = self.parse(await self._send(path, body, most))
-        holds = isinstance(answer, dict) and {"choices", "content", "candidates"} & answer.keys()
+        holds = (
+            isinstance(answer, dict)
+            and {"choices", "content", "candidates"} & answer.keys()
+        )
         if isinstance(answer, dict) and answer.get("error") and not holds:
             raise self._wrapped(answer["error"])
         return answer
 
-    async def _send(self, path: str, body: Mapping[str, Any], most: int) -> bytes:
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-        return await self.request("POST", path, most=most, content=content, headers=JSON)
+    async def _send(
+        self, path: str, body: Mapping[str, Any], most: int
+    ) -> bytes:
+        content = json.dumps(
+            body, ensure_ascii=False, separators=(",", ":")
+        ).encode("utf-8")
+        return await self.request(
+            "POST", path, most=most, content=content, headers=JSON
+        )
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
@@ -118,10 +148,16 @@ class Connection:
         """
         try:
             value = json.loads(body)
-            told = [secret for secret in self._secrets() if len(secret) >= _KEY_LENGTH]
+            told = [
+                secret
+                for secret in self._secrets()
+                if len(secret) >= _KEY_LENGTH
+            ]
             return _masked(value, told) if told else value
         except (ValueError, RecursionError) as error:
-            raise CallFailed("the server's answer is broken (not JSON)", charged=True) from error
+            raise CallFailed(
+                "the server's answer is broken (not JSON)", charged=True
+            ) from error
 
     async def request(
         self, method: str, path: str, *, most: int = MOST_BYTES, **parts: Any
@@ -145,8 +181,14 @@ class Connection:
         """
         client = await self._clients.get()
         try:
-            response = await client.send(method, self.base_url + path, most, **parts)
-        except (httpx2.TransportError, httpx2.DecodingError, httpx2.InvalidURL) as error:
+            response = await client.send(
+                method, self.base_url + path, most, **parts
+            )
+        except (
+            httpx2.TransportError,
+            httpx2.DecodingError,
+            httpx2.InvalidURL,
+        ) as error:
             raise self._without_response(error, client.proxy) from error
         except UnicodeError as error:  # a host that is not valid IDNA
             raise self._unreachable(str(error)) from None
@@ -154,16 +196,26 @@ class Connection:
             raise self._redirected(response)
         self._reached = True
         if not response.is_success:
-            raise self._failure(response.status, response.headers, response.body)
+            raise self._failure(
+                response.status, response.headers, response.body
+            )
         if len(response.body) > most:
-            raise CallFailed(f"the server's answer has more than {most} bytes", charged=True)
+            raise CallFailed(
+                f"the server's answer has more than {most} bytes", charged=True
+            )
         return response.body
 
-    def _without_response(self, error: Exception, proxy: str | None) -> Exception:
+    def _without_response(
+        self, error: Exception, proxy: str | None
+    ) -> Exception:
         """Return the failure of a request that got no whole response."""
         if isinstance(error, httpx2.TimeoutException):
-            is_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
-            return CallFailed("the server took too long", strain=True, charged=is_sent)
+            is_sent = not isinstance(
+                error, httpx2.ConnectTimeout | httpx2.PoolTimeout
+            )
+            return CallFailed(
+                "the server took too long", strain=True, charged=is_sent
+            )
         cause = self._redacted(str(error) or type(error).__name__)
         if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
             return self._unreachable(cause)
@@ -173,7 +225,9 @@ class Connection:
             return self._unreachable(cause, proxy)
         return CallFailed(f"no connection ({cause})", charged=not is_unsent)
 
-    def _unreachable(self, cause: str, proxy: str | None = None) -> ConfigError:
+    def _unreachable(
+        self, cause: str, proxy: str | None = None
+    ) -> ConfigError:
         if proxy is not None:
             return ConfigError(
                 f"{self.name} cannot be reached through the environment's proxy {proxy} ({cause});"
@@ -190,7 +244,9 @@ class Connection:
         try:
             httpx2.URL(response.headers["location"])
         except httpx2.InvalidURL:
-            return CallFailed(f"a redirect to {where}, which is no address", charged=True)
+            return CallFailed(
+                f"a redirect to {where}, which is no address", charged=True
+            )
         if self._reached:
             return TransientError(  # not tried again at once: a redirect does not pass by itself
                 f"{self.name}: HTTP {response.status}: a redirect to {where}, where no text goes"
@@ -200,7 +256,9 @@ class Connection:
             " goes there unless you name that address yourself, as --base-url or base_url"
         )
 
-    def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Exception:
+    def _failure(
+        self, status: int, headers: Mapping[str, str], body: bytes
+    ) -> Exception:
         """Return the meaning of an HTTP error.
 
         Decisions that end a run rest on the status and the error's codes alone: its message may
@@ -208,12 +266,18 @@ class Connection:
         """
         error = _parse_error(body)
         reason = self._redacted(error.reason)
-        has_no_quota = error.codes & _NO_QUOTA or any(map(_DAILY_QUOTA.search, error.quotas))
+        has_no_quota = error.codes & _NO_QUOTA or any(
+            map(_DAILY_QUOTA.search, error.quotas)
+        )
         if status == 402 or (status in (400, 429) and has_no_quota):
-            return RunError(f"{self.name}: the account has no quota left: {reason}")
+            return RunError(
+                f"{self.name}: the account has no quota left: {reason}"
+            )
         if status == 403 and _FLAGGED.search(reason):
             return Refused(reason)
-        if status in (401, 403) or (status == 400 and error.codes & _NO_ACCESS):
+        if status in (401, 403) or (
+            status == 400 and error.codes & _NO_ACCESS
+        ):
             kind = Forbidden if status == 403 else ConfigError
             return kind(f"{self.name} {self._refused_key()}: {reason}")
         if status == 404:
@@ -226,7 +290,9 @@ class Connection:
             return CallFailed(
                 f"HTTP {status}: {reason}",
                 strain=status in (408, 429, 529),
-                retry_after=retry_after(headers) if error.delay is None else error.delay,
+                retry_after=retry_after(headers)
+                if error.delay is None
+                else error.delay,
                 status=status,
             )
         return Refused(reason)
@@ -236,7 +302,9 @@ class Connection:
         fields = error if isinstance(error, dict) else {}
         code = fields.get("code") or _STATUS.get(str(fields.get("type")))
         status = code if isinstance(code, int) and 400 <= code <= 599 else 502
-        failure = self._failure(status, {}, json.dumps({"error": error}).encode())
+        failure = self._failure(
+            status, {}, json.dumps({"error": error}).encode()
+        )
         if isinstance(failure, CallFailed):
             failure.charged = True  # the server does not say whether it is
         return failure
@@ -254,7 +322,11 @@ class Connection:
             close = get_close_matches(model, names, n=_SUGGESTED, cutoff=0.0)
             return f"; the server has {', '.join(map(self._redacted, close))}"
         path = urlsplit(self.base_url).path
-        return "" if path else f"; most addresses end in /v1: {public_address(self.base_url)}/v1"
+        return (
+            ""
+            if path
+            else f"; most addresses end in /v1: {public_address(self.base_url)}/v1"
+        )
 
     def _refused_key(self) -> str:
         if self.key:
@@ -272,7 +344,11 @@ class Connection:
     def _secrets(self) -> list[str]:
         """What must not be repeated: the key, and what stands before the host in the address."""
         password = self._user[1]
-        sent = base64.b64encode(":".join(self._user).encode()).decode() if password else ""
+        sent = (
+            base64.b64encode(":".join(self._user).encode()).decode()
+            if password
+            else ""
+        )
         known = (self._key(), password, sent)
         return [secret for secret in known if secret]
 
@@ -309,7 +385,9 @@ def is_official(base_url: str, home: str = HOSTED) -> bool:
     parts = urlsplit(base_url)
     host = parts.hostname or ""
     official = urlsplit(home).hostname or ""
-    return parts.scheme == "https" and (host == official or host.endswith(f".{official}"))
+    return parts.scheme == "https" and (
+        host == official or host.endswith(f".{official}")
+    )
 
 
 def public_address(base_url: str) -> str:
@@ -321,7 +399,11 @@ def public_address(base_url: str) -> str:
     try:
         parts = urlsplit(base_url.rstrip("/"))
         # `port` raises ValueError above 65535, which the socket would turn into a traceback.
-        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+        if (
+            parts.scheme in ("http", "https")
+            and parts.hostname
+            and parts.port != 0
+        ):
             host = parts.netloc.rpartition("@")[2]
             return urlunsplit((parts.scheme, host, parts.path, "", ""))
     except (ValueError, AttributeError):
@@ -341,7 +423,10 @@ def _masked(value: Any, secrets: Sequence[str]) -> Any:
     if isinstance(value, list):
         return [_masked(each, secrets) for each in value]
     if isinstance(value, dict):
-        return {_masked(name, secrets): _masked(each, secrets) for name, each in value.items()}
+        return {
+            _masked(name, secrets): _masked(each, secrets)
+            for name, each in value.items()
+        }
     return value
 
 
@@ -374,7 +459,11 @@ def _parse_error(body: bytes) -> _ServerError:
     if not isinstance(value, dict):
         return _ServerError(str(value))
     message = value.get("message") or value.get("detail") or value
-    codes = [str(value[name]) for name in ("type", "code", "status") if value.get(name)]
+    codes = [
+        str(value[name])
+        for name in ("type", "code", "status")
+        if value.get(name)
+    ]
     reason = f"{message} ({', '.join(codes)})" if codes else str(message)
     details = value.get("details")
     details = details if isinstance(details, list) else []

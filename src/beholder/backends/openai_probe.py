@@ -74,17 +74,26 @@ async def probe_model(first: Dialect, ask: Ask) -> Dialect:
     thinks = found.thought or "think>" in sample.text or cut
     told = 0 if thinks or sample.first is None else dialect.top_logprobs
     room = THINKING_TOKENS if thinks else 0
-    return replace(dialect, model=found.model or first.model, top_logprobs=told, thinking=room)
+    return replace(
+        dialect,
+        model=found.model or first.model,
+        top_logprobs=told,
+        thinking=room,
+    )
 
 
-async def _plain_question(dialect: Dialect, ask: Ask) -> tuple[Dialect, Completion]:
+async def _plain_question(
+    dialect: Dialect, ask: Ask
+) -> tuple[Dialect, Completion]:
     """The answer to a plain question, in the fullest form that the server takes."""
     messages = (
         Message("system", ("You answer briefly.",)),
         Message("user", ("Reply with the single word: ready",)),
     )
     # Hardly warm, but not cold: only drawn answers are asked for with a seed.
-    request = Request(messages, Sampling(temperature=0.01, max_tokens=16, top_logprobs=20))
+    request = Request(
+        messages, Sampling(temperature=0.01, max_tokens=16, top_logprobs=20)
+    )
     less = list(_LESS) if dialect.top_logprobs else []
     while True:
         try:
@@ -92,27 +101,38 @@ async def _plain_question(dialect: Dialect, ask: Ask) -> tuple[Dialect, Completi
         except Forbidden:
             if not dialect.top_logprobs:
                 raise
-            dialect = replace(dialect, top_logprobs=0)  # some models keep them to themselves
+            dialect = replace(
+                dialect, top_logprobs=0
+            )  # some models keep them to themselves
         except Refused as refusal:
             named = _without(dialect, str(refusal).lower())
             if named is None and not less:
                 said = f"to a plain question to {dialect.model}: {refusal}"
                 if refusal.broke:
-                    raise TransientError(f"the server breaks down {said}") from refusal
+                    raise TransientError(
+                        f"the server breaks down {said}"
+                    ) from refusal
                 raise ConfigError(f"the server says no {said}") from refusal
             if named is None:
                 system, top = less.pop(0)
-                named = replace(dialect, system=dialect.system and system, top_logprobs=top)
+                named = replace(
+                    dialect, system=dialect.system and system, top_logprobs=top
+                )
             dialect = named
 
 
 def _without(dialect: Dialect, complaint: str) -> Dialect | None:
     """The dialect without what the server complains of; None where its words name nothing."""
-    if "max_completion_tokens" in complaint and dialect.token_field == "max_tokens":  # noqa: S105
+    if (
+        "max_completion_tokens" in complaint
+        and dialect.token_field == "max_tokens"  # noqa: S105
+    ):
         return replace(dialect, token_field="max_completion_tokens")  # noqa: S106
     if "temperature" in complaint and dialect.temperature:
         return replace(dialect, temperature=False)
-    templates = "alternate" in complaint or ("system" in complaint and "role" in complaint)
+    templates = "alternate" in complaint or (
+        "system" in complaint and "role" in complaint
+    )
     if templates and dialect.system:
         return replace(dialect, system=False)
     if "seed" in complaint and dialect.seed:
@@ -126,15 +146,26 @@ async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
     Without log-probabilities, grades are means of drawn answers; copies are no more than
     the one answer, and paid once.
     """
-    question = Message("user", ("Write any word and any number of five digits, nothing else.",))
-    request = Request((question,), Sampling(temperature=1.0, max_tokens=16, n=3))
+    question = Message(
+        "user",
+        ("Write any word and any number of five digits, nothing else.",),
+    )
+    request = Request(
+        (question,), Sampling(temperature=1.0, max_tokens=16, n=3)
+    )
     try:
-        drawn = [sample.text for sample in (await ask(request, dialect)).samples]
+        drawn = [
+            sample.text for sample in (await ask(request, dialect)).samples
+        ]
     except Refused:
         drawn = []
     many = len(drawn) >= 3
     for i in range(len(drawn), 3):
-        one = replace(request, sampling=replace(request.sampling, n=1), replicate=1000 * i)
+        one = replace(
+            request,
+            sampling=replace(request.sampling, n=1),
+            replicate=1000 * i,
+        )
         drawn.append((await ask(one, dialect)).samples[0].text)
     return replace(dialect, many=many, copies=len(set(drawn)) == 1)
 
@@ -174,7 +205,9 @@ async def probe_structure(
         except Refused as refusal:
             refused, broke = True, broke or refusal.broke
             continue
-        if structure == "schema" and await _bounds_blanks(dialect, found, request, ask):
+        if structure == "schema" and await _bounds_blanks(
+            dialect, found, request, ask
+        ):
             return replace(tried, structure="tag")
         if _keeps_to_schema(found):
             return tried
@@ -192,7 +225,9 @@ def _keeps_to_schema(found: Completion) -> bool:
     return isinstance(given, list) and set(map(str, given)) == {str(_NUMBER)}
 
 
-async def _bounds_blanks(dialect: Dialect, found: Completion, request: Request, ask: Ask) -> bool:
+async def _bounds_blanks(
+    dialect: Dialect, found: Completion, request: Request, ask: Ask
+) -> bool:
     """Whether the server takes a schema with bounded white space.
 
     Small models lose themselves in blanks. vLLM's schemas let in any number, if the server was not
@@ -207,7 +242,9 @@ async def _bounds_blanks(dialect: Dialect, found: Completion, request: Request, 
     if not (found.fingerprint or "").startswith("vllm"):
         return False
     try:
-        return _keeps_to_schema(await ask(request, replace(dialect, structure="tag")))
+        return _keeps_to_schema(
+            await ask(request, replace(dialect, structure="tag"))
+        )
     except Refused:  # an older version
         return False
 
@@ -225,7 +262,9 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
     sampling = Sampling(max_tokens=16)
     try:
         red, blue = [
-            await ask(Request((Message("user", (square, words)),), sampling), dialect)
+            await ask(
+                Request((Message("user", (square, words)),), sampling), dialect
+            )
             for square in _SQUARES
         ]
     except Refused as refusal:
@@ -241,11 +280,15 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
 
 async def _must_work(dialect: Dialect, ask: Ask) -> None:
     """Distinguish a server in trouble from one that breaks down at what it does not know."""
-    request = Request((Message("user", ("Reply with: ready",)),), Sampling(max_tokens=16))
+    request = Request(
+        (Message("user", ("Reply with: ready",)),), Sampling(max_tokens=16)
+    )
     try:
         await ask(request, dialect)
     except Refused as refusal:
-        raise TransientError(f"the server breaks down at everything: {refusal}") from refusal
+        raise TransientError(
+            f"the server breaks down at everything: {refusal}"
+        ) from refusal
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,15 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
 
-from beholder.backends.base import REFUSAL, Answer, Capabilities, Image, Message, Request, Sample
+from beholder.backends.base import (
+    REFUSAL,
+    Answer,
+    Capabilities,
+    Image,
+    Message,
+    Request,
+    Sample,
+)
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
 
@@ -70,13 +78,33 @@ class Dialect(Capabilities):
             "text": "the prompt alone says the form of the answer; more answers need a repair",
         }
         told = [
-            (not self.system, "system message", "joined to the user's message"),
+            (
+                not self.system,
+                "system message",
+                "joined to the user's message",
+            ),
             (not self.temperature, "temperature", "left out: the model's own"),
-            (not self.seed, "seed", "left out: drawn answers cannot be drawn again"),
+            (
+                not self.seed,
+                "seed",
+                "left out: drawn answers cannot be drawn again",
+            ),
             (not self.many, "several answers at once", "asked one by one"),
-            (bool(self.copies), "drawing", "answers at a temperature are copies: one is asked for"),
-            (self.structure in ways, "json_schema", ways.get(self.structure or "", "")),
-            (not self.bounds, "bounds in schemas", "left out: lists may be of any length"),
+            (
+                bool(self.copies),
+                "drawing",
+                "answers at a temperature are copies: one is asked for",
+            ),
+            (
+                self.structure in ways,
+                "json_schema",
+                ways.get(self.structure or "", ""),
+            ),
+            (
+                not self.bounds,
+                "bounds in schemas",
+                "left out: lists may be of any length",
+            ),
             (
                 self.thinking > 0,
                 "answers at once",
@@ -95,7 +123,9 @@ class Dialect(Capabilities):
         return dialect if dialect.model else None
 
 
-def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]:
+def to_body(
+    model: str, request: Request, dialect: Dialect
+) -> dict[str, object]:
     """The JSON body of a chat completion.
 
     Args:
@@ -107,7 +137,10 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]
     messages = [to_message(m) for m in request.messages]
     if not dialect.system:
         messages = _merged(
-            [{"role": _plain_role(m["role"]), "content": m["content"]} for m in messages]
+            [
+                {"role": _plain_role(m["role"]), "content": m["content"]}
+                for m in messages
+            ]
         )
     body: dict[str, object] = {
         "model": model,
@@ -116,7 +149,9 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]
     }
     if dialect.temperature:
         body["temperature"] = sampling.temperature
-    if dialect.seed and sampling.temperature:  # the likeliest token is drawn with no seed
+    if (
+        dialect.seed and sampling.temperature
+    ):  # the likeliest token is drawn with no seed
         body["seed"] = sampling.seed + request.replicate
     if sampling.n > 1:
         body["n"] = sampling.n
@@ -129,31 +164,50 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, object]
     return body
 
 
-def _add_schema(body: dict[str, object], schema: Mapping[str, Any], dialect: Dialect) -> None:
+def _add_schema(
+    body: dict[str, object], schema: Mapping[str, Any], dialect: Dialect
+) -> None:
     """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
     told = dict(schema) if dialect.bounds else without_bounds(schema)
     if dialect.structure == "schema":
         wanted = {"name": TOOL, "strict": True, "schema": told}
-        body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": wanted,
+        }
     elif dialect.structure == "tag":
-        wanted = {"type": "json_schema", "json_schema": told, "max_whitespace_cnt": 1}
+        wanted = {
+            "type": "json_schema",
+            "json_schema": told,
+            "max_whitespace_cnt": 1,
+        }
         body["response_format"] = {"type": "structural_tag", "format": wanted}
     elif dialect.structure == "object":
         body["response_format"] = {"type": "json_object", "schema": told}
     elif dialect.structure == "guided":
         body["guided_json"] = told
     elif dialect.structure == "tool":
-        function = {"name": TOOL, "description": "Give the answer.", "parameters": told}
+        function = {
+            "name": TOOL,
+            "description": "Give the answer.",
+            "parameters": told,
+        }
         body["tools"] = [{"type": "function", "function": function}]
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
 def without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
     """The schema with lists and texts of any length."""
-    kept = {k: v for k, v in schema.items() if k not in ("minItems", "maxItems", "maxLength")}
+    kept = {
+        k: v
+        for k, v in schema.items()
+        if k not in ("minItems", "maxItems", "maxLength")
+    }
     if "properties" in kept:
         fields = kept["properties"].items()
-        kept["properties"] = {name: without_bounds(field) for name, field in fields}
+        kept["properties"] = {
+            name: without_bounds(field) for name, field in fields
+        }
     if "items" in kept:
         kept["items"] = without_bounds(kept["items"])
     if "anyOf" in kept:
@@ -178,7 +232,11 @@ def _plain_role(role: str) -> str:
 
 
 def _parts(content: str | list[Part]) -> list[Part]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return (
+        [{"type": "text", "text": content}]
+        if isinstance(content, str)
+        else content
+    )
 
 
 def _simplest(parts: list[Part]) -> str | list[Part]:
@@ -191,7 +249,10 @@ def to_message(message: Message) -> WireMessage:
     parts: list[Part] = [
         {"type": "text", "text": part}
         if isinstance(part, str)
-        else {"type": "image_url", "image_url": {"url": data_url(part), "detail": "high"}}
+        else {
+            "type": "image_url",
+            "image_url": {"url": data_url(part), "detail": "high"},
+        }
         for part in message.parts
     ]
     return {"role": message.role, "content": _simplest(parts)}
@@ -241,8 +302,16 @@ def read_completion(data: object) -> Completion:
         thought = any(map(_thought, choices)) or _counts_thoughts(data)
         n_prompt = None if used is None else used.prompt
         return Completion(samples, name, _told(data), thought, n_prompt)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise CallFailed(f"the server's answer is not a chat completion: {error}") from error
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        ValueError,
+    ) as error:
+        raise CallFailed(
+            f"the server's answer is not a chat completion: {error}"
+        ) from error
 
 
 def _told(data: Mapping[str, Any]) -> str | None:
@@ -257,21 +326,33 @@ def _told(data: Mapping[str, Any]) -> str | None:
 def _read_choice(choice: Mapping[str, Any]) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
-    text = calls[0]["function"]["arguments"] if calls else _text(message.get("content"))
+    text = (
+        calls[0]["function"]["arguments"]
+        if calls
+        else _text(message.get("content"))
+    )
     refusal = message.get("refusal")
     if not text and isinstance(refusal, str) and refusal:
         return Sample(refusal, REFUSAL)
     finish = choice.get("finish_reason")
     if finish in (None, "", "tool_calls", "function_call"):
         finish = "stop"
-    return Sample("" if text is None else text, finish, _read_first(choice.get("logprobs")))
+    return Sample(
+        "" if text is None else text,
+        finish,
+        _read_first(choice.get("logprobs")),
+    )
 
 
 def _text(content: Any) -> Any:
     """The text of a message; some models give a list of parts, thoughts among them."""
     if not isinstance(content, list):
         return content
-    return "".join(part["text"] for part in content if part["type"] in ("text", "output_text"))
+    return "".join(
+        part["text"]
+        for part in content
+        if part["type"] in ("text", "output_text")
+    )
 
 
 def _thought(choice: Mapping[str, Any]) -> bool:
@@ -286,16 +367,29 @@ def _thought(choice: Mapping[str, Any]) -> bool:
 def _counts_thoughts(data: Any) -> bool:
     """Whether tokens of thoughts are counted, if the thoughts themselves are withheld."""
     usage = data.get("usage")
-    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+    details = (
+        usage.get("completion_tokens_details")
+        if isinstance(usage, dict)
+        else None
+    )
     return isinstance(details, dict) and bool(details.get("reasoning_tokens"))
 
 
-def _read_first(logprobs: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+def _read_first(
+    logprobs: Mapping[str, Any] | None,
+) -> tuple[tuple[str, float], ...] | None:
     content = (logprobs or {}).get("content")
     if not content:
         return None
     top = content[0].get("top_logprobs") or []
-    return tuple((t["token"], t["logprob"]) for t in top if t["logprob"] != -math.inf) or None
+    return (
+        tuple(
+            (t["token"], t["logprob"])
+            for t in top
+            if t["logprob"] != -math.inf
+        )
+        or None
+    )
 
 
 def read_usage(data: object) -> Usage | None:
@@ -315,7 +409,9 @@ def read_usage(data: object) -> Usage | None:
         total = usage.get("total_tokens")
         if _counts_thoughts(data) and type(total) is int:
             # Some gateways leave the thoughts, which are charged, out of the answer's tokens.
-            told = replace(told, completion=max(told.completion, total - told.prompt))
+            told = replace(
+                told, completion=max(told.completion, total - told.prompt)
+            )
     except ValueError:
         return None
     return told if told.cached <= told.prompt else None

@@ -21,8 +21,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         else:
             value = headers["retry-after"]
             is_number = re.fullmatch(r"[-+.\w]*", value) is not None
-            moment = None if is_number else email.utils.parsedate_to_datetime(value)
-            seconds = float(value) if moment is None else moment.timestamp() - time.time()
+            moment = (
+                None if is_number else email.utils.parsedate_to_datetime(value)
+            )
+            seconds = (
+                float(value)
+                if moment is None
+                else moment.timestamp() - time.time()
+            )
     except (ValueError, LookupError, OverflowError):
         return None
     return max(0.0, seconds) if math.isfinite(seconds) else None

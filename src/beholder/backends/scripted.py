@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from beholder.backends.base import Answer, Backend, Capabilities, Request, Sample, options_digest
+from beholder.backends.base import (
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    options_digest,
+)
 from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
@@ -40,13 +47,19 @@ class Scripted(Backend):
         images: bool = True,
     ) -> None:
         self.name = f"scripted:{answer if isinstance(answer, str) else model}"
-        self._answer = _rules(Path(answer)) if isinstance(answer, str) else answer
+        self._answer = (
+            _rules(Path(answer)) if isinstance(answer, str) else answer
+        )
         if isinstance(answer, str):
             self.variant = _digest(Path(answer))
-        self._capabilities = Capabilities(model, top_logprobs, "schema", images)
+        self._capabilities = Capabilities(
+            model, top_logprobs, "schema", images
+        )
         self.requests: list[Request] = []
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         """What it was made with."""
         return self._capabilities
 
@@ -68,9 +81,15 @@ def _rules(path: Path) -> Callable[[Request], str]:
     rules: list[tuple[str, str]] = []
     for number, row in _rows(path):
         if not isinstance(row.get("contains"), str) or "answer" not in row:
-            raise ConfigError(f'{path}:{number}: expected {{"contains": "...", "answer": ...}}')
+            raise ConfigError(
+                f'{path}:{number}: expected {{"contains": "...", "answer": ...}}'
+            )
         said = row["answer"]
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        text = (
+            said
+            if isinstance(said, str)
+            else json.dumps(said, ensure_ascii=False)
+        )
         rules.append((row["contains"], text))
 
     def answer(request: Request) -> str:
@@ -78,7 +97,9 @@ def _rules(path: Path) -> Callable[[Request], str]:
         for contains, text in rules:
             if contains in whole:
                 return text
-        raise ItemError(f"no rule of {path} fits the request that ends {whole[-200:]!r}")
+        raise ItemError(
+            f"no rule of {path} fits the request that ends {whole[-200:]!r}"
+        )
 
     return answer
 
@@ -98,17 +119,25 @@ class Replay(Backend):
                 answer = Answer.from_json(json.dumps(row["answer"]))
                 self._answers[row["request"]] = answer
             except (KeyError, TypeError, ValueError) as error:
-                raise ConfigError(f"{path}:{number}: not an exported answer ({error!r})") from error
+                raise ConfigError(
+                    f"{path}:{number}: not an exported answer ({error!r})"
+                ) from error
         if not self._answers:
             raise ConfigError(f"{path} holds no answers")
         models = {answer.model for answer in self._answers.values()}
         if len(models) > 1:
-            raise ConfigError(f"{path} mixes models ({', '.join(sorted(models))}); replay one")
+            raise ConfigError(
+                f"{path} mixes models ({', '.join(sorted(models))}); replay one"
+            )
         self.variant = _digest(Path(path))
         told = [len(a.samples[0].first or ()) for a in self._answers.values()]
-        self._capabilities = Capabilities(models.pop(), max(told), "schema", True)
+        self._capabilities = Capabilities(
+            models.pop(), max(told), "schema", True
+        )
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         """What the recorded model could do, as far as its answers show."""
         return self._capabilities
 
@@ -129,7 +158,9 @@ class Replay(Backend):
 
 def _digest(path: Path) -> str:
     """A file's content decides every answer, so it is part of what names the backend."""
-    return options_digest({"file": hashlib.sha256(path.read_bytes()).hexdigest()})
+    return options_digest(
+        {"file": hashlib.sha256(path.read_bytes()).hexdigest()}
+    )
 
 
 def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
@@ -145,7 +176,9 @@ def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}:{number}: not JSON ({error})") from error
+            raise ConfigError(
+                f"{path}:{number}: not JSON ({error})"
+            ) from error
         if not isinstance(row, dict):
             raise ConfigError(f"{path}:{number}: expected a JSON object")
         rows.append((number, row))

@@ -30,7 +30,11 @@ from beholder.backends.base import (
     ServerFacts,
     options_digest,
 )
-from beholder.backends.batch_queue import PRICE_FACTOR, BatchQueue, BatchService
+from beholder.backends.batch_queue import (
+    PRICE_FACTOR,
+    BatchQueue,
+    BatchService,
+)
 from beholder.backends.calls import (
     SAYS_TOO_LONG,
     Caller,
@@ -50,7 +54,12 @@ from beholder.backends.openai_probe import (
     probe_structure,
 )
 from beholder.backends.openai_wire import Completion, Dialect
-from beholder.errors import ConfigError, ItemError, ModelChangedError, TransientError
+from beholder.errors import (
+    ConfigError,
+    ItemError,
+    ModelChangedError,
+    TransientError,
+)
 
 T = TypeVar("T")
 
@@ -131,7 +140,11 @@ class Served(Backend):
         bounds = Limits(**limits)
         home = self.WIRE.home
         self._http = self.WIRE.connection(
-            self.name, base_url or home[0], key_env, bounds.timeout + 5, home=home
+            self.name,
+            base_url or home[0],
+            key_env,
+            bounds.timeout + 5,
+            home=home,
         )
         self._caller = Caller(bounds, self.name)
         self._facts = facts or FactsInMemory()
@@ -145,11 +158,17 @@ class Served(Backend):
         times = (batch_quiet, batch_poll)
         self._batches = PerLoop(
             lambda: BatchQueue(
-                self._batch_service(), self._facts, self.name, self._read_both, *times
+                self._batch_service(),
+                self._facts,
+                self.name,
+                self._read_both,
+                *times,
             ).opened()
         )
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Dialect:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Dialect:
         """What the server can do; asked once, then remembered."""
         return await self._known(schema, images)
 
@@ -178,17 +197,23 @@ class Served(Backend):
         try:
             found = await probe_model(first, self._ask_now)
         except NotThere as error:
-            raise NotThere(f"{error}{await self._http.instead(self.model)}") from error
+            raise NotThere(
+                f"{error}{await self._http.instead(self.model)}"
+            ) from error
         priced = price_of(found.model, self._prices) or self.price()
         async with self.account.hold(0.0 if priced else None, self.name):
             return found
 
-    async def _find_out(self, schema: bool, images: bool, copies: bool) -> Dialect:
+    async def _find_out(
+        self, schema: bool, images: bool, copies: bool
+    ) -> Dialect:
         known = self._dialect or await self._find_out_model()
         if schema and known.structure is None:
             known = await probe_structure(known, self._ask_now, self.WIRE.ways)
         if images and known.images is None:
-            known = replace(known, images=await probe_images(known, self._ask_now))
+            known = replace(
+                known, images=await probe_images(known, self._ask_now)
+            )
         if copies and known.copies is None:
             known = await probe_drawing(known, self._ask_now)
         return self._remember(known)
@@ -204,12 +229,16 @@ class Served(Backend):
         asked = request if whole else _one_of(request)
         found, usage = await self._ask(asked, dialect)
         n = asked.sampling.n
-        if len(found.samples) < n:  # some servers give one answer whatever is asked for
+        if (
+            len(found.samples) < n
+        ):  # some servers give one answer whatever is asked for
             self._remember(replace(self._dialect or dialect, many=False))
         served = found.model or dialect.model
         if served != dialect.model:
             self.account.note(self._cost(usage, self._factor))
-            self._facts.doubt_fact(self._fact_name)  # a new run finds out who answers now
+            self._facts.doubt_fact(
+                self._fact_name
+            )  # a new run finds out who answers now
             raise ModelChangedError(
                 f"{self.name} now answers as {served!r}, and it was {dialect.model!r} when this run"
                 " began; begin a new run, or name a fixed snapshot of the model"
@@ -226,7 +255,9 @@ class Served(Backend):
     def price(self) -> Price | None:
         """List price of the served model; models on your own server are in no table."""
         served = self._dialect.model if self._dialect else self.model
-        return price_of(served, self._prices) or price_of(self.model, self._prices)
+        return price_of(served, self._prices) or price_of(
+            self.model, self._prices
+        )
 
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """See ``Backend.is_under_way``; a batch continues at the server and is found again."""
@@ -239,7 +270,9 @@ class Served(Backend):
         queue = await self._batches.get()
         return queue.knows(self._body(request, dialect), request.replicate)
 
-    async def _ask(self, request: Request, dialect: Dialect) -> tuple[Completion, Usage]:
+    async def _ask(
+        self, request: Request, dialect: Dialect
+    ) -> tuple[Completion, Usage]:
         """The answers to a request, which are paid for, and what they took."""
 
         def pay(_: object, used: Usage) -> None:
@@ -247,18 +280,26 @@ class Served(Backend):
 
         try:
             if not self.batch:
-                return await self._post(request, dialect, self.WIRE.read, pay, {})
+                return await self._post(
+                    request, dialect, self.WIRE.read, pay, {}
+                )
             most = self._most(request, dialect)
             cost = self._cost(most, self._factor)
-            async with self.account.hold(cost, self.name, request.drawing, is_recovered=True):
+            async with self.account.hold(
+                cost, self.name, request.drawing, is_recovered=True
+            ):
                 body = self._body(request, dialect)
                 queue = await self._batches.get()
                 try:
                     found, told = await queue.ask(body, request.replicate)
                 except CallFailed as failure:
                     if failure.charged:
-                        self.account.lose(self._cost(failure.usage or most, self._factor))
-                    raise TransientError(f"{self.name}: {failure}") from failure
+                        self.account.lose(
+                            self._cost(failure.usage or most, self._factor)
+                        )
+                    raise TransientError(
+                        f"{self.name}: {failure}"
+                    ) from failure
                 self._note_pictures(request, told)
                 pay(found, told or most)
             return found, told or most
@@ -266,17 +307,26 @@ class Served(Backend):
             if SAYS_TOO_LONG.search(str(refusal)):
                 tokens = f"about {_tokens(request)}"
                 room = await self._room()
-                raise too_long(self.name, tokens, room, str(refusal)) from refusal
-            raise ItemError(f"{self.name} refused the request: {refusal}") from refusal
+                raise too_long(
+                    self.name, tokens, room, str(refusal)
+                ) from refusal
+            raise ItemError(
+                f"{self.name} refused the request: {refusal}"
+            ) from refusal
 
     async def _ask_now(self, request: Request, dialect: Dialect) -> Completion:
         """An answer that says what the server can do, and is not kept."""
 
         def pay(found: Completion, used: Usage) -> None:
-            price = price_of(found.model or self.model, self._prices) or self.price()
+            price = (
+                price_of(found.model or self.model, self._prices)
+                or self.price()
+            )
             self.account.lose(None if price is None else price.cost(used))
 
-        found, _ = await self._post(request, dialect, self.WIRE.read, pay, {}, known=False)
+        found, _ = await self._post(
+            request, dialect, self.WIRE.read, pay, {}, known=False
+        )
         return found
 
     async def _post(
@@ -311,7 +361,9 @@ class Served(Backend):
                 data = await self._http.post(self._path(), body)
             except CallFailed as failure:
                 n_broke = n_broke + 1 if failure.status in _BREAKS_DOWN else 0
-                if not known and n_broke == min(_BROKE_FOR_GOOD, self._caller.limits.attempts):
+                if not known and n_broke == min(
+                    _BROKE_FOR_GOOD, self._caller.limits.attempts
+                ):
                     raise Refused(str(failure), broke=True) from failure
                 raise
             found, told = self._with_usage(read, data)
@@ -322,7 +374,9 @@ class Served(Backend):
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
             cost = self._cost(most)
-            held = self.account.hold(cost, self.name, request.drawing if known else PROBE)
+            held = self.account.hold(
+                cost, self.name, request.drawing if known else PROBE
+            )
             async with held if known or cost is not None else nullcontext():
                 try:
                     yield
@@ -348,22 +402,43 @@ class Served(Backend):
     def _most(self, request: Request, dialect: Dialect) -> Usage:
         """The most tokens of a call: pictures take as many as listed, or as any took so far."""
         price = self.price()
-        listed = MOST_OF_PICTURE if price is None or price.image is None else price.image
-        return request.most_usage(dialect.thinking, max(listed, self._told_of_picture))
+        listed = (
+            MOST_OF_PICTURE
+            if price is None or price.image is None
+            else price.image
+        )
+        return request.most_usage(
+            dialect.thinking, max(listed, self._told_of_picture)
+        )
 
     def _note_pictures(self, request: Request, told: Usage | None) -> None:
-        if told is not None and request.images and not any(i.clip for i in request.images):
+        if (
+            told is not None
+            and request.images
+            and not any(i.clip for i in request.images)
+        ):
             each = math.ceil(told.prompt / len(request.images))
             self._told_of_picture = max(self._told_of_picture, each)
 
     def _body(
-        self, request: Request, dialect: Dialect, further: Mapping[str, Any] = MappingProxyType({})
+        self,
+        request: Request,
+        dialect: Dialect,
+        further: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, object]:
         whole = {**self._written(request, dialect), **further}
-        left_out = {name for name, value in self.extra.items() if value is None}
-        return {name: value for name, value in whole.items() if name not in left_out}
+        left_out = {
+            name for name, value in self.extra.items() if value is None
+        }
+        return {
+            name: value
+            for name, value in whole.items()
+            if name not in left_out
+        }
 
-    def _written(self, request: Request, dialect: Dialect) -> dict[str, object]:
+    def _written(
+        self, request: Request, dialect: Dialect
+    ) -> dict[str, object]:
         return {**self.WIRE.write(self.model, request, dialect), **self.extra}
 
     @property
@@ -385,15 +460,21 @@ class Served(Backend):
                 " needs no picture"
             )
         if self.context is not None and _tokens(request) > self.context:
-            raise too_long(self.name, f"about {_tokens(request)}", self.context)
+            raise too_long(
+                self.name, f"about {_tokens(request)}", self.context
+            )
 
-    def _with_usage(self, read: Callable[[object], T], data: object) -> tuple[T, Usage | None]:
+    def _with_usage(
+        self, read: Callable[[object], T], data: object
+    ) -> tuple[T, Usage | None]:
         """What is read in a response, and its tokens; an error has them, too."""
         told = self.WIRE.usage(data)
         try:
             return read(data), told
         except CallFailed as failure:
-            raise CallFailed(str(failure), charged=True, usage=told) from failure
+            raise CallFailed(
+                str(failure), charged=True, usage=told
+            ) from failure
 
     def _read_both(self, data: object) -> tuple[Completion, Usage | None]:
         return self._with_usage(self.WIRE.read, data)
@@ -420,7 +501,15 @@ class Served(Backend):
 
 
 _OF_THE_QUESTION = frozenset(
-    ("model", "messages", "contents", "system", "systemInstruction", "system_instruction", "stream")
+    (
+        "model",
+        "messages",
+        "contents",
+        "system",
+        "systemInstruction",
+        "system_instruction",
+        "stream",
+    )
 )
 """Fields of a body that the question decides: in ``extra`` they would ask something else."""
 
@@ -434,14 +523,20 @@ def _check_model(kind: str, model: object) -> None:
         or not {"?", "#"}.isdisjoint(model)
         or not {".", ".."}.isdisjoint(model.split("/"))
     ):
-        raise ConfigError(f"{kind}: {model!r} is no name of a model; expected such as gpt-4.1")
+        raise ConfigError(
+            f"{kind}: {model!r} is no name of a model; expected such as gpt-4.1"
+        )
 
 
 def _check_extra(name: str, extra: object) -> None:
     if extra is None:
         return
-    if not isinstance(extra, Mapping) or not all(isinstance(field, str) for field in extra):
-        raise ConfigError(f"{name}: extra={extra!r}: expected a dict of fields")
+    if not isinstance(extra, Mapping) or not all(
+        isinstance(field, str) for field in extra
+    ):
+        raise ConfigError(
+            f"{name}: extra={extra!r}: expected a dict of fields"
+        )
     for field in extra:
         if field in _OF_THE_QUESTION:
             raise ConfigError(
@@ -451,12 +546,21 @@ def _check_extra(name: str, extra: object) -> None:
     try:
         json.dumps(extra, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{name}: extra={extra!r} is not JSON: {error}") from error
+        raise ConfigError(
+            f"{name}: extra={extra!r} is not JSON: {error}"
+        ) from error
 
 
 def _no_option(name: str, unknown: str) -> str:
-    known = [*signature(Served.__init__).parameters, *(each.name for each in fields(Limits))]
-    known = [each for each in known if each not in ("self", "model", "limits", "facts")]
+    known = [
+        *signature(Served.__init__).parameters,
+        *(each.name for each in fields(Limits)),
+    ]
+    known = [
+        each
+        for each in known
+        if each not in ("self", "model", "limits", "facts")
+    ]
     close = get_close_matches(unknown, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{name} has no option {unknown!r}; {hint}There are: {', '.join(known)}"
@@ -474,8 +578,14 @@ def _tokens(request: Request) -> int:
     return request.estimated_tokens() + request.sampling.max_tokens
 
 
-def _complete(dialect: Dialect, schema: bool, images: bool, copies: bool) -> bool:
-    asked = ((schema, dialect.structure), (images, dialect.images), (copies, dialect.copies))
+def _complete(
+    dialect: Dialect, schema: bool, images: bool, copies: bool
+) -> bool:
+    asked = (
+        (schema, dialect.structure),
+        (images, dialect.images),
+        (copies, dialect.copies),
+    )
     return all(found is not None for wanted, found in asked if wanted)
 
 
@@ -483,4 +593,6 @@ def _one_of(request: Request) -> Request:
     """The request for the first of several samples; the others are asked for later."""
     n_after = request.sampling.n - 1
     drawing = request.drawing and replace(request.drawing, n_after=n_after)
-    return replace(request, sampling=replace(request.sampling, n=1), drawing=drawing)
+    return replace(
+        request, sampling=replace(request.sampling, n=1), drawing=drawing
+    )

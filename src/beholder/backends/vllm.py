@@ -26,7 +26,12 @@ from beholder.backends.base import (
     Surprisal,
     options_digest,
 )
-from beholder.backends.batching import Batcher, InProcess, beginning, weights_digest
+from beholder.backends.batching import (
+    Batcher,
+    InProcess,
+    beginning,
+    weights_digest,
+)
 from beholder.backends.calls import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Usage
 from beholder.backends.openai import merged_tokens
@@ -69,7 +74,9 @@ class VLLM(InProcess):
         self.name = f"vllm:{model}"
         self._model = model
         if not isinstance(trust_remote_code, bool):
-            raise ConfigError(f"{self.name}: trust_remote_code is True or False")
+            raise ConfigError(
+                f"{self.name}: trust_remote_code is True or False"
+            )
         if trust_remote_code and revision is None and not Path(model).is_dir():
             raise ConfigError(
                 f"{self.name}: trust_remote_code=True runs the model's own code; name the revision"
@@ -82,34 +89,52 @@ class VLLM(InProcess):
             "trust_remote_code": trust_remote_code,
             **engine,
         }
-        self._template = {} if thinking is None else {"enable_thinking": thinking}
+        self._template = (
+            {} if thinking is None else {"enable_thinking": thinking}
+        )
         self.variant = options_digest({**engine, **self._template})
         self._revision = revision
         self._images = images
         self._engine: Any = None
         # Sorted by their words, prompts that begin alike reach the engine one after the other.
-        self._batcher: Batcher[Request, Answer] = Batcher(self._answer, batch_size, beginning)
+        self._batcher: Batcher[Request, Answer] = Batcher(
+            self._answer, batch_size, beginning
+        )
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         """What the engine offers. A model in your own files is named by what is in them."""
         return self._able
 
     @cached_property
     def _able(self) -> Capabilities:
         place = Path(self._model)
-        version = weights_digest(place)[:12] if place.exists() else self._revision or "main"
-        return Capabilities(f"{self._model}@{version}", MOST_LOGPROBS, "schema", self._images)
+        version = (
+            weights_digest(place)[:12]
+            if place.exists()
+            else self._revision or "main"
+        )
+        return Capabilities(
+            f"{self._model}@{version}", MOST_LOGPROBS, "schema", self._images
+        )
 
     async def chat(self, request: Request) -> Answer:
         """Ask once; see ``Backend.chat``."""
         return await self._batcher.ask(request)
 
     async def surprisal(
-        self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...] = ()
+        self,
+        texts: Sequence[str],
+        *,
+        prompt: str,
+        images: tuple[Image, ...] = (),
     ) -> list[Surprisal]:
         """Exact perplexities from the engine's prompt log-probabilities."""
         question = Message("user", (*images, prompt))
-        return await self._batcher.run(lambda: self._perplexities(question, texts))
+        return await self._batcher.run(
+            lambda: self._perplexities(question, texts)
+        )
 
     def _vllm(self) -> ModuleType:
         return require("vllm", extra="vllm", purpose=f"the judge {self.name}")
@@ -119,9 +144,12 @@ class VLLM(InProcess):
             # Else it logs on stdout, where results go; it looks when it is imported.
             os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
             vllm = self._vllm()
-            make = vllm.LLM  # loads the parts of the package, which are looked at next
+            make = (
+                vllm.LLM
+            )  # loads the parts of the package, which are looked at next
             self._engine = make(
-                model=self._model, **{**_compact_json(vllm), **self._engine_options}
+                model=self._model,
+                **{**_compact_json(vllm), **self._engine_options},
             )
         return self._engine
 
@@ -139,12 +167,17 @@ class VLLM(InProcess):
                 now = time.monotonic()
                 yield place, read_output(output, self._able.model, now - start)
                 start = now
-        except ValueError as error:  # the engine refuses all for one that is too long
+        except (
+            ValueError
+        ) as error:  # the engine refuses all for one that is too long
             if len(requests) == 1:
                 yield 0, self._refusal(requests[0], str(error))
                 return
             for place, request in enumerate(requests):
-                yield from ((place, answer) for _, answer in self._answer([request], stop))
+                yield from (
+                    (place, answer)
+                    for _, answer in self._answer([request], stop)
+                )
 
     def _refusal(self, request: Request, said: str) -> ItemError:
         if SAYS_TOO_LONG.search(said):
@@ -153,16 +186,30 @@ class VLLM(InProcess):
             return too_long(self.name, f"about {tokens}", room, said)
         return ItemError(f"{self.name} refused the request: {said}")
 
-    def _perplexities(self, question: Message, texts: Sequence[str]) -> list[Surprisal]:
+    def _perplexities(
+        self, question: Message, texts: Sequence[str]
+    ) -> list[Surprisal]:
         if not all(texts):
             raise ItemError("an empty text has no perplexity")
         engine, vllm = self._started(), self._vllm()
-        params = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
-        alone = engine.chat([conversation((question,))], sampling_params=params, use_tqdm=False)[0]
+        params = vllm.SamplingParams(
+            max_tokens=1, temperature=0.0, prompt_logprobs=0
+        )
+        alone = engine.chat(
+            [conversation((question,))], sampling_params=params, use_tqdm=False
+        )[0]
         before = list(alone.prompt_token_ids)
-        whole = [conversation((question, Message("assistant", (text,)))) for text in texts]
-        continued = {"add_generation_prompt": False, "continue_final_message": True}
-        outputs = engine.chat(whole, sampling_params=params, use_tqdm=False, **continued)
+        whole = [
+            conversation((question, Message("assistant", (text,))))
+            for text in texts
+        ]
+        continued = {
+            "add_generation_prompt": False,
+            "continue_final_message": True,
+        }
+        outputs = engine.chat(
+            whole, sampling_params=params, use_tqdm=False, **continued
+        )
         found = []
         for text, output in zip(texts, outputs, strict=True):
             if list(output.prompt_token_ids[: len(before)]) != before:
@@ -174,15 +221,25 @@ class VLLM(InProcess):
 
 
 def _outputs(
-    llm: Any, turns: Sequence[Any], params: Any, stop: threading.Event, **options: Any
+    llm: Any,
+    turns: Sequence[Any],
+    params: Any,
+    stop: threading.Event,
+    **options: Any,
 ) -> Iterator[tuple[int, Any]]:
     """What the engine makes of conversations, each when it is finished, until it is stopped."""
-    if not hasattr(llm, "enqueue_chat"):  # older versions give all at their end
-        yield from enumerate(llm.chat(turns, params, use_tqdm=False, **options))
+    if not hasattr(
+        llm, "enqueue_chat"
+    ):  # older versions give all at their end
+        yield from enumerate(
+            llm.chat(turns, params, use_tqdm=False, **options)
+        )
         return
     added = llm.enqueue_chat(turns, params, use_tqdm=False, **options)
     # The engine marks the names that it gives back, and reports and takes them without the mark.
-    places = {name.partition("-")[0]: place for place, name in enumerate(added)}
+    places = {
+        name.partition("-")[0]: place for place, name in enumerate(added)
+    }
     try:
         while places and not stop.is_set():
             for output in llm.llm_engine.step():
@@ -219,7 +276,12 @@ def _compact_json(vllm: Any) -> dict[str, object]:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
-    return {"structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True}}
+    return {
+        "structured_outputs_config": {
+            "backend": "xgrammar",
+            "disable_any_whitespace": True,
+        }
+    }
 
 
 def _has_structured_outputs(vllm: Any) -> bool:
@@ -231,7 +293,11 @@ def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, object]:
     """Schema-guided decoding: its name changed between versions."""
     kinds = vllm.sampling_params
     if _has_structured_outputs(vllm):
-        return {"structured_outputs": kinds.StructuredOutputsParams(json=dict(schema))}
+        return {
+            "structured_outputs": kinds.StructuredOutputsParams(
+                json=dict(schema)
+            )
+        }
     return {"guided_decoding": kinds.GuidedDecodingParams(json=dict(schema))}
 
 

@@ -16,7 +16,11 @@ from beholder.terminal.printing import tell, tell_tables
 if TYPE_CHECKING:
     from beholder.judges.answers import AnswerCache
 
-app = App(name="cache", help="The answers of judges that all runs share.", help_format="markdown")
+app = App(
+    name="cache",
+    help="The answers of judges that all runs share.",
+    help_format="markdown",
+)
 Place: TypeAlias = Annotated[
     str | None,
     Parameter(
@@ -36,18 +40,33 @@ def stats(*, place: Place = None) -> None:
 
     from beholder.report.tables import cell
 
-    table = Table("model", "operation", "answers", "prompt tokens", "answer tokens", "USD")
+    table = Table(
+        "model",
+        "operation",
+        "answers",
+        "prompt tokens",
+        "answer tokens",
+        "USD",
+    )
     with _opened(place) as file:
         for row in file.stats():
-            counts = (row.n_answers, row.prompt_tokens or 0, row.completion_tokens or 0)
+            counts = (
+                row.n_answers,
+                row.prompt_tokens or 0,
+                row.completion_tokens or 0,
+            )
             shown = (f"{n:,}" for n in counts)
-            table.add_row(cell(row.model), row.operation, *shown, f"{row.cost:.4f}")
+            table.add_row(
+                cell(row.model), row.operation, *shown, f"{row.cost:.4f}"
+            )
         tell_tables(table)
         tell(f"{file.name}: {file.size() / 1e6:.1f} MB")
 
 
 @app.command
-def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> None:
+def export(
+    out: Path, /, *, place: Place = None, run: Path | None = None
+) -> None:
     """Write all answers as JSON lines.
 
     Example: `beholder cache export answers.jsonl --run runs/first`
@@ -62,7 +81,11 @@ def export(out: Path, /, *, place: Place = None, run: Path | None = None) -> Non
 
     if run is not None and not (run / FILE_NAME).is_file():
         raise ConfigError(NO_RUN.format(run))
-    with _opened(place) if run is None else closing(AnswerFile(run / FILE_NAME)) as file:
+    with (
+        _opened(place)
+        if run is None
+        else closing(AnswerFile(run / FILE_NAME)) as file
+    ):
         tell(f"{export_answers(file, out)} answers written to {out}")
 
 
@@ -76,7 +99,9 @@ def prune(*, days: float, place: Place = None) -> None:
         days: Remove answers older than this many days.
     """
     with _opened(place) as file:
-        tell(f"{file.prune(older_than=days * 86400)} answers removed from {file.name}")
+        tell(
+            f"{file.prune(older_than=days * 86400)} answers removed from {file.name}"
+        )
 
 
 @app.command
@@ -88,7 +113,9 @@ def verify(*, place: Place = None) -> None:
     with _opened(place) as file:
         n_before = sum(row.n_answers for row in file.stats())
         n_read = sum(1 for _ in file.records())
-        tell(f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed")
+        tell(
+            f"{n_read} answers of {file.name} can be read, {n_before - n_read} were removed"
+        )
 
 
 @contextmanager

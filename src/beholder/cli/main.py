@@ -15,7 +15,13 @@ import os
 import sys
 from itertools import islice
 
-from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    UnusedCliTokensError,
+)
 
 from beholder._version import __version__
 from beholder.errors import BeholderError
@@ -65,30 +71,58 @@ def _add(command: Command) -> None:
     if command.is_group:
         app.command(command.function, name=command.name)
         return
-    app.command(command.function, name=command.name, sort_key=command.place, help_format="markdown")
+    app.command(
+        command.function,
+        name=command.name,
+        sort_key=command.place,
+        help_format="markdown",
+    )
 
 
-for _command in (*_COMMANDS, *(one for kind in builtin_kinds() for one in kind.commands)):
+for _command in (
+    *_COMMANDS,
+    *(one for kind in builtin_kinds() for one in kind.commands),
+):
     _add(_command)
-app.register_install_completion_command(help="Complete commands and options in this shell.")
+app.register_install_completion_command(
+    help="Complete commands and options in this shell."
+)
 
 
 def _outside(arguments: list[str]) -> list[Command]:
     """Commands of installed packages; looked up only if ours do not do."""
-    if arguments and arguments[0] in app and arguments[0] not in app.help_flags:
+    if (
+        arguments
+        and arguments[0] in app
+        and arguments[0] not in app.help_flags
+    ):
         return []
     ours = len(list(builtin_kinds()))
-    return [command for kind in islice(kinds(), ours, None) for command in kind.commands]
+    return [
+        command
+        for kind in islice(kinds(), ours, None)
+        for command in kind.commands
+    ]
 
 
 def _hint(error: MissingArgumentError) -> str:
     """What to give for a missing argument; of a run, which there are."""
-    chain, name = error.command_chain or (), error.argument.name if error.argument else ""
+    chain, name = (
+        error.command_chain or (),
+        error.argument.name if error.argument else "",
+    )
     if name.startswith("RUN"):
-        second = " `beholder leaderboard RUN` ranks the systems of one run." * (name == "RUN_B")
+        second = (
+            " `beholder leaderboard RUN` ranks the systems of one run."
+            * (name == "RUN_B")
+        )
         return f". {known_runs()}{second}"
-    given = app.parse_commands(chain)[1][-1].assemble_argument_collection(parse_docstring=True)
-    told = "".join(f": {one.parameter.help}" for one in given if one.name == name)
+    given = app.parse_commands(chain)[1][-1].assemble_argument_collection(
+        parse_docstring=True
+    )
+    told = "".join(
+        f": {one.parameter.help}" for one in given if one.name == name
+    )
     return f"{told or '.'} See beholder {' '.join(chain)} --help."
 
 
@@ -103,20 +137,33 @@ def _message(error: BeholderError | CycloptsError | MemoryError) -> str:
         return str(error).removesuffix(".") + _hint(error)
     if not isinstance(error, UnusedCliTokensError):
         return str(error)
-    chain, given = " ".join(error.command_chain or ()), " ".join(error.unused_tokens or ())
-    hint = f" To name a cache, write --cache {given}." if chain.startswith("cache ") else ""
+    chain, given = (
+        " ".join(error.command_chain or ()),
+        " ".join(error.unused_tokens or ()),
+    )
+    hint = (
+        f" To name a cache, write --cache {given}."
+        if chain.startswith("cache ")
+        else ""
+    )
     return f"{chain}: unexpected argument {given!r}.{hint} See beholder {chain} --help."
 
 
 def main() -> None:
     """Run the command line and exit."""
-    gc.set_threshold(200_000)  # imports make little garbage; to look for it is a tenth of a start
-    atexit.register(gc.freeze)  # the search for garbage at exit takes a sixth of a short run
+    gc.set_threshold(
+        200_000
+    )  # imports make little garbage; to look for it is a tenth of a start
+    atexit.register(
+        gc.freeze
+    )  # the search for garbage at exit takes a sixth of a short run
     # Runs use one thread (``threads``); more that OpenBLAS starts spin for a tenth of a second.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # no locale and no text is a reason to fail
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # no locale and no text is a reason to fail
             stream.reconfigure(errors="backslashreplace")
     outside: list[Command] = []
     try:
@@ -126,21 +173,29 @@ def main() -> None:
         for command in outside:
             _add(command)
         if not arguments or arguments[0] in app.help_flags:
-            for name in app:  # a command that is not imported is shown without its help
+            for name in (
+                app
+            ):  # a command that is not imported is shown without its help
                 app[name]
         sys.exit(app(arguments))
     except (BeholderError, CycloptsError, MemoryError) as error:
         say(f"beholder: {_message(error)}")
         sys.exit(2)
-    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+    except (
+        BrokenPipeError
+    ):  # the reader of our output went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:  # disk or permissions: a traceback does not help
-        say(f"beholder: {error.filename or 'a file'}: {error.strerror or error}")
+        say(
+            f"beholder: {error.filename or 'a file'}: {error.strerror or error}"
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         say("beholder: interrupted; run the same command again to resume")
         sys.exit(130)
     finally:
-        for command in outside:  # so that a second call in this process starts fresh
+        for (
+            command
+        ) in outside:  # so that a second call in this process starts fresh
             del app[command.name]

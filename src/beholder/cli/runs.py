@@ -21,7 +21,14 @@ from beholder.terminal.groups import (
     ViewerGroup,
     WorkGroup,
 )
-from beholder.terminal.printing import known_runs, say, say_each, say_problems, tell, tell_summary
+from beholder.terminal.printing import (
+    known_runs,
+    say,
+    say_each,
+    say_problems,
+    tell,
+    tell_summary,
+)
 
 if TYPE_CHECKING:
     from beholder.run.store import Store
@@ -42,7 +49,9 @@ def demo(*, out: OutFile = Path("runs/demo")) -> int:
         return score(str(sample), metric=("headline", "vcs"), out=out)
 
 
-def report(run: Path, /, *, out: Out = None, figures: Path | None = None) -> None:
+def report(
+    run: Path, /, *, out: Out = None, figures: Path | None = None
+) -> None:
     """Draw the HTML report of a run, from what the run has stored.
 
     Example: `beholder report runs/first --figures figures`
@@ -83,16 +92,26 @@ def view(
     from beholder.optional import require
 
     if not runs and not trying:
-        raise ConfigError(f"name a run directory, or add --try. {known_runs()}")
+        raise ConfigError(
+            f"name a run directory, or add --try. {known_runs()}"
+        )
 
     require("starlette", extra="web", purpose="beholder view")
     from beholder.web import Settings, serve
     from beholder.web.viewer import Viewer, make_viewer
 
-    settings = Settings(host=server.host, port=server.port, token=server.token, names=server.name)
+    settings = Settings(
+        host=server.host,
+        port=server.port,
+        token=server.token,
+        names=server.name,
+    )
     serve(
         make_viewer(
-            Viewer(runs or [], media_root, judge if trying else None, work.found()), settings
+            Viewer(
+                runs or [], media_root, judge if trying else None, work.found()
+            ),
+            settings,
         ),
         settings,
         lambda address: say(f"open {address} (Ctrl-C ends it)"),
@@ -153,7 +172,11 @@ def compare(
     """
     from beholder.errors import ConfigError
     from beholder.optional import load
-    from beholder.report.comparison import differences, moved_tables, write_comparison
+    from beholder.report.comparison import (
+        differences,
+        moved_tables,
+        write_comparison,
+    )
     from beholder.report.markdown import summed_up
     from beholder.run.compare import compare as compare_runs
     from beholder.run.compare import shared_askers
@@ -167,11 +190,18 @@ def compare(
     with Store.read(run_a) as a, Store.read(run_b) as b:
         kind = kind_of(run_a)
         beside = kind.beside if kind_of(run_b) == kind else ""
-        if not beside or shared_askers(a, b):  # runs of different judges may share nothing
-            comparison = compare_runs(a, b, allow_different=allow_different, values=value)
+        if not beside or shared_askers(
+            a, b
+        ):  # runs of different judges may share nothing
+            comparison = compare_runs(
+                a, b, allow_different=allow_different, values=value
+            )
             plain = asdict(comparison)
             found.append(differences(comparison, str(run_a), str(run_b)))
-            each = ([str(run)] * store.n_subjects() for run, store in ((run_a, a), (run_b, b)))
+            each = (
+                [str(run)] * store.n_subjects()
+                for run, store in ((run_a, a), (run_b, b))
+            )
             corrected, problems = _corrected([a, b], list(each), people)
             found += corrected
             plain |= {table.name: table.rows for table in corrected}
@@ -180,7 +210,9 @@ def compare(
             if out is not None:
                 write_comparison(a, b, comparison, out, media_root)
         elif out is not None:
-            raise ConfigError("--output: the runs share no question, so there is no page to draw")
+            raise ConfigError(
+                "--output: the runs share no question, so there is no page to draw"
+            )
     if beside:
         more: Beside = load(beside)(run_a, run_b)
         plain |= more.plain
@@ -188,9 +220,17 @@ def compare(
         for note in more.notes:
             say(note)
     if markdown is not None and not found:
-        raise ConfigError("--markdown: the runs share no question, so there is nothing to sum up")
+        raise ConfigError(
+            "--markdown: the runs share no question, so there is nothing to sum up"
+        )
     title = f"{run_a} and {run_b}"
-    tell_summary(plain, found, as_json, markdown, lambda: summed_up(title, [*found, *fallen]))
+    tell_summary(
+        plain,
+        found,
+        as_json,
+        markdown,
+        lambda: summed_up(title, [*found, *fallen]),
+    )
     tables.write(found)
     if out is not None:
         say(f"page: {out}")
@@ -260,8 +300,16 @@ def leaderboard(
     found = [*leaderboard_tables(boards), *corrected]
     plain: object = [asdict(board) for board in boards]
     if corrected:
-        plain = {"boards": plain} | {table.name: table.rows for table in corrected}
-    tell_summary(plain, found, as_json, markdown, lambda: summed_up("Systems by metric", found))
+        plain = {"boards": plain} | {
+            table.name: table.rows for table in corrected
+        }
+    tell_summary(
+        plain,
+        found,
+        as_json,
+        markdown,
+        lambda: summed_up("Systems by metric", found),
+    )
     if latex is not None:
         texts.write_text(latex, as_latex(systems_by_metric(boards)))
         say(f"table: {latex}")

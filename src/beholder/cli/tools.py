@@ -58,7 +58,9 @@ def metrics() -> None:
             table.add_row(name, str(error), "")
             continue
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
-        table.add_row(name, about, ", ".join(value.name for value in cls.values))
+        table.add_row(
+            name, about, ", ".join(value.name for value in cls.values)
+        )
     tell_tables(table)
 
 
@@ -78,7 +80,9 @@ def show(name: str = "", /) -> None:
     prompts, metrics = Templates(), METRICS.names()
     if name not in (*prompts.names(), *metrics):
         for outside in metrics[len(METRICS.builtin()) :]:
-            METRICS.get(outside)  # its module may have an operation of that name
+            METRICS.get(
+                outside
+            )  # its module may have an operation of that name
     if name in (*prompts.names(), *OF_CLASSES) and name not in metrics:
         prompt = prompts[name]
         tell(f"{prompt.name}.v{prompt.version}@{prompt.digest}")
@@ -186,7 +190,9 @@ def sample(
     from beholder.run.rows.engine import read_pictured
 
     if people.overlap is not None and not people.annotators:
-        raise ConfigError("--overlap says how many annotators see a picture; give --annotators")
+        raise ConfigError(
+            "--overlap says how many annotators see a picture; give --annotators"
+        )
     bad: list[DataError] = []
     notes = RowNotes()
     pictured = read_pictured(data, rows, out.parent, notes)
@@ -194,22 +200,34 @@ def sample(
     found = draw(items, design)
     shares = []
     if people.annotators:
-        overlap = people.annotators if people.overlap is None else people.overlap
+        overlap = (
+            people.annotators if people.overlap is None else people.overlap
+        )
         shares = assign(found, people.annotators, overlap, design.seed)
     write_jsonl(out, map(to_row, found))
     say_left_out(bad)
     say_each(notes.sentences())
-    say(f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}")
-    if any(Path(image).is_absolute() for item in found for image in item.images):
+    say(
+        f"{len({item.source for item in found}):,} pictures, {len(found):,} rows: {out}"
+    )
+    if any(
+        Path(image).is_absolute() for item in found for image in item.images
+    ):
         say_outside(out.parent)
-    counts = Counter({i.source: i.group.get(design.column, "") for i in found}.values())
+    counts = Counter(
+        {i.source: i.group.get(design.column, "") for i in found}.values()
+    )
     for name, count in counts.items():
         say(f"  {name or 'without category'}: {count:,} pictures")
     width = len(str(people.annotators))
     for number, share in enumerate(shares, start=1):
-        path = out.with_name(f"{out.stem}.annotator-{number:0{width}d}{out.suffix}")
+        path = out.with_name(
+            f"{out.stem}.annotator-{number:0{width}d}{out.suffix}"
+        )
         write_jsonl(path, map(to_row, share))
-        say(f"  {path.name}: {len({item.source for item in share}):,} pictures")
+        say(
+            f"  {path.name}: {len({item.source for item in share}):,} pictures"
+        )
     return 0
 
 
@@ -217,7 +235,12 @@ def describe(cls: type[Metric[Any]]) -> str:
     """A metric in Markdown: what it is, its values, its parameters, its signature."""
     from beholder.metrics.params import REQUIRED, choices, full_name, params
 
-    lines = [f"# {full_name(cls.registered_name, cls)}", "", inspect.getdoc(cls) or "", ""]
+    lines = [
+        f"# {full_name(cls.registered_name, cls)}",
+        "",
+        inspect.getdoc(cls) or "",
+        "",
+    ]
     lines += [
         f"Each item needs: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
         "",
@@ -225,20 +248,41 @@ def describe(cls: type[Metric[Any]]) -> str:
     lines += [f"Limit per item: {cls.bounds}.", ""]
     if cls.operations:
         named = ", ".join(f"`{name}`" for name in cls.operations)
-        lines += [f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).", ""]
+        lines += [
+            f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).",
+            "",
+        ]
     lines += ["## Values", ""]
     lines += ["| name | what | range | better |", "|---|---|---|---|"]
     lines += [_value_row(value) for value in cls.values]
     if cls.corpus_values:
         lines += ["", "For the whole data set, from summed counts:", ""]
         lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
-    lines += ["", "## Parameters", "", "| name | default | what |", "|---|---|---|"]
+    lines += [
+        "",
+        "## Parameters",
+        "",
+        "| name | default | what |",
+        "|---|---|---|",
+    ]
     known = choices(cls)
     for p in params(cls):
         default = "required" if p.default is REQUIRED else f"`{p.default!r}`"
-        listed = f" (one of {', '.join(map(str, known[p.name]))})" if p.name in known else ""
-        lines.append(f"| {p.name} | {default} | {p.metadata['help']}{listed} |")
-    example = cls(**{p.name: p.name.upper() for p in params(cls) if p.default is REQUIRED})
+        listed = (
+            f" (one of {', '.join(map(str, known[p.name]))})"
+            if p.name in known
+            else ""
+        )
+        lines.append(
+            f"| {p.name} | {default} | {p.metadata['help']}{listed} |"
+        )
+    example = cls(
+        **{
+            p.name: p.name.upper()
+            for p in params(cls)
+            if p.default is REQUIRED
+        }
+    )
     # Its digest changes with the code, and this text is in the docs.
     signature = re.sub(r"\|code:\w+", "|code:...", example.signature())
     lines += ["", f"Signature: `{signature}`", ""]
@@ -246,12 +290,17 @@ def describe(cls: type[Metric[Any]]) -> str:
 
 
 def _value_row(value: ValueInfo) -> str:
-    better = {True: "high", False: "low", None: "neither"}[value.higher_is_better]
+    better = {True: "high", False: "low", None: "neither"}[
+        value.higher_is_better
+    ]
     return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"
 
 
 def doctor(
-    *, judge: str | None = None, base_url: str | None = None, key_env: str | None = None
+    *,
+    judge: str | None = None,
+    base_url: str | None = None,
+    key_env: str | None = None,
 ) -> int:
     """Say what is installed, what is missing and how to get it.
 
@@ -274,29 +323,46 @@ def doctor(
 
     tell(f"beholder {__version__}, Python {platform.python_version()}")
     table = Table("for", "package", "installed", "to get it")
-    for need in map(Requirement, metadata.metadata("beholder").get_all("Requires-Dist") or []):
+    for need in map(
+        Requirement,
+        metadata.metadata("beholder").get_all("Requires-Dist") or [],
+    ):
         extra = _extra(need)
         if need.marker and extra is None:
             continue  # needed on other platforms only
         found = _installed(need)
-        hint = "" if found else f"beholder[{extra}]" if extra else "reinstall beholder"
+        hint = (
+            ""
+            if found
+            else f"beholder[{extra}]"
+            if extra
+            else "reinstall beholder"
+        )
         table.add_row(extra or "base", need.name, found or "no", escape(hint))
     tell_tables(table)
     tell(f"to install an extra, such as vllm: {install_command('vllm')}")
     tell(f"built-in embedder: {Tools().identity('embedder', 'static')}")
     damaged = _damaged(Path(beholder.__file__).parent)
     if damaged:
-        tell(f"built-in files that are not as released, reinstall beholder: {', '.join(damaged)}")
+        tell(
+            f"built-in files that are not as released, reinstall beholder: {', '.join(damaged)}"
+        )
     else:
         tell("built-in files: as released (SHA-256)")
-    tell(f"OPENAI_API_KEY: {'set' if os.environ.get('OPENAI_API_KEY') else 'not set'}")
-    answered = judge is None or print_diagnosis(judge, JudgeOptions(base_url, key_env))
+    tell(
+        f"OPENAI_API_KEY: {'set' if os.environ.get('OPENAI_API_KEY') else 'not set'}"
+    )
+    answered = judge is None or print_diagnosis(
+        judge, JudgeOptions(base_url, key_env)
+    )
     return 0 if answered and not damaged else 1
 
 
 def _damaged(package: Path) -> list[str]:
     """Data files of a package that are missing or differ from its manifest."""
-    manifest = json.loads((package / fingerprint.MANIFEST.name).read_text("utf-8"))
+    manifest = json.loads(
+        (package / fingerprint.MANIFEST.name).read_text("utf-8")
+    )
     return [
         name
         for name, digest in manifest["data"].items()
@@ -309,7 +375,9 @@ def _extra(need: Requirement) -> str | None:
     if need.marker is None:
         return None
     for extra in metadata.metadata("beholder").get_all("Provides-Extra") or []:
-        if need.marker.evaluate({"extra": extra}) and not need.marker.evaluate({"extra": ""}):
+        if need.marker.evaluate({"extra": extra}) and not need.marker.evaluate(
+            {"extra": ""}
+        ):
             return str(extra)
     return None
 
@@ -320,4 +388,6 @@ def _installed(need: Requirement) -> str | None:
         return metadata.version(need.name)
     except metadata.PackageNotFoundError:
         others = distributions().get(need.name, ())
-        return next((f"{metadata.version(other)} ({other})" for other in others), None)
+        return next(
+            (f"{metadata.version(other)} ({other})" for other in others), None
+        )

@@ -24,13 +24,19 @@ from beholder.records import ROW_FIELDS, Item
 
 _NUMBERED = re.compile(r"(?:references?|refs?)[ _-]?(\d+)\Z", re.IGNORECASE)
 _FIELDS = (
-    *(name for name in Item.__dataclass_fields__ if name != "id_is_row_number"),
+    *(
+        name
+        for name in Item.__dataclass_fields__
+        if name != "id_is_row_number"
+    ),
     "language",
     *ROW_FIELDS,
 )
 _OUTER = ("group", "judgments", "meta")
 """Fields that hold named values: ``judgments.overall`` is one of them."""
-_OWN_NAMES = {alias: field for field, aliases in ALIASES.items() for alias in aliases}
+_OWN_NAMES = {
+    alias: field for field, aliases in ALIASES.items() for alias in aliases
+}
 
 
 def field_of(name: str) -> str:
@@ -61,10 +67,14 @@ def check_mapped(columns: Mapping[str, str]) -> None:
     fields: dict[str, str] = {}
     for field, column in columns.items():
         if not column:
-            raise ConfigError(f"--map {field}=: name a column, as {field}=COLUMN")
+            raise ConfigError(
+                f"--map {field}=: name a column, as {field}=COLUMN"
+            )
         other = fields.setdefault(field_of(field), field)
         if other != field:
-            raise ConfigError(f"--map {other} and --map {field} name the same field; keep one")
+            raise ConfigError(
+                f"--map {other} and --map {field} name the same field; keep one"
+            )
 
 
 def renamed(
@@ -90,16 +100,27 @@ def renamed(
             yield number, row
             continue
         if missing:
-            missing = {field: column for field, column in missing.items() if column not in row}
+            missing = {
+                field: column
+                for field, column in missing.items()
+                if column not in row
+            }
             there |= dict.fromkeys(map(str, row))
-        taken = {column: row[column] for column in columns.values() if column in row}
-        rest = _nested({str(key): value for key, value in row.items() if key not in taken})
+        taken = {
+            column: row[column] for column in columns.values() if column in row
+        }
+        rest = _nested(
+            {str(key): value for key, value in row.items() if key not in taken}
+        )
         for field, column in columns.items():
             if column in taken:
                 outer, _, inner = field.partition(".")
                 if not isinstance(rest.get(outer) or {}, Mapping) and inner:
                     reason = f"is no object, so --map {field}={column} cannot add to it"
-                    yield number, DataError(name, reason, line=number, field=outer)
+                    yield (
+                        number,
+                        DataError(name, reason, line=number, field=outer),
+                    )
                     break
                 _put(rest, outer, inner, taken[column])
         else:
@@ -107,13 +128,18 @@ def renamed(
     if missing and there:
         field, column = next(iter(missing.items()))
         raise DataError(
-            name, f"no row has the column {column!r} (--map {field}={column}); {columns_of(there)}"
+            name,
+            f"no row has the column {column!r} (--map {field}={column}); {columns_of(there)}",
         )
 
 
 def _nested(row: dict[str, Any]) -> dict[str, Any]:
     """The row with columns such as ``group.system`` as values in ``group``."""
-    dotted = [name for name in row if name.partition(".")[0] in _OUTER and name.partition(".")[2]]
+    dotted = [
+        name
+        for name in row
+        if name.partition(".")[0] in _OUTER and name.partition(".")[2]
+    ]
     for name in dotted:
         outer, _, inner = name.partition(".")
         if isinstance(row.get(outer) or {}, Mapping):
@@ -127,18 +153,26 @@ def as_number(cell: str) -> float | str:
         number = float(cell)
     except ValueError:
         return cell
-    return number if math.isfinite(number) else cell  # nan marks a missing answer
+    return (
+        number if math.isfinite(number) else cell
+    )  # nan marks a missing answer
 
 
 def _put(row: dict[str, Any], outer: str, inner: str, value: Any) -> None:
     if not inner:
         row[outer] = value
     elif value is not None and value != "":
-        read = as_number(value) if outer == "judgments" and isinstance(value, str) else value
+        read = (
+            as_number(value)
+            if outer == "judgments" and isinstance(value, str)
+            else value
+        )
         row[outer] = {**(row.get(outer) or {}), inner: read}
 
 
-def _gathered(row: dict[str, object], name: str, number: int) -> dict[str, object] | DataError:
+def _gathered(
+    row: dict[str, object], name: str, number: int
+) -> dict[str, object] | DataError:
     numbered: dict[int, str] = {}
     for column in row:
         match = _NUMBERED.match(column)
@@ -146,7 +180,9 @@ def _gathered(row: dict[str, object], name: str, number: int) -> dict[str, objec
             continue
         other = numbered.setdefault(int(match[1]), column)
         if other != column:
-            reason = f"both {other!r} and {column!r} could be it; keep one of them"
+            reason = (
+                f"both {other!r} and {column!r} could be it; keep one of them"
+            )
             return DataError(name, reason, line=number, field="references")
     if not numbered:
         return row
@@ -165,7 +201,9 @@ def _gathered(row: dict[str, object], name: str, number: int) -> dict[str, objec
 _KEYS = ("id", "image_id", "video_id", "file_id")
 
 
-def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, dict[str, object]]:
+def references_by_id(
+    rows: Iterable[tuple[int, Any]], name: str
+) -> dict[str, dict[str, object]]:
     """Rows of references by id: several rows of one id add up.
 
     A row's own references count, else its candidate: a data set of texts can be the reference of
@@ -184,19 +222,27 @@ def references_by_id(rows: Iterable[tuple[int, Any]], name: str) -> dict[str, di
             raise DataError(name, error.reason, line=number) from None
         key = _key(row)
         if key is None:
-            raise DataError(name, "has no id to find its row by", line=number, field="id")
+            raise DataError(
+                name, "has no id to find its row by", line=number, field="id"
+            )
         texts = _texts(row)
         fields = {field: row[field] for field in ROW_FIELDS if row.get(field)}
         if not texts and not fields:
-            raise DataError(name, "has no text", line=number, field="references")
+            raise DataError(
+                name, "has no text", line=number, field="references"
+            )
         kept = found.setdefault(key, {"references": []})
         kept["references"] += texts
         for field, value in fields.items():
-            several = isinstance(value, list) and isinstance(kept.get(field), list)
+            several = isinstance(value, list) and isinstance(
+                kept.get(field), list
+            )
             kept[field] = [*kept[field], *value] if several else value
         if row.get("images") is not None:
             kept["images"] = row["images"]
-        if row is not given and row.get("group"):  # a subset, never the author of a text
+        if row is not given and row.get(
+            "group"
+        ):  # a subset, never the author of a text
             kept["group"] = row["group"]
     return found
 
@@ -228,20 +274,28 @@ def with_references(
         key = _key(row)
         if key is None or key not in known:
             reason = f"is missing; {columns_of(row)}; name its column with --map id=COLUMN"
-            reason = f"{source} has no references for {key!r}" if key else reason
+            reason = (
+                f"{source} has no references for {key!r}" if key else reason
+            )
             yield number, DataError(name, reason, line=number, field="id")
             continue
         try:
             named = resolve_aliases(row)
             own = given_field(named, "references", reference_texts) or ()
         except RowError as error:
-            yield number, DataError(name, error.reason, line=number, field=error.field)
+            yield (
+                number,
+                DataError(name, error.reason, line=number, field=error.field),
+            )
             continue
         found.add(key)
         there, group = known[key], named.get("group")
         if isinstance(group, Mapping):
             named["group"] = {**there.get("group", {}), **group}
-        yield number, {**there, **named, "references": [*own, *there["references"]]}
+        yield (
+            number,
+            {**there, **named, "references": [*own, *there["references"]]},
+        )
 
 
 def identified(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
@@ -251,11 +305,18 @@ def identified(rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
     """
     n_rows: Counter[str] = Counter()
     for number, row in rows:
-        if not isinstance(row, Mapping) or row.get("id") is not None or (key := _key(row)) is None:
+        if (
+            not isinstance(row, Mapping)
+            or row.get("id") is not None
+            or (key := _key(row)) is None
+        ):
             yield number, row
             continue
         n_rows[key] += 1
-        yield number, {**row, "id": key if n_rows[key] == 1 else f"{key}#{n_rows[key]}"}
+        yield (
+            number,
+            {**row, "id": key if n_rows[key] == 1 else f"{key}#{n_rows[key]}"},
+        )
 
 
 def rows_without_text(
@@ -268,14 +329,27 @@ def rows_without_text(
 
 
 def _key(row: Mapping[str, Any]) -> str | None:
-    value = next((row[name] for name in _KEYS if row.get(name) is not None), None)
-    if isinstance(value, float) and value.is_integer():  # pandas writes 73.0 beside missing ids
+    value = next(
+        (row[name] for name in _KEYS if row.get(name) is not None), None
+    )
+    if (
+        isinstance(value, float) and value.is_integer()
+    ):  # pandas writes 73.0 beside missing ids
         value = int(value)
     return None if value is None or value == "" else str(value)
 
 
 def _texts(row: Mapping[str, Any]) -> list[str]:
-    for field in ("references", *ALIASES["references"], "candidate", *ALIASES["candidate"]):
+    for field in (
+        "references",
+        *ALIASES["references"],
+        "candidate",
+        *ALIASES["candidate"],
+    ):
         if row.get(field):
-            return [row[field]] if isinstance(row[field], str) else list(row[field])
+            return (
+                [row[field]]
+                if isinstance(row[field], str)
+                else list(row[field])
+            )
     return []

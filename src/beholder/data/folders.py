@@ -11,7 +11,9 @@ from beholder.errors import ConfigError, DataError
 from beholder.files import check_name
 from beholder.media import video
 
-PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
+PICTURES = frozenset(
+    {".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"}
+)
 """Endings of pictures."""
 
 
@@ -57,7 +59,9 @@ def _below(folder: Path, endings: frozenset[str]) -> list[str]:
     )
 
 
-def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, object] | DataError]]:
+def sidecar_rows(
+    folder: Path, name: str
+) -> Iterator[tuple[int, dict[str, object] | DataError]]:
     """A row per picture, by name: its path as id and image, the text beside it as candidate.
 
     A picture without a text is a row without a candidate.
@@ -70,7 +74,10 @@ def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, objec
     """
     pictures = pictures_below(folder)
     if not pictures:
-        raise DataError(name, "is a folder with no run in it (run.json), and no pictures either")
+        raise DataError(
+            name,
+            "is a folder with no run in it (run.json), and no pictures either",
+        )
     for number, picture in enumerate(pictures, start=1):
         if (wrong := unnamed(picture, name, number)) is not None:
             yield number, wrong
@@ -83,7 +90,14 @@ def sidecar_rows(folder: Path, name: str) -> Iterator[tuple[int, dict[str, objec
                     raw = stream.read(MAX_ROW_BYTES + 1)
                 text = raw.decode("utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
-                yield number, DataError(name, f"{beside.name} cannot be read: {error}", line=number)
+                yield (
+                    number,
+                    DataError(
+                        name,
+                        f"{beside.name} cannot be read: {error}",
+                        line=number,
+                    ),
+                )
                 continue
             if len(raw) > MAX_ROW_BYTES:
                 yield number, too_long(name, number, beside.name)

@@ -68,7 +68,9 @@ def read_frames(
     name = str(source)
 
     def build(row: object, number: str) -> Frame:
-        return frame_from_row(_renamed(row, columns or {}), year=year, media_root=media_root)
+        return frame_from_row(
+            _renamed(row, columns or {}), year=year, media_root=media_root
+        )
 
     yield from records(read_rows(source, name), build, name=name)
 
@@ -119,7 +121,10 @@ def _exif_date(frame: Frame, root: Path) -> PartialDate | None:
     try:
         written = check_image(inside(root, frame.image)).date
         return None if written is None else PartialDate.parse(written)
-    except (ItemError, ValueError):  # no picture, or cameras that never had their clock set
+    except (
+        ItemError,
+        ValueError,
+    ):  # no picture, or cameras that never had their clock set
         return None
 
 
@@ -137,7 +142,9 @@ def storyline_row(storyline: Storyline) -> dict[str, object]:
     return row | {"frames": [frame_row(frame) for frame in storyline.frames]}
 
 
-def storyline_from_row(row: object, *, media_root: Path | None = None) -> Storyline:
+def storyline_from_row(
+    row: object, *, media_root: Path | None = None
+) -> Storyline:
     """The storyline of a row whose frames are written out; RowError where it is none."""
     return _storyline(row, None, {}, media_root)
 
@@ -151,7 +158,9 @@ def _folder_frames(folder: Path) -> Iterator[Frame | DataError]:
     files = pictures_below(folder)
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
     uses = Counter(stems)
-    for number, (file, stem) in enumerate(zip(files, stems, strict=True), start=1):
+    for number, (file, stem) in enumerate(
+        zip(files, stems, strict=True), start=1
+    ):
         wrong = unnamed(file, str(folder), number)
         yield wrong or Frame(id=stem if uses[stem] == 1 else file, image=file)
 
@@ -172,7 +181,11 @@ def frame_from_row(
     """The frame of a row; RowError where it is none."""
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    rest = {str(key): value for key, value in row.items() if value not in (None, "")}
+    rest = {
+        str(key): value
+        for key, value in row.items()
+        if value not in (None, "")
+    }
     language = language_of_row({**rest, "group": rest.get("labels")})
     for name in ("language", "lang", "group.language"):
         rest.pop(name, None)
@@ -181,11 +194,21 @@ def frame_from_row(
         for name in (field, *aliases):
             if name in rest and field not in found:
                 found[field] = rest.pop(name)
-    image = given_field(found, "image", lambda value: media_path(value, media_root))
+    image = given_field(
+        found, "image", lambda value: media_path(value, media_root)
+    )
     if "id" not in found and image is None:
-        raise RowError("is missing, and there is no image to take it from", "id")
-    frame_id = found.get("id", None if image is None else PurePosixPath(image).stem)
-    extra = {key: value for key, value in rest.items() if isinstance(value, str | int | float)}
+        raise RowError(
+            "is missing, and there is no image to take it from", "id"
+        )
+    frame_id = found.get(
+        "id", None if image is None else PurePosixPath(image).stem
+    )
+    extra = {
+        key: value
+        for key, value in rest.items()
+        if isinstance(value, str | int | float)
+    }
     return Frame(
         id=checked_field("id", identifier, frame_id),
         image=image,
@@ -201,7 +224,10 @@ def frame_from_row(
 
 
 def _storyline(
-    row: object, default_id: str | None, known: Mapping[str, Frame], media_root: Path | None
+    row: object,
+    default_id: str | None,
+    known: Mapping[str, Frame],
+    media_root: Path | None,
 ) -> Storyline:
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
@@ -209,8 +235,15 @@ def _storyline(
     if storyline_id is None:
         raise RowError("is missing", "id")
     written = row.get("frames")
-    if not isinstance(written, Sequence) or isinstance(written, str) or not written:
-        raise RowError(f"expected a list of frames or their ids, got {shorten(written)}", "frames")
+    if (
+        not isinstance(written, Sequence)
+        or isinstance(written, str)
+        or not written
+    ):
+        raise RowError(
+            f"expected a list of frames or their ids, got {shorten(written)}",
+            "frames",
+        )
     group = checked_field("group", labels, row.get("group") or {})
     if language := language_of_row(row):
         group["language"] = language
@@ -219,7 +252,9 @@ def _storyline(
         try:
             frames.append(_member(element, known, media_root))
         except RowError as error:
-            place = f"frames[{index}]" + (f".{error.field}" if error.field else "")
+            place = f"frames[{index}]" + (
+                f".{error.field}" if error.field else ""
+            )
             raise RowError(error.reason, place) from None
     return Storyline(
         id=checked_field("id", identifier, storyline_id),
@@ -229,7 +264,9 @@ def _storyline(
     )
 
 
-def _member(element: object, known: Mapping[str, Frame], media_root: Path | None) -> Frame:
+def _member(
+    element: object, known: Mapping[str, Frame], media_root: Path | None
+) -> Frame:
     if isinstance(element, Mapping):
         return frame_from_row(element, media_root=media_root)
     frame_id = identifier(element)

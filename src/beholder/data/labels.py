@@ -63,9 +63,18 @@ class LabelColumn:
         n = sum(self.counts.values())
         missing = f", {self.n_missing:,} missing" if self.n_missing else ""
         wrong = f", {len(self.wrong):,} wrong" if self.wrong else ""
-        answers = sorted(self.counts, key=lambda answer: (isinstance(answer, str), answer))
-        ends = answers if len(answers) <= _MOST_COUNTED else [answers[0], answers[-1]]
-        listed = ", ".join(f"{show_answer(answer)} ({self.counts[answer]:,})" for answer in ends)
+        answers = sorted(
+            self.counts, key=lambda answer: (isinstance(answer, str), answer)
+        )
+        ends = (
+            answers
+            if len(answers) <= _MOST_COUNTED
+            else [answers[0], answers[-1]]
+        )
+        listed = ", ".join(
+            f"{show_answer(answer)} ({self.counts[answer]:,})"
+            for answer in ends
+        )
         if len(ends) < len(answers):
             listed = f"{len(answers):,} values from {' to '.join(listed.split(', '))}"
         return (
@@ -89,7 +98,11 @@ def has_decimal_commas(path: str | Path) -> bool:
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else None
-    if not suffixes or suffixes[-1] != ".csv" or not (is_url(path) or Path(path).is_file()):
+    if (
+        not suffixes
+        or suffixes[-1] != ".csv"
+        or not (is_url(path) or Path(path).is_file())
+    ):
         return False
     with opened(path, str(path), packed) as stream:
         header = next((line for _, line in lines(stream, str(path))), "")
@@ -125,12 +138,17 @@ def read_labels(
             for place, item in enumerate(items)
             if label in item.judgments
         ]
-        if label in dict(SIDES) or not all(_is_plain(cell) for _, cell in cells):
+        if label in dict(SIDES) or not all(
+            _is_plain(cell) for _, cell in cells
+        ):
             continue
         read = {
-            place: [_answer(part, decimal_commas) for part in _parts(cell)] for place, cell in cells
+            place: [_answer(part, decimal_commas) for part in _parts(cell)]
+            for place, cell in cells
         }
-        kind = _kind_of(answer for answers in read.values() for answer in answers)
+        kind = _kind_of(
+            answer for answers in read.values() for answer in answers
+        )
         counts: Counter[Answer] = Counter()
         n_texts = n_missing = 0
         wrong = []
@@ -139,25 +157,36 @@ def read_labels(
             for part, answer in zip(_parts(cell), read[place], strict=True):
                 missing = answer is None or _is_missing(answer, kind)
                 if kind == "words" and not missing:
-                    kept.append(part)  # a number among words is the word that was written
+                    kept.append(
+                        part
+                    )  # a number among words is the word that was written
                     continue
                 if not missing and not _fits(answer, kind):
                     item_id = items[place].id
                     reason = f"expected {_EXPECTED[kind]} as in most rows, got {shorten(part)}"
                     number = (line_numbers or {}).get(item_id)
                     place_text = f"judgments.{label}"
-                    place_text += "" if number is not None else f" of item {item_id!r}"
-                    wrong.append(DataError(name, reason, line=number, field=place_text))
+                    place_text += (
+                        "" if number is not None else f" of item {item_id!r}"
+                    )
+                    wrong.append(
+                        DataError(name, reason, line=number, field=place_text)
+                    )
                     kept.append(None)
                     continue
                 n_missing += missing
                 kept.append(None if missing else answer)
             counts.update(answer for answer in kept if answer is not None)
             n_texts += any(answer is not None for answer in kept)
-            changed[place][label] = kept if isinstance(cell, list | tuple) else kept[0]
-        columns[label] = LabelColumn(label, kind, counts, n_texts, n_missing, tuple(wrong))
+            changed[place][label] = (
+                kept if isinstance(cell, list | tuple) else kept[0]
+            )
+        columns[label] = LabelColumn(
+            label, kind, counts, n_texts, n_missing, tuple(wrong)
+        )
     read_items = [
-        replace(item, judgments=judgments) for item, judgments in zip(items, changed, strict=True)
+        replace(item, judgments=judgments)
+        for item, judgments in zip(items, changed, strict=True)
     ]
     return read_items, columns
 
@@ -182,7 +211,10 @@ def _parts(cell: Any) -> Sequence[Any]:
 
 
 def _is_plain(cell: Any) -> bool:
-    return all(part is None or isinstance(part, bool | int | float | str) for part in _parts(cell))
+    return all(
+        part is None or isinstance(part, bool | int | float | str)
+        for part in _parts(cell)
+    )
 
 
 def _answer(part: Any, decimal_commas: bool) -> Answer | None:
@@ -203,30 +235,49 @@ def _answer(part: Any, decimal_commas: bool) -> Answer | None:
         return float(text.replace(",", "."))
     if _NUMBER.fullmatch(text):
         number = float(text)
-        return int(number) if number.is_integer() and "e" not in text.lower() else number
+        return (
+            int(number)
+            if number.is_integer() and "e" not in text.lower()
+            else number
+        )
     return text
 
 
-def _kind_of(answers: Iterable[Answer | None]) -> Literal["numbers", "verdicts", "words"]:
+def _kind_of(
+    answers: Iterable[Answer | None],
+) -> Literal["numbers", "verdicts", "words"]:
     """What most answers are; numbers win a tie, because a wrong word among them is reported."""
     given = [answer for answer in answers if answer is not None]
-    n_words = sum(isinstance(one, str) and one.lower() not in MISSING_NUMBERS for one in given)
+    n_words = sum(
+        isinstance(one, str) and one.lower() not in MISSING_NUMBERS
+        for one in given
+    )
     plain = [one for one in given if not isinstance(one, str)]
     n_truths = sum(isinstance(one, bool) for one in plain)
     if n_words > len(plain) or not plain:
         return "words"
     if 2 * n_truths > len(plain):
         return "verdicts"
-    return "verdicts" if n_truths and all(one in (0, 1) for one in plain) else "numbers"
+    return (
+        "verdicts"
+        if n_truths and all(one in (0, 1) for one in plain)
+        else "numbers"
+    )
 
 
 def _is_missing(answer: Answer, kind: str) -> bool:
-    return kind != "words" and isinstance(answer, str) and answer.lower() in MISSING_NUMBERS
+    return (
+        kind != "words"
+        and isinstance(answer, str)
+        and answer.lower() in MISSING_NUMBERS
+    )
 
 
 def _fits(answer: Answer | None, kind: str) -> bool:
     if kind == "verdicts":
         return not isinstance(answer, str) and answer in (0, 1)
     return (
-        isinstance(answer, int | float) and not isinstance(answer, bool) and math.isfinite(answer)
+        isinstance(answer, int | float)
+        and not isinstance(answer, bool)
+        and math.isfinite(answer)
     )

@@ -28,7 +28,9 @@ MAX_UNPACKING = 200
 
 
 @contextmanager
-def opened(source: str | Path, name: str, packed: str | None) -> Iterator[IO[bytes]]:
+def opened(
+    source: str | Path, name: str, packed: str | None
+) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked.
 
     Args:
@@ -43,11 +45,17 @@ def opened(source: str | Path, name: str, packed: str | None) -> Iterator[IO[byt
         with _plain(source) as plain, _unpacked(plain, packed, name) as stream:
             yield stream
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError) as error:
-        raise DataError(name, f"is damaged or not a {packed} file ({error})") from error
+        raise DataError(
+            name, f"is damaged or not a {packed} file ({error})"
+        ) from error
     except MemoryError as error:  # an .xz file says how much memory it wants
-        raise DataError(name, "needs more memory to unpack than there is") from error
+        raise DataError(
+            name, "needs more memory to unpack than there is"
+        ) from error
     except OSError as error:
-        raise DataError(name, f"cannot be read: {error.strerror or error}") from error
+        raise DataError(
+            name, f"cannot be read: {error.strerror or error}"
+        ) from error
 
 
 def _plain(source: str | Path) -> IO[bytes]:
@@ -79,14 +87,20 @@ def check_unpacking(n_bytes: int, packed: int, name: str) -> None:
 def _unpacked(stream: IO[bytes], packed: str | None, name: str) -> IO[bytes]:
     if packed is None:
         return stream
-    whole: Any = lzma.LZMAFile(stream) if packed == ".xz" else gzip.GzipFile(fileobj=stream)  # noqa: SIM115
+    whole: Any = (
+        lzma.LZMAFile(stream)  # noqa: SIM115
+        if packed == ".xz"
+        else gzip.GzipFile(fileobj=stream)
+    )
     return io.BufferedReader(_Measured(whole, stream, name), 2**20)
 
 
 class _Measured(io.RawIOBase):
     """What a file unpacks to, as long as it is not too much."""
 
-    def __init__(self, unpacked: IO[bytes], packed: IO[bytes], name: str) -> None:
+    def __init__(
+        self, unpacked: IO[bytes], packed: IO[bytes], name: str
+    ) -> None:
         self._unpacked, self._packed, self._name = unpacked, packed, name
         self._n_bytes = 0
 
@@ -108,7 +122,9 @@ MAX_BLANK_LINES = 1_000_000
 """Blank lines in a row that are skipped: more are a broken file, or a bomb."""
 
 
-def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]:
+def lines(
+    stream: IO[bytes], name: str
+) -> Iterator[tuple[int, str | DataError]]:
     """Lines of a text in UTF-8 with their numbers from 1; an error stands for one that is none.
 
     Raises:
@@ -120,9 +136,15 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]
         if not raw.isspace():
             last = number
         elif number - last > MAX_BLANK_LINES:
-            raise DataError(name, f"has {MAX_BLANK_LINES:,} blank lines in a row", line=number)
+            raise DataError(
+                name,
+                f"has {MAX_BLANK_LINES:,} blank lines in a row",
+                line=number,
+            )
         if len(raw) > MAX_ROW_BYTES:
-            while raw and not raw.endswith(b"\n"):  # continue behind the line without keeping it
+            while raw and not raw.endswith(
+                b"\n"
+            ):  # continue behind the line without keeping it
                 raw = stream.readline(2**20)
             yield number, too_long(name, number)
             continue
@@ -133,7 +155,14 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str | DataError]]
         try:
             yield number, raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield number, DataError(name, f"is not UTF-8 at byte {error.start + 1}", line=number)
+            yield (
+                number,
+                DataError(
+                    name,
+                    f"is not UTF-8 at byte {error.start + 1}",
+                    line=number,
+                ),
+            )
 
 
 def read_jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
@@ -143,9 +172,14 @@ def read_jsonl(stream: IO[bytes], name: str) -> Iterator[Row]:
         DataError: The file is one JSON value over several lines.
     """
     for number, line in lines(stream, name):
-        if number == 1 and isinstance(line, str) and line.strip() in ("[", "{"):
+        if (
+            number == 1
+            and isinstance(line, str)
+            and line.strip() in ("[", "{")
+        ):
             raise DataError(
-                name, "is one JSON value over several lines, and not a row a line: call it .json"
+                name,
+                "is one JSON value over several lines, and not a row a line: call it .json",
             )
         if isinstance(line, DataError):
             yield number, line
@@ -191,7 +225,9 @@ def read_records(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
                 yield decode_json(line, kind)
             except ValueError as error:
                 advice = f"; expected {expected}" if expected else ""
-                raise DataError(name, f"{error}{advice}", line=number) from None
+                raise DataError(
+                    name, f"{error}{advice}", line=number
+                ) from None
 
 
 def too_long(name: str, number: int, what: str = "") -> DataError:

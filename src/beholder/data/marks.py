@@ -17,7 +17,10 @@ from beholder.records import Item, Side, Span
 from beholder.text.tokenize import words
 
 Label: TypeAlias = Literal["mistakes", "omissions"]
-SIDES: tuple[tuple[Label, Side], ...] = (("mistakes", "candidate"), ("omissions", "reference"))
+SIDES: tuple[tuple[Label, Side], ...] = (
+    ("mistakes", "candidate"),
+    ("omissions", "reference"),
+)
 
 SCORE_OF: Mapping[str, str] = {
     "mistakes": "precision",
@@ -37,7 +40,10 @@ class JudgedFact(msgspec.Struct, frozen=True):
     def agreed(self) -> str:
         """What more than half of the annotators say: true or false, else unsure."""
         said = [*self.verdicts.values()]
-        return next((v for v in ("true", "false") if 2 * said.count(v) > len(said)), "unsure")
+        return next(
+            (v for v in ("true", "false") if 2 * said.count(v) > len(said)),
+            "unsure",
+        )
 
 
 Said = TypeVar("Said")
@@ -80,7 +86,9 @@ class MarkProtocol:
     per_text: bool = False
 
 
-_WORD = re.compile(r"[A-Za-z0-9]+(?:[-'.@_][A-Za-z0-9]+)*|[@#]\w+|[\u4e00-\u9fff\u3040-\u30ff]+")
+_WORD = re.compile(
+    r"[A-Za-z0-9]+(?:[-'.@_][A-Za-z0-9]+)*|[@#]\w+|[\u4e00-\u9fff\u3040-\u30ff]+"
+)
 """Tokens of DetailVerifyBench: compounds, mentions, runs of Chinese or Japanese letters."""
 
 _WORDS = MarkProtocol("words", lambda item, text: words(text), "highest")
@@ -92,7 +100,9 @@ _TOKENS = MarkProtocol(
 )
 _SENTENCES = MarkProtocol(
     "sentences",
-    lambda item, text: [(int(start), int(end)) for start, end in item.judgments["sentences"]],
+    lambda item, text: [
+        (int(start), int(end)) for start, end in item.judgments["sentences"]
+    ],
     "lowest",
     runs=False,
 )

@@ -87,17 +87,35 @@ class RowNotes:
                 self._unread[name] += 1
         if item.meta.get(REPEATED_FIELD) and item.id.rpartition("#")[0]:
             self._repeated.append(item.id)
-        if item.id_is_row_number and item.references and (item.images or item.video):
+        if (
+            item.id_is_row_number
+            and item.references
+            and (item.images or item.video)
+        ):
             # One picture, one text, other references: rows that are one item.
-            described = hash((item.images, item.video, item.candidate, tuple(item.group.items())))
+            described = hash(
+                (
+                    item.images,
+                    item.video,
+                    item.candidate,
+                    tuple(item.group.items()),
+                )
+            )
             references = hash(item.references)
-            self._n_split += self._described.setdefault(described, references) != references
+            self._n_split += (
+                self._described.setdefault(described, references) != references
+            )
 
-    def _count_texts(self, candidates: Sequence[str], references: Sequence[str]) -> None:
+    def _count_texts(
+        self, candidates: Sequence[str], references: Sequence[str]
+    ) -> None:
         for text in candidates:
             if text.strip().lower() in _MARKS_OF_MISSING:
                 self._marks[text.strip()] += 1
-        for counts, texts in ((self._candidates, candidates), (self._references, references)):
+        for counts, texts in (
+            (self._candidates, candidates),
+            (self._references, references),
+        ):
             for text in filter(None, texts):
                 counts[_TEXTS] += 1
                 counts.update({residue.kind for residue in find_residue(text)})
@@ -139,7 +157,9 @@ class RowNotes:
         if residue := self._describe_texts(KINDS):
             yield f"{residue}: {_SENTENCE_ENDS[self.clean]}"
         # Only scores depend on it.
-        if self.clean is not None and (decomposed := self._describe_texts((_DECOMPOSED,))):
+        if self.clean is not None and (
+            decomposed := self._describe_texts((_DECOMPOSED,))
+        ):
             yield (
                 f"{decomposed}: composed (Unicode NFC) before scoring, so that they count as the"
                 " letters that they look like; this matters only beside figures of tools that"
@@ -148,11 +168,20 @@ class RowNotes:
 
     def _describe_texts(self, names: Iterable[str]) -> str:
         parts = []
-        sides = {"candidates": self._candidates, "references": self._references}
+        sides = {
+            "candidates": self._candidates,
+            "references": self._references,
+        }
         for side, counts in sides.items():
-            kinds = [f"{counts[name]:,} contain {name}" for name in names if counts[name]]
+            kinds = [
+                f"{counts[name]:,} contain {name}"
+                for name in names
+                if counts[name]
+            ]
             if kinds:
-                parts.append(f"of {counts[_TEXTS]:,} {side} {', '.join(kinds)}")
+                parts.append(
+                    f"of {counts[_TEXTS]:,} {side} {', '.join(kinds)}"
+                )
         return "; ".join(parts)
 
 

@@ -41,7 +41,9 @@ def cleaning_rules(clean: str) -> str:
     if clean == "none":
         return ""
     if clean not in _REMOVERS:
-        raise ConfigError(f"clean={clean!r}: expected one of none, {', '.join(_REMOVERS)}")
+        raise ConfigError(
+            f"clean={clean!r}: expected one of none, {', '.join(_REMOVERS)}"
+        )
     return f"{clean}@{digest_of_modules(_MODULES[clean])}"
 
 
@@ -50,6 +52,10 @@ def prepared(item: Item, clean: Cleaning) -> Item:
     item = composed(item)
     if clean == "none":
         return item
-    candidate, *references = map(_REMOVERS[clean], (item.candidate, *item.references))
+    candidate, *references = map(
+        _REMOVERS[clean], (item.candidate, *item.references)
+    )
     # Escapes of JSON may have been accents of their own.
-    return composed(replace(item, candidate=candidate, references=tuple(references)))
+    return composed(
+        replace(item, candidate=candidate, references=tuple(references))
+    )

@@ -29,8 +29,18 @@ def from_published(row: Any) -> Any:
                 return converted(row)
             except RowError:
                 raise
-            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-                why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            except (
+                AttributeError,
+                IndexError,
+                KeyError,
+                TypeError,
+                ValueError,
+            ) as error:
+                why = (
+                    f"{error} is missing"
+                    if isinstance(error, KeyError)
+                    else str(error)
+                )
                 raise RowError(
                     f"has columns of {data}, but not its published form: {why}, in"
                     f" {shorten(row)}; {columns_of(row)}; write other data in our own fields"
@@ -40,21 +50,39 @@ def from_published(row: Any) -> Any:
 
 def _vaani(row: Row) -> dict[str, object]:
     made = _spoken(
-        row, "Vaani", "transcript", "referenceImage", "speakerID", "audio", "language", *_SPEAKER
+        row,
+        "Vaani",
+        "transcript",
+        "referenceImage",
+        "speakerID",
+        "audio",
+        "language",
+        *_SPEAKER,
     )
     more = {name: row.get(name) for name in ("language", *_SPEAKER)}
-    return made | {"group": {**made["group"], **{k: v for k, v in more.items() if v}}}
+    return made | {
+        "group": {**made["group"], **{k: v for k, v in more.items() if v}}
+    }
 
 
 def _places(row: Row) -> dict[str, object]:
-    return {**_spoken(row, "Places", "asr_text", "image", "speaker", "uttid"), "id": row["uttid"]}
+    return {
+        **_spoken(row, "Places", "asr_text", "image", "speaker", "uttid"),
+        "id": row["uttid"],
+    }
 
 
-def _spoken(row: Row, dataset: str, text: str, image: str, who: str, *taken: str) -> dict[str, Any]:
+def _spoken(
+    row: Row, dataset: str, text: str, image: str, who: str, *taken: str
+) -> dict[str, Any]:
     said = row[text]
     if said is None or (isinstance(said, str) and not said.strip()):
         raise RowError("the utterance was not transcribed", text)
-    spoken = " ".join(without_marks(said).split()) if isinstance(said, str) else said
+    spoken = (
+        " ".join(without_marks(said).split())
+        if isinstance(said, str)
+        else said
+    )
     if not spoken:
         raise RowError(f"the utterance has no word: {said!r}", text)
     speaker = {"speaker": row[who]} if row.get(who) else {}
@@ -70,24 +98,44 @@ def _spoken(row: Row, dataset: str, text: str, image: str, who: str, *taken: str
 
 
 def _rest(row: Row, *taken: str) -> dict[str, object]:
-    return {key: value for key, value in row.items() if key not in taken and value is not None}
+    return {
+        key: value
+        for key, value in row.items()
+        if key not in taken and value is not None
+    }
 
 
 def _captionqa(row: Row) -> dict[str, object]:
     """Questions of a picture, or one question a row."""
-    taken = ("questions", "question", "choices", "answer", "category", "image_paths", "domain")
+    taken = (
+        "questions",
+        "question",
+        "choices",
+        "answer",
+        "category",
+        "image_paths",
+        "domain",
+    )
     made = _rest(row, *taken)
     if "images" not in made and row.get("image_paths"):
         made["images"] = row["image_paths"]
     if row.get("domain"):
         made["group"] = {"domain": row["domain"]}
     asked = row.get("questions") or [row]
-    return made | {"questions": [_asked(one) | {"options": [*one["choices"]]} for one in asked]}
+    return made | {
+        "questions": [
+            _asked(one) | {"options": [*one["choices"]]} for one in asked
+        ]
+    }
 
 
 def _asked(one: Row) -> dict[str, object]:
     category = one.get("category") or ""
-    return {"question": one["question"], "answer": one["answer"], "category": category}
+    return {
+        "question": one["question"],
+        "answer": one["answer"],
+        "category": category,
+    }
 
 
 def _vdc_line(row: Row) -> dict[str, object]:
@@ -107,12 +155,22 @@ def _vdc_hub(row: Row) -> dict[str, object]:
 def _vcapsbench(row: Row) -> dict[str, object]:
     questions = []
     for one in row["qa"]:
-        dimension, question, answer = (part.strip() for part in one.split("*")[:3])
+        dimension, question, answer = (
+            part.strip() for part in one.split("*")[:3]
+        )
         if answer.lower().rstrip(".") not in ("yes", "no"):
-            raise RowError(f"the answer of {one!r} is neither yes nor no", "qa")
+            raise RowError(
+                f"the answer of {one!r} is neither yes nor no", "qa"
+            )
         truth = answer.lower().startswith("yes")
-        questions.append({"question": question, "answer": truth, "category": dimension})
-    return {**_rest(row, "video_id", "qa"), "id": row["video_id"], "questions": questions}
+        questions.append(
+            {"question": question, "answer": truth, "category": dimension}
+        )
+    return {
+        **_rest(row, "video_id", "qa"),
+        "id": row["video_id"],
+        "questions": questions,
+    }
 
 
 _CAPRICORN = {
@@ -127,13 +185,29 @@ _CAPRICORN = {
 def _capricorn(row: Row) -> dict[str, object]:
     criteria = [
         {"text": text, "dimension": name}
-        | ({"subjects": re.findall("<[^<>]+>", text)} if name.startswith("subject") else {})
+        | (
+            {"subjects": re.findall("<[^<>]+>", text)}
+            if name.startswith("subject")
+            else {}
+        )
         for key, name in _CAPRICORN.items()
         for text in row["events"].get(key) or ()
     ]
-    video = row["video_id"] if row.get("video_id") is not None else row["video_path"]
-    made = {**_rest(row, "events", "video_id"), "id": video, "criteria": criteria}
-    bins = [most for most in (120, 300, 480, 601) if row.get("duration", math.inf) <= most]
+    video = (
+        row["video_id"]
+        if row.get("video_id") is not None
+        else row["video_path"]
+    )
+    made = {
+        **_rest(row, "events", "video_id"),
+        "id": video,
+        "criteria": criteria,
+    }
+    bins = [
+        most
+        for most in (120, 300, 480, 601)
+        if row.get("duration", math.inf) <= most
+    ]
     return made | ({"group": {"seconds": f"up to {bins[0]}"}} if bins else {})
 
 
@@ -169,22 +243,38 @@ def _dream(row: Row) -> dict[str, object]:
         "id": row["idx"] if row.get("idx") is not None else row["vid"],
         "references": [reference],
         "group": {"dataset": row.get("dataset") or "DREAM-1K"},
-        "criteria": [{"text": text, "dimension": "event"} for text in row["extra_info"]["events"]],
+        "criteria": [
+            {"text": text, "dimension": "event"}
+            for text in row["extra_info"]["events"]
+        ],
     }
 
 
 def _carebench(row: Row) -> dict[str, object]:
     named = (("events", "event"), ("objects", "object"))
-    criteria = [{"text": text, "dimension": name} for key, name in named for text in row[key]]
+    criteria = [
+        {"text": text, "dimension": name}
+        for key, name in named
+        for text in row[key]
+    ]
     made = _rest(row, "events", "objects", "caption", "idx")
     references = [row["caption"]] if row.get("caption") else []
     video = row["idx"] if row.get("idx") is not None else row["video"]
-    return {**made, "id": video, "references": references, "criteria": criteria}
+    return {
+        **made,
+        "id": video,
+        "references": references,
+        "criteria": criteria,
+    }
 
 
 def _tuna(row: Row) -> dict[str, object]:
     criteria = [
-        {"text": one["content"], "dimension": one["type"], "weight": one["weight"]}
+        {
+            "text": one["content"],
+            "dimension": one["type"],
+            "weight": one["weight"],
+        }
         | {"event": event["event"]}
         for event in row["events"]
         for one in event["visual_elements"]
@@ -198,7 +288,11 @@ def _tuna(row: Row) -> dict[str, object]:
 def _lists(row: Row, field: str, of: type) -> bool:
     """Whether a field holds a list, not empty, of values of a type."""
     value = row.get(field)
-    return isinstance(value, (list, tuple)) and bool(value) and isinstance(value[0], of)
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and isinstance(value[0], of)
+    )
 
 
 def _first(row: Row, field: str) -> Row:
@@ -213,17 +307,63 @@ def _within(row: Row, field: str) -> Row:
 
 _Form = tuple[str, Callable[[Row], bool], Callable[[Row], dict[str, object]]]
 _FORMS: Sequence[_Form] = (
-    ("Vaani", lambda row: {"referenceImage", "transcript"} <= set(row), _vaani),
-    ("Places", lambda row: {"uttid", "asr_text", "image"} <= set(row), _places),
-    ("CaptionQA", lambda row: "choices" in _first(row, "questions"), _captionqa),
-    ("CaptionQA", lambda row: {"question", "choices", "answer"} <= set(row), _captionqa),
-    ("VDC", lambda row: len(row) == 1 and "answer" in _first(row, *row), _vdc_line),
-    ("VDC", lambda row: {"video_name", "qa_list", "caption"} <= set(row), _vdc_hub),
-    ("VCapsBench", lambda row: "video_id" in row and _lists(row, "qa", str), _vcapsbench),
-    ("CapRiCorn-1K", lambda row: "main_sbj_evts" in _within(row, "events"), _capricorn),
-    ("CAPability", lambda row: {"file_id", "annotation", "task"} <= set(row), _capability),
-    ("DREAM-1K", lambda row: "messages" in row and "events" in _within(row, "extra_info"), _dream),
-    ("CaReBench", lambda row: all(_lists(row, k, str) for k in ("events", "objects")), _carebench),
+    (
+        "Vaani",
+        lambda row: {"referenceImage", "transcript"} <= set(row),
+        _vaani,
+    ),
+    (
+        "Places",
+        lambda row: {"uttid", "asr_text", "image"} <= set(row),
+        _places,
+    ),
+    (
+        "CaptionQA",
+        lambda row: "choices" in _first(row, "questions"),
+        _captionqa,
+    ),
+    (
+        "CaptionQA",
+        lambda row: {"question", "choices", "answer"} <= set(row),
+        _captionqa,
+    ),
+    (
+        "VDC",
+        lambda row: len(row) == 1 and "answer" in _first(row, *row),
+        _vdc_line,
+    ),
+    (
+        "VDC",
+        lambda row: {"video_name", "qa_list", "caption"} <= set(row),
+        _vdc_hub,
+    ),
+    (
+        "VCapsBench",
+        lambda row: "video_id" in row and _lists(row, "qa", str),
+        _vcapsbench,
+    ),
+    (
+        "CapRiCorn-1K",
+        lambda row: "main_sbj_evts" in _within(row, "events"),
+        _capricorn,
+    ),
+    (
+        "CAPability",
+        lambda row: {"file_id", "annotation", "task"} <= set(row),
+        _capability,
+    ),
+    (
+        "DREAM-1K",
+        lambda row: (
+            "messages" in row and "events" in _within(row, "extra_info")
+        ),
+        _dream,
+    ),
+    (
+        "CaReBench",
+        lambda row: all(_lists(row, k, str) for k in ("events", "objects")),
+        _carebench,
+    ),
     ("TUNA", lambda row: "visual_elements" in _first(row, "events"), _tuna),
 )
 """Published data, how a row of them is recognized, and how it is read: our reading of the sources

@@ -40,7 +40,9 @@ T = TypeVar("T")
 
 MAX_ROWS_SHOWN = 20
 
-_VALUES = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9]+|there (?:are|is): .*?;")
+_VALUES = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9]+|there (?:are|is): .*?;"
+)
 """What differs between messages of one kind."""
 
 MAX_BAD_ROWS = 100_000
@@ -83,8 +85,17 @@ def read_items(
     """
     name = "stdin" if str(source) == "-" else str(source)
     check_mapped(taken.map)
-    said = next((c for f, c in taken.map.items() if field_of(f) == "candidate"), None)
-    return items_of(read_rows(source, name, said), taken, name, textless, line_numbers, notes)
+    said = next(
+        (c for f, c in taken.map.items() if field_of(f) == "candidate"), None
+    )
+    return items_of(
+        read_rows(source, name, said),
+        taken,
+        name,
+        textless,
+        line_numbers,
+        notes,
+    )
 
 
 def items_of(
@@ -100,7 +111,9 @@ def items_of(
     named = renamed(rows, taken.map, name)
     if taken.references_from is not None:
         source = str(taken.references_from)
-        known = references_by_id(renamed(read_rows(source, source), {}, source), source)
+        known = references_by_id(
+            renamed(read_rows(source, source), {}, source), source
+        )
         named = _covered(named, known, taken, name, notes)
     elif taken.require_all:
         raise ConfigError(
@@ -115,7 +128,9 @@ def items_of(
     def build(row: object, number: str) -> Item:
         item = item_of_row(row, number)
         row_hashes = hash(item.candidate), hash(item.references)
-        text, references, first = first_rows.setdefault(item.id, (*row_hashes, number))
+        text, references, first = first_rows.setdefault(
+            item.id, (*row_hashes, number)
+        )
         is_part = row_hashes[0] == text and row_hashes[1] != references
         if is_part and not taken.group_references:
             raise RowError(
@@ -123,19 +138,29 @@ def items_of(
                 " references: --group-references makes them one item",
                 "id",
             )
-        return item if taken.frames is None else with_frames(item, taken.frames, root)
+        return (
+            item
+            if taken.frames is None
+            else with_frames(item, taken.frames, root)
+        )
 
     def item_of_row(row: object, number: str) -> Item:
         if isinstance(row, Item):
             item = with_one_language(row)
-            ours = {"id": [row.id], "candidate": [row.candidate], "references": row.references}
+            ours = {
+                "id": [row.id],
+                "candidate": [row.candidate],
+                "references": row.references,
+            }
             for field, texts in ours.items():
                 for text in texts:
                     checked_field(field, plain_text, text)
         else:
             given = from_published(row)
             given = _with_candidate(given) if textless else given
-            item = from_row(given, default_id=number, media_root=taken.media_root)
+            item = from_row(
+                given, default_id=number, media_root=taken.media_root
+            )
         return item
 
     if taken.group_references:
@@ -182,9 +207,16 @@ def grouped_references(
         try:
             item = build(row, str(number))
             if item.id_is_row_number:
-                system = tuple(f"{key}={value}" for key, value in sorted(item.group.items()))
+                system = tuple(
+                    f"{key}={value}"
+                    for key, value in sorted(item.group.items())
+                )
                 pictures = item.images or ((item.video,) if item.video else ())
-                key = ("", *pictures, item.candidate, *system) if pictures else (item.id,)
+                key = (
+                    ("", *pictures, item.candidate, *system)
+                    if pictures
+                    else (item.id,)
+                )
             else:
                 key = (item.id,)
             earlier = joined.get(key)
@@ -201,7 +233,9 @@ def grouped_references(
             numbers[item.id] = number
             joined[key] = item
         else:
-            joined[key] = replace(earlier, references=(*earlier.references, *item.references))
+            joined[key] = replace(
+                earlier, references=(*earlier.references, *item.references)
+            )
     yield from joined.values()
 
 
@@ -209,7 +243,11 @@ def _with_candidate(row: object) -> object:
     if not isinstance(row, Mapping):
         return row
     names = ("candidate", *ALIASES["candidate"])
-    return row if any(row.get(name) is not None for name in names) else {**row, "candidate": ""}
+    return (
+        row
+        if any(row.get(name) is not None for name in names)
+        else {**row, "candidate": ""}
+    )
 
 
 def records(
@@ -242,7 +280,10 @@ def records(
             record = build(row, str(number))
             own = key(record)
             if own in taken:
-                raise RowError(f"{own!r} is taken by row {taken[own]}; ids must differ", "id")
+                raise RowError(
+                    f"{own!r} is taken by row {taken[own]}; ids must differ",
+                    "id",
+                )
         except RowError as error:
             yield DataError(name, error.reason, line=number, field=error.field)
             continue
@@ -278,7 +319,8 @@ def good_rows(
             bad.append(row)
             if len(bad) > MAX_BAD_ROWS:
                 raise DataError(
-                    name, f"has more than {MAX_BAD_ROWS:,} wrong rows; the last one: {row.reason}"
+                    name,
+                    f"has more than {MAX_BAD_ROWS:,} wrong rows; the last one: {row.reason}",
                 )
             if not taken.skip_bad_rows and len(bad) > MAX_ROWS_SHOWN:
                 break
@@ -297,7 +339,9 @@ def good_rows(
         raise DataError(name, "has no row that can be used")
 
 
-def error_of_rows(errors: list[DataError], n_read: int, whole: bool) -> DataError:
+def error_of_rows(
+    errors: list[DataError], n_read: int, whole: bool
+) -> DataError:
     """One error that lists all wrong rows, up to a number.
 
     Args:
@@ -307,7 +351,9 @@ def error_of_rows(errors: list[DataError], n_read: int, whole: bool) -> DataErro
     """
     first = errors[0]
     of = f"{n_read:,} rows" if whole else f"the first {n_read:,} rows"
-    kinds = by_key(((one.field, _VALUES.sub("", one.reason)), one) for one in errors)
+    kinds = by_key(
+        ((one.field, _VALUES.sub("", one.reason)), one) for one in errors
+    )
     every = len(errors) == n_read and len(kinds) == 1
     lines = []
     for alike in kinds.values():
@@ -317,7 +363,9 @@ def error_of_rows(errors: list[DataError], n_read: int, whole: bool) -> DataErro
             lines.append(f"(all {of if whole else f'of {of}'} are like this)")
         elif len(alike) > 1:
             places = ", ".join(str(one.line) for one in alike[:MAX_ROWS_SHOWN])
-            lines.append(f"({len(alike):,} of {of} are like this: rows {places})")
+            lines.append(
+                f"({len(alike):,} of {of} are like this: rows {places})"
+            )
     if len(kinds) > 1 and len(errors) > MAX_ROWS_SHOWN:
         lines.append("(and more)")
     # Rows that are one item are no wrong data: skipping them would lose references.

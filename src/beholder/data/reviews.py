@@ -38,8 +38,17 @@ from beholder.records import Reviews
 from beholder.text.languages import canonical_language
 
 _SENTENCE = re.compile(r"sentence_([1-9][0-9]*)")
-_NUMBERED = re.compile(r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I)
-_SINGLE = ("candidate", *ALIASES["candidate"], "text", "review", "sentence", "description")
+_NUMBERED = re.compile(
+    r"(?:text|sentence|review|caption|candidate)s?[ _-]?([0-9]+)", re.I
+)
+_SINGLE = (
+    "candidate",
+    *ALIASES["candidate"],
+    "text",
+    "review",
+    "sentence",
+    "description",
+)
 _PICTURES = ("image", "img", "binary")
 _ANNOTATOR = re.compile(r"annotator_.+")
 
@@ -71,13 +80,20 @@ def read_reviews(
 
     def build(row: object, number: str) -> Reviews:
         return reviews_from_row(
-            _with_picture(row, unpack), default_id=number, language=language, media_root=media_root
+            _with_picture(row, unpack),
+            default_id=number,
+            language=language,
+            media_root=media_root,
         )
 
     for path in _files(source):
         name = "stdin" if str(path) == "-" else str(path)
         yield from records(
-            read_rows(path, name), build, name=name, key=attrgetter("full_id"), taken=taken
+            read_rows(path, name),
+            build,
+            name=name,
+            key=attrgetter("full_id"),
+            taken=taken,
         )
 
 
@@ -86,7 +102,10 @@ def _files(source: str | Path) -> list[str | Path]:
         return [source]
     files: list[str | Path] = sorted(Path(source).rglob("*.parquet"))
     if not files:
-        raise DataError(str(source), "has no .parquet file; name a data file, or a folder of those")
+        raise DataError(
+            str(source),
+            "has no .parquet file; name a data file, or a folder of those",
+        )
     return files
 
 
@@ -104,7 +123,9 @@ def reviews_from_row(
     """
     if not isinstance(row, Mapping):
         raise RowError(f"expected an object with fields, got {shorten(row)}")
-    fields = {str(key): value for key, value in row.items() if value is not None}
+    fields = {
+        str(key): value for key, value in row.items() if value is not None
+    }
     stated = language_of_row(fields)
     if "texts" not in fields and "reviews" in fields:
         fields["texts"] = fields["reviews"]
@@ -114,16 +135,24 @@ def reviews_from_row(
         raise RowError("is missing", "id")
     texts = checked_field("texts", _texts, fields["texts"])
     if len(texts) < 2:
-        raise RowError(f"expected two texts or more to rank, got {len(texts)}", "texts")
+        raise RowError(
+            f"expected two texts or more to rank, got {len(texts)}", "texts"
+        )
     return Reviews(
         id=checked_field("id", identifier, fields.get("id", default_id)),
         texts=texts,
         ranks=_ranks(fields.get("ranks", {}), len(texts)),
-        image=given_field(fields, "image", lambda value: media_path(value, media_root)),
+        image=given_field(
+            fields, "image", lambda value: media_path(value, media_root)
+        ),
         language=stated or canonical_language(language),
         category=_word(fields, "category"),
-        prompt_ranks=given_field(fields, "prompt_ranks", lambda v: _ranking(v, len(texts))),
-        references=checked_field("references", reference_texts, fields.get("references", ())),
+        prompt_ranks=given_field(
+            fields, "prompt_ranks", lambda v: _ranking(v, len(texts))
+        ),
+        references=checked_field(
+            "references", reference_texts, fields.get("references", ())
+        ),
     )
 
 
@@ -136,7 +165,9 @@ def reviews_row(reviews: Reviews) -> dict[str, object]:
         "category": reviews.category,
         "texts": list(reviews.texts),
         "ranks": {name: list(ranks) for name, ranks in reviews.ranks.items()},
-        "prompt_ranks": None if reviews.prompt_ranks is None else list(reviews.prompt_ranks),
+        "prompt_ranks": None
+        if reviews.prompt_ranks is None
+        else list(reviews.prompt_ranks),
         "references": list(reviews.references),
     }
     return {key: value for key, value in row.items() if value}
@@ -155,7 +186,9 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
     if numbers != expected:
         missing = next(n for n in expected if n not in numbers)
         raise RowError("the column is missing", f"sentence_{missing}")
-    people = {name: row[name] for name in sorted(row) if _ANNOTATOR.fullmatch(name)}
+    people = {
+        name: row[name] for name in sorted(row) if _ANNOTATOR.fullmatch(name)
+    }
     if not people:
         raise RowError(
             f"no such column of a person's ranks, such as {list(range(1, len(numbers) + 1))};"
@@ -174,11 +207,15 @@ def _published(row: Mapping[str, Any]) -> dict[str, object]:
 
 def _hint(row: Mapping[str, Any]) -> str:
     """What to do with a row that has texts in other columns."""
-    numbered = sorted((int(m[1]), name) for name in row if (m := _NUMBERED.fullmatch(name)))
+    numbered = sorted(
+        (int(m[1]), name) for name in row if (m := _NUMBERED.fullmatch(name))
+    )
     if len(numbered) > 1:
         new = (f"sentence_{n}" for n in range(1, len(numbered) + 1))
         return f"; rename {', '.join(name for _, name in numbered)} to {', '.join(new)}"
-    single = next((name for name in _SINGLE if isinstance(row.get(name), str)), None)
+    single = next(
+        (name for name in _SINGLE if isinstance(row.get(name), str)), None
+    )
     if single is None:
         return ""
     return (
@@ -208,19 +245,31 @@ def _with_picture(row: object, unpack: Path | None) -> object:
 
 def _texts(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise RowError(f'expected a list of texts such as ["A", "B"], got {shorten(value)}')
-    return tuple(checked_field(f"[{n}]", filled_text, text) for n, text in enumerate(value))
+        raise RowError(
+            f'expected a list of texts such as ["A", "B"], got {shorten(value)}'
+        )
+    return tuple(
+        checked_field(f"[{n}]", filled_text, text)
+        for n, text in enumerate(value)
+    )
 
 
 def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
     if isinstance(value, Mapping):
         named = {str(name): ranks for name, ranks in value.items()}
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        named = {str(number): ranks for number, ranks in enumerate(value, start=1)}
+        named = {
+            str(number): ranks for number, ranks in enumerate(value, start=1)
+        }
     else:
-        raise RowError(f"expected the ranks of each annotator, got {shorten(value)}", "ranks")
+        raise RowError(
+            f"expected the ranks of each annotator, got {shorten(value)}",
+            "ranks",
+        )
     return {
-        name: checked_field(f"ranks.{name}", lambda one: _ranking(one, n), ranks)
+        name: checked_field(
+            f"ranks.{name}", lambda one: _ranking(one, n), ranks
+        )
         for name, ranks in named.items()
     }
 
@@ -228,7 +277,9 @@ def _ranks(value: object, n: int) -> dict[str, tuple[float | None, ...]]:
 def _ranking(value: object, n: int) -> tuple[float | None, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         example = list(range(1, n + 1))
-        raise RowError(f"expected a list of {n} ranks such as {example}, got {shorten(value)}")
+        raise RowError(
+            f"expected a list of {n} ranks such as {example}, got {shorten(value)}"
+        )
     if len(value) != n:
         raise RowError(f"expected {n} ranks, one per text, got {len(value)}")
     return tuple(
@@ -240,11 +291,21 @@ def _ranking(value: object, n: int) -> tuple[float | None, ...]:
 def _rank(value: object, n: int) -> float | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= n:
-        raise RowError(f"expected a rank from 1 to {n}, or null, got {shorten(value)}")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 1 <= value <= n
+    ):
+        raise RowError(
+            f"expected a rank from 1 to {n}, or null, got {shorten(value)}"
+        )
     return float(value)
 
 
 def _word(row: Mapping[str, Any], field: str) -> str:
     value = row.get(field, "")
-    return str(value) if isinstance(value, int) else str(checked_field(field, plain_text, value))
+    return (
+        str(value)
+        if isinstance(value, int)
+        else str(checked_field(field, plain_text, value))
+    )

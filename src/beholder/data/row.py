@@ -17,7 +17,14 @@ from beholder.records import ROW_FIELDS, Item
 from beholder.text.languages import canonical_language
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    "candidate": ("caption", "generation", "prediction", "hypothesis", "alt", "alt_text"),
+    "candidate": (
+        "caption",
+        "generation",
+        "prediction",
+        "hypothesis",
+        "alt",
+        "alt_text",
+    ),
     "references": ("reference", "ref", "refs", "ground_truth"),
     "images": ("image",),
     "language": ("lang",),
@@ -43,7 +50,12 @@ class RowError(ValueError):
         super().__init__(f"{field}: {reason}" if field else reason)
 
 
-def from_row(row: object, *, default_id: str | None = None, media_root: Path | None = None) -> Item:
+def from_row(
+    row: object,
+    *,
+    default_id: str | None = None,
+    media_root: Path | None = None,
+) -> Item:
     """Check a row and build its item.
 
     Args:
@@ -59,12 +71,16 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     rest = resolve_aliases(row)
     language = language_of_row(rest)
     rest.pop("language", None)
-    written_number = rest.pop("id_is_row_number", None)  # in rows that ``to_row`` wrote
+    written_number = rest.pop(
+        "id_is_row_number", None
+    )  # in rows that ``to_row`` wrote
 
     def image_path(value: object) -> str:
         return media_path(value, media_root)
 
-    def take(field: str, check: Callable[[Any], Any], default: Any = None) -> Any:
+    def take(
+        field: str, check: Callable[[Any], Any], default: Any = None
+    ) -> Any:
         value = rest.pop(field, None)
         return default if value is None else checked_field(field, check, value)
 
@@ -73,13 +89,20 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
     if item_id is None:
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
-    if candidate is None and any(name in row for name in ("candidate", *ALIASES["candidate"])):
-        candidate = ""  # null where others have a text: this system said nothing
+    if candidate is None and any(
+        name in row for name in ("candidate", *ALIASES["candidate"])
+    ):
+        candidate = (
+            ""  # null where others have a text: this system said nothing
+        )
         for alias in ALIASES["candidate"]:
             rest.pop(alias, None)
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
-        hint = ", or name the file of texts, and this one with --references-from" * lone
+        hint = (
+            ", or name the file of texts, and this one with --references-from"
+            * lone
+        )
         if any("alt" in re.split(r"[\W_]", str(name).lower()) for name in row):
             hint += "; beholder lint checks alternative texts as they are, without references"
         raise RowError(
@@ -97,7 +120,10 @@ def from_row(row: object, *, default_id: str | None = None, media_root: Path | N
         judgments=take("judgments", lambda v: _mapping(_without_nan(v)), {}),
         meta={
             **take("meta", _mapping, {}),
-            **{plain_text(key): checked_field(key, _clean, v) for key, v in rest.items()},
+            **{
+                plain_text(key): checked_field(key, _clean, v)
+                for key, v in rest.items()
+            },
         },
         id_is_row_number=own_id is None or written_number is True,
     )
@@ -110,17 +136,27 @@ def with_one_language(item: Item) -> Item:
     Raises:
         RowError: ``group`` and ``meta`` name two languages.
     """
-    return _in_language(item, language_of_row({"group": item.group, "meta": item.meta}))
+    return _in_language(
+        item, language_of_row({"group": item.group, "meta": item.meta})
+    )
 
 
 def _in_language(item: Item, language: str) -> Item:
-    if not language and "language" not in item.group and "language" not in item.meta:
+    if (
+        not language
+        and "language" not in item.group
+        and "language" not in item.meta
+    ):
         return item
     group, meta = (
         {name: value for name, value in named.items() if name != "language"}
         for named in (item.group, item.meta)
     )
-    return replace(item, group=group | ({"language": language} if language else {}), meta=meta)
+    return replace(
+        item,
+        group=group | ({"language": language} if language else {}),
+        meta=meta,
+    )
 
 
 def stated_language(values: Mapping[str, object]) -> str:
@@ -151,8 +187,13 @@ def stated_language(values: Mapping[str, object]) -> str:
     longest = max(stated.values(), key=len, default="")
     for language in stated.values():
         if not f"{longest}-".casefold().startswith(f"{language}-".casefold()):
-            named = " and ".join(f"{field} {values[field]!r}" for field in stated)
-            raise RowError(f"the row names two languages, {named}; keep the right one", "language")
+            named = " and ".join(
+                f"{field} {values[field]!r}" for field in stated
+            )
+            raise RowError(
+                f"the row names two languages, {named}; keep the right one",
+                "language",
+            )
     return longest
 
 
@@ -162,11 +203,19 @@ def language_of_row(row: Mapping[str, Any]) -> str:
     names = ("language", *ALIASES["language"], "group.language")
     values = {name: row.get(name) for name in names}
     if isinstance(group, Mapping):
-        values["group.language"] = values["group.language"] or group.get("language")
+        values["group.language"] = values["group.language"] or group.get(
+            "language"
+        )
     if isinstance(meta, Mapping):
         values["meta.language"] = meta.get("language")
-    if values["language"] is not None:  # the field's own name wins over an alias
-        values = {name: v for name, v in values.items() if name not in ALIASES["language"]}
+    if (
+        values["language"] is not None
+    ):  # the field's own name wins over an alias
+        values = {
+            name: v
+            for name, v in values.items()
+            if name not in ALIASES["language"]
+        }
     return stated_language(values)
 
 
@@ -180,7 +229,11 @@ def columns_of(row: Iterable[Any]) -> str:
 def to_row(item: Item) -> dict[str, object]:
     """The row of an item; ``from_row`` gives the same item back."""
     row = {field.name: getattr(item, field.name) for field in fields(item)}
-    return {key: value for key, value in row.items() if value or key in ("id", "candidate")}
+    return {
+        key: value
+        for key, value in row.items()
+        if value or key in ("id", "candidate")
+    }
 
 
 def item_from_row(row: Mapping[str, Any]) -> Item:
@@ -209,13 +262,17 @@ def resolve_aliases(row: Mapping[Any, Any]) -> dict[str, object]:
     return named
 
 
-def given_field(row: Mapping[str, Any], field: str, check: Callable[[Any], Any]) -> Any:
+def given_field(
+    row: Mapping[str, Any], field: str, check: Callable[[Any], Any]
+) -> Any:
     """The value of a field after its check; None if the row has none. RowError names the field."""
     value = row.get(field)
     return None if value is None else checked_field(field, check, value)
 
 
-def checked_field(field: str, check: Callable[[Any], Any], value: object) -> Any:
+def checked_field(
+    field: str, check: Callable[[Any], Any], value: object
+) -> Any:
     """The value of a field after its check, whose errors name the field.
 
     Raises:
@@ -230,7 +287,9 @@ def checked_field(field: str, check: Callable[[Any], Any], value: object) -> Any
 def identifier(value: object) -> str:
     """An id: a text or a whole number, not empty; RowError otherwise."""
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise RowError(f"expected a text or a whole number, got {shorten(value)}")
+        raise RowError(
+            f"expected a text or a whole number, got {shorten(value)}"
+        )
     text = plain_text(str(value))
     if not text.strip():
         raise RowError("is empty")
@@ -244,7 +303,9 @@ def plain_text(value: object) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise RowError(f"has half of a surrogate pair at character {error.start}") from None
+        raise RowError(
+            f"has half of a surrogate pair at character {error.start}"
+        ) from None
     return value
 
 
@@ -264,14 +325,19 @@ def reference_texts(value: object) -> tuple[str, ...]:
 def _texts(value: object, check: Callable[[object], str]) -> tuple[str, ...]:
     if isinstance(value, str):
         # Scored as one odd reference, a list written as text gives a wrong number in silence.
-        if value.strip().startswith(('["', "['")) and value.strip().endswith(('"]', "']")):
+        if value.strip().startswith(('["', "['")) and value.strip().endswith(
+            ('"]', "']")
+        ):
             raise RowError(
                 f"expected a list of texts, got a list written as text: {shorten(value)}"
             )
         value = [value]
     if not isinstance(value, list | tuple):
         raise RowError(f"expected a list of texts, got {shorten(value)}")
-    return tuple(checked_field(f"[{n}]", check, element) for n, element in enumerate(value))
+    return tuple(
+        checked_field(f"[{n}]", check, element)
+        for n, element in enumerate(value)
+    )
 
 
 def media_path(value: object, media_root: Path | None) -> str:
@@ -283,7 +349,11 @@ def media_path(value: object, media_root: Path | None) -> str:
     text = filled_text(value)
     if "://" in text or text.startswith("data:"):
         return text
-    if media_root is not None and Path(text).is_absolute() and _leads_into(media_root, text):
+    if (
+        media_root is not None
+        and Path(text).is_absolute()
+        and _leads_into(media_root, text)
+    ):
         return text
     for kind in (PurePosixPath, PureWindowsPath):
         path = kind(text)
@@ -296,11 +366,17 @@ def media_path(value: object, media_root: Path | None) -> str:
 
 
 def _leads_into(folder: Path, text: str) -> bool:
-    if ".." in Path(text).parts or not Path(text).is_relative_to(folder.absolute()):
+    if ".." in Path(text).parts or not Path(text).is_relative_to(
+        folder.absolute()
+    ):
         return False
     try:
         return file_of(Path(text)).resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a NUL in the name
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # a ring of links, a NUL in the name
         raise RowError(f"{text!r} is no path ({error})") from error
 
 
@@ -310,7 +386,10 @@ def _mapping(value: object) -> dict[str, object]:
             f"expected an object of named values, got {shorten(value)}; map a column to FIELD.NAME"
         )
     named = {plain_text(str(key)): element for key, element in value.items()}
-    return {name: checked_field(f".{name}", _clean, element) for name, element in named.items()}
+    return {
+        name: checked_field(f".{name}", _clean, element)
+        for name, element in named.items()
+    }
 
 
 def _without_nan(value: object) -> object:
@@ -329,7 +408,9 @@ def labels(value: object) -> dict[str, str]:
         if element is None:  # a table has every column in every row
             continue
         if not isinstance(element, str | int | float):
-            raise RowError(f"expected a text, got {shorten(element)}", f".{key}")
+            raise RowError(
+                f"expected a text, got {shorten(element)}", f".{key}"
+            )
         found[key] = str(element)
     return found
 
@@ -347,10 +428,14 @@ def _clean(value: Any) -> Any:
         return _as_json(part)
 
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=plain)
+        text = json.dumps(
+            value, ensure_ascii=False, allow_nan=False, default=plain
+        )
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
-        raise RowError(f"cannot be kept ({error}); leave this column out") from None
+        raise RowError(
+            f"cannot be kept ({error}); leave this column out"
+        ) from None
     return json.loads(text) if changed else value
 
 
@@ -362,15 +447,22 @@ def _as_json(value: Any) -> Any:
         return str(value)
     if hasattr(value, "tolist"):  # of numpy
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no text, number or list of them")
+    raise TypeError(
+        f"{type(value).__name__} is no text, number or list of them"
+    )
 
 
 def shorten(value: object, limit: int = 60) -> str:
     """A value as a message shows it."""
-    kind = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}.get(
-        type(value)
+    kind = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "a truth value",
+    }.get(type(value))
+    shown = repr(
+        value[: limit + 1] if isinstance(value, str | list) else value
     )
-    shown = repr(value[: limit + 1] if isinstance(value, str | list) else value)
     if len(shown) > limit:
         shown = shown[: limit - 1] + "…"
     return f"{kind} {shown}" if kind else shown
@@ -388,7 +480,9 @@ def texts_of(given: Any, column: str) -> tuple[str, ...]:
     """
     if given is None:
         return ()
-    several = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    several = isinstance(given, Iterable) and not isinstance(
+        given, str | bytes | Mapping
+    )
     texts = tuple(given) if several else (given,)
     for text in texts:
         if not isinstance(text, str):

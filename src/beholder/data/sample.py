@@ -53,7 +53,11 @@ def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
         ConfigError: Nothing is requested, or there are not enough pictures, no category, or no
             ratings; says how many.
     """
-    if design.n is None and design.per_category is None and design.rated is None:
+    if (
+        design.n is None
+        and design.per_category is None
+        and design.rated is None
+    ):
         raise ConfigError(
             "nothing says what to draw; give n, per_category or rated (--n 200, --per-category 50,"
             " --rated High)"
@@ -61,18 +65,28 @@ def draw(items: Sequence[Item], design: SampleDesign) -> list[Item]:
     pictures = list(dict.fromkeys(item.source for item in items))
     chosen: dict[Source, str | None] = {}
     if design.n is not None:
-        chosen |= dict.fromkeys(_some(pictures, design.n, design.seed, "the data"), design.random)
+        chosen |= dict.fromkeys(
+            _some(pictures, design.n, design.seed, "the data"), design.random
+        )
     if design.per_category is not None or design.rated is not None:
         category = _categories(items, design)
         free = [picture for picture in category if picture not in chosen]
-        for name in dict.fromkeys(category.values()) if design.per_category is not None else ():
+        for name in (
+            dict.fromkeys(category.values())
+            if design.per_category is not None
+            else ()
+        ):
             own = [picture for picture in free if category[picture] == name]
             count = design.per_category or 0
-            chosen |= dict.fromkeys(_some(own, count, design.seed, f"category {name!r}"))
+            chosen |= dict.fromkeys(
+                _some(own, count, design.seed, f"category {name!r}")
+            )
         if design.n is None and design.per_category is None:
             chosen = dict.fromkeys(free)
     return [
-        _in_set(item, design.column, chosen[item.source]) for item in items if item.source in chosen
+        _in_set(item, design.column, chosen[item.source])
+        for item in items
+        if item.source in chosen
     ]
 
 
@@ -108,7 +122,9 @@ def assign(
     pictures = dict.fromkeys(item.source for item in items)
     shares: list[set[Source]] = [set() for _ in range(annotators)]
     seen: list[set[Hashable]] = [set() for _ in range(annotators)]
-    for picture in sorted(pictures, key=lambda source: _chance(seed, "order", source)):
+    for picture in sorted(
+        pictures, key=lambda source: _chance(seed, "order", source)
+    ):
         own = set((apart or {}).get(picture, ()))
         by_load = sorted(
             range(annotators),
@@ -130,8 +146,12 @@ def assign(
     ]
 
 
-def _some(pictures: Iterable[Source], n: int, seed: int, what: str) -> list[Source]:
-    ordered = sorted(pictures, key=lambda source: _chance(seed, "draw", source))
+def _some(
+    pictures: Iterable[Source], n: int, seed: int, what: str
+) -> list[Source]:
+    ordered = sorted(
+        pictures, key=lambda source: _chance(seed, "draw", source)
+    )
     if len(ordered) < n:
         raise ConfigError(
             f"{what} has {len(ordered)} pictures to draw from, and {n} were asked for"
@@ -139,7 +159,9 @@ def _some(pictures: Iterable[Source], n: int, seed: int, what: str) -> list[Sour
     return ordered[:n]
 
 
-def _categories(items: Sequence[Item], design: SampleDesign) -> dict[Source, str]:
+def _categories(
+    items: Sequence[Item], design: SampleDesign
+) -> dict[Source, str]:
     """The one category of each picture that has one, rated high enough."""
     found: dict[Source, str] = {}
     n_rated = 0
@@ -160,7 +182,9 @@ def _categories(items: Sequence[Item], design: SampleDesign) -> dict[Source, str
             "no row has ratings of categories (meta.categories); beholder classify writes them"
         )
     if not found:
-        raise ConfigError(f"no picture has a category of its own in group.{design.column}")
+        raise ConfigError(
+            f"no picture has a category of its own in group.{design.column}"
+        )
     return found
 
 
@@ -175,4 +199,6 @@ def _in_set(item: Item, column: str, name: str | None) -> Item:
 
 def _chance(seed: int, purpose: str, source: Source) -> bytes:
     """A number that depends on its arguments alone and looks random."""
-    return hashlib.sha256(json.dumps([seed, purpose, *source]).encode("utf-8")).digest()
+    return hashlib.sha256(
+        json.dumps([seed, purpose, *source]).encode("utf-8")
+    ).digest()

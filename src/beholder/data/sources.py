@@ -20,7 +20,14 @@ from typing import IO, Any
 
 from beholder import spec
 from beholder.data.folders import sidecar_rows
-from beholder.data.lines import PACKED, Row, lines, opened, parse_json, read_jsonl
+from beholder.data.lines import (
+    PACKED,
+    Row,
+    lines,
+    opened,
+    parse_json,
+    read_jsonl,
+)
 from beholder.data.row import RowError, shorten
 from beholder.data.tables import read_csv, read_parquet
 from beholder.errors import DataError, ItemError
@@ -33,7 +40,9 @@ from beholder.records import Item
 _STAMP = r"((?:\d+:)?\d+:\d+(?:[.,]\d+)?)"
 _TIMES = re.compile(rf"\s*{_STAMP}\s*-->\s*{_STAMP}")
 _MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
-_REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_REFERENCE = re.compile(
+    r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+)
 _NO_CUES = re.compile(r"NOTE(?:\s|$)|(?:STYLE|REGION)\s*$")
 
 
@@ -62,16 +71,25 @@ def cues(lines: Iterable[str], name: str) -> list[Cue]:
     for times, texts in _timed(lines, name):
         start, end = (_seconds(stamp) for stamp in times.groups())
         if end < start:
-            raise DataError(name, f"a cue ends before it begins: {times.string.strip()}")
-        text = _REFERENCE.sub(lambda one: html.unescape(one[0]), _MARKUP.sub("", " ".join(texts)))
+            raise DataError(
+                name, f"a cue ends before it begins: {times.string.strip()}"
+            )
+        text = _REFERENCE.sub(
+            lambda one: html.unescape(one[0]), _MARKUP.sub("", " ".join(texts))
+        )
         if text.strip():
             found.append(Cue(start, end, " ".join(text.split())))
     if not found:
-        raise DataError(name, "has no cues: expected lines START --> END with text below them")
+        raise DataError(
+            name,
+            "has no cues: expected lines START --> END with text below them",
+        )
     return found
 
 
-def _timed(lines: Iterable[str], name: str) -> list[tuple[re.Match[str], list[str]]]:
+def _timed(
+    lines: Iterable[str], name: str
+) -> list[tuple[re.Match[str], list[str]]]:
     """The times of each cue, and the lines of its text."""
     webvtt = ".vtt" in Path(name).suffixes
     found: list[tuple[re.Match[str], list[str]]] = []
@@ -80,19 +98,31 @@ def _timed(lines: Iterable[str], name: str) -> list[tuple[re.Match[str], list[st
         if webvtt and _NO_CUES.match(block[0]):
             continue
         timed = [
-            (place, times) for place, line in enumerate(block) if (times := _TIMES.match(line))
+            (place, times)
+            for place, line in enumerate(block)
+            if (times := _TIMES.match(line))
         ]
         if not timed and any("-->" in line for line in block[:2]):
-            raise DataError(name, f"cannot read the times of a cue: {shorten(' '.join(block[:2]))}")
+            raise DataError(
+                name,
+                f"cannot read the times of a cue: {shorten(' '.join(block[:2]))}",
+            )
         if found and not webvtt:
             if alone and timed and timed[0][0] == 0:
                 found[-1][1].pop()
-            found[-1][1].extend(block[: max(timed[0][0] - 1, 0)] if timed else block)
+            found[-1][1].extend(
+                block[: max(timed[0][0] - 1, 0)] if timed else block
+            )
             alone = len(block) == 1 and _is_number(block[0])
         ends = [*(place for place, _ in timed[1:]), len(block)]
         for (place, times), end in zip(timed, ends, strict=False):
             texts = block[place + 1 : end]
-            if not webvtt and end < len(block) and texts and _is_number(texts[-1]):
+            if (
+                not webvtt
+                and end < len(block)
+                and texts
+                and _is_number(texts[-1])
+            ):
                 texts.pop()
             found.append((times, texts))
     return found
@@ -103,7 +133,9 @@ def _is_number(line: str) -> bool:
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
-    for is_filled, block in groupby(lines, key=lambda line: bool(line.strip())):
+    for is_filled, block in groupby(
+        lines, key=lambda line: bool(line.strip())
+    ):
         if is_filled:
             yield [line.rstrip("\r\n") for line in block]
 
@@ -121,7 +153,9 @@ MAX_JSON_BYTES = 256 * 2**20
 _HUB = "hf:"
 
 
-def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterator[Row]:
+def read_rows(
+    source: str | Path, name: str, said: str | None = None
+) -> Iterator[Row]:
     """Rows of a data set with their numbers, unchecked.
 
     Args:
@@ -167,15 +201,23 @@ def read_rows(source: str | Path, name: str, said: str | None = None) -> Iterato
 
 
 def _hub(name: str) -> Iterator[Row]:
-    datasets = require("datasets", extra="datasets", purpose=f"the data set {name!r}")
+    datasets = require(
+        "datasets", extra="datasets", purpose=f"the data set {name!r}"
+    )
     named = spec.parse(name)
     if named.options:
-        raise DataError(name, "takes no options: write hf:NAME or hf:NAME@SPLIT")
+        raise DataError(
+            name, "takes no options: write hf:NAME or hf:NAME@SPLIT"
+        )
     repository, _, split = (named.argument or "").partition("@")
     try:
-        rows = datasets.load_dataset(repository, split=split or "test", streaming=True)
+        rows = datasets.load_dataset(
+            repository, split=split or "test", streaming=True
+        )
     except (OSError, ValueError) as error:
-        raise DataError(name, f"cannot be fetched; is there such a split? {error}") from error
+        raise DataError(
+            name, f"cannot be fetched; is there such a split? {error}"
+        ) from error
     features = rows.features or {}
     media = [
         column
@@ -189,15 +231,23 @@ def _json(stream: IO[bytes], name: str) -> Iterator[Row]:
     """The rows of one JSON value: a list, the list ``data``, texts by id, or a published form."""
     whole = stream.read(MAX_JSON_BYTES + 1)
     if len(whole) > MAX_JSON_BYTES:
-        raise DataError(name, f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl")
+        raise DataError(
+            name,
+            f"is longer than {MAX_JSON_BYTES >> 20} MiB; write it as .jsonl",
+        )
     rows = found = parse_json(whole, name)
     if isinstance(found, Mapping):
         if {"images", "annotations"} <= set(found):
             rows = list(annotation_rows(found, name))
         elif "iiif.io/api/presentation" in str(found.get("@context")):
             rows = list(canvas_rows(found, name))
-        elif set(map(type, found.values())) == {str} and not {"id", "candidate"} & set(found):
-            rows = [{"id": key, "candidate": text} for key, text in found.items()]
+        elif set(map(type, found.values())) == {str} and not {
+            "id",
+            "candidate",
+        } & set(found):
+            rows = [
+                {"id": key, "candidate": text} for key, text in found.items()
+            ]
         else:
             rows = found.get("data")
     if not isinstance(rows, list):
@@ -223,7 +273,9 @@ def _subtitles(stream: IO[bytes], name: str) -> Iterator[Row]:
         "meta": {"cues": [[cue.start, cue.end, cue.text] for cue in found]},
     }
     films = (f"{stem}{ending}" for ending in video.ENDINGS)
-    beside = [film for film in films if (file.parent / film).is_file()]  # film.mp4: film.en.vtt
+    beside = [
+        film for film in films if (file.parent / film).is_file()
+    ]  # film.mp4: film.en.vtt
     yield 1, {**row, "video": beside[0]} if beside else row
 
 
@@ -237,14 +289,19 @@ _TEXT_FORMATS: dict[str, Callable[[IO[bytes], str], Iterator[Row]]] = {
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
 
-def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
+def annotation_rows(
+    found: Mapping[str, Any], name: str
+) -> Iterator[dict[str, object]]:
     """A row per picture that has captions, in the order of pictures.
 
     Raises:
         DataError: It has another form, or a caption of a picture that is not listed.
     """
     try:
-        files = {picture["id"]: picture.get("file_name") for picture in found["images"]}
+        files = {
+            picture["id"]: picture.get("file_name")
+            for picture in found["images"]
+        }
         captions: dict[Any, list[str]] = {number: [] for number in files}
         for annotation in found["annotations"]:
             captions[annotation["image_id"]].append(annotation["caption"])
@@ -257,10 +314,16 @@ def annotation_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, o
     for number, texts in captions.items():
         if texts:
             row = {"id": number, "references": texts}
-            yield row if files[number] is None else {**row, "images": [files[number]]}
+            yield (
+                row
+                if files[number] is None
+                else {**row, "images": [files[number]]}
+            )
 
 
-def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, object]]:
+def canvas_rows(
+    found: Mapping[str, Any], name: str
+) -> Iterator[dict[str, object]]:
     """A row per canvas, in order.
 
     Raises:
@@ -270,7 +333,11 @@ def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, objec
         canvases = list(
             found["items"]
             if "items" in found
-            else (canvas for sequence in found["sequences"] for canvas in sequence["canvases"])
+            else (
+                canvas
+                for sequence in found["sequences"]
+                for canvas in sequence["canvases"]
+            )
         )
         for canvas in canvases:
             row: dict[str, Any] = {"id": canvas.get("id") or canvas["@id"]}
@@ -279,13 +346,16 @@ def canvas_rows(found: Mapping[str, Any], name: str) -> Iterator[dict[str, objec
             yield row
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            name, f"is no IIIF manifest that can be read ({type(error).__name__}: {error})"
+            name,
+            f"is no IIIF manifest that can be read ({type(error).__name__}: {error})",
         ) from error
 
 
 def _said(canvas: Mapping[str, Any]) -> str:
     fields = ("summary", "description", "label")
-    return next(filter(None, (_text(canvas.get(field)) for field in fields)), "")
+    return next(
+        filter(None, (_text(canvas.get(field)) for field in fields)), ""
+    )
 
 
 def _text(value: Any) -> str:
@@ -299,7 +369,9 @@ def _text(value: Any) -> str:
         for language in ("en", "none", *value):
             said = value.get(language)
             if said:  # a list of texts; a text alone is no list of letters
-                return said if isinstance(said, str) else " ".join(map(str, said))
+                return (
+                    said if isinstance(said, str) else " ".join(map(str, said))
+                )
     return ""
 
 
@@ -307,7 +379,9 @@ def _pictures(canvas: Mapping[str, Any]) -> list[str]:
     if "images" in canvas:  # version 2
         return [image["resource"]["@id"] for image in canvas["images"]]
     bodies = [
-        annotation["body"] for page in canvas.get("items", ()) for annotation in page["items"]
+        annotation["body"]
+        for page in canvas.get("items", ())
+        for annotation in page["items"]
     ]
     return [body["id"] for body in bodies if body.get("type") == "Image"]
 
@@ -336,11 +410,15 @@ def with_frames(item: Item, frames: Frames, root: Path) -> Item:
         times = [(start + end) / 2 for start, end, _ in found]
     else:
         try:
-            length = video.duration(inside(root, item.video), max_pixels=MAX_PIXELS)
+            length = video.duration(
+                inside(root, item.video), max_pixels=MAX_PIXELS
+            )
         except ItemError as error:
             raise RowError(str(error), "video") from error
         if frames == "film":
             return replace(item, images=(f"{item.video}#t=0,{length:.3f}",))
         times = [length * (2 * n + 1) / (2 * frames) for n in range(frames)]
-    names = (f"{item.video}#t={time:.3f}".rstrip("0").rstrip(".") for time in times)
+    names = (
+        f"{item.video}#t={time:.3f}".rstrip("0").rstrip(".") for time in times
+    )
     return replace(item, images=tuple(names))

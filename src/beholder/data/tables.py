@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from beholder.data.columns import as_number
-from beholder.data.lines import MAX_ROW_BYTES, Row, check_unpacking, lines, strict_json, too_long
+from beholder.data.lines import (
+    MAX_ROW_BYTES,
+    Row,
+    check_unpacking,
+    lines,
+    strict_json,
+    too_long,
+)
 from beholder.data.row import ALIASES
 from beholder.errors import ConfigError, DataError
 from beholder.files import file_system, is_url
@@ -39,7 +46,9 @@ class CsvRow(NamedTuple):
     cells: dict[str, str] | DataError
 
 
-def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> Iterator[Row]:
+def read_csv(
+    stream: IO[bytes], name: str, delimiter: str, said: str | None
+) -> Iterator[Row]:
     """Rows of a table of text, by the names of its first line.
 
     Args:
@@ -52,10 +61,17 @@ def read_csv(stream: IO[bytes], name: str, delimiter: str, said: str | None) -> 
     _check_outer(header, name)
     for row in rows:
         cells = row.cells
-        yield row.last_line, cells if isinstance(cells, DataError) else _from_cells(cells, said)
+        yield (
+            row.last_line,
+            cells
+            if isinstance(cells, DataError)
+            else _from_cells(cells, said),
+        )
 
 
-def read_cells(stream: IO[bytes], name: str, delimiter: str) -> tuple[list[str], Iterator[CsvRow]]:
+def read_cells(
+    stream: IO[bytes], name: str, delimiter: str
+) -> tuple[list[str], Iterator[CsvRow]]:
     """Return the columns of a table of text, none for an empty file, and its rows.
 
     Args:
@@ -71,7 +87,11 @@ def read_cells(stream: IO[bytes], name: str, delimiter: str) -> tuple[list[str],
     first = next(text, None)
     if first is None:
         return [], iter(())
-    reader = csv.reader(chain([first], text), delimiter=separator(first, delimiter), strict=True)
+    reader = csv.reader(
+        chain([first], text),
+        delimiter=separator(first, delimiter),
+        strict=True,
+    )
     try:
         header = next(reader)
     except csv.Error as error:
@@ -80,7 +100,9 @@ def read_cells(stream: IO[bytes], name: str, delimiter: str) -> tuple[list[str],
     return header, _cells_of(reader, text, header, name)
 
 
-def _cells_of(reader: Any, text: _RowLines, header: list[str], name: str) -> Iterator[CsvRow]:
+def _cells_of(
+    reader: Any, text: _RowLines, header: list[str], name: str
+) -> Iterator[CsvRow]:
     last_line = reader.line_num
     try:
         for cells in reader:
@@ -89,10 +111,16 @@ def _cells_of(reader: Any, text: _RowLines, header: list[str], name: str) -> Ite
             if not cells:
                 continue
             if len(cells) == len(header):
-                yield CsvRow(first_line, last_line, dict(zip(header, cells, strict=True)))
+                yield CsvRow(
+                    first_line,
+                    last_line,
+                    dict(zip(header, cells, strict=True)),
+                )
                 continue
             reason = f"has {len(cells)} cells, the header has {len(header)}"
-            yield CsvRow(first_line, last_line, DataError(name, reason, line=first_line))
+            yield CsvRow(
+                first_line, last_line, DataError(name, reason, line=first_line)
+            )
     except csv.Error as error:
         raise _not_csv(name, error, reader.line_num) from error
 
@@ -105,15 +133,23 @@ def separator(header: str, usual: str) -> str:
     """What separates cells: spreadsheets of many countries write semicolons, and call them CSV."""
     # A quoted name may continue on the next line, so its quotation mark may be open on this one.
     bare = re.sub(r'"[^"]*(?:"|$)', "", header)
-    return usual if usual in bare else next((one for one in ";\t," if one in bare), usual)
+    return (
+        usual
+        if usual in bare
+        else next((one for one in ";\t," if one in bare), usual)
+    )
 
 
 def _check_outer(header: list[str], name: str) -> None:
     for outer in _OUTER:
-        inner = next((one for one in header if one.startswith(f"{outer}.")), None)
+        inner = next(
+            (one for one in header if one.startswith(f"{outer}.")), None
+        )
         if inner is not None and outer in header:
             raise DataError(
-                name, f"has both a column {outer!r} and a column {inner!r}; keep one form", line=1
+                name,
+                f"has both a column {outer!r} and a column {inner!r}; keep one form",
+                line=1,
             )
 
 
@@ -124,7 +160,10 @@ def check_columns(header: list[str], name: str) -> None:
         DataError: Names the columns.
     """
     if len(header) > MAX_COLUMNS:
-        raise DataError(name, f"has {len(header):,} columns; at most {MAX_COLUMNS:,} are read")
+        raise DataError(
+            name,
+            f"has {len(header):,} columns; at most {MAX_COLUMNS:,} are read",
+        )
     for column, count in Counter(header).most_common(1):
         if count > 1:
             raise DataError(name, f"two columns are called {column!r}", line=1)
@@ -160,11 +199,15 @@ def _from_cells(cells: dict[str, str], said: str | None) -> dict[str, object]:
     for column, cell in cells.items():
         if cell == "":
             if column in (said or "candidate", *ALIASES["candidate"]):
-                row[column] = cell  # said nothing: a failed item, not a bad row
+                row[column] = (
+                    cell  # said nothing: a failed item, not a bad row
+                )
             continue
         outer, dot, inner = column.partition(".")
         if dot and outer in _OUTER:
-            row.setdefault(outer, {})[inner] = as_number(cell) if outer == "judgments" else cell
+            row.setdefault(outer, {})[inner] = (
+                as_number(cell) if outer == "judgments" else cell
+            )
         else:
             row[column] = _json_list(cell)
     return row
@@ -196,16 +239,26 @@ def read_parquet(source: str | Path, name: str) -> Iterator[Row]:
             check_columns(file.schema_arrow.names, name)
             # What a row group says of its columns is not asked: where that is damaged, the library
             # ends the process.
-            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            groups = map(
+                file.metadata.row_group, range(file.metadata.num_row_groups)
+            )
             whole = sum(group.total_byte_size for group in groups)
             check_unpacking(whole, files.get_file_info(path).size, name)
             for batch in file.iter_batches(batch_size=_PARQUET_ROWS):
                 for row in _rows_of(batch):
                     number += 1
-                    yield number, too_long(name, number) if row is None else row
+                    yield (
+                        number,
+                        too_long(name, number) if row is None else row,
+                    )
     except (DataError, ConfigError):
         raise
-    except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+    except (
+        pyarrow.ArrowException,
+        OSError,
+        ValueError,
+        OverflowError,
+    ) as error:
         # ValueError: a text that is not UTF-8, times in nanoseconds; OverflowError: the year 300000
         raise DataError(name, f"cannot be read as Parquet: {error}") from error
 

@@ -12,7 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from beholder.embed.base import Embedder, FloatArray
-from beholder.embed.images import ImageEmbedder, frame_file, image_embedder, unit_rows
+from beholder.embed.images import (
+    ImageEmbedder,
+    frame_file,
+    image_embedder,
+    unit_rows,
+)
 from beholder.embed.sentence_transformers import HubModel
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError
@@ -42,9 +47,15 @@ class Clip(HubModel, ImageEmbedder):
     loader: ClassVar[str] = "CLIPModel"
 
     def __init__(
-        self, name: str, *, device: str | None = None, revision: str | None = None
+        self,
+        name: str,
+        *,
+        device: str | None = None,
+        revision: str | None = None,
     ) -> None:
-        super().__init__(name, f"the image embedder 'clip:{name}'", device, revision)
+        super().__init__(
+            name, f"the image embedder 'clip:{name}'", device, revision
+        )
 
     @property
     def _config(self) -> Any:
@@ -58,7 +69,9 @@ class Clip(HubModel, ImageEmbedder):
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
         """See ``ImageEmbedder.embed``."""
-        return self.embed_pictures([frame_file(frame, root) for frame in frames])
+        return self.embed_pictures(
+            [frame_file(frame, root) for frame in frames]
+        )
 
     def embed_pictures(self, paths: Sequence[Path]) -> FloatArray:
         """Vectors (n, D) of length 1 of picture files.
@@ -73,8 +86,14 @@ class Clip(HubModel, ImageEmbedder):
                 some = paths[start : start + _BATCH]
                 pixels = self._torch.cat([self._pixels(path) for path in some])
                 with self._torch.inference_mode():
-                    seen = model.vision_model(pixel_values=pixels.to(self._device))
-                    rows.append(self._array(model.visual_projection(seen.pooler_output)))
+                    seen = model.vision_model(
+                        pixel_values=pixels.to(self._device)
+                    )
+                    rows.append(
+                        self._array(
+                            model.visual_projection(seen.pooler_output)
+                        )
+                    )
         return unit_rows(np.concatenate(rows))
 
     def embed_texts(self, texts: Sequence[str]) -> FloatArray:
@@ -86,19 +105,27 @@ class Clip(HubModel, ImageEmbedder):
                 tokens = self._tokens(texts[start : start + _BATCH])
                 with self._torch.inference_mode():
                     read = model.text_model(
-                        input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
+                        input_ids=tokens["input_ids"],
+                        attention_mask=tokens["attention_mask"],
                     )
-                    rows.append(self._array(model.text_projection(read.pooler_output)))
+                    rows.append(
+                        self._array(model.text_projection(read.pooler_output))
+                    )
         return unit_rows(np.concatenate(rows))
 
     def is_cut(self, text: str) -> bool:
         """Whether a text is longer than the model reads."""
         with self._lock:
-            return len(self._tokenizer(text, verbose=False)["input_ids"]) > self.max_tokens
+            return (
+                len(self._tokenizer(text, verbose=False)["input_ids"])
+                > self.max_tokens
+            )
 
     def _pixels(self, path: Path) -> Any:
         """One picture as the model takes it; only one is in memory at a time."""
-        return self._processor(images=[load_image(path)], return_tensors="pt")["pixel_values"]
+        return self._processor(images=[load_image(path)], return_tensors="pt")[
+            "pixel_values"
+        ]
 
     def _array(self, rows: Any) -> FloatArray:
         return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
@@ -131,9 +158,15 @@ class ImageTextService:
                 " clip:openai/clip-vit-base-patch32"
             )
         self._model = model
-        self._texts = EmbeddingService(_Side(model, "text", model.embed_texts), vectors)
+        self._texts = EmbeddingService(
+            _Side(model, "text", model.embed_texts), vectors
+        )
         self._pictures = EmbeddingService(
-            _Side(model, "pictures", lambda names: model.embed_pictures([*map(Path, names)]))
+            _Side(
+                model,
+                "pictures",
+                lambda names: model.embed_pictures([*map(Path, names)]),
+            )
         )
         self._warned = False
 
@@ -156,7 +189,9 @@ class ImageTextService:
 
     async def n_cut(self, texts: Sequence[str]) -> int:
         """How many texts are longer than the model reads; the first one ever gives a warning."""
-        cut = await asyncio.to_thread(lambda: sum(map(self._model.is_cut, texts)))
+        cut = await asyncio.to_thread(
+            lambda: sum(map(self._model.is_cut, texts))
+        )
         if cut and not self._warned:
             self._warned = True
             warnings.warn(
@@ -173,7 +208,10 @@ class _Side(Embedder):
     batch_size: ClassVar[int] = 32
 
     def __init__(
-        self, model: Clip, name: str, embed: Callable[[Sequence[str]], FloatArray]
+        self,
+        model: Clip,
+        name: str,
+        embed: Callable[[Sequence[str]], FloatArray],
     ) -> None:
         self._model, self._name, self._embed = model, name, embed
 

@@ -55,7 +55,13 @@ class TokenVectors(Tokens):
 
 
 _ENGLISH = frozenset(
-    {"roberta-large", "roberta-base", "bert-base-uncased", "bert-large-uncased", "all-MiniLM-L6-v2"}
+    {
+        "roberta-large",
+        "roberta-base",
+        "bert-base-uncased",
+        "bert-large-uncased",
+        "all-MiniLM-L6-v2",
+    }
 )
 
 
@@ -96,9 +102,12 @@ class MiniLMTokens:
         states: dict[tuple[str, int], FloatArray] = {}
         for layer in {layer for _, layer in questions}:
             texts = [text for text, own in questions if own == layer]
-            found = minilm.token_states([minilm.read_tokens(text).ids for text in texts], layer)
+            found = minilm.token_states(
+                [minilm.read_tokens(text).ids for text in texts], layer
+            )
             states.update(
-                ((text, layer), unit_rows(rows)) for text, rows in zip(texts, found, strict=True)
+                ((text, layer), unit_rows(rows))
+                for text, rows in zip(texts, found, strict=True)
             )
         return [states[question] for question in questions]
 
@@ -121,12 +130,18 @@ class TransformersEncoder(HubModel):
     def __init__(self, text: str) -> None:
         parsed = spec.parse(text)
         if parsed.name != "hf" or parsed.argument is None:
-            raise ConfigError(f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH")
+            raise ConfigError(
+                f"{text!r}: expected an encoder: minilm, or hf:NAME_OR_PATH"
+            )
         options = dict(parsed.literals())
         revision = options.pop("revision", None)
         if options:
-            raise ConfigError(f"{text!r}: an encoder takes a revision and no other option")
-        super().__init__(parsed.argument, f"the encoder {text!r}", revision=revision)
+            raise ConfigError(
+                f"{text!r}: an encoder takes a revision and no other option"
+            )
+        super().__init__(
+            parsed.argument, f"the encoder {text!r}", revision=revision
+        )
 
     @property
     def english_only(self) -> bool:
@@ -147,21 +162,30 @@ class TransformersEncoder(HubModel):
         if places <= 0:  # positions are relative
             return limit
         # Models of the RoBERTa family count positions from 2.
-        return min(limit, places - (2 if "roberta" in config.model_type else 0))
+        return min(
+            limit, places - (2 if "roberta" in config.model_type else 0)
+        )
 
     def tokens(self, text: str) -> Tokens:
         """The tokens of a text, cut where the model stops reading."""
         with self._lock:
             tells = bool(self._tokenizer.is_fast)
-            wanted = {"return_special_tokens_mask": True, "return_offsets_mapping": tells}
+            wanted = {
+                "return_special_tokens_mask": True,
+                "return_offsets_mapping": tells,
+            }
             read = self._tokenizer(text, verbose=False, **wanted)
             cut = len(read["input_ids"]) > self.max_tokens
             if cut:
-                read = self._tokenizer(text, truncation=True, max_length=self.max_tokens, **wanted)
+                read = self._tokenizer(
+                    text, truncation=True, max_length=self.max_tokens, **wanted
+                )
         return Tokens(
             np.array(read["input_ids"], dtype=np.int64),
             np.array(read["special_tokens_mask"], dtype=np.bool_),
-            np.array(read["offset_mapping"], dtype=np.int64) if tells else None,
+            np.array(read["offset_mapping"], dtype=np.int64)
+            if tells
+            else None,
             cut,
         )
 
@@ -171,7 +195,9 @@ class TransformersEncoder(HubModel):
         with self._lock:
             tokens = self._tokens([text for text, _ in questions])
             with self._torch.inference_mode():
-                states = self._model(**tokens, output_hidden_states=True).hidden_states
+                states = self._model(
+                    **tokens, output_hidden_states=True
+                ).hidden_states
         kept = tokens["attention_mask"].bool()
         return [
             unit_rows(states[layer][row][kept[row]].float().cpu().numpy())
@@ -191,12 +217,18 @@ def token_encoder(text: str) -> TokenEncoder:
         MissingExtraError: It needs a package that is not installed.
     """
     parsed = spec.parse(text)
-    if parsed.name == "minilm" and parsed.argument is None and not parsed.options:
+    if (
+        parsed.name == "minilm"
+        and parsed.argument is None
+        and not parsed.options
+    ):
         return MiniLMTokens()
     return TransformersEncoder(text)
 
 
-def _check_layers(questions: Sequence[tuple[str, int]], name: str, n_layers: int) -> None:
+def _check_layers(
+    questions: Sequence[tuple[str, int]], name: str, n_layers: int
+) -> None:
     for _, layer in questions:
         if not 0 <= layer <= n_layers:
             raise ConfigError(
@@ -217,7 +249,10 @@ class TokenService:
 
     def __init__(self, text: str) -> None:
         self.encoder = token_encoder(text)
-        self.per_process, self.english_only = self.encoder.per_process, self.encoder.english_only
+        self.per_process, self.english_only = (
+            self.encoder.per_process,
+            self.encoder.english_only,
+        )
         self._known = Recent(_MEMORY)
         self._batcher: Batcher[tuple[str, int], FloatArray] = Batcher(
             lambda questions, _: enumerate(self.encoder.encode(questions)),
@@ -243,7 +278,9 @@ class TokenService:
         vectors = self._known.get(f"{layer} {text}")
         if vectors is None:
             vectors = await asyncio.shield(self._under_way(text, layer))
-        return TokenVectors(read.ids, read.special, read.spans, read.cut, vectors)
+        return TokenVectors(
+            read.ids, read.special, read.spans, read.cut, vectors
+        )
 
     def _under_way(self, text: str, layer: int) -> asyncio.Task[FloatArray]:
         flights = self._flights.setdefault(asyncio.get_running_loop(), {})

@@ -42,13 +42,18 @@ def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     Returns:
         (pairs, 3), float32: probabilities of entailment, neutral and contradiction; rows sum to 1.
     """
-    rows = {pair: _SAME if pair[0] == pair[1] else _known.get(pair) for pair in pairs}
+    rows = {
+        pair: _SAME if pair[0] == pair[1] else _known.get(pair)
+        for pair in pairs
+    }
     new = [pair for pair, row in rows.items() if row is None]
     rows.update(zip(new, _probabilities(new), strict=True))
     if len(_known) > _KEPT:
         _known.clear()
     _known.update({pair: rows[pair] for pair in new})
-    return np.array([rows[pair] for pair in pairs], dtype=np.float32).reshape(-1, 3)
+    return np.array([rows[pair] for pair in pairs], dtype=np.float32).reshape(
+        -1, 3
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -62,7 +67,9 @@ def read_pair(premise: str, hypothesis: str) -> tuple[list[int], int]:
     return [*own, *_ids(premise)[1:]][: minilm.WINDOW], len(own)
 
 
-def model_inputs(pairs: Sequence[tuple[list[int], int]]) -> dict[str, npt.NDArray[Any]]:
+def model_inputs(
+    pairs: Sequence[tuple[list[int], int]],
+) -> dict[str, npt.NDArray[Any]]:
     """The inputs of the model's graph for pairs as ``read_pair`` gives them."""
     inputs = minilm.layer_inputs([ids for ids, _ in pairs])
     sizes = np.array([n for _, n in pairs])[:, None]
@@ -78,22 +85,45 @@ def _probabilities(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     read = [read_pair(*pair) for pair in pairs]
     scores = np.empty((len(pairs), 3))
     for batch in batch_by_length([len(ids) for ids, _ in read]):
-        scores[batch] = _MODEL(["scores"], model_inputs([read[i] for i in batch]))[0]
+        scores[batch] = _MODEL(
+            ["scores"], model_inputs([read[i] for i in batch])
+        )[0]
     chances = exp(scores - scores.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     return chances.astype(np.float32)
 
 
 _LABELS = {
-    ENTAILMENT: ("entailment", "entail", "entails", "entailed", "supports", "supported"),
-    NEUTRAL: ("neutral", "not_entailment", "not_entailed", "not_enough_info", "unsupported"),
-    CONTRADICTION: ("contradiction", "contradicts", "contradicted", "refutes", "refuted"),
+    ENTAILMENT: (
+        "entailment",
+        "entail",
+        "entails",
+        "entailed",
+        "supports",
+        "supported",
+    ),
+    NEUTRAL: (
+        "neutral",
+        "not_entailment",
+        "not_entailed",
+        "not_enough_info",
+        "unsupported",
+    ),
+    CONTRADICTION: (
+        "contradiction",
+        "contradicts",
+        "contradicted",
+        "refutes",
+        "refuted",
+    ),
 }
 """What models call their classes. A model of two says only whether a pair is entailed."""
 _CLASSES = {label: one for one, labels in _LABELS.items() for label in labels}
 
 
-def classes_of(found: Sequence[str], stated: str | None, model: str) -> tuple[int, ...]:
+def classes_of(
+    found: Sequence[str], stated: str | None, model: str
+) -> tuple[int, ...]:
     """The class of each output of a model: ``ENTAILMENT``, ``NEUTRAL`` or ``CONTRADICTION``.
 
     Args:
@@ -106,12 +136,15 @@ def classes_of(found: Sequence[str], stated: str | None, model: str) -> tuple[in
     """
     labels = list(found) if stated is None else stated.split(",")
     classes = [
-        _CLASSES.get(label.strip().lower().replace("-", "_").replace(" ", "_")) for label in labels
+        _CLASSES.get(label.strip().lower().replace("-", "_").replace(" ", "_"))
+        for label in labels
     ]
     known = [one for one in classes if one is not None]
     fits = len(known) == len(found) and len(set(known)) == len(known) >= 2
     if not fits or len(labels) != len(found) or ENTAILMENT not in known:
-        what = f"labels={stated!r}" if stated is not None else "its configuration"
+        what = (
+            f"labels={stated!r}" if stated is not None else "its configuration"
+        )
         raise ConfigError(
             f"{model} has {len(found)} outputs, labelled {', '.join(map(repr, found))}, and {what}"
             " does not say which of them are entailment, neutral and contradiction; state them in"
@@ -156,14 +189,18 @@ class HFEntailment:
         for module in ("torch", "transformers"):
             require(module, extra="hf", purpose=f"the judge nli:{name}")
         if batch_size < 1:
-            raise ConfigError(f"batch_size={batch_size!r}: expected a number above 0")
+            raise ConfigError(
+                f"batch_size={batch_size!r}: expected a number above 0"
+            )
         from beholder.backends.hf_model import describe, read_config
 
         config = read_config(name, revision, "nli")
         told = [str(config.id2label[i]) for i in sorted(config.id2label)]
         self.classes = classes_of(told, labels, f"nli:{name}")
         able = describe(name, device=device, dtype=dtype, revision=revision)
-        self.identity = f"{able.model},{','.join(_LABELS[one][0] for one in self.classes)}"
+        self.identity = (
+            f"{able.model},{','.join(_LABELS[one][0] for one in self.classes)}"
+        )
         self._name, self._revision = name, revision
         self._device, self._dtype = device, dtype
         self._batch_size = batch_size
@@ -176,18 +213,26 @@ class HFEntailment:
             ItemError: A pair is longer than the model takes; it is not cut.
         """
         found: FloatArray = np.zeros((len(pairs), len(_LABELS)), np.float32)
-        order = sorted(range(len(pairs)), key=lambda i: sum(map(len, pairs[i])))
+        order = sorted(
+            range(len(pairs)), key=lambda i: sum(map(len, pairs[i]))
+        )
         with self._lock:
             for start in range(0, len(order), self._batch_size):
                 part = order[start : start + self._batch_size]
-                found[np.ix_(part, self.classes)] = self._chances([pairs[i] for i in part])
+                found[np.ix_(part, self.classes)] = self._chances(
+                    [pairs[i] for i in part]
+                )
         return found
 
     def _chances(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         import torch
 
         tokenizer, model, room = self._loaded
-        inputs = tokenizer(*map(list, zip(*pairs, strict=True)), padding=True, return_tensors="pt")
+        inputs = tokenizer(
+            *map(list, zip(*pairs, strict=True)),
+            padding=True,
+            return_tensors="pt",
+        )
         n_tokens = int(inputs["input_ids"].shape[1])
         if n_tokens > room:
             raise too_long(f"nli:{self._name}", str(n_tokens), room)
@@ -204,12 +249,21 @@ class HFEntailment:
         from beholder.backends.hf_model import device_of, dtype_of
 
         device = device_of(self._device)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(self._name, revision=self._revision)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            self._name, revision=self._revision
+        )
         model = transformers.AutoModelForSequenceClassification.from_pretrained(
             self._name,
             revision=self._revision,
             dtype=dtype_of(self._dtype, device),
             use_safetensors=True,  # other formats can run code while they are read
         )
-        room = getattr(model.config, "max_position_embeddings", 0) or tokenizer.model_max_length
-        return tokenizer, model.to(device).eval(), min(room, tokenizer.model_max_length)
+        room = (
+            getattr(model.config, "max_position_embeddings", 0)
+            or tokenizer.model_max_length
+        )
+        return (
+            tokenizer,
+            model.to(device).eval(),
+            min(room, tokenizer.model_max_length),
+        )

@@ -25,7 +25,9 @@ _TAYLOR = [1.0 / math.factorial(degree) for degree in range(8)]
 
 def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
     """Numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
-    found: npt.NDArray[np.float64] = np.multiply(numbers, 2.0**places, dtype=np.float64)
+    found: npt.NDArray[np.float64] = np.multiply(
+        numbers, 2.0**places, dtype=np.float64
+    )
     np.rint(found, out=found)
     found *= 2.0**-places
     return found

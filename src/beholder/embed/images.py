@@ -96,7 +96,9 @@ def usable_frames(
     rows: list[FloatArray] = []
     reasons: list[str] = []
     given = list(frames)
-    for batch in (given[start : start + 64] for start in range(0, len(given), 64)):
+    for batch in (
+        given[start : start + 64] for start in range(0, len(given), 64)
+    ):
         try:
             rows.append(embedder.embed(batch, root))
             kept.extend(batch)
@@ -110,7 +112,9 @@ def usable_frames(
             except ItemError as error:
                 reasons.append(str(error))
     if not kept:
-        raise ConfigError(f"no picture of the collection can be embedded; the first: {reasons[0]}")
+        raise ConfigError(
+            f"no picture of the collection can be embedded; the first: {reasons[0]}"
+        )
     return kept, np.concatenate(rows), reasons
 
 
@@ -155,8 +159,12 @@ class Handcrafted(ImageEmbedder):
 
     def __init__(self) -> None:
         purpose = "the image embedder 'handcrafted'"
-        self._feature: Any = require("skimage.feature", extra="narratives", purpose=purpose)
-        self._color: Any = require("skimage.color", extra="narratives", purpose=purpose)
+        self._feature: Any = require(
+            "skimage.feature", extra="narratives", purpose=purpose
+        )
+        self._color: Any = require(
+            "skimage.color", extra="narratives", purpose=purpose
+        )
 
     @property
     def identity(self) -> str:
@@ -165,7 +173,9 @@ class Handcrafted(ImageEmbedder):
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
         """See ``ImageEmbedder.embed``."""
-        return unit_rows(np.stack([self._vector(frame_file(f, root)) for f in frames]))
+        return unit_rows(
+            np.stack([self._vector(frame_file(f, root)) for f in frames])
+        )
 
     def _vector(self, path: Path) -> FloatArray:
         from beholder.media import load_image  # Pillow
@@ -174,15 +184,28 @@ class Handcrafted(ImageEmbedder):
         colour = np.asarray(image, dtype=np.float64) / 255.0
         grey = self._color.rgb2gray(colour)
         gradients = self._feature.hog(
-            grey, orientations=9, pixels_per_cell=(16, 16), cells_per_block=(2, 2)
+            grey,
+            orientations=9,
+            pixels_per_cell=(16, 16),
+            cells_per_block=(2, 2),
         )
-        thumbnail = grey.reshape(16, _SIDE // 16, 16, _SIDE // 16).mean(axis=(1, 3))
+        thumbnail = grey.reshape(16, _SIDE // 16, 16, _SIDE // 16).mean(
+            axis=(1, 3)
+        )
         tones = np.histogram(grey, bins=_TONES, range=(0.0, 1.0))[0]
         lab = self._color.rgb2lab(colour).reshape(-1, 3)
-        low, high = np.array([0.0, -80.0, -80.0]), np.array([100.0, 80.0, 80.0])
+        low, high = (
+            np.array([0.0, -80.0, -80.0]),
+            np.array([100.0, 80.0, 80.0]),
+        )
         limits = list(zip(low, high, strict=True))
         colours = np.histogramdd(np.clip(lab, low, high), _COLOURS, limits)[0]
-        parts = (gradients, thumbnail.ravel(), np.sqrt(tones), np.sqrt(colours).ravel())
+        parts = (
+            gradients,
+            thumbnail.ravel(),
+            np.sqrt(tones),
+            np.sqrt(colours).ravel(),
+        )
         return np.concatenate([_centred(part) for part in parts])
 
 
@@ -223,7 +246,9 @@ class NpzVectors(ImageEmbedder):
         """See ``ImageEmbedder.embed``; no picture is opened."""
         for frame in frames:
             if frame.id not in self._row_of:
-                raise ItemError(f"frame {frame.id!r} has no vector in {self.path}")
+                raise ItemError(
+                    f"frame {frame.id!r} has no vector in {self.path}"
+                )
         return self._vectors[[self._row_of[frame.id] for frame in frames]]
 
 
@@ -237,8 +262,14 @@ def _read(path: Path) -> tuple[list[str], FloatArray]:
             f"{path}: has no array {error}; expected 'ids' and 'embeddings'"
         ) from None
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise ConfigError(f"{path}: cannot be read as a NumPy archive ({error})") from error
-    if vectors.ndim != 2 or len(vectors) != len(ids) or vectors.dtype.kind != "f":
+        raise ConfigError(
+            f"{path}: cannot be read as a NumPy archive ({error})"
+        ) from error
+    if (
+        vectors.ndim != 2
+        or len(vectors) != len(ids)
+        or vectors.dtype.kind != "f"
+    ):
         raise ConfigError(
             f"{path}: expected float embeddings of shape ({len(ids)}, D), got {vectors.dtype}"
             f" {vectors.shape}"

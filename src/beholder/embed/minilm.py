@@ -48,13 +48,17 @@ def token_vectors(ids: Sequence[int] | npt.NDArray[np.int64]) -> FloatArray:
     return _TOKENS(["vectors"], {"ids": np.asarray(ids, dtype=np.int64)})[0]
 
 
-def layer_inputs(texts: Sequence[Sequence[int]]) -> dict[str, npt.NDArray[Any]]:
+def layer_inputs(
+    texts: Sequence[Sequence[int]],
+) -> dict[str, npt.NDArray[Any]]:
     """The inputs of the graphs of ``training/encoders.py`` for texts of at most a window."""
     vectors = token_vectors(np.concatenate(texts))
     return {"vectors": vectors, **lay_out([len(ids) for ids in texts])}
 
 
-def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[FloatArray]:
+def token_states(
+    texts: Sequence[Sequence[int]], layer: int = N_LAYERS
+) -> list[FloatArray]:
     """Vectors of the tokens of texts, as they leave a layer.
 
     A text of more than ``WINDOW`` tokens is read in windows of that length which overlap; where two
@@ -71,12 +75,17 @@ def token_states(texts: Sequence[Sequence[int]], layer: int = N_LAYERS) -> list[
     lengths = [len(window) for window in windows]
     states = [np.empty(0, dtype=np.float32)] * len(windows)
     for batch in batch_by_length(lengths):
-        (rows,) = _ENCODER([f"state {layer}"], layer_inputs([windows[i] for i in batch]))
+        (rows,) = _ENCODER(
+            [f"state {layer}"], layer_inputs([windows[i] for i in batch])
+        )
         ends = np.cumsum([lengths[i] for i in batch])
         for i, part in zip(batch, np.split(rows, ends[:-1]), strict=True):
             states[i] = part
     remaining = iter(states)
-    return [_joined([*islice(remaining, len(_starts(len(ids) - 2)))], len(ids)) for ids in texts]
+    return [
+        _joined([*islice(remaining, len(_starts(len(ids) - 2)))], len(ids))
+        for ids in texts
+    ]
 
 
 class MiniLMEmbedder(Embedder):
@@ -102,7 +111,9 @@ class MiniLMEmbedder(Embedder):
         read = [read_tokens(text).ids for text in texts]
         unknown = tokenizer().token_to_id("[UNK]")
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        for row, ids, states in zip(rows, read, token_states(read), strict=True):
+        for row, ids, states in zip(
+            rows, read, token_states(read), strict=True
+        ):
             if any(token != unknown for token in ids[1:-1]):
                 total = states.sum(axis=0, dtype=np.float64)
                 row[:] = total / np.sqrt((total * total).sum())
@@ -114,23 +125,31 @@ def _starts(n: int) -> list[int]:
     if n <= WINDOW:
         return [0]
     n_windows = -(-(n - _OVERLAP) // (WINDOW - _OVERLAP))
-    return [round(i * (n - WINDOW) / (n_windows - 1)) for i in range(n_windows)]
+    return [
+        round(i * (n - WINDOW) / (n_windows - 1)) for i in range(n_windows)
+    ]
 
 
 def _windows(ids: Sequence[int]) -> list[list[int]]:
     inner = ids[1:-1]
     starts = _starts(len(inner))
-    return [[ids[0], *inner[start : start + WINDOW], ids[-1]] for start in starts]
+    return [
+        [ids[0], *inner[start : start + WINDOW], ids[-1]] for start in starts
+    ]
 
 
 def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
     """The states of the n tokens of one text from those of its windows, markers included."""
     starts = _starts(n - 2)
     # Window i counts its tokens from starts[i] - 1: its own marker comes first.
-    cuts = [(start + before + WINDOW) // 2 for before, start in pairwise(starts)]
+    cuts = [
+        (start + before + WINDOW) // 2 for before, start in pairwise(starts)
+    ]
     bounds = [-1, *cuts, n - 1]
     parts = [
         states[low + 1 - start : high + 1 - start]
-        for states, start, (low, high) in zip(windows, starts, pairwise(bounds), strict=True)
+        for states, start, (low, high) in zip(
+            windows, starts, pairwise(bounds), strict=True
+        )
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

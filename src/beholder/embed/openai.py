@@ -10,7 +10,12 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from beholder.backends.calls import CallFailed, Refused
-from beholder.backends.openai_http import HOSTED, Connection, is_official, public_address
+from beholder.backends.openai_http import (
+    HOSTED,
+    Connection,
+    is_official,
+    public_address,
+)
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.images import unit_rows
 from beholder.errors import ConfigError, ItemError, TransientError
@@ -61,7 +66,9 @@ class OpenAIEmbedder(Embedder):
             )
         name = f"embeddings of {model!r} at {self._place.netloc}"
         self._name = name
-        self._connection = Connection(name, base_url or HOSTED, key_env, timeout, api_key)
+        self._connection = Connection(
+            name, base_url or HOSTED, key_env, timeout, api_key
+        )
         self._length: int | None = None
 
     @property
@@ -87,29 +94,42 @@ class OpenAIEmbedder(Embedder):
             body["dimensions"] = self.dimensions
         try:
             answer = await self._connection.post(
-                "/embeddings", body, most=_MOST_BYTES + _MOST_OF_VECTOR * len(texts)
+                "/embeddings",
+                body,
+                most=_MOST_BYTES + _MOST_OF_VECTOR * len(texts),
             )
         except CallFailed as error:
             raise TransientError(f"{self._name}: {error}") from error
         except Refused as error:
-            raise ItemError(f"{self._name} refuses the texts: {error}") from error
+            raise ItemError(
+                f"{self._name} refuses the texts: {error}"
+            ) from error
         return self._rows(answer, len(texts))
 
     def _rows(self, answer: Any, n: int) -> FloatArray:
         data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, list):
-            raise TransientError(f"{self._name}: no list of embeddings in {str(answer)[:80]!r}")
+            raise TransientError(
+                f"{self._name}: no list of embeddings in {str(answer)[:80]!r}"
+            )
         entries = [entry for entry in data if isinstance(entry, dict)]
-        by_index = {str(entry.get("index")): entry.get("embedding") for entry in entries}
+        by_index = {
+            str(entry.get("index")): entry.get("embedding")
+            for entry in entries
+        }
         if len(data) != n or set(by_index) != set(map(str, range(n))):
             raise ItemError(
                 f"{self._name}: asked for {n} embeddings, got {len(data)} with indices"
                 f" {str(list(by_index)[:5])[:80]}"
             )
         try:
-            rows = np.array([by_index[str(i)] for i in range(n)], dtype=np.float64)
+            rows = np.array(
+                [by_index[str(i)] for i in range(n)], dtype=np.float64
+            )
         except (TypeError, ValueError, OverflowError) as error:
-            raise ItemError(f"{self._name}: the vectors are no equal lists of numbers") from error
+            raise ItemError(
+                f"{self._name}: the vectors are no equal lists of numbers"
+            ) from error
         length = rows.shape[1] if rows.ndim == 2 else 0
         expected = self.dimensions or self._length or length
         if not length or length != expected or not np.isfinite(rows).all():

@@ -32,13 +32,19 @@ class SentenceTransformerEmbedder(Embedder):
     """
 
     def __init__(
-        self, name: str, *, device: str | None = None, revision: str | None = None
+        self,
+        name: str,
+        *,
+        device: str | None = None,
+        revision: str | None = None,
     ) -> None:
         self.name = name
         self._revision = revision
         self.device = device
         self._package = require(
-            "sentence_transformers", extra="hf", purpose=f"the embedder 'st:{name}'"
+            "sentence_transformers",
+            extra="hf",
+            purpose=f"the embedder 'st:{name}'",
         )
         self._lock = threading.RLock()
 
@@ -47,7 +53,9 @@ class SentenceTransformerEmbedder(Embedder):
         """``st:NAME@REVISION``: the commit of a hub model, or a hash of a folder's files."""
 
         def config() -> object:
-            return getattr(getattr(self._model[0], "auto_model", None), "config", None)
+            return getattr(
+                getattr(self._model[0], "auto_model", None), "config", None
+            )
 
         with self._lock:
             return hub_identity("st", self.name, config)
@@ -58,7 +66,9 @@ class SentenceTransformerEmbedder(Embedder):
 
     def _encode(self, texts: list[str]) -> FloatArray:
         with self._lock:
-            rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+            rows = self._model.encode(
+                texts, normalize_embeddings=True, show_progress_bar=False
+            )
         return np.asarray(rows, dtype=np.float32)
 
     @cached_property
@@ -113,13 +123,21 @@ class HubModel(ABC):
     loader: ClassVar[str]
 
     def __init__(
-        self, name: str, purpose: str, device: str | None = None, revision: str | None = None
+        self,
+        name: str,
+        purpose: str,
+        device: str | None = None,
+        revision: str | None = None,
     ) -> None:
         self.name = name
         self._revision = revision
         self._torch: Any = require("torch", extra="hf", purpose=purpose)
-        self._transformers: Any = require("transformers", extra="hf", purpose=purpose)
-        self._device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self._transformers: Any = require(
+            "transformers", extra="hf", purpose=purpose
+        )
+        self._device = device or (
+            "cuda" if self._torch.cuda.is_available() else "cpu"
+        )
         self._lock = threading.RLock()
 
     @cached_property
@@ -145,7 +163,9 @@ class HubModel(ABC):
 
     def _load(self, loader: str, **options: object) -> Any:
         found = getattr(self._transformers, loader)
-        return found.from_pretrained(self.name, revision=self._revision, **options)
+        return found.from_pretrained(
+            self.name, revision=self._revision, **options
+        )
 
     @cached_property
     def _config(self) -> Any:
@@ -157,4 +177,8 @@ class HubModel(ABC):
 
     @cached_property
     def _model(self) -> Any:
-        return self._load(self.loader, use_safetensors=True).to(self._device).eval()
+        return (
+            self._load(self.loader, use_safetensors=True)
+            .to(self._device)
+            .eval()
+        )

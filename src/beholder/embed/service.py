@@ -28,10 +28,14 @@ _MEMORY = 256 * 2**20
 class VectorStore(Protocol):
     """Keeps vectors beyond the life of a process."""
 
-    def get_vectors(self, identity: str, texts: Sequence[str]) -> dict[str, FloatArray]:
+    def get_vectors(
+        self, identity: str, texts: Sequence[str]
+    ) -> dict[str, FloatArray]:
         """The vectors (D,) of those texts that are known."""
 
-    def put_vectors(self, identity: str, vectors: Mapping[str, FloatArray]) -> None:
+    def put_vectors(
+        self, identity: str, vectors: Mapping[str, FloatArray]
+    ) -> None:
         """Keep vectors (D,) by text."""
 
 
@@ -64,13 +68,22 @@ class EmbeddingService:
     """
 
     def __init__(
-        self, embedder: Embedder, vectors: VectorStore | None = None, *, memory: int = _MEMORY
+        self,
+        embedder: Embedder,
+        vectors: VectorStore | None = None,
+        *,
+        memory: int = _MEMORY,
     ) -> None:
         self.embedder = embedder
-        self.per_process, self.english_only = embedder.per_process, embedder.english_only
+        self.per_process, self.english_only = (
+            embedder.per_process,
+            embedder.english_only,
+        )
         self._vectors = None if embedder.per_process else vectors
         self._known = Recent(memory)
-        self._flights: WeakKeyDictionary[asyncio.AbstractEventLoop, _Flight] = WeakKeyDictionary()
+        self._flights: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, _Flight
+        ] = WeakKeyDictionary()
 
     @cached_property
     def identity(self) -> str:
@@ -107,11 +120,15 @@ class EmbeddingService:
         if unknown:
             outcomes = self._ask(unknown)
             # ``wait``, unlike ``gather``, leaves the shared outcomes alone when it is cancelled.
-            await asyncio.wait(outcomes.values(), return_when=asyncio.FIRST_EXCEPTION)
+            await asyncio.wait(
+                outcomes.values(), return_when=asyncio.FIRST_EXCEPTION
+            )
             for outcome in outcomes.values():
                 if outcome.done():
                     outcome.result()  # raises the failure, if this is the one that failed
-            rows.update((text, outcome.result()) for text, outcome in outcomes.items())
+            rows.update(
+                (text, outcome.result()) for text, outcome in outcomes.items()
+            )
         return np.stack([rows[text] for text in texts])
 
     def _ask(self, texts: list[str]) -> dict[str, _Outcome]:
@@ -122,7 +139,9 @@ class EmbeddingService:
         flight.outcomes.update((text, loop.create_future()) for text in new)
         flight.queue.extend(new)
         room = _BATCHES_AT_ONCE - len(flight.workers)
-        for _ in range(min(room, math.ceil(len(new) / self.embedder.batch_size))):
+        for _ in range(
+            min(room, math.ceil(len(new) / self.embedder.batch_size))
+        ):
             worker = loop.create_task(self._work(flight))
             flight.workers.add(worker)
             worker.add_done_callback(flight.workers.discard)
@@ -130,7 +149,9 @@ class EmbeddingService:
 
     async def _work(self, flight: _Flight) -> None:
         """Take batches from the queue until it is empty."""
-        await asyncio.sleep(0)  # lets everyone who is ready in this turn of the loop join
+        await asyncio.sleep(
+            0
+        )  # lets everyone who is ready in this turn of the loop join
         while flight.queue:
             size = min(len(flight.queue), self.embedder.batch_size)
             batch = [flight.queue.popleft() for _ in range(size)]
@@ -138,7 +159,9 @@ class EmbeddingService:
                 await self._settle(flight, batch)
             except Exception as error:
                 _fail(flight, batch, error)
-            except BaseException:  # the loop shuts down: no caller may be left waiting
+            except (
+                BaseException
+            ):  # the loop shuts down: no caller may be left waiting
                 for text in [*batch, *flight.queue]:
                     if outcome := flight.outcomes.pop(text, None):
                         outcome.cancel()
@@ -170,16 +193,27 @@ class EmbeddingService:
             self._vectors.put_vectors(self.identity, made)
         self._deliver(flight, made)
 
-    def _checked(self, texts: list[str], rows: FloatArray) -> dict[str, FloatArray]:
-        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+    def _checked(
+        self, texts: list[str], rows: FloatArray
+    ) -> dict[str, FloatArray]:
+        if (
+            rows.ndim != 2
+            or len(rows) != len(texts)
+            or not np.isfinite(rows).all()
+        ):
             raise ItemError(
                 f"the embedder {self.embedder.identity!r} was asked for {len(texts)} vectors of"
                 f" finite numbers and gave an array of shape {rows.shape}"
             )
         # Copies: a row kept in memory must not keep its whole batch alive.
-        return {text: row.astype(np.float32) for text, row in zip(texts, rows, strict=True)}
+        return {
+            text: row.astype(np.float32)
+            for text, row in zip(texts, rows, strict=True)
+        }
 
-    def _deliver(self, flight: _Flight, vectors: Mapping[str, FloatArray]) -> None:
+    def _deliver(
+        self, flight: _Flight, vectors: Mapping[str, FloatArray]
+    ) -> None:
         for text, row in vectors.items():
             self._known.put(text, row)
             flight.outcomes.pop(text).set_result(row)
@@ -197,7 +231,9 @@ class Recent:
 
     def __init__(self, memory: int) -> None:
         # Texts count with their vectors because they take memory, too.
-        self._kept: LRUCache[str, tuple[str, FloatArray]] = LRUCache(memory, _size)
+        self._kept: LRUCache[str, tuple[str, FloatArray]] = LRUCache(
+            memory, _size
+        )
         self._lock = threading.Lock()
 
     def get(self, text: str) -> FloatArray | None:
@@ -216,4 +252,6 @@ class Recent:
 
 def _size(kept: tuple[str, FloatArray]) -> int:
     text, row = kept
-    return row.nbytes + 4 * len(text) + 256  # 256: what the objects themselves take, about
+    return (
+        row.nbytes + 4 * len(text) + 256
+    )  # 256: what the objects themselves take, about

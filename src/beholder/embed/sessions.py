@@ -46,7 +46,9 @@ class GraphSession:
             inputs: By name, all inputs of the graph.
         """
         session, options = self._open()
-        computed: list[npt.NDArray[Any]] = session.run(list(outputs), dict(inputs), options)
+        computed: list[npt.NDArray[Any]] = session.run(
+            list(outputs), dict(inputs), options
+        )
         return computed
 
     def metadata(self, name: str) -> str:
@@ -69,7 +71,9 @@ class GraphSession:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_mem_pattern = False  # sizes of texts hardly ever repeat
         # Fused operations round elsewhere, and to look for them takes longer than it saves.
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.graph_optimization_level = (
+            onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        )
         session = onnxruntime.InferenceSession(
             str(self._path), options, providers=["CPUExecutionProvider"]
         )
@@ -110,7 +114,11 @@ def batch_by_length(lengths: Sequence[int]) -> list[list[int]]:
     n_tokens = shortest = 0
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
         n_tokens += lengths[i]
-        if not batches or n_tokens > _AT_ONCE or lengths[i] > _LONGER * shortest + 2:
+        if (
+            not batches
+            or n_tokens > _AT_ONCE
+            or lengths[i] > _LONGER * shortest + 2
+        ):
             batches.append([])
             n_tokens = shortest = lengths[i]
         batches[-1].append(i)

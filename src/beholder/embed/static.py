@@ -57,7 +57,9 @@ class StaticEmbedder(Embedder):
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
         """See ``Embedder.embed``."""
-        rows = np.zeros((len(texts), self._n_parts * width()), dtype=np.float32)
+        rows = np.zeros(
+            (len(texts), self._n_parts * width()), dtype=np.float32
+        )
         for row, text in zip(rows, texts, strict=True):
             tokens = token_vectors(text)
             if len(tokens):
@@ -85,7 +87,9 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
     tokens = [_known_tokens(text) or [_PADDING] for text in texts]
     starts = [0, *accumulate(map(len, tokens[:-1]))]
     weighted = _weighted(list(chain.from_iterable(tokens))).astype(np.float64)
-    return directed(np.add.reduceat(weighted, starts, axis=0)).astype(np.float32)
+    return directed(np.add.reduceat(weighted, starts, axis=0)).astype(
+        np.float32
+    )
 
 
 def _known_tokens(text: str) -> list[int]:
@@ -93,7 +97,9 @@ def _known_tokens(text: str) -> list[int]:
     if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
         found = map(model.tokenizer.token_to_id, text.split())
         whole = [token for token in found if token is not None]
-        if len(whole) == text.count(" ") + 1:  # quick: all its words are tokens
+        if (
+            len(whole) == text.count(" ") + 1
+        ):  # quick: all its words are tokens
             return whole
     # One text at a time: the batch call of tokenizers starts threads, which the worker processes of
     # a run do not need, and which forbid forking.
@@ -163,9 +169,14 @@ class OrderedEmbedder(StaticEmbedder):
 
     def _vector(self, tokens: FloatArray) -> FloatArray:
         pairs = directed(_pairs(tokens))
-        share = ORDER if pairs.any() else 0.0  # a text of one token has no pairs
+        share = (
+            ORDER if pairs.any() else 0.0
+        )  # a text of one token has no pairs
         return np.concatenate(
-            [np.sqrt(1 - share) * super()._vector(tokens), np.sqrt(share) * pairs]
+            [
+                np.sqrt(1 - share) * super()._vector(tokens),
+                np.sqrt(share) * pairs,
+            ]
         )
 
 

@@ -22,7 +22,13 @@ class Computed:
         self._options = options
         self._items: list[Item] = []
 
-    def add(self, *, prediction: str, references: str | Sequence[str], **columns: Any) -> None:
+    def add(
+        self,
+        *,
+        prediction: str,
+        references: str | Sequence[str],
+        **columns: Any,
+    ) -> None:
         """Take one text and its references."""
         self.add_batch(
             predictions=[prediction],
@@ -44,11 +50,15 @@ class Computed:
         """
         for name, column in (("references", references), ("images", images)):
             if column is not None and len(column) != len(predictions):
-                raise ConfigError(f"{len(predictions)} predictions have {len(column)} {name}")
+                raise ConfigError(
+                    f"{len(predictions)} predictions have {len(column)} {name}"
+                )
         nothing = [None] * len(predictions)
         of = nothing if references is None else references
         seen = nothing if images is None else images
-        for prediction, texts, pictures in zip(predictions, of, seen, strict=True):
+        for prediction, texts, pictures in zip(
+            predictions, of, seen, strict=True
+        ):
             self._items.append(
                 Item(
                     id=str(len(self._items) + 1),
@@ -75,10 +85,14 @@ class Computed:
             ConfigError: There is nothing to score.
         """
         if len(predictions):
-            self.add_batch(predictions=predictions, references=references, images=images)
+            self.add_batch(
+                predictions=predictions, references=references, images=images
+            )
         items, self._items = self._items, []
         if not items:
-            raise ConfigError("there is nothing to compute: give predictions, or add them before")
+            raise ConfigError(
+                "there is nothing to compute: give predictions, or add them before"
+            )
         run = score(items, [self._metric], **self._options)
         (result,) = run.summary.values()
         failed = {"n_failed": result.n_failed, "signature": result.signature}

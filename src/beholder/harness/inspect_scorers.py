@@ -44,7 +44,9 @@ def interval(level: float = 0.95) -> Metric:
     """Confidence interval of the mean over samples, as ``beholder score`` gives it."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        found = mean_interval([one.score.as_float() for one in scores], level=level)
+        found = mean_interval(
+            [one.score.as_float() for one in scores], level=level
+        )
         if found.interval is None:
             return {}
         return {"low": found.interval.low, "high": found.interval.high}
@@ -68,7 +70,10 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
             options: Options of ``beholder.score``, such as ``base_url`` and ``max_cost``.
             parameters: Parameters of the metric.
         """
-        given = {**parameters, **({"judge": judge} if judge is not None else {})}
+        given = {
+            **parameters,
+            **({"judge": judge} if judge is not None else {}),
+        }
         chosen = METRICS.get(name)(**given)
         headline = chosen.value_named(value).name
         if chosen.needs_corpus():
@@ -77,7 +82,10 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
                 " a saved table of counts, or use beholder score on what was written"
             )
         rows, judging, work = grouped(options or {})  # type: ignore[arg-type]
-        live = LiveScorer(chosen.prepare(()), RunContext(judging, work, rows.media_root or Path()))
+        live = LiveScorer(
+            chosen.prepare(()),
+            RunContext(judging, work, rows.media_root or Path()),
+        )
 
         async def score(state: TaskState, target: Target) -> Score:
             item = Item(
@@ -104,7 +112,9 @@ def _images(state: TaskState) -> tuple[str, ...]:
     )
 
 
-def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -> Score:
+def _score(
+    item: Item, outcome: ItemScore | ItemFailure | None, headline: str
+) -> Score:
     if isinstance(outcome, ItemScore) and headline in outcome.values:
         return Score(
             value=outcome.values[headline],
@@ -121,7 +131,9 @@ def _score(item: Item, outcome: ItemScore | ItemFailure | None, headline: str) -
         why = "the sample has not all that the metric needs, such as a target"
     elif isinstance(outcome, ItemFailure):
         reason, why = "scorer_error", outcome.message
-    return Score.unscored(reason=reason, answer=item.candidate, explanation=why)
+    return Score.unscored(
+        reason=reason, answer=item.candidate, explanation=why
+    )
 
 
 def _unit(unit: Unit) -> dict[str, object]:

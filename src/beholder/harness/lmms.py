@@ -27,7 +27,9 @@ from beholder.metrics import Metric, metric
 from beholder.options import Options
 from beholder.records import Item
 
-Process: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], dict[str, Mapping[str, object]]]
+Process: TypeAlias = Callable[
+    [Mapping[str, Any], Sequence[str]], dict[str, Mapping[str, object]]
+]
 Mean: TypeAlias = Callable[[Sequence[Mapping[str, Any]]], float]
 
 
@@ -58,14 +60,22 @@ def captions(
     chosen = metric(of) if isinstance(of, str) else of
     named = chosen.value_named(value).name
 
-    def process(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Mapping[str, object]]:
+    def process(
+        doc: Mapping[str, Any], results: Sequence[str]
+    ) -> dict[str, Mapping[str, object]]:
         texts = list(texts_of(doc[references], references))
         text = results[0] if results else ""
-        return {chosen.registered_name: {"candidate": text, "references": texts}}
+        return {
+            chosen.registered_name: {"candidate": text, "references": texts}
+        }
 
     def mean(results: Sequence[Mapping[str, Any]]) -> float:
         items = [
-            Item(id=str(n), candidate=one["candidate"], references=tuple(one["references"]))
+            Item(
+                id=str(n),
+                candidate=one["candidate"],
+                references=tuple(one["references"]),
+            )
             for n, one in enumerate(results, start=1)
         ]
         (result,) = score(items, [chosen], **options).summary.values()

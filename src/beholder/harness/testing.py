@@ -44,10 +44,14 @@ def assert_score(
         ItemError: The text cannot be scored.
     """
     if at_least is None and at_most is None:
-        raise ConfigError("assert_score needs a bound: at_least=..., at_most=... or both")
+        raise ConfigError(
+            "assert_score needs a bound: at_least=..., at_most=... or both"
+        )
     chosen = metric(of) if isinstance(of, str) else of
     name = chosen.value_named(value).name
-    found = chosen.score_text(candidate, references, images=images, tools=tools)
+    found = chosen.score_text(
+        candidate, references, images=images, tools=tools
+    )
     if name not in found.values:
         raise ConfigError(
             f"{chosen.registered_name} gives no {name} for this text; it gives"

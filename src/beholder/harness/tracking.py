@@ -59,7 +59,9 @@ def log_wandb(run: Run | str | Path, to: Any) -> None:
     for name, result in found.summary.items():
         to.summary.update(numbers(name, result))
         to.config.update({f"{name}.signature": result.signature})
-    artifact = wandb.Artifact(f"beholder-{_plain(found.path.name)}", type="beholder-run")
+    artifact = wandb.Artifact(
+        f"beholder-{_plain(found.path.name)}", type="beholder-run"
+    )
     for path in _there(found):
         artifact.add_file(str(path))
     to.log_artifact(artifact)
@@ -95,11 +97,15 @@ def write_every_eval(
                 **_scale(value),
                 "additional_details": {"signature": result.signature},
             },
-            "score_details": {"score": one.mean, "uncertainty": _uncertainty(one)},
+            "score_details": {
+                "score": one.mean,
+                "uncertainty": _uncertainty(one),
+            },
         }
         for name, result in found.summary.items()
         for value in log.askers[name].values
-        if value.higher_is_better is not None and (one := result.values.get(value.name))
+        if value.higher_is_better is not None
+        and (one := result.values.get(value.name))
     ]
     record = {
         "schema_version": "0.2.1",
@@ -114,28 +120,42 @@ def write_every_eval(
         "model_info": {"name": system, "id": system},
         "evaluation_results": entries,
     }
-    write_text(Path(file), json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    write_text(
+        Path(file), json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+    )
     return Path(file)
 
 
 def _scale(value: ValueLog) -> dict[str, object]:
     if value.low is None or value.high is None:
         return {}
-    return {"score_type": "continuous", "min_score": value.low, "max_score": value.high}
+    return {
+        "score_type": "continuous",
+        "min_score": value.low,
+        "max_score": value.high,
+    }
 
 
 def _uncertainty(one: Estimate) -> dict[str, object]:
     found: dict[str, object] = {"num_samples": one.n}
     if one.interval is not None:
-        low, high, level = one.interval.low, one.interval.high, one.interval.level
+        low, high, level = (
+            one.interval.low,
+            one.interval.high,
+            one.interval.level,
+        )
         ends = {"lower": low, "upper": high, "confidence_level": level}
-        found["confidence_interval"] = ends | {"method": "bootstrap over pictures"}
+        found["confidence_interval"] = ends | {
+            "method": "bootstrap over pictures"
+        }
     return found
 
 
 def numbers(name: str, result: MetricResult) -> dict[str, float]:
     """The numbers of a result by name, as they are logged."""
-    logged = {f"{name}.{key}": number for key, number in result.numbers(".").items()}
+    logged = {
+        f"{name}.{key}": number for key, number in result.numbers(".").items()
+    }
     return {f"{name}.n_failed": float(result.n_failed), **logged}
 
 

@@ -81,8 +81,12 @@ def judge(
         ConfigError: An unknown judge, model or option; the message names what there is.
     """
     parsed = tool(given)
-    made = _made(parsed, answers or Answers(), budget or Budget(), tally, options)
-    object.__setattr__(made, "spec", parsed)  # judges of other packages may be frozen
+    made = _made(
+        parsed, answers or Answers(), budget or Budget(), tally, options
+    )
+    object.__setattr__(
+        made, "spec", parsed
+    )  # judges of other packages may be frozen
     return made
 
 
@@ -94,23 +98,36 @@ def _made(
     options: Mapping[str, Any],
 ) -> Judge:
     if parsed.name == PANEL:
-        shared: dict[str, Any] = {"answers": kept, "budget": spent, "tally": tally, **options}
-        return Panel([judge(member, **shared) for member in _members(parsed)], kept)
+        shared: dict[str, Any] = {
+            "answers": kept,
+            "budget": spent,
+            "tally": tally,
+            **options,
+        }
+        return Panel(
+            [judge(member, **shared) for member in _members(parsed)], kept
+        )
     if parsed.name not in BACKENDS.names():
         return _other(parsed)
     sent = {name: v for name, v in options.items() if takes(parsed, name)}
     made_of = {**sent, **parsed.literals()}
     if not parsed.argument:
-        raise ConfigError(f"{str(parsed)!r} names no model; write for example {parsed.name}:MODEL")
+        raise ConfigError(
+            f"{str(parsed)!r} names no model; write for example {parsed.name}:MODEL"
+        )
     replicates = made_of.pop("replicates", 1)
     if not isinstance(replicates, int) or replicates < 1:
-        raise ConfigError(f"{parsed}: replicates={replicates!r}: expected a number above 0")
+        raise ConfigError(
+            f"{parsed}: replicates={replicates!r}: expected a number above 0"
+        )
     if replicates > 1 and not made_of.setdefault("temperature", _REPEATS_AT):
         raise ConfigError(
             f"{parsed}: {replicates} replicates at temperature 0 would repeat one answer; use a"
             f" temperature above 0, or leave it out for {_REPEATS_AT:g}"
         )
-    own = {name: made_of.pop(name) for name in _JUDGE_OPTIONS if name in made_of}
+    own = {
+        name: made_of.pop(name) for name in _JUDGE_OPTIONS if name in made_of
+    }
     check_types(LLMJudge, {"prompts": own.get("prompts")}, str(parsed))
     if own.get("prompts") is not None:
         own["prompts"] = Path(own["prompts"])
@@ -135,7 +152,9 @@ def takes(given: str | Spec, option: str) -> bool:
         return False
     if option in _ENDPOINT_OPTIONS:
         return BACKENDS.takes(parsed.name, option)
-    return True  # of the judge itself, or the backend says what is wrong with it
+    return (
+        True  # of the judge itself, or the backend says what is wrong with it
+    )
 
 
 def _members(panel: Spec) -> list[Spec]:
@@ -145,9 +164,14 @@ def _members(panel: Spec) -> list[Spec]:
         ConfigError: It has none, or anything else.
     """
     members = panel.options.get("members")
-    others = [*panel.options.keys() - {"members"}, *([panel.argument] if panel.argument else [])]
+    others = [
+        *panel.options.keys() - {"members"},
+        *([panel.argument] if panel.argument else []),
+    ]
     if not members or not isinstance(members, list) or others:
-        raise ConfigError(f"{panel}: expected judges alone, as in panel(openai:a, openai:b)")
+        raise ConfigError(
+            f"{panel}: expected judges alone, as in panel(openai:a, openai:b)"
+        )
     return members
 
 
@@ -163,8 +187,13 @@ def _reached(parsed: Spec) -> str:
 
 def _other(parsed: Spec) -> Judge:
     if parsed.name not in JUDGES.names():
-        names = [*JUDGES.names(), *(f"{name}:MODEL" for name in BACKENDS.names())]
-        close = get_close_matches(parsed.name.lower(), [*JUDGES.names(), *BACKENDS.names()], n=1)
+        names = [
+            *JUDGES.names(),
+            *(f"{name}:MODEL" for name in BACKENDS.names()),
+        ]
+        close = get_close_matches(
+            parsed.name.lower(), [*JUDGES.names(), *BACKENDS.names()], n=1
+        )
         hint = f"did you mean {close[0]!r}?" if close else _reached(parsed)
         raise UnknownNameError(
             f"no judge is called {parsed.name!r}; {hint} There are: {', '.join(names)},"

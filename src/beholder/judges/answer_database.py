@@ -55,8 +55,12 @@ class AnswerDatabase(AnswerTables):
         {"prompt_tokens": ":prompt", "completion_tokens": ":completion"}
     )
 
-    def __init__(self, address: Address, *, facts_last: float = FACTS_LAST) -> None:
-        self._text = require("sqlalchemy", extra="postgres", purpose="a PostgreSQL cache").text
+    def __init__(
+        self, address: Address, *, facts_last: float = FACTS_LAST
+    ) -> None:
+        self._text = require(
+            "sqlalchemy", extra="postgres", purpose="a PostgreSQL cache"
+        ).text
         self._database = Database(address, alone=True)
         super().__init__(self._database.name, facts_last)
         self._change(_SCHEMA)
@@ -72,14 +76,20 @@ class AnswerDatabase(AnswerTables):
         replaced += " RETURNING cost) "
         paid = "(SELECT coalesce(sum(cost), 0.0) + 0 * CAST(:cost AS DOUBLE PRECISION)"
         paid += " FROM replaced)"
-        self._change(replaced + self._insert(paid), draws=list(draws), **answer_values(record))
+        self._change(
+            replaced + self._insert(paid),
+            draws=list(draws),
+            **answer_values(record),
+        )
 
     def records(self) -> Iterator[Record]:
         """All answers, oldest first."""
         clause = ""
         last: dict[str, object] = {}
         while rows := list(
-            self._stored(f"{clause} ORDER BY created, key LIMIT :n", n=_PAGE, **last)
+            self._stored(
+                f"{clause} ORDER BY created, key LIMIT :n", n=_PAGE, **last
+            )
         ):
             yield from self._read(rows)
             clause = "WHERE (created, key) > (:created, :key)"
@@ -97,14 +107,22 @@ class AnswerDatabase(AnswerTables):
     def size(self) -> int:
         """Bytes of the tables and their indexes."""
         names = ("beholder_answers", "beholder_notes", "beholder_claims")
-        total = " + ".join(f"pg_total_relation_size('{name}')" for name in names)
+        total = " + ".join(
+            f"pg_total_relation_size('{name}')" for name in names
+        )
         return int(self._select(f"SELECT {total}")[0][0])
 
     def _put_aside(self, place: object) -> None:
-        self._change("DELETE FROM beholder_answers WHERE key = :key", key=place)
+        self._change(
+            "DELETE FROM beholder_answers WHERE key = :key", key=place
+        )
 
     def _select(self, statement: str, **values: object) -> Sequence[Row[Any]]:
-        return self._database.do(lambda c: c.execute(self._text(statement), values).all())
+        return self._database.do(
+            lambda c: c.execute(self._text(statement), values).all()
+        )
 
     def _change(self, statement: str, **values: object) -> int:
-        return self._database.do(lambda c: c.execute(self._text(statement), values).rowcount)
+        return self._database.do(
+            lambda c: c.execute(self._text(statement), values).rowcount
+        )

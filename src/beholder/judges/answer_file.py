@@ -48,7 +48,9 @@ class AnswerTables(ABC):
         self._insertion = self._insert()
 
     @abstractmethod
-    def _select(self, statement: str, **values: object) -> Iterable[Sequence[Any]]:
+    def _select(
+        self, statement: str, **values: object
+    ) -> Iterable[Sequence[Any]]:
         """The rows of a statement."""
 
     @abstractmethod
@@ -66,7 +68,9 @@ class AnswerTables(ABC):
 
     def get_record(self, key: str) -> Record | None:
         """The answer under a key with its question and cost."""
-        return next(iter(list(self._records("WHERE key = :key", key=key))), None)
+        return next(
+            iter(list(self._records("WHERE key = :key", key=key))), None
+        )
 
     def put_answer(self, record: Record) -> None:
         """Store an answer; the first one under a key stays."""
@@ -141,7 +145,9 @@ class AnswerTables(ABC):
             f" ({', '.join(values.values())}) ON CONFLICT DO NOTHING"
         )
 
-    def _stored(self, clause: str, **values: object) -> Iterable[Sequence[Any]]:
+    def _stored(
+        self, clause: str, **values: object
+    ) -> Iterable[Sequence[Any]]:
         """Rows of answers, as ``_read`` takes them."""
         names = ", ".join((self.place, "key", "created", "answer", *FIELDS))
         return self._select(
@@ -156,7 +162,9 @@ class AnswerTables(ABC):
         """Answers; unreadable ones are removed at the end, so that they are requested again."""
         broken = []
         for place, key, _, answer, *values in rows:
-            record = read_record(key, answer, dict(zip(FIELDS, values, strict=True)))
+            record = read_record(
+                key, answer, dict(zip(FIELDS, values, strict=True))
+            )
             if record is None:
                 broken.append(place)
             else:
@@ -215,7 +223,11 @@ class AnswerFile(AnswerTables):
     further: ClassVar = MappingProxyType({"created": "now()"})
 
     def __init__(
-        self, path: Path, *, facts_last: float | None = None, private: bool = False
+        self,
+        path: Path,
+        *,
+        facts_last: float | None = None,
+        private: bool = False,
     ) -> None:
         super().__init__(str(path), facts_last)
         self.path = path
@@ -223,16 +235,26 @@ class AnswerFile(AnswerTables):
             if private:
                 keep_private(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = connect(path, isolation_level=None, check_same_thread=False)
-            self._db.create_function("now", 0, lambda: time.time())  # tests replace it
+            self._db = connect(
+                path, isolation_level=None, check_same_thread=False
+            )
+            self._db.create_function(
+                "now", 0, lambda: time.time()
+            )  # tests replace it
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
-            self._db.execute(f"SELECT created, {', '.join(FIELDS)} FROM answers LIMIT 0")  # noqa: S608  # are they ours?
+            self._db.execute(
+                f"SELECT created, {', '.join(FIELDS)} FROM answers LIMIT 0"  # noqa: S608
+            )  # are they ours?
             # Damaged text is found where it is read, and costs that answer.
-            self._db.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+            self._db.text_factory = lambda data: data.decode(
+                "utf-8", "surrogateescape"
+            )
         except (sqlite3.Error, OSError) as error:
-            raise RunError(f"{path} cannot be used to keep answers: {error}; {_WAY_OUT}") from error
+            raise RunError(
+                f"{path} cannot be used to keep answers: {error}; {_WAY_OUT}"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -245,13 +267,16 @@ class AnswerFile(AnswerTables):
     def put_promise(self, cost: float) -> int:
         """Store the most that a call under way can cost; see ``Ledger``."""
         ((promise,),) = self._select(
-            "INSERT INTO promises (cost) VALUES (:cost) RETURNING id", cost=cost
+            "INSERT INTO promises (cost) VALUES (:cost) RETURNING id",
+            cost=cost,
         )
         return int(promise)
 
     def remove_promise(self, promise: int) -> None:
         """Remove the promise of a call that has ended; see ``Ledger``."""
-        self._change("DELETE FROM promises WHERE id = :promise", promise=promise)
+        self._change(
+            "DELETE FROM promises WHERE id = :promise", promise=promise
+        )
 
     def charge_open_promises(self) -> tuple[int, float]:
         """Count calls that a killed process left open as charged; their number and US dollars."""
@@ -261,7 +286,9 @@ class AnswerFile(AnswerTables):
                 n_calls, cost = self._db.execute(
                     "SELECT count(*), total(cost) FROM promises"
                 ).fetchone()
-                self._db.execute("INSERT INTO charges SELECT cost, now() FROM promises")
+                self._db.execute(
+                    "INSERT INTO charges SELECT cost, now() FROM promises"
+                )
                 self._db.execute("DELETE FROM promises")
         except sqlite3.Error as error:
             raise self._run_error(error) from error
@@ -275,12 +302,19 @@ class AnswerFile(AnswerTables):
         try:
             with self._db:
                 self._db.execute("BEGIN IMMEDIATE")
-                self._db.execute(self._insert(paid), answer_values(record) | replaced)
-                self._db.execute(f"DELETE FROM answers WHERE key IN ({places})", replaced)  # noqa: S608
+                self._db.execute(
+                    self._insert(paid), answer_values(record) | replaced
+                )
+                self._db.execute(
+                    f"DELETE FROM answers WHERE key IN ({places})",  # noqa: S608
+                    replaced,
+                )
         except sqlite3.Error as error:
             raise self._run_error(error) from error
 
-    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+    def put_rating(
+        self, operation: str, question: str, judge: str, value: float
+    ) -> None:
         """Store the rating of one judge of a panel."""
         self._change(
             "INSERT OR REPLACE INTO ratings VALUES (:operation, :question, :judge, :value)",
@@ -326,7 +360,9 @@ class AnswerFile(AnswerTables):
 
     def knows_costs(self) -> bool:
         """Whether the cost of every answer is known."""
-        return not any(self._select("SELECT 1 FROM answers WHERE cost IS NULL LIMIT 1"))
+        return not any(
+            self._select("SELECT 1 FROM answers WHERE cost IS NULL LIMIT 1")
+        )
 
     def judging(self) -> Judging:
         """What judges were asked, and how much of their probability was on digits."""
@@ -362,7 +398,9 @@ class AnswerFile(AnswerTables):
         )
         self._change("DELETE FROM answers WHERE rowid = :place", place=place)
 
-    def _select(self, statement: str, **values: object) -> Iterator[tuple[Any, ...]]:
+    def _select(
+        self, statement: str, **values: object
+    ) -> Iterator[tuple[Any, ...]]:
         try:
             yield from self._db.execute(statement, values)
         except sqlite3.Error as error:
@@ -384,4 +422,8 @@ class AnswerFile(AnswerTables):
 
 def _shown(value: Any) -> Any:
     """A value as it can be printed, also if its bytes are damaged."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return (
+        value.encode("utf-8", "replace").decode()
+        if isinstance(value, str)
+        else value
+    )

@@ -25,7 +25,15 @@ T = TypeVar("T")
 FACTS_LAST = 24 * 3600.0
 """Seconds for which the shared cache's facts about servers are believed."""
 
-FIELDS = ("request", "operation", "template", "backend", "model", "replicate", "cost")
+FIELDS = (
+    "request",
+    "operation",
+    "template",
+    "backend",
+    "model",
+    "replicate",
+    "cost",
+)
 """What is kept beside an answer."""
 
 _DRAW = "/draw "
@@ -79,16 +87,26 @@ class Record:
         return _DRAW in self.request
 
     def __post_init__(self) -> None:
-        key = _key(self.backend, self.model, self.operation, self.template, self.request)
+        key = _key(
+            self.backend,
+            self.model,
+            self.operation,
+            self.template,
+            self.request,
+        )
         object.__setattr__(self, "key", key)
 
 
-@lru_cache(maxsize=1024, typed=True)  # the record of a question is made again with its answer
+@lru_cache(
+    maxsize=1024, typed=True
+)  # the record of a question is made again with its answer
 def _key(*whole: str) -> str:
     return hashlib.sha256(json.dumps(whole).encode("utf-8")).hexdigest()
 
 
-def read_record(key: object, answer: str, fields: Mapping[str, Any]) -> Record | None:
+def read_record(
+    key: object, answer: str, fields: Mapping[str, Any]
+) -> Record | None:
     """A kept answer; None if it cannot be read, or belongs to another question."""
     try:
         record = Record(answer=Answer.from_json(answer), **fields)
@@ -118,7 +136,9 @@ class AnswerStore(ServerFacts, Protocol):
     def put_charge(self, cost: float) -> None:
         """Keep US dollars that were spent and are in no kept answer."""
 
-    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+    def put_rating(
+        self, operation: str, question: str, judge: str, value: float
+    ) -> None:
         """Keep what one judge of a panel said to one question."""
 
 
@@ -215,7 +235,9 @@ class Answers:
         if answer is None and self._shared is not None:
             record = self._shared.get_record(key)
             if record is not None:
-                self._own.put_answer(replace(record, cost=0.0))  # this run did not pay for it
+                self._own.put_answer(
+                    replace(record, cost=0.0)
+                )  # this run did not pay for it
                 if not record.is_draw:
                     self._recalled()
                 return record.answer
@@ -238,7 +260,9 @@ class Answers:
         if self._shared is not None:
             self._shared.put_whole(record, draws)
 
-    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+    def put_rating(
+        self, operation: str, question: str, judge: str, value: float
+    ) -> None:
         """Keep a panel rating in the run."""
         self._own.put_rating(operation, question, judge, value)
 
@@ -304,7 +328,9 @@ class InMemory(FactsInMemory):
         """Keep a cost."""
         self.charges.append(cost)
 
-    def put_rating(self, operation: str, question: str, judge: str, value: float) -> None:
+    def put_rating(
+        self, operation: str, question: str, judge: str, value: float
+    ) -> None:
         """Keep a panel rating."""
         self.ratings[operation, question, judge] = value
 

@@ -32,7 +32,9 @@ from beholder.judges.answers import AnswerStore, Record, noting
 from beholder.judges.reading import BadAnswer
 from beholder.judges.templates import Template, sanitise
 
-_noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar("questions", default=None)
+_noted: ContextVar[dict[str, Sequence[Message]] | None] = ContextVar(
+    "questions", default=None
+)
 
 
 def noted_questions() -> AbstractContextManager[dict[str, Sequence[Message]]]:
@@ -51,7 +53,9 @@ def note_question(key: str, messages: Sequence[Message]) -> None:
         noted[key] = messages
 
 
-def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, object]]:
+def question_rows(
+    questions: dict[str, Sequence[Message]],
+) -> list[dict[str, object]]:
     """Questions as JSON values, in an order that does not depend on which was answered first.
 
     Each has ``key`` and ``messages``: pairs of a role and its text, pictures by their digest. Most
@@ -59,10 +63,16 @@ def question_rows(questions: dict[str, Sequence[Message]]) -> list[dict[str, obj
     """
 
     def shown(message: Message) -> list[str]:
-        parts = (p if isinstance(p, str) else f"[picture {p.digest[:16]}]\n" for p in message.parts)
+        parts = (
+            p if isinstance(p, str) else f"[picture {p.digest[:16]}]\n"
+            for p in message.parts
+        )
         return [message.role, "".join(parts)]
 
-    return [{"key": key, "messages": [*map(shown, questions[key])]} for key in sorted(questions)]
+    return [
+        {"key": key, "messages": [*map(shown, questions[key])]}
+        for key in sorted(questions)
+    ]
 
 
 T = TypeVar("T")
@@ -118,7 +128,9 @@ class Questioner:
         budget: What may be spent.
     """
 
-    def __init__(self, backend: Backend, answers: AnswerStore, budget: Budget) -> None:
+    def __init__(
+        self, backend: Backend, answers: AnswerStore, budget: Budget
+    ) -> None:
         self.backend = backend
         self._answers = answers
         self._account = backend.account = Account(budget, answers.put_charge)
@@ -144,7 +156,9 @@ class Questioner:
                         f" (before that: {first}); it said {answer.text[:200]!r}"
                     ) from bad
                 first = bad
-            prompt = replace(prompt, messages=(*prompt.messages, *_complaint(answer, first)))
+            prompt = replace(
+                prompt, messages=(*prompt.messages, *_complaint(answer, first))
+            )
 
     async def surprisal(
         self, texts: Sequence[str], *, prompt: str, images: tuple[Image, ...]
@@ -155,7 +169,9 @@ class Questioner:
         question = Message("user", (*images, prompt))
         records = [
             Record(
-                request=Request((question, Message("assistant", (text,)))).digest,
+                request=Request(
+                    (question, Message("assistant", (text,)))
+                ).digest,
                 operation="perplexity",
                 template="perplexity.v1@none",
                 backend=self.backend.name + self.backend.variant,
@@ -168,29 +184,43 @@ class Questioner:
         ]
         known = {r.key: self._answers.get_answer(r.key) for r in records}
         new = {
-            r.key: (r, text) for r, text in zip(records, texts, strict=True) if known[r.key] is None
+            r.key: (r, text)
+            for r, text in zip(records, texts, strict=True)
+            if known[r.key] is None
         }
         if new:
             fresh = await self.backend.surprisal(
-                [text for _, text in new.values()], prompt=prompt, images=images
+                [text for _, text in new.values()],
+                prompt=prompt,
+                images=images,
             )
             for (record, _), value in zip(new.values(), fresh, strict=True):
                 sample = Sample(json.dumps(asdict(value)), "stop")
-                answer = Answer((sample,), able.model, usage=Usage(prompt=value.n_tokens))
+                answer = Answer(
+                    (sample,), able.model, usage=Usage(prompt=value.n_tokens)
+                )
                 self._answers.put_answer(replace(record, answer=answer))
                 known[record.key] = answer
         found = (known[record.key] for record in records)
-        return [Surprisal(**json.loads(answer.text)) for answer in found if answer is not None]
+        return [
+            Surprisal(**json.loads(answer.text))
+            for answer in found
+            if answer is not None
+        ]
 
     def _check_films(self, images: Sequence[Image]) -> None:
-        if not self.backend.takes_films and any(image.clip for image in images):
+        if not self.backend.takes_films and any(
+            image.clip for image in images
+        ):
             raise ConfigError(
                 f"{self.backend.name} takes no films; take pictures of them with --frames N, or a"
                 " judge gemini:MODEL"
             )
 
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
-        request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
+        request = Request(
+            prompt.messages, prompt.sampling, prompt.schema, prompt.replicate
+        )
         images = request.images
         self._check_films(images)
         try:
@@ -207,12 +237,20 @@ class Questioner:
             if not isinstance(error, ItemError):
                 # The run is about to end: what is under way is paid for, so let it arrive.
                 loop = asyncio.get_running_loop()
-                calls = [c for c in self._in_flight.values() if c.backend is self.backend]
-                arriving = [call.task for call in calls if call.task.get_loop() is loop]
+                calls = [
+                    c
+                    for c in self._in_flight.values()
+                    if c.backend is self.backend
+                ]
+                arriving = [
+                    call.task for call in calls if call.task.get_loop() is loop
+                ]
                 await asyncio.gather(*arriving, return_exceptions=True)
             raise
 
-    def _blank(self, prompt: Prompt[Any], request: Request, able: Capabilities) -> Record:
+    def _blank(
+        self, prompt: Prompt[Any], request: Request, able: Capabilities
+    ) -> Record:
         """What is kept of the answer, without it."""
         return Record(
             request=_asked(request, able),
@@ -225,14 +263,19 @@ class Questioner:
             cost=None,
         )
 
-    async def _shared(self, request: Request, blank: Record, thinking: int) -> Answer:
+    async def _shared(
+        self, request: Request, blank: Record, thinking: int
+    ) -> Answer:
         """Equal questions in flight are asked once; who gives up does not stop it for the others.
 
         A call without a waiting caller is given up if it was not sent yet. One that was sent is
         paid for: it continues, and its answer is kept when it comes (see ``let_arrive``).
         """
         call = self._in_flight.get(blank.key)
-        if call is None or call.task.get_loop() is not asyncio.get_running_loop():
+        if (
+            call is None
+            or call.task.get_loop() is not asyncio.get_running_loop()
+        ):
             call = self._in_flight[blank.key] = _Call(self.backend)
             work = once(
                 self._answers,
@@ -241,13 +284,17 @@ class Questioner:
                 lambda: self._drawn(request, blank, thinking, call),
             )
             call.task = asyncio.ensure_future(work)
-            call.task.add_done_callback(lambda done: self._landed(blank.key, done))
+            call.task.add_done_callback(
+                lambda done: self._landed(blank.key, done)
+            )
             let_arrive(call.task)
         call.n_waiting += 1
         try:
             return await asyncio.shield(call.task)
         except asyncio.CancelledError:
-            if call.n_waiting == 1 and not call.backend.is_under_way(call.task):
+            if call.n_waiting == 1 and not call.backend.is_under_way(
+                call.task
+            ):
                 call.task.cancel()
             raise
         finally:
@@ -259,7 +306,9 @@ class Questioner:
         if not task.cancelled():
             task.exception()  # seen: the callers that still wait get it
 
-    async def _drawn(self, request: Request, blank: Record, thinking: int, call: _Call) -> Answer:
+    async def _drawn(
+        self, request: Request, blank: Record, thinking: int, call: _Call
+    ) -> Answer:
         """The answer with all samples. What each call draws is kept when it arrives.
 
         Raises:
@@ -271,16 +320,22 @@ class Questioner:
         try:
             while n_drawn < n:
                 record = blank if n == 1 else blank.draw(n_drawn)
-                answer = self._answers.get_answer(record.key) if n > 1 else None
+                answer = (
+                    self._answers.get_answer(record.key) if n > 1 else None
+                )
                 if answer is None or not answer.samples:
                     if draws and not call.n_waiting:
                         raise asyncio.CancelledError
                     part = _part(request, n_drawn, SampleSeries(blank.key))
                     answer, cost = await self._bought(part, thinking)
                     if not draws and len(answer.samples) >= n:
-                        self._answers.put_answer(replace(blank, answer=answer, cost=cost))
+                        self._answers.put_answer(
+                            replace(blank, answer=answer, cost=cost)
+                        )
                         return answer
-                    self._answers.put_answer(replace(record, answer=answer, cost=cost))
+                    self._answers.put_answer(
+                        replace(record, answer=answer, cost=cost)
+                    )
                 draws[record.key] = answer
                 n_drawn += len(answer.samples)
         finally:
@@ -290,13 +345,19 @@ class Questioner:
         self._answers.put_whole(record, list(draws))
         return whole
 
-    async def _bought(self, request: Request, thinking: int) -> tuple[Answer, float | None]:
+    async def _bought(
+        self, request: Request, thinking: int
+    ) -> tuple[Answer, float | None]:
         """The answer, paid for, and what it cost."""
         if self.backend.pays_each_call:
             answer = await self.backend.chat(request)
             return answer, self._cost(answer)
         price = self.backend.price()
-        most = None if price is None else price.cost(request.most_usage(thinking, price.image))
+        most = (
+            None
+            if price is None
+            else price.cost(request.most_usage(thinking, price.image))
+        )
         async with self._account.hold(most, self.backend.name):
             answer = await self.backend.chat(request)
             cost = self._cost(answer)
@@ -305,7 +366,11 @@ class Questioner:
 
     def _cost(self, answer: Answer) -> float | None:
         price = self.backend.price()
-        return None if price is None else price.cost(answer.usage, answer.price_factor)
+        return (
+            None
+            if price is None
+            else price.cost(answer.usage, answer.price_factor)
+        )
 
 
 @dataclass
@@ -336,7 +401,9 @@ def _joined(draws: Sequence[Answer], n: int) -> Answer:
         usage += answer.usage
     return replace(
         draws[-1],
-        samples=tuple(sample for answer in draws for sample in answer.samples)[:n],
+        samples=tuple(sample for answer in draws for sample in answer.samples)[
+            :n
+        ],
         usage=usage,
         seconds=sum(answer.seconds for answer in draws),
     )
@@ -351,20 +418,35 @@ def _asked(request: Request, able: Capabilities) -> str:
 
 def _complaint(answer: Answer, bad: BadAnswer) -> tuple[Message, Message]:
     said = answer.text.strip() or "(nothing)"
-    why = sanitise(str(bad))  # it may quote the answer, and the answer a text under judgment
+    why = sanitise(
+        str(bad)
+    )  # it may quote the answer, and the answer a text under judgment
     return (
         Message("assistant", (said,)),
-        Message("user", (f"That answer cannot be used: {why}. Answer the same question again.",)),
+        Message(
+            "user",
+            (
+                f"That answer cannot be used: {why}. Answer the same question again.",
+            ),
+        ),
     )
 
 
 def _check_finish(prompt: Prompt[Any], answer: Answer, name: str) -> None:
     finishes = {sample.finish for sample in answer.samples}
     if "content_filter" in finishes:
-        raise ItemError(f"{name} refused to answer {prompt.operation} (content filter)")
+        raise ItemError(
+            f"{name} refused to answer {prompt.operation} (content filter)"
+        )
     if REFUSAL in finishes:
-        said = next(sample.text for sample in answer.samples if sample.finish == REFUSAL)
-        raise ItemError(f"{name} refused to answer {prompt.operation}: {said[:200]!r}")
+        said = next(
+            sample.text
+            for sample in answer.samples
+            if sample.finish == REFUSAL
+        )
+        raise ItemError(
+            f"{name} refused to answer {prompt.operation}: {said[:200]!r}"
+        )
     if prompt.whole and finishes == {"length"}:
         raise ItemError(
             f"{name} was cut off in its answer to {prompt.operation} after"

@@ -100,7 +100,9 @@ class Judge(ABC):
             ItemError: There is no usable answer to this question.
         """
 
-    def check_can(self, kind: type[Operation[Any]], *, images: bool = False) -> None:
+    def check_can(
+        self, kind: type[Operation[Any]], *, images: bool = False
+    ) -> None:
         """Refuse, before any work, what this judge cannot do.
 
         Args:
@@ -132,4 +134,6 @@ class Judge(ABC):
         who = "the built-in judge has: judge='builtin'"
         if issubclass(kind, ModelOperation):
             who = "a model has, for example judge='openai:MODEL' or judge='hf:MODEL'"
-        raise ConfigError(f"{type(self).__name__} has no operation {kind.name!r}; {who}")
+        raise ConfigError(
+            f"{type(self).__name__} has no operation {kind.name!r}; {who}"
+        )

@@ -22,12 +22,25 @@ from beholder.backends.openai_wire import Dialect
 from beholder.errors import BeholderError, ConfigError, RunError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
-from beholder.judges.operations import Decompose, Presence, Question, Rank, Verify
+from beholder.judges.operations import (
+    Decompose,
+    Presence,
+    Question,
+    Rank,
+    Verify,
+)
 from beholder.judges.probes import graded, probes
 from beholder.stats.agreement import Agreement
 from beholder.stats.checks import Floats
 from beholder.stats.intraclass import ICC
-from beholder.stats.judge_bias import OWN_UNIT, PLACE_UNIT, Bias, mean_bias, seat_bias, share_bias
+from beholder.stats.judge_bias import (
+    OWN_UNIT,
+    PLACE_UNIT,
+    Bias,
+    mean_bias,
+    seat_bias,
+    share_bias,
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,9 @@ PanelRating: TypeAlias = tuple[str, str, str, float]
 """Operation, question, judge and value, as ``AnswerFile.ratings`` gives them."""
 
 
-def panels(ratings: Iterable[PanelRating]) -> Iterator[tuple[str, tuple[str, ...], Floats, int]]:
+def panels(
+    ratings: Iterable[PanelRating],
+) -> Iterator[tuple[str, tuple[str, ...], Floats, int]]:
     """The operations in order of their names, each with what its judges said.
 
     Yields:
@@ -70,18 +85,31 @@ def panels(ratings: Iterable[PanelRating]) -> Iterator[tuple[str, tuple[str, ...
     for operation, question, judge, value in ratings:
         given.setdefault(operation, {}).setdefault(question, {})[judge] = value
     for operation, rows in sorted(given.items()):
-        judges = tuple(sorted({judge for row in rows.values() for judge in row}))
-        whole = [[row[name] for name in judges] for row in rows.values() if len(row) == len(judges)]
-        table = np.array(whole, dtype=np.float64).reshape(len(whole), len(judges))
+        judges = tuple(
+            sorted({judge for row in rows.values() for judge in row})
+        )
+        whole = [
+            [row[name] for name in judges]
+            for row in rows.values()
+            if len(row) == len(judges)
+        ]
+        table = np.array(whole, dtype=np.float64).reshape(
+            len(whole), len(judges)
+        )
         yield operation, judges, table, len(rows) - len(whole)
 
 
 def reliability(ratings: Iterable[PanelRating]) -> list[PanelReliability]:
     """Agreement per operation, over the questions that all judges answered; see ``panels``."""
-    return [_reliability(name, judges, table) for name, judges, table, _ in panels(ratings)]
+    return [
+        _reliability(name, judges, table)
+        for name, judges, table, _ in panels(ratings)
+    ]
 
 
-def _reliability(operation: str, judges: tuple[str, ...], table: Floats) -> PanelReliability:
+def _reliability(
+    operation: str, judges: tuple[str, ...], table: Floats
+) -> PanelReliability:
     correlations = {
         (a, b): stats.pearson(table[:, i], table[:, j]).value
         for (i, a), (j, b) in combinations(enumerate(judges), 2)
@@ -116,7 +144,10 @@ KNOWN: tuple[tuple[Question, bool], ...] = (
     (Question("relation", "behind", "the church", "the trees"), True),
     (Question("relation", "holds", "the man", "a book"), False),
 )
-_PADDING = " The weather is calm, and there is nothing else of note in the picture." * 8
+_PADDING = (
+    " The weather is calm, and there is nothing else of note in the picture."
+    * 8
+)
 _LABELS = "texts with labels are needed: beholder score --labels"
 
 
@@ -141,19 +172,28 @@ async def diagnose(judge: Judge) -> list[CheckFinding]:
     if isinstance(judge, LLMJudge):
         able = await judge.backend.capabilities(schema=True, images=True)
         told = (
-            f"yes, {able.top_logprobs}" if able.top_logprobs else "no: grades are means of samples"
+            f"yes, {able.top_logprobs}"
+            if able.top_logprobs
+            else "no: grades are means of samples"
         )
         findings += [
             CheckFinding("model", None, able.model),
             CheckFinding("log-probabilities", able.top_logprobs > 0, told),
-            CheckFinding("structured answers", able.structure != "text", f"by {able.structure}"),
+            CheckFinding(
+                "structured answers",
+                able.structure != "text",
+                f"by {able.structure}",
+            ),
         ]
         if not able.top_logprobs:
             await judge.backend.draws_copies()
             able = await judge.backend.capabilities(schema=True, images=True)
         if isinstance(able, Dialect):
             lacks = able.shortcomings()
-            findings += [CheckFinding(f"no {name}", None, instead) for name, instead in lacks]
+            findings += [
+                CheckFinding(f"no {name}", None, instead)
+                for name, instead in lacks
+            ]
         if able.images:
             findings.append(await _tried("sight", _sees(judge)))
         else:
@@ -172,26 +212,39 @@ async def _tried(name: str, check: Awaitable[CheckFinding]) -> CheckFinding:
 
 
 async def _knows(judge: Judge) -> CheckFinding:
-    grades = await judge.ask(Presence([question for question, _ in KNOWN], SCENE))
+    grades = await judge.ask(
+        Presence([question for question, _ in KNOWN], SCENE)
+    )
     wrong = [
-        " ".join(filter(None, (q.kind, q.subject, q.text, q.object))) + f" = {grade.value:.1f}"
+        " ".join(filter(None, (q.kind, q.subject, q.text, q.object)))
+        + f" = {grade.value:.1f}"
         for (q, there), grade in zip(KNOWN, grades, strict=True)
         if (grade.value >= judge.presence_threshold) != there
     ]
     mass = min(grade.mass for grade in grades)
     right = f"{len(KNOWN) - len(wrong)} of {len(KNOWN)} right"
     said = f"{right}, at least {mass:.0%} of the probability on grades"
-    return CheckFinding("knows the obvious", not wrong, "; ".join([said, *wrong]))
+    return CheckFinding(
+        "knows the obvious", not wrong, "; ".join([said, *wrong])
+    )
 
 
 async def _decomposes(judge: Judge) -> CheckFinding:
     found = await judge.ask(Decompose(SCENE))
-    said = f"{len(found)} statements from 4 clauses, such as {found[0].text!r}" if found else "none"
+    said = (
+        f"{len(found)} statements from 4 clauses, such as {found[0].text!r}"
+        if found
+        else "none"
+    )
     return CheckFinding("statements", 4 <= len(found) <= 30, said)
 
 
 async def _sees(judge: Judge) -> CheckFinding:
-    claims = ["The picture is red.", "The picture is blue.", "The picture shows a dog."]
+    claims = [
+        "The picture is red.",
+        "The picture is blue.",
+        "The picture shows a dog.",
+    ]
     red = await judge.ask(Verify(claims, [_square((220, 20, 20))]))
     blue = await judge.ask(Verify(claims, [_square((20, 30, 220))]))
     good = red == [True, False, False] and blue == [False, True, False]
@@ -236,14 +289,28 @@ async def check_steadiness(
     """
     questions = [question for question, _ in KNOWN]
     draws = [Draw(r, temperature) for r in range(replicates)]
-    asked = [(SCENE, draw) for draw in draws] + [(SCENE, FIRST), (SCENE + _PADDING, FIRST)]
+    asked = [(SCENE, draw) for draw in draws] + [
+        (SCENE, FIRST),
+        (SCENE + _PADDING, FIRST),
+    ]
     answers = await asyncio.gather(
-        *(graded(judge, question, text, draw) for text, draw in asked for question in questions)
+        *(
+            graded(judge, question, text, draw)
+            for text, draw in asked
+            for question in questions
+        )
     )
     n = len(questions)
-    *runs, shorter, longer = (answers[i : i + n] for i in range(0, len(answers), n))
-    known = [[g for g in row if not isinstance(g, str)] for row in zip(*runs, strict=True)]
-    whole = {str(i): row for i, row in enumerate(known) if len(row) == replicates}
+    *runs, shorter, longer = (
+        answers[i : i + n] for i in range(0, len(answers), n)
+    )
+    known = [
+        [g for g in row if not isinstance(g, str)]
+        for row in zip(*runs, strict=True)
+    ]
+    whole = {
+        str(i): row for i, row in enumerate(known) if len(row) == replicates
+    }
     rows = [
         ("presence", question, f"repeat {r}", grade)
         for question, grades in whole.items()
@@ -254,18 +321,35 @@ async def check_steadiness(
         for before, after in zip(shorter, longer, strict=True)
         if not isinstance(before, str) and not isinstance(after, str)
     ]
-    repeats = [{g >= judge.presence_threshold for g in grades} for grades in whole.values()]
+    repeats = [
+        {g >= judge.presence_threshold for g in grades}
+        for grades in whole.values()
+    ]
     unit = "share of verdicts that change"
     biases = (
-        mean_bias("length", "grade for ten times the words", change, "questions", least=10),
-        share_bias("repeats", unit, [len(each) > 1 for each in repeats], "questions", least=10),
+        mean_bias(
+            "length",
+            "grade for ten times the words",
+            change,
+            "questions",
+            least=10,
+        ),
+        share_bias(
+            "repeats",
+            unit,
+            [len(each) > 1 for each in repeats],
+            "questions",
+            least=10,
+        ),
         await _wording(judge),
         *seat_bias(*await _seats(judge)),
         Bias("own texts", None, None, 0, OWN_UNIT, _LABELS),
         Bias("place of the sentence", None, None, 0, PLACE_UNIT, _LABELS),
     )
     return Steadiness(
-        agreement=reliability(rows)[0] if len(rows) >= 2 * replicates else None,
+        agreement=reliability(rows)[0]
+        if len(rows) >= 2 * replicates
+        else None,
         biases=biases,
         n_failed=sum(isinstance(answer, str) for answer in answers),
         n_calls=len(answers),
@@ -277,7 +361,11 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
     if not judge.can(Rank):
         return [], []
     texts = list(dict.fromkeys(probe.text for probe in probes()))
-    pairs = [(i, (i + step) % len(texts)) for step in (1, 2) for i in range(len(texts))]
+    pairs = [
+        (i, (i + step) % len(texts))
+        for step in (1, 2)
+        for i in range(len(texts))
+    ]
 
     async def winner(first: int, second: int) -> int:
         try:
@@ -288,7 +376,9 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
             return 0
         return 1 if ranks[0] < ranks[1] else -1
 
-    found = await asyncio.gather(*(winner(a, b) for i, j in pairs for a, b in ((i, j), (j, i))))
+    found = await asyncio.gather(
+        *(winner(a, b) for i, j in pairs for a, b in ((i, j), (j, i)))
+    )
     both = zip(zip(found[::2], found[1::2], strict=True), pairs, strict=True)
     known = [(one, first) for one, (first, _) in both if 0 not in one]
     return [one for one, _ in known], [first for _, first in known]
@@ -306,10 +396,19 @@ async def _wording(judge: Judge) -> Bias:
             raise
         except BeholderError:
             return None
-        return fmean(said) - fmean(one.value >= judge.presence_threshold for one in grades)
+        return fmean(said) - fmean(
+            one.value >= judge.presence_threshold for one in grades
+        )
 
-    texts = groupby(probes(), key=lambda probe: probe.text) if judge.can(Verify) else ()
-    asked = [difference(text, [probe.question for probe in group]) for text, group in texts]
+    texts = (
+        groupby(probes(), key=lambda probe: probe.text)
+        if judge.can(Verify)
+        else ()
+    )
+    asked = [
+        difference(text, [probe.question for probe in group])
+        for text, group in texts
+    ]
     known = [one for one in await asyncio.gather(*asked) if one is not None]
     unit = "share of yes, supported minus present"
     return mean_bias("wording", unit, known, "texts", least=10)

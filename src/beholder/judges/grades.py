@@ -59,7 +59,9 @@ class Grade:
     further: tuple[Span, ...] = ()
 
 
-def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) -> Grade:
+def from_first_token(
+    first: Sequence[tuple[str, float]], low: int, high: int
+) -> Grade:
     """Expectation over the first token's probabilities.
 
     A token counts when it is exactly one of the grades, blanks aside: "15" is neither 1 nor 5.
@@ -83,7 +85,12 @@ def from_first_token(first: Sequence[tuple[str, float]], low: int, high: int) ->
     if mass < LEAST_MASS:
         raise BadAnswer(_wanted(low, high))
     probabilities = tuple(weights[grade] / mass for grade in grades)
-    return Grade(_expected(probabilities, low), probabilities, min(1.0, mass), "logprobs")
+    return Grade(
+        _expected(probabilities, low),
+        probabilities,
+        min(1.0, mass),
+        "logprobs",
+    )
 
 
 def digit(token: str) -> str:
@@ -115,7 +122,12 @@ def from_samples(texts: Sequence[str], low: int, high: int) -> Grade:
     if 2 * valid < len(texts) or not valid:
         raise BadAnswer(_wanted(low, high))
     probabilities = tuple(counts[grade] / valid for grade in grades)
-    return Grade(_expected(probabilities, low), probabilities, valid / len(texts), "samples")
+    return Grade(
+        _expected(probabilities, low),
+        probabilities,
+        valid / len(texts),
+        "samples",
+    )
 
 
 def grade_sampling(
@@ -127,14 +139,20 @@ def grade_sampling(
     elsewhere the grade is the mean of ``samples`` answers at temperature 1.
     """
     if top_logprobs:
-        sampling = Sampling(temperature=temperature, max_tokens=1, top_logprobs=TOP_LOGPROBS)
+        sampling = Sampling(
+            temperature=temperature, max_tokens=1, top_logprobs=TOP_LOGPROBS
+        )
         return sampling, lambda answer: _by_first_token(answer, low, high)
     sampling = Sampling(temperature=1.0, max_tokens=8, n=samples)
-    return sampling, lambda answer: from_samples([s.text for s in answer.samples], low, high)
+    return sampling, lambda answer: from_samples(
+        [s.text for s in answer.samples], low, high
+    )
 
 
 def _wanted(low: int, high: int) -> str:
-    return f"the answer must be one digit from {low} to {high}, and nothing else"
+    return (
+        f"the answer must be one digit from {low} to {high}, and nothing else"
+    )
 
 
 def _by_first_token(answer: Answer, low: int, high: int) -> Grade:
@@ -259,7 +277,12 @@ def digit_mass(answer: Answer) -> float | None:
     first = answer.samples[0].first if answer.samples else None
     if first is None:
         return None
-    return min(1.0, math.fsum(math.exp(logprob) for token, logprob in first if digit(token)))
+    return min(
+        1.0,
+        math.fsum(
+            math.exp(logprob) for token, logprob in first if digit(token)
+        ),
+    )
 
 
 def _share(value: float) -> str:

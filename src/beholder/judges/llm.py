@@ -10,13 +10,25 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from beholder.aio import run_sync
-from beholder.backends import Answer, Backend, Capabilities, Request, Sample, Surprisal, Usage
+from beholder.backends import (
+    Answer,
+    Backend,
+    Capabilities,
+    Request,
+    Sample,
+    Surprisal,
+    Usage,
+)
 from beholder.backends.money import Budget, Price
 from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.base import FIRST, Draw, Judge
-from beholder.judges.operations.base import ModelOperation, Operation, Respondent
+from beholder.judges.operations.base import (
+    ModelOperation,
+    Operation,
+    Respondent,
+)
 from beholder.judges.templates import Scale, Templates
 from beholder.registry import versioned
 
@@ -68,17 +80,22 @@ class Tally:
         if key in self.seen:
             return
         self.seen.add(key)
-        of_pictures = () if price is None or price.image is None else (price.image,)
+        of_pictures = (
+            () if price is None or price.image is None else (price.image,)
+        )
         usage = Usage(
             prompt=request.estimated_tokens(*of_pictures),
-            completion=request.sampling.n * max(1, len(said.encode("utf-8")) // 3),
+            completion=request.sampling.n
+            * max(1, len(said.encode("utf-8")) // 3),
         )
         self.n_calls += 1
         self.prompt_tokens += usage.prompt
         self.completion_tokens += usage.completion
         if stored is not None:
             self.n_stored = (self.n_stored or 0) + stored
-            self.cost_stored += price.cost(usage) if stored and price is not None else 0.0
+            self.cost_stored += (
+                price.cost(usage) if stored and price is not None else 0.0
+            )
         if price is None or self.cost is None:
             self.cost = None
         else:
@@ -99,12 +116,19 @@ class Unprobed(Backend):
         self.known = real.remembered()
         self._real = real
 
-    async def capabilities(self, *, schema: bool = False, images: bool = False) -> Capabilities:
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
         """What is known, and else everything."""
         if self.known is None:
             model = self.name.partition(":")[2]
-            return Capabilities(f"{model}?", top_logprobs=20, structure="schema", images=True)
-        structure, sees = self.known.structure or "schema", self.known.images is not False
+            return Capabilities(
+                f"{model}?", top_logprobs=20, structure="schema", images=True
+            )
+        structure, sees = (
+            self.known.structure or "schema",
+            self.known.images is not False,
+        )
         return replace(self.known, structure=structure, images=sees)
 
     async def draws_copies(self) -> bool:
@@ -123,7 +147,12 @@ class Unprobed(Backend):
 class DryAsker(Questioner):
     """Counts questions and gives each its stored answer, or a likely one."""
 
-    def __init__(self, backend: Backend, tally: Tally, answers: AnswerStore | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        tally: Tally,
+        answers: AnswerStore | None = None,
+    ) -> None:
         unprobed = Unprobed(backend)
         super().__init__(unprobed, answers or Answers(), Budget())
         self._known = unprobed.known
@@ -131,23 +160,36 @@ class DryAsker(Questioner):
 
     async def _obtain(self, prompt: Prompt[Any]) -> Answer:
         """The stored answer, or the one that the tally wants, or else the typical one."""
-        request = Request(prompt.messages, prompt.sampling, prompt.schema, prompt.replicate)
-        other = {"fewest": prompt.fewest, "most": prompt.costly}.get(self._tally.answers)
+        request = Request(
+            prompt.messages, prompt.sampling, prompt.schema, prompt.replicate
+        )
+        other = {"fewest": prompt.fewest, "most": prompt.costly}.get(
+            self._tally.answers
+        )
         said = other or prompt.typical
         first = ((said, 0.0),) if prompt.sampling.top_logprobs else None
-        answer = Answer((Sample(said, "stop", first),) * prompt.sampling.n, "dry")
+        answer = Answer(
+            (Sample(said, "stop", first),) * prompt.sampling.n, "dry"
+        )
         stored = None
         if self._known is not None:
             able = await self.backend.capabilities()
-            found = self._answers.get_answer(self._blank(prompt, request, able).key)
+            found = self._answers.get_answer(
+                self._blank(prompt, request, able).key
+            )
             answer, stored = found or answer, found is not None
         price = self.backend.price()
         self._tally.add(self.backend.name, request, answer.text, price, stored)
         return answer
 
-    async def surprisal(self, texts: Any, *, prompt: str, images: Any) -> list[Surprisal]:
+    async def surprisal(
+        self, texts: Any, *, prompt: str, images: Any
+    ) -> list[Surprisal]:
         """One nat per token; nothing is counted, because local models charge nothing."""
-        return [Surprisal(max(1.0, len(t) / 4), math.ceil(len(t) / 4), len(t)) for t in texts]
+        return [
+            Surprisal(max(1.0, len(t) / 4), math.ceil(len(t) / 4), len(t))
+            for t in texts
+        ]
 
 
 class LLMJudge(Judge):
@@ -178,15 +220,21 @@ class LLMJudge(Judge):
         tally: Tally | None = None,
     ) -> None:
         if not 0.0 <= temperature <= 2.0:
-            raise ConfigError(f"temperature={temperature!r}: expected a number from 0 to 2")
+            raise ConfigError(
+                f"temperature={temperature!r}: expected a number from 0 to 2"
+            )
         if samples < 1:
-            raise ConfigError(f"samples={samples!r}: expected a number above 0")
+            raise ConfigError(
+                f"samples={samples!r}: expected a number above 0"
+            )
         self.backend = backend
         self.templates = Templates(prompts, scale)
         self._temperature = temperature
         self._samples = samples
         if tally is None:
-            self._asker = Questioner(backend, answers or Answers(), budget or Budget())
+            self._asker = Questioner(
+                backend, answers or Answers(), budget or Budget()
+            )
         else:
             self._asker = DryAsker(backend, tally, answers)
 
@@ -206,7 +254,9 @@ class LLMJudge(Judge):
         temperature = f",t={self._temperature:g}" if self._temperature else ""
         digest = self.templates.digest(operations)
         how = f"{read}{temperature}{f',prompts@{digest}' if digest else ''}"
-        return versioned(self.backend, f"{kind}:{able.model}{self.backend.variant}({how})")
+        return versioned(
+            self.backend, f"{kind}:{able.model}{self.backend.variant}({how})"
+        )
 
     @cached_property
     def _able(self) -> Capabilities:
@@ -236,9 +286,16 @@ class LLMJudge(Judge):
         """See ``Judge.ask``."""
         if not isinstance(operation, ModelOperation):
             self._cannot(type(operation))
-        own = self._temperature if draw.temperature is None else draw.temperature
+        own = (
+            self._temperature if draw.temperature is None else draw.temperature
+        )
         model = Respondent(
-            self._asker, operation.name, self.templates, own, draw.replicate, self._samples
+            self._asker,
+            operation.name,
+            self.templates,
+            own,
+            draw.replicate,
+            self._samples,
         )
         answer: T = await operation.put(model)
         return answer

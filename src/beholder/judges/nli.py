@@ -110,19 +110,29 @@ class NLIJudge(BuiltinJudge):
         known = {}
         if asked.source is not None:
             about = analysed(asked.source)
-            known = {(u.kind, u.place(about.graph)): wording(u, about.graph) for u in about.units}
-        statements = [known.get((q.kind, q.place)) or _worded(q) for q in asked.questions]
+            known = {
+                (u.kind, u.place(about.graph)): wording(u, about.graph)
+                for u in about.units
+            }
+        statements = [
+            known.get((q.kind, q.place)) or _worded(q) for q in asked.questions
+        ]
         return [
             rule_grade(
                 1.0 + 4.0 * said.entailed,
                 said.premise if said.excluded > _EVEN else "",
-                said.span(asked.target) if max(said.entailed, said.excluded) > _EVEN else (),
+                said.span(asked.target)
+                if max(said.entailed, said.excluded) > _EVEN
+                else (),
             )
             for said in self._asked(statements, asked.target)
         ]
 
     def _verify(self, asked: Verify) -> list[bool]:
-        return [said.entailed > _EVEN for said in self._asked(asked.claims, reference_of(asked))]
+        return [
+            said.entailed > _EVEN
+            for said in self._asked(asked.claims, reference_of(asked))
+        ]
 
     def _criteria(self, asked: CheckCriteria) -> list[TextAnswer]:
         check_statements(asked)
@@ -130,12 +140,19 @@ class NLIJudge(BuiltinJudge):
         for said in self._asked(asked.criteria, asked.text):
             met, against = said.entailed > _EVEN, said.excluded > _EVEN
             state = MET if met else CONTRADICTED if against else NOT_MENTIONED
-            found.append(TextAnswer(state, said.span(asked.text) if met or against else ()))
+            found.append(
+                TextAnswer(
+                    state, said.span(asked.text) if met or against else ()
+                )
+            )
         return found
 
     def _match(self, asked: MatchStatements) -> list[int | None]:
         check_language(asked.language)
-        claims, references = analysed_claims.of(asked.claims), analysed_claims.of(asked.references)
+        claims, references = (
+            analysed_claims.of(asked.claims),
+            analysed_claims.of(asked.references),
+        )
         close = close_to(claims, references)
         if isinstance(asked, MatchNearest):
             return [next(iter(places), None) for places in close]
@@ -147,7 +164,9 @@ class NLIJudge(BuiltinJudge):
         chances = iter(self._model(pairs)[:, ENTAILMENT].tolist())
         found: list[int | None] = []
         for places in close:
-            best, place = max(((next(chances), -i) for i in places), default=(0.0, 0))
+            best, place = max(
+                ((next(chances), -i) for i in places), default=(0.0, 0)
+            )
             found.append(-place if best > _EVEN else None)
         return found
 

@@ -43,7 +43,9 @@ class Panel(Judge):
 
     def __init__(self, members: Sequence[Judge], ratings: AnswerStore) -> None:
         if len(members) < 2:
-            raise ConfigError(f"a panel needs at least two judges, got {len(members)}")
+            raise ConfigError(
+                f"a panel needs at least two judges, got {len(members)}"
+            )
         self._ratings = ratings
         self._seats, self._room = _seated(members)
 
@@ -58,7 +60,10 @@ class Panel(Judge):
 
     def identity_for(self, operations: Collection[str]) -> str:
         """The identities of all members for these operations."""
-        return _named(versioned(one, one.identity_for(operations)) for one in self._members)
+        return _named(
+            versioned(one, one.identity_for(operations))
+            for one in self._members
+        )
 
     @property
     def presence_threshold(self) -> float:
@@ -83,7 +88,9 @@ class Panel(Judge):
         """Whether all members can."""
         return all(member.can(kind) for member in self._members)
 
-    def check_can(self, kind: type[Operation[Any]], *, images: bool = False) -> None:
+    def check_can(
+        self, kind: type[Operation[Any]], *, images: bool = False
+    ) -> None:
         """See ``Judge.check_can``; all members must, and who cannot is named."""
         for member in self._members:
             member.check_can(kind, images=images)
@@ -93,7 +100,10 @@ class Panel(Judge):
         if not isinstance(operation, PanelOperation):
             return await self._seats[0].judge.ask(operation, draw)
         answers: list[T] = await asyncio.gather(
-            *(seat.judge.ask(operation, seat.draw(draw)) for seat in self._seats)
+            *(
+                seat.judge.ask(operation, seat.draw(draw))
+                for seat in self._seats
+            )
         )
         for question, values in operation.ratings(answers):
             self._note(operation.name, question, draw.replicate, values)
@@ -101,10 +111,18 @@ class Panel(Judge):
         return merged
 
     def _note(
-        self, operation: str, question: object, replicate: int, values: Sequence[float]
+        self,
+        operation: str,
+        question: object,
+        replicate: int,
+        values: Sequence[float],
     ) -> None:
-        repeat = f" {replicate}" if replicate else ""  # a question of its own: all seats answer it
-        text = json.dumps(question, default=_plain, ensure_ascii=False) + repeat
+        repeat = (
+            f" {replicate}" if replicate else ""
+        )  # a question of its own: all seats answer it
+        text = (
+            json.dumps(question, default=_plain, ensure_ascii=False) + repeat
+        )
         digest = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
         for seat, value in enumerate(values):
             self._ratings.put_rating(operation, digest, f"judge {seat}", value)
@@ -145,7 +163,9 @@ def _seated(members: Sequence[Judge]) -> tuple[list[_Seat], int]:
         placed.append((member, width, nth))
     unit = math.lcm(*(width for _, width, _ in placed))
     room = math.ceil(max(len(members), *taken.values()) / unit) * unit
-    return [_Seat(member, room // width, nth) for member, width, nth in placed], room
+    return [
+        _Seat(member, room // width, nth) for member, width, nth in placed
+    ], room
 
 
 def _width(judge: Judge) -> int:
@@ -166,5 +186,7 @@ def _plain(value: object) -> object:
     if isinstance(value, Image):
         return value.digest
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: getattr(value, name) for name in value.__dataclass_fields__}
+        return {
+            name: getattr(value, name) for name in value.__dataclass_fields__
+        }
     raise TypeError(f"{type(value).__name__} cannot be part of a question")

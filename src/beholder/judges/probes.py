@@ -66,7 +66,9 @@ def probes() -> tuple[Probe, ...]:
         for row in rows:
             kind, unit, *said = (part.strip() for part in row.split("|"))
             words, subject, other = _places(unit, said)
-            question = Question(cast(QuestionKind, unit), words, subject, other)
+            question = Question(
+                cast(QuestionKind, unit), words, subject, other
+            )
             found.append(Probe(text, question, cast(ProbeKind, kind)))
     return tuple(found)
 
@@ -75,7 +77,9 @@ def _places(unit: str, said: Sequence[str]) -> tuple[str, str, str]:
     """Words, subject and object of a unit; those that its kind has none of are empty."""
     wanted = {"entity": 1, "attribute": 2, "relation": 3}[unit]
     if len(said) != wanted:
-        raise ValueError(f"a probe of the kind {unit} has {wanted} parts, got {said}")
+        raise ValueError(
+            f"a probe of the kind {unit} has {wanted} parts, got {said}"
+        )
     words, subject, other = (*said, "", "")[:3]
     return words, subject, other
 
@@ -93,7 +97,9 @@ class Calibration:
     best: AlertF1
 
 
-def calibrate(grades: Sequence[float], there: Sequence[bool], threshold: float) -> Calibration:
+def calibrate(
+    grades: Sequence[float], there: Sequence[bool], threshold: float
+) -> Calibration:
     """Compare grades of presence with the known answers.
 
     Args:
@@ -103,7 +109,9 @@ def calibrate(grades: Sequence[float], there: Sequence[bool], threshold: float) 
     """
     labels = [np.array([not known for known in there], dtype=int)]
     values = [np.array(grades, dtype=float)]
-    return Calibration(alert_f1(values, labels, threshold=threshold), alert_f1(values, labels))
+    return Calibration(
+        alert_f1(values, labels, threshold=threshold), alert_f1(values, labels)
+    )
 
 
 @dataclass(frozen=True)
@@ -153,7 +161,9 @@ class Fitness:
         return "fit" if self.auc >= FIT else "weak"
 
 
-async def fitness(judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()) -> Fitness:
+async def fitness(
+    judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()
+) -> Fitness:
     """Put the probes to a judge.
 
     Args:
@@ -167,10 +177,16 @@ async def fitness(judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()
     """
     chosen = list(asked) or list(probes())
     start = time.monotonic()
-    answers = await asyncio.gather(*(graded(judge, p.question, p.text) for p in chosen))
+    answers = await asyncio.gather(
+        *(graded(judge, p.question, p.text) for p in chosen)
+    )
     seconds = time.monotonic() - start
     failed = Counter(answer for answer in answers if isinstance(answer, str))
-    known = [(p, a) for p, a in zip(chosen, answers, strict=True) if not isinstance(a, str)]
+    known = [
+        (p, a)
+        for p, a in zip(chosen, answers, strict=True)
+        if not isinstance(a, str)
+    ]
     grades = np.array([grade for _, grade in known], dtype=np.float64)
     kinds = np.array([probe.kind for probe, _ in known], dtype=object)
     there = kinds == "true"
@@ -183,17 +199,23 @@ async def fitness(judge: Judge, *, threshold: float, asked: Sequence[Probe] = ()
             for kind in get_args(ProbeKind)
             if kind != "true"
         },
-        right=float(((grades >= threshold) == there).mean()) if len(grades) else np.nan,
+        right=float(((grades >= threshold) == there).mean())
+        if len(grades)
+        else np.nan,
         threshold=threshold,
         calibration=calibrate(grades.tolist(), there.tolist(), threshold),
         calibration_error=_calibration_error(grades, there),
         reliability=_reliability(grades, there),
-        position_bias=await position_bias(judge, EQUAL_TEXTS) if known else None,
+        position_bias=await position_bias(judge, EQUAL_TEXTS)
+        if known
+        else None,
         seconds=seconds,
     )
 
 
-async def graded(judge: Judge, question: Question, text: str, draw: Draw = FIRST) -> float | str:
+async def graded(
+    judge: Judge, question: Question, text: str, draw: Draw = FIRST
+) -> float | str:
     """The grade of a unit in a text, or why there is none."""
     try:
         (grade,) = await judge.ask(Presence([question], text), draw)
@@ -208,7 +230,9 @@ def area(high: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
     """Share of pairs in which the first is above the second, ties half; NaN without pairs."""
     if not len(high) or not len(low):
         return np.nan
-    return float(((high[:, None] > low).mean() + (high[:, None] >= low).mean()) / 2)
+    return float(
+        ((high[:, None] > low).mean() + (high[:, None] >= low).mean()) / 2
+    )
 
 
 def _reliability(
@@ -217,16 +241,24 @@ def _reliability(
     tenths = np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
     each = (tenths == tenth for tenth in np.unique(tenths))
     return [
-        (float(((grades[here] - 1) / 4).mean()), float(there[here].mean()), int(here.sum()))
+        (
+            float(((grades[here] - 1) / 4).mean()),
+            float(there[here].mean()),
+            int(here.sum()),
+        )
         for here in each
     ]
 
 
-def _calibration_error(grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]) -> float:
+def _calibration_error(
+    grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]
+) -> float:
     if not len(grades):
         return np.nan
     rows = _reliability(grades, there)
-    return sum(n * abs(probability - share) for probability, share, n in rows) / len(grades)
+    return sum(
+        n * abs(probability - share) for probability, share, n in rows
+    ) / len(grades)
 
 
 async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
@@ -236,7 +268,9 @@ async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
     n = len(texts)
     orders = [[*texts[shift:], *texts[:shift]] for shift in range(n)]
     try:
-        rankings = await asyncio.gather(*(judge.ask(Rank(order)) for order in orders))
+        rankings = await asyncio.gather(
+            *(judge.ask(Rank(order)) for order in orders)
+        )
     except (ConfigError, RunError):
         raise
     except BeholderError:

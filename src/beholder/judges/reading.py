@@ -16,10 +16,14 @@ from itertools import pairwise
 from typing import Any
 
 # Some chat templates open the thought themselves: only its end is in the answer.
-_THINKING = re.compile(r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>", re.DOTALL)
+_THINKING = re.compile(
+    r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>", re.DOTALL
+)
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
 _FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
-_BRACE_OR_STRING = re.compile(r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
+_BRACE_OR_STRING = re.compile(
+    r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL
+)
 _LIST_START = re.compile(r"\[\s*[\[{]")
 
 NOTHING = frozenset(("", "none", "null"))
@@ -63,7 +67,9 @@ def read_json(text: str) -> Any:
     answer = read_text(text)
     fenced = _CODE_FENCE.findall(answer)
     if len(fenced) > 1:
-        raise BadAnswer("the answer holds several code blocks; give one JSON object only")
+        raise BadAnswer(
+            "the answer holds several code blocks; give one JSON object only"
+        )
     for candidate in (answer, *fenced, *_outermost(answer)):
         value = _value(candidate.strip())
         if isinstance(value, dict | list):
@@ -89,7 +95,10 @@ def parse_facts(text: str) -> list[dict[str, object]]:
     bodies = [*_blocks(answer), answer]
     for body in bodies:
         for candidate in (body.strip(), _list_in(body)):
-            read = (_value(candidate, strict=True), _value(candidate.replace("\n", "")))
+            read = (
+                _value(candidate, strict=True),
+                _value(candidate.replace("\n", "")),
+            )
             if rows := next(filter(None, map(_fact_rows, read)), None):
                 return rows
     for body in bodies:
@@ -103,8 +112,13 @@ def parse_facts(text: str) -> list[dict[str, object]]:
 def _blocks(answer: str) -> list[str]:
     """The last block that is marked as JSON, or else the first block."""
     starts = [m.end() for m in _FENCE_START.finditer(answer)]
-    marked = [start for start in starts if answer[:start].lower().endswith("json")]
-    return [answer[start:].partition("```")[0] for start in marked[-1:] or starts[:1]]
+    marked = [
+        start for start in starts if answer[:start].lower().endswith("json")
+    ]
+    return [
+        answer[start:].partition("```")[0]
+        for start in marked[-1:] or starts[:1]
+    ]
 
 
 def _list_in(text: str) -> str:
@@ -116,7 +130,9 @@ def _fact_rows(value: Any) -> list[dict[str, object]]:
     """The objects of a list, of the one list in an object, or the object itself."""
     if isinstance(value, dict):
         lists = [inner for inner in value.values() if isinstance(inner, list)]
-        value = lists[0] if len(lists) == 1 and _fact_rows(lists[0]) else [value]
+        value = (
+            lists[0] if len(lists) == 1 and _fact_rows(lists[0]) else [value]
+        )
     if isinstance(value, list) and all(isinstance(row, dict) for row in value):
         return value
     return []
@@ -124,7 +140,9 @@ def _fact_rows(value: Any) -> list[dict[str, object]]:
 
 def _whole_objects(text: str) -> Iterator[dict[str, object]]:
     """The objects of a list that was cut off, up to the first that is not whole."""
-    text = text.replace("\n", "")  # the public script deletes raw line breaks, in texts too
+    text = text.replace(
+        "\n", ""
+    )  # the public script deletes raw line breaks, in texts too
     begin = _LIST_START.search(text)
     place = begin.end() - 1 if begin else -1
     while place >= 0:
@@ -147,7 +165,9 @@ def _object_end(text: str, start: int) -> int:
 
 
 def _outermost(answer: str) -> list[str]:
-    starts = [place for place in (answer.find("{"), answer.find("[")) if place >= 0]
+    starts = [
+        place for place in (answer.find("{"), answer.find("[")) if place >= 0
+    ]
     if not starts:
         return []
     start = min(starts)
@@ -181,7 +201,11 @@ def _lacks_comma(text: str) -> bool:
         TokenError: It ends within a bracket or a text.
     """
     tokens = tokenize.generate_tokens(io.StringIO(text, newline=None).readline)
-    kinds = [token.type for token in tokens if token.type not in (tokenize.NL, tokenize.COMMENT)]
+    kinds = [
+        token.type
+        for token in tokens
+        if token.type not in (tokenize.NL, tokenize.COMMENT)
+    ]
     return (tokenize.STRING, tokenize.STRING) in pairwise(kinds)
 
 

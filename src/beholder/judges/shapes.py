@@ -69,7 +69,9 @@ def one_of(choices: Sequence[str]) -> Shape[str]:
 NULL: Final[Schema] = {"type": "null"}
 
 
-def nullable(kind: str, read: Callable[[Any, str], T], absent: T = _REQUIRED) -> Shape[T]:
+def nullable(
+    kind: str, read: Callable[[Any, str], T], absent: T = _REQUIRED
+) -> Shape[T]:
     """A value of a kind, or null.
 
     Args:
@@ -92,7 +94,9 @@ def words(
         absent: See ``Shape``.
         read: See ``Shape``.
     """
-    return Shape({"type": ["string", "null"], "maxLength": longest}, read, absent)
+    return Shape(
+        {"type": ["string", "null"], "maxLength": longest}, read, absent
+    )
 
 
 def boolean(absent: bool = _REQUIRED) -> Shape[bool]:
@@ -100,7 +104,10 @@ def boolean(absent: bool = _REQUIRED) -> Shape[bool]:
 
     def read(value: Any, name: str) -> bool:
         word = value.strip().lower() if isinstance(value, str) else value
-        for truth, ways in ((True, (1, "1", "true")), (False, (0, "0", "false"))):
+        for truth, ways in (
+            (True, (1, "1", "true")),
+            (False, (0, "0", "false")),
+        ):
             if word in ways:
                 return truth
         raise BadAnswer(f"{name!r} must be true or false, got {short(value)}")
@@ -122,7 +129,11 @@ def integer(low: int, high: int, *, listed: bool = True) -> Shape[int]:
             value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        if (
+            not isinstance(value, int)
+            or isinstance(value, bool)
+            or not low <= value <= high
+        ):
             raise BadAnswer(
                 f"{name!r} must be a whole number from {low} to {high}, got {short(value)}"
             )
@@ -175,8 +186,15 @@ def obj(make: Callable[..., T], /, **fields: Shape[Any]) -> Shape[T]:
             if not name:
                 raise BadAnswer("the answer is a list; give one JSON object")
             known = next(iter(fields))
-            raise BadAnswer(f"expected an object with the field {known!r}, got {short(row)}")
-        return make(**{field: _field(row, field, shape) for field, shape in fields.items()})
+            raise BadAnswer(
+                f"expected an object with the field {known!r}, got {short(row)}"
+            )
+        return make(
+            **{
+                field: _field(row, field, shape)
+                for field, shape in fields.items()
+            }
+        )
 
     schema = {
         "type": "object",
@@ -206,7 +224,9 @@ def only(field: str, shape: Shape[T], *, bare: bool = False) -> Shape[T]:
     whole: Shape[T] = obj(lambda **values: values[field], **{field: shape})
 
     def read(value: Any, name: str) -> T:
-        return whole.read({field: value} if bare and isinstance(value, list) else value, name)
+        return whole.read(
+            {field: value} if bare and isinstance(value, list) else value, name
+        )
 
     return Shape(whole.schema, read)
 
@@ -216,7 +236,9 @@ def in_words(schema: Schema) -> str:
 
     It is said to every judge: many servers hold the model to a schema without showing it.
     """
-    return f"Answer with JSON only, on one line, in this form:\n{_form(schema)}"
+    return (
+        f"Answer with JSON only, on one line, in this form:\n{_form(schema)}"
+    )
 
 
 def _form(schema: Schema) -> str:
@@ -225,16 +247,37 @@ def _form(schema: Schema) -> str:
         return "|".join(map(_form, schema["anyOf"]))
     kind = schema["type"]
     if kind == "object":
-        fields = (f'"{name}": {_form(inner)}' for name, inner in schema["properties"].items())
+        fields = (
+            f'"{name}": {_form(inner)}'
+            for name, inner in schema["properties"].items()
+        )
         return "{" + ", ".join(fields) + "}"
     if kind == "array":
         low, high = schema.get("minItems", 0), schema.get("maxItems")
-        n = f" ({low} in all)" if low == high else f" ({high} at most)" if high else ""
+        n = (
+            f" ({low} in all)"
+            if low == high
+            else f" ({high} at most)"
+            if high
+            else ""
+        )
         return f"[{_form(schema['items'])}, ...{n}]"
     if isinstance(kind, list):
         return "|".join(_form({**schema, "type": one}) for one in kind)
-    choices = [each for each in schema.get("enum", ()) if (each is None) == (kind == "null")]
+    choices = [
+        each
+        for each in schema.get("enum", ())
+        if (each is None) == (kind == "null")
+    ]
     if len(choices) > _MOST_NUMBERS and kind == "integer":
         return f"{min(choices)} to {max(choices)}"
-    plain = {"string": '"..."', "integer": "0", "boolean": "true|false", "null": "null"}
-    return "|".join(json.dumps(each, ensure_ascii=False) for each in choices) or plain[kind]
+    plain = {
+        "string": '"..."',
+        "integer": "0",
+        "boolean": "true|false",
+        "null": "null",
+    }
+    return (
+        "|".join(json.dumps(each, ensure_ascii=False) for each in choices)
+        or plain[kind]
+    )

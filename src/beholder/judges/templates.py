@@ -36,12 +36,23 @@ RULE = (
 )
 
 _LOOK_ALIKES = str.maketrans(
-    {"<": "‹", ">": "›", "＜": "‹", "＞": "›", "﹤": "‹", "﹥": "›", "\u2028": "\n", "\u2029": "\n"}
+    {
+        "<": "‹",
+        ">": "›",
+        "＜": "‹",
+        "＞": "›",
+        "﹤": "‹",
+        "﹥": "›",
+        "\u2028": "\n",
+        "\u2029": "\n",
+    }
 )
 _BRACKET_TOKEN = re.compile(r"\[(/?[A-Z][A-Z_ ]+)\]")
 _OPENING = "<‹«≪⟪《〈〈⟨❮❰˂ᐸ≺⋖⦑⧼⟦〔【「『\\[({"
 _END = re.compile(rf"[{_OPENING}]\s*[/\\\u2044\u2215\u29f8]\s*[^\W\d]")
-_ESCAPE = re.compile(r"(?:\\u00|\\x|%|\\u\{)([2-7][0-9a-f])\}?", re.IGNORECASE)  # of ASCII signs
+_ESCAPE = re.compile(
+    r"(?:\\u00|\\x|%|\\u\{)([2-7][0-9a-f])\}?", re.IGNORECASE
+)  # of ASCII signs
 # Format characters that scripts need: joiners (Indic scripts, Persian, emoji) and the soft hyphen.
 _NEEDED = {"\u200c", "\u200d", "\u00ad"}
 
@@ -52,7 +63,9 @@ def sanitise(text: str) -> str:
     if text.isascii():
         visible = text.translate(_IN_ASCII)
     else:
-        visible = "".join(c for c in text if not _is_hidden(c)).translate(_LOOK_ALIKES)
+        visible = "".join(c for c in text if not _is_hidden(c)).translate(
+            _LOOK_ALIKES
+        )
     return _BRACKET_TOKEN.sub(r"⟦\1⟧", visible)
 
 
@@ -63,7 +76,10 @@ def _is_hidden(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs")
 
 
-_IN_ASCII = {**_LOOK_ALIKES, **{n: None for n in range(128) if _is_hidden(chr(n))}}
+_IN_ASCII = {
+    **_LOOK_ALIKES,
+    **{n: None for n in range(128) if _is_hidden(chr(n))},
+}
 
 
 def mark_of(contents: Iterable[Untrusted]) -> str:
@@ -72,11 +88,16 @@ def mark_of(contents: Iterable[Untrusted]) -> str:
     Args:
         contents: All untrusted texts of the question.
     """
-    shown = [sanitise(text) for content in contents for _, text in _rows(content)]
+    shown = [
+        sanitise(text) for content in contents for _, text in _rows(content)
+    ]
     if not any(map(_ends_a_fence, shown)):
         return ""
     whole = "\0".join(shown)
-    marks = (hashlib.sha256(f"{n}\0{whole}".encode()).hexdigest()[:12] for n in itertools.count())
+    marks = (
+        hashlib.sha256(f"{n}\0{whole}".encode()).hexdigest()[:12]
+        for n in itertools.count()
+    )
     plain = _as_read_leniently(whole).casefold()
     return next(mark for mark in marks if mark not in plain)
 
@@ -103,18 +124,24 @@ def fence(name: str, content: Untrusted, mark: str = "") -> str:
     if isinstance(content, str):
         return f"<{marker}>\n{sanitise(content)}\n</{marker}>"
     return "\n".join(
-        f'<{marker} id="{i}">{sanitise(text)}</{marker}>' for i, text in _rows(content)
+        f'<{marker} id="{i}">{sanitise(text)}</{marker}>'
+        for i, text in _rows(content)
     )
 
 
 def _rows(content: Untrusted) -> list[tuple[int, str]]:
     if isinstance(content, str):
         return [(0, content)]
-    return [row if isinstance(row, tuple) else (i, row) for i, row in enumerate(content)]
+    return [
+        row if isinstance(row, tuple) else (i, row)
+        for i, row in enumerate(content)
+    ]
 
 
 def _lines(content: Untrusted) -> str:
-    return "\n".join(f"{i} {' '.join(text.split())}" for i, text in _rows(content))
+    return "\n".join(
+        f"{i} {' '.join(text.split())}" for i, text in _rows(content)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -128,7 +155,9 @@ def _as_read_leniently(text: str) -> str:
     text = "".join(c for c in text if c not in _NEEDED)
     for _ in range(3):
         before = text
-        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), html.unescape(text))
+        text = _ESCAPE.sub(
+            lambda found: chr(int(found[1], 16)), html.unescape(text)
+        )
         if text == before:
             break
     return unicodedata.normalize("NFKC", text)
@@ -197,9 +226,13 @@ class Template:
             ConfigError: The template asks for a value that the operation does not give.
         """
         mark = mark_of(untrusted.values())
-        values = {name: fence(name, text, mark) for name, text in untrusted.items()}
+        values = {
+            name: fence(name, text, mark) for name, text in untrusted.items()
+        }
         values |= {
-            f"{name}_lines": fence(name, _lines(content), mark) if self._has_lines else ""
+            f"{name}_lines": fence(name, _lines(content), mark)
+            if self._has_lines
+            else ""
             for name, content in untrusted.items()
         }
         values |= settings or {}
@@ -208,11 +241,15 @@ class Template:
             if section is None:
                 user = re.sub(rf"^\${word}\n", "", user, flags=re.MULTILINE)
             else:
-                values[word] = self._fill(section, self.sections.get(section, ""), values)
+                values[word] = self._fill(
+                    section, self.sections.get(section, ""), values
+                )
         system = self._fill("system", self.sections["system"], values)
         return (
             Message("system", (f"{system}\n\n{rule(mark)}",)),
-            Message("user", (*_labelled(images), self._fill("user", user, values))),
+            Message(
+                "user", (*_labelled(images), self._fill("user", user, values))
+            ),
         )
 
     def _fill(self, section: str, text: str, values: Mapping[str, str]) -> str:
@@ -228,13 +265,20 @@ class Template:
 def _labelled(images: Sequence[Image]) -> list[str | Image]:
     if len(images) < 2:
         return list(images)
-    return [part for n, image in enumerate(images, 1) for part in (f"Picture {n}:\n", image)]
+    return [
+        part
+        for n, image in enumerate(images, 1)
+        for part in (f"Picture {n}:\n", image)
+    ]
 
 
 Scale: TypeAlias = Literal["mention", "certainty"]
 """What the grades of presence mean: how clearly a text mentions a thing, or how sure it is that it
 does."""
-_PRESENCE: Mapping[Scale, str] = {"mention": "presence", "certainty": "presence_certainty"}
+_PRESENCE: Mapping[Scale, str] = {
+    "mention": "presence",
+    "certainty": "presence_certainty",
+}
 
 
 OF_CLASSES: dict[str, Template] = {}
@@ -247,7 +291,9 @@ def add_prompt(name: str, text: str) -> None:
     Raises:
         ConfigError: A section is missing.
     """
-    OF_CLASSES[name] = _parse(name, 1, text, f"the prompt of the operation {name!r}")
+    OF_CLASSES[name] = _parse(
+        name, 1, text, f"the prompt of the operation {name!r}"
+    )
 
 
 class Templates:
@@ -262,7 +308,9 @@ class Templates:
             there is no such scale.
     """
 
-    def __init__(self, folder: Path | None = None, scale: Scale = "mention") -> None:
+    def __init__(
+        self, folder: Path | None = None, scale: Scale = "mention"
+    ) -> None:
         if scale not in _PRESENCE:
             listed = ", ".join(map(repr, _PRESENCE))
             raise ConfigError(f"scale={scale!r}: expected one of {listed}")
@@ -270,7 +318,9 @@ class Templates:
         if folder is not None:
             own = _load(folder)
             if not own:
-                raise ConfigError(f"{folder} holds no prompts; they are called NAME.vN.txt")
+                raise ConfigError(
+                    f"{folder} holds no prompts; they are called NAME.vN.txt"
+                )
             known = {**found, **OF_CLASSES}
             unknown = sorted(set(own) - set(known))
             if unknown:
@@ -280,8 +330,12 @@ class Templates:
                 )
             found |= own
         presence = found[_PRESENCE[scale]]
-        others = {n: one for n, one in found.items() if n not in _PRESENCE.values()}
-        self._templates = ChainMap({**others, "presence": presence}, OF_CLASSES)
+        others = {
+            n: one for n, one in found.items() if n not in _PRESENCE.values()
+        }
+        self._templates = ChainMap(
+            {**others, "presence": presence}, OF_CLASSES
+        )
 
     def __getitem__(self, name: str) -> Template:
         if name not in self._templates:
@@ -300,9 +354,19 @@ class Templates:
 
         Empty if none of them has a prompt.
         """
-        digests = {n: self._templates[n].digest for n in operations if n in self._templates}
-        whole = ",".join(f"{name}:{digest}" for name, digest in sorted(digests.items()))
-        return hashlib.sha256(whole.encode("ascii")).hexdigest()[:8] if whole else ""
+        digests = {
+            n: self._templates[n].digest
+            for n in operations
+            if n in self._templates
+        }
+        whole = ",".join(
+            f"{name}:{digest}" for name, digest in sorted(digests.items())
+        )
+        return (
+            hashlib.sha256(whole.encode("ascii")).hexdigest()[:8]
+            if whole
+            else ""
+        )
 
 
 @cache
@@ -319,7 +383,9 @@ def _load(folder: Path) -> dict[str, Template]:
         match = _FILE_NAME.fullmatch(path.name)
         if match is None:
             continue
-        template = _parse(match[1], int(match[2]), path.read_text("utf-8"), str(path))
+        template = _parse(
+            match[1], int(match[2]), path.read_text("utf-8"), str(path)
+        )
         if match[1] not in found or found[match[1]].version < template.version:
             found[match[1]] = template
     return found
@@ -327,8 +393,13 @@ def _load(folder: Path) -> dict[str, Template]:
 
 def _parse(name: str, version: int, text: str, place: str) -> Template:
     pieces = _SECTION.split(text)
-    sections = {title: body.strip() for title, body in zip(pieces[1::2], pieces[2::2], strict=True)}
+    sections = {
+        title: body.strip()
+        for title, body in zip(pieces[1::2], pieces[2::2], strict=True)
+    }
     if not {"system", "user"} <= set(sections):
-        raise ConfigError(f"{place}: a prompt needs a section [system] and a section [user]")
+        raise ConfigError(
+            f"{place}: a prompt needs a section [system] and a section [user]"
+        )
     digest = hashlib.sha256(f"{text}\0{RULE}".encode()).hexdigest()[:12]
     return Template(name, version, sections, digest)

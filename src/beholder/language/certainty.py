@@ -19,12 +19,16 @@ _FAR = 15
 """Distance in words beyond which all count alike."""
 _DIGITS = 3
 _NONE = (0.0, 0.0, 0.0)
-_WEIGHTS = json.loads(Path(__file__).with_name("certainty.json").read_text(encoding="utf-8"))
+_WEIGHTS = json.loads(
+    Path(__file__).with_name("certainty.json").read_text(encoding="utf-8")
+)
 MISREAD: float = _WEIGHTS["misread"]
 """Doubt from which a part counts as misread."""
 
 
-def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, ...]:
+def features(
+    words: Sequence[Word], ends: Sequence[Word] = ()
+) -> tuple[float, ...]:
     """What the doubt about a part is made of; empty without words or margins.
 
     Args:
@@ -39,8 +43,16 @@ def features(words: Sequence[Word], ends: Sequence[Word] = ()) -> tuple[float, .
     if not known:
         return ()
     theirs = _least([word for word in ends if word.margins]) if ends else _NONE
-    far = max([abs(word.index - known[0].index) for word in ends]) if ends else 0
-    return (1.0, *_least(known), *theirs, min(far, _FAR) / _FAR, float(len(words) > _LONG))
+    far = (
+        max([abs(word.index - known[0].index) for word in ends]) if ends else 0
+    )
+    return (
+        1.0,
+        *_least(known),
+        *theirs,
+        min(far, _FAR) / _FAR,
+        float(len(words) > _LONG),
+    )
 
 
 def doubt(part: Part, found: Sequence[float]) -> float:
@@ -55,7 +67,16 @@ def _least(words: Sequence[Word]) -> Sequence[float]:
     """The least of each margin within -2 and 4: beyond some units, more hardly says more."""
     if not words:
         return _NONE
-    least = words[0].margins if len(words) == 1 else map(min, *[word.margins for word in words])
+    least = (
+        words[0].margins
+        if len(words) == 1
+        else map(min, *[word.margins for word in words])
+    )
     return [
-        4.0 * m / (4.0 + m) if 0 <= m < math.inf else max(m, -2.0) if m < 0 else 4.0 for m in least
+        4.0 * m / (4.0 + m)
+        if 0 <= m < math.inf
+        else max(m, -2.0)
+        if m < 0
+        else 4.0
+        for m in least
     ]

@@ -15,20 +15,32 @@ _DEPTH = 12
 _LIVING = lex.ANIMALS | lex.PEOPLE
 AFFIRMED = {"without": "with"}
 """Prepositions that deny the noun after them, and what they deny."""
-_DENYING_WORDS = lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", *AFFIRMED}
+_DENYING_WORDS = (
+    lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", *AFFIRMED}
+)
 """A sentence without any of them denies nothing."""
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
 def is_verb(word: Word) -> bool:
     """Whether a word is a verb that can have a subject of its own, so not "the lit room"."""
-    return word.pos == "VERB" and word.dep not in ("amod", "case", "compound", "mark", "det", "cc")
+    return word.pos == "VERB" and word.dep not in (
+        "amod",
+        "case",
+        "compound",
+        "mark",
+        "det",
+        "cc",
+    )
 
 
 def conjuncts(document: Document, word: Word) -> list[Word]:
     """A noun and the nouns joined to it: "a cup and a plate"."""
     joined = [c for c in document.children(word, "conj") if _is_nominal(c)]
-    return [word, *[c for c in joined if not document.child(c, "nsubj", "cop")]]
+    return [
+        word,
+        *[c for c in joined if not document.child(c, "nsubj", "cop")],
+    ]
 
 
 def is_denied(document: Document, word: Word) -> bool:
@@ -39,14 +51,24 @@ def is_denied(document: Document, word: Word) -> bool:
 
 def _is_negated(document: Document, word: Word) -> bool:
     """As in "is not held", "never smiles", "without holding"."""
-    if is_verb(word) and any(c.lower == "without" for c in document.children(word, "mark")):
+    if is_verb(word) and any(
+        c.lower == "without" for c in document.children(word, "mark")
+    ):
         return True
     named = document.children(word, "nsubj")
-    counted = [c for subject in named for c in (subject, *document.children(subject, "det"))]
+    counted = [
+        c
+        for subject in named
+        for c in (subject, *document.children(subject, "det"))
+    ]
     if any(c.lower in ("none", "neither") for c in counted):
         return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
-    said = (c for c in document.children(word, "advmod", "neg", "det", "cc") if c.index <= last)
+    said = (
+        c
+        for c in document.children(word, "advmod", "neg", "det", "cc")
+        if c.index <= last
+    )
     denying = (c for c in said if c.lower in lex.NEGATIONS or c.lemma == "not")
     return not all(is_limited(document, c) for c in denying)
 
@@ -59,9 +81,15 @@ def _is_refuted(document: Document, word: Word) -> bool:
         if frame is None:
             break
         if word.dep.split(":")[0] in ("csubj", "ccomp", "acl"):
-            judged = frame if frame.dep != "nsubj" else document.words[frame.head]
-            if judged.lemma in lex.TRUTHS | lex.UNTRUTHS and document.child(judged, "cop"):
-                refuted ^= (judged.lemma in lex.UNTRUTHS) != _is_negated(document, judged)
+            judged = (
+                frame if frame.dep != "nsubj" else document.words[frame.head]
+            )
+            if judged.lemma in lex.TRUTHS | lex.UNTRUTHS and document.child(
+                judged, "cop"
+            ):
+                refuted ^= (judged.lemma in lex.UNTRUTHS) != _is_negated(
+                    document, judged
+                )
             refuted ^= judged.lemma in lex.DENIALS and judged.pos == "VERB"
         word = frame
     return refuted
@@ -87,10 +115,16 @@ def is_passive(document: Document, verb: Word) -> bool:
     return is_verb(head) and is_passive(document, head)
 
 
-def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
+def subjects(
+    document: Document, predicate: Word, depth: int = 0
+) -> list[Word]:
     """The nouns a predicate is said of, conjuncts included; empty if there is none."""
     if own := written_subjects(document, predicate):
-        named = [n for c in own for n in conjuncts(document, _referent(document, c, predicate))]
+        named = [
+            n
+            for c in own
+            for n in conjuncts(document, _referent(document, c, predicate))
+        ]
         return [*_joined_before(document, predicate, own[0]), *named]
     if inverted := inverted_subject(document, predicate):
         return conjuncts(document, inverted)
@@ -106,7 +140,9 @@ def subjects(document: Document, predicate: Word, depth: int = 0) -> list[Word]:
 
 def written_subjects(document: Document, predicate: Word) -> list[Word]:
     """The subjects of a predicate; a fronted place is none, whatever the parser says."""
-    named = (c for c in document.children(predicate, "nsubj") if c.lower != "there")
+    named = (
+        c for c in document.children(predicate, "nsubj") if c.lower != "there"
+    )
     return [c for c in named if not document.child(c, "case")]
 
 
@@ -116,17 +152,32 @@ def fronted_place(document: Document, predicate: Word) -> Word | None:
     return next((c for c in named if document.child(c, "case")), None)
 
 
-def _joined_before(document: Document, predicate: Word, subject: Word) -> list[Word]:
+def _joined_before(
+    document: Document, predicate: Word, subject: Word
+) -> list[Word]:
     """The dog in "A dog and a cat lie", if the parser joined the verb to the first noun."""
     head = document.head(predicate)
-    if predicate.dep != "conj" or head is None or not _is_nominal(head) or head.dep != "ROOT":
+    if (
+        predicate.dep != "conj"
+        or head is None
+        or not _is_nominal(head)
+        or head.dep != "ROOT"
+    ):
         return []
-    joins = [c for c in document.children(predicate, "cc") if c.index < subject.index]
+    joins = [
+        c
+        for c in document.children(predicate, "cc")
+        if c.index < subject.index
+    ]
     alone = not document.children(head, "cop", "acl", "nsubj", "punct")
-    return [head] if joins and (alone or joins[0].index == head.index + 1) else []
+    return (
+        [head] if joins and (alone or joins[0].index == head.index + 1) else []
+    )
 
 
-def _shared(document: Document, predicate: Word, head: Word, depth: int) -> list[Word]:
+def _shared(
+    document: Document, predicate: Word, head: Word, depth: int
+) -> list[Word]:
     if predicate.dep == "ccomp" and predicate.tag not in ("VBG", "VBN"):
         return []
     if predicate.dep == "xcomp" and head.pos == "VERB":
@@ -140,7 +191,11 @@ def _shared(document: Document, predicate: Word, head: Word, depth: int) -> list
 
 def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
     """The sitter in "A woman sits on a bench reading": benches do not read."""
-    if predicate.tag != "VBG" or predicate.lemma not in lex.ANIMATE_VERBS or noun.lemma in _LIVING:
+    if (
+        predicate.tag != "VBG"
+        or predicate.lemma not in lex.ANIMATE_VERBS
+        or noun.lemma in _LIVING
+    ):
         return []
     clause = document.head(noun)
     while clause is not None and clause.is_noun:
@@ -149,7 +204,11 @@ def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
         clause = document.head(clause)
     if clause is None or clause.pos != "VERB" or noun.dep.startswith("nsubj"):
         return []
-    return [s for s in subjects(document, clause, 1) if s.lemma in _LIVING or s.pos == "PRON"]
+    return [
+        s
+        for s in subjects(document, clause, 1)
+        if s.lemma in _LIVING or s.pos == "PRON"
+    ]
 
 
 def _is_nominal(word: Word) -> bool:
@@ -158,7 +217,11 @@ def _is_nominal(word: Word) -> bool:
 
 def _referent(document: Document, word: Word, predicate: Word) -> Word:
     """For "who" and "which", the noun that the clause describes; any other word means itself."""
-    if word.lower in lex.RELATIVE_PRONOUNS and word.pos in ("PRON", "DET", "SCONJ"):
+    if word.lower in lex.RELATIVE_PRONOUNS and word.pos in (
+        "PRON",
+        "DET",
+        "SCONJ",
+    ):
         return described_noun(document, predicate) or word
     return word
 
@@ -169,24 +232,47 @@ def described_noun(document: Document, predicate: Word) -> Word | None:
         if predicate.dep == "conj":
             predicate = document.words[predicate.head]
     head = document.head(predicate)
-    if head is not None and predicate.dep.split(":")[0] == "acl" and _is_nominal(head):
+    if (
+        head is not None
+        and predicate.dep.split(":")[0] == "acl"
+        and _is_nominal(head)
+    ):
         return head
     return None
 
 
 def inverted_subject(document: Document, verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
-    if not is_verb(verb) or verb.lemma not in lex.INTRANSITIVE or written_subjects(document, verb):
+    if (
+        not is_verb(verb)
+        or verb.lemma not in lex.INTRANSITIVE
+        or written_subjects(document, verb)
+    ):
         return None
-    fronted, after = document.before(verb, "obl", "advmod", "nsubj"), document.after(verb, "obj")
-    return after[0] if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG") else None
+    fronted, after = (
+        document.before(verb, "obl", "advmod", "nsubj"),
+        document.after(verb, "obj"),
+    )
+    return (
+        after[0]
+        if fronted and after and verb.tag in ("VBZ", "VBP", "VBD", "VBG")
+        else None
+    )
 
 
 def objects(document: Document, verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
     direct = document.children(verb, "obj")
-    direct = [c for c in direct if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"]
-    others = (inverted_subject(document, verb), *recipients(document, verb)) if direct else ()
+    direct = [
+        c
+        for c in direct
+        if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"
+    ]
+    others = (
+        (inverted_subject(document, verb), *recipients(document, verb))
+        if direct
+        else ()
+    )
     direct = [c for c in direct if c not in others]
     if found := [n for c in direct for n in conjuncts(document, c)]:
         return found
@@ -195,8 +281,12 @@ def objects(document: Document, verb: Word) -> list[Word]:
         return [gap]
     head = document.head(verb)
     if verb.dep == "conj" and head is not None and head.pos == "VERB":
-        later = [c for c in document.children(head, "obj") if c.index > verb.index]
-        return [n for c in later for n in conjuncts(document, c)]  # "holds and eats a sandwich"
+        later = [
+            c for c in document.children(head, "obj") if c.index > verb.index
+        ]
+        return [
+            n for c in later for n in conjuncts(document, c)
+        ]  # "holds and eats a sandwich"
     return []
 
 
@@ -204,7 +294,11 @@ def recipients(document: Document, verb: Word) -> list[Word]:
     """Who gets the object: "gives the woman a flower"; of two objects the first."""
     named = document.children(verb, "iobj")
     direct = document.children(verb, "obj")
-    if not named and len(direct) == 2 and document.child(direct[1], "det", "nummod", "amod"):
+    if (
+        not named
+        and len(direct) == 2
+        and document.child(direct[1], "det", "nummod", "amod")
+    ):
         return direct[:1]
     return named
 
@@ -213,17 +307,28 @@ def gap_noun(document: Document, verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
     if verb.dep not in ("acl", "acl:relcl"):
         return None
-    own = [c for c in document.children(verb, "nsubj") if c.lower not in lex.RELATIVE_PRONOUNS]
+    own = [
+        c
+        for c in document.children(verb, "nsubj")
+        if c.lower not in lex.RELATIVE_PRONOUNS
+    ]
     asks = document.children(verb, "advmod", "mark")
     placed = any(c.lower in ("where", "when", "why") for c in asks)
-    relative = any(c.lower in lex.RELATIVE_PRONOUNS for c in document.children(verb, "obj"))
+    relative = any(
+        c.lower in lex.RELATIVE_PRONOUNS
+        for c in document.children(verb, "obj")
+    )
     full = document.child(verb, "cop", "obj") and not relative
     return None if placed or full or not own else document.head(verb)
 
 
 def stranded_preposition(document: Document, verb: Word) -> Word | None:
     """The preposition at the end of "the chair (that) the man sits on"."""
-    return _stranded(document, verb) if gap_noun(document, verb) is not None else None
+    return (
+        _stranded(document, verb)
+        if gap_noun(document, verb) is not None
+        else None
+    )
 
 
 def _stranded(document: Document, verb: Word) -> Word | None:
@@ -231,7 +336,11 @@ def _stranded(document: Document, verb: Word) -> Word | None:
         if child.pos == "ADP" and not document.children(child):
             return child
     relative = document.children(verb, "obl", "obj")
-    cases = [document.child(c, "case") for c in relative if c.lower in lex.RELATIVE_PRONOUNS]
+    cases = [
+        document.child(c, "case")
+        for c in relative
+        if c.lower in lex.RELATIVE_PRONOUNS
+    ]
     return next(filter(None, cases), None)
 
 
@@ -258,15 +367,21 @@ def _is_lacking(document: Document, noun: Word) -> bool:
     group = conjuncts(document, first)
     if noun not in group:
         return False
-    joined_by = {c.lower for each in group for c in document.children(each, "cc")}
+    joined_by = {
+        c.lower for each in group for c in document.children(each, "cc")
+    }
     if "nor" in joined_by:
         return True
     if noun is not first:
         if any(c.lower == "but" for c in document.children(noun, "cc")):
             return False
-        if _is_denied_itself(document, first):  # "a dog without a collar and a cat" has a cat
+        if _is_denied_itself(
+            document, first
+        ):  # "a dog without a collar and a cat" has a cat
             bare = not document.child(noun, "case", "det")
-            return joined_by == {"or"} or (bare and _is_lacked(document, first))
+            return joined_by == {"or"} or (
+                bare and _is_lacked(document, first)
+            )
     return _is_new(document, noun) and _is_in_denied_clause(document, first)
 
 
@@ -274,7 +389,11 @@ def _is_denied_itself(document: Document, noun: Word) -> bool:
     """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
     if _is_lacked(document, noun):
         return True
-    denying = (c for c in document.children(noun, "det", "advmod", "cc") if c.lemma in _DENYING)
+    denying = (
+        c
+        for c in document.children(noun, "det", "advmod", "cc")
+        if c.lemma in _DENYING
+    )
     said = [word.lemma for word in denying if not is_limited(document, word)]
     if said == ["not"]:
         return _is_new(document, noun) and _is_no_place(document, noun)
@@ -282,7 +401,9 @@ def _is_denied_itself(document: Document, noun: Word) -> bool:
 
 
 def _is_lacked(document: Document, noun: Word) -> bool:
-    return any(case.lower in AFFIRMED for case in document.children(noun, "case"))
+    return any(
+        case.lower in AFFIRMED for case in document.children(noun, "case")
+    )
 
 
 def _is_new(document: Document, noun: Word) -> bool:
@@ -307,4 +428,6 @@ def _is_in_denied_clause(document: Document, noun: Word) -> bool:
 
 def _is_no_place(document: Document, noun: Word) -> bool:
     """A thing does not have what it is not with; the park in which it is not may well be there."""
-    return all(case.lower == "with" for case in document.children(noun, "case"))
+    return all(
+        case.lower == "with" for case in document.children(noun, "case")
+    )

@@ -48,14 +48,18 @@ class NamedCoreference:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._model = None if name in ("builtin", "none") else named_coreference(name)
+        self._model = (
+            None if name in ("builtin", "none") else named_coreference(name)
+        )
 
     @property
     def identity(self) -> str:
         """Its name with a digest of its code, and what identifies a registered model."""
         if self._model is None:
             return versioned(self, self._name)
-        return versioned(self._model, f"{self._name}{self._model.version}", type(self))
+        return versioned(
+            self._model, f"{self._name}{self._model.version}", type(self)
+        )
 
 
 class _Thing:
@@ -71,7 +75,15 @@ class _Thing:
         is_absent: Whether the text says that there is no such thing.
     """
 
-    __slots__ = ("first", "heads", "is_absent", "last", "mentions", "nouns", "remembered")
+    __slots__ = (
+        "first",
+        "heads",
+        "is_absent",
+        "last",
+        "mentions",
+        "nouns",
+        "remembered",
+    )
 
     def __init__(self, first: MentionSpan) -> None:
         self.first = first
@@ -91,10 +103,14 @@ class _Thing:
     @property
     def words(self) -> frozenset[str]:
         """The words by which it was named and described."""
-        return frozenset().union(*(m.describing | set(m.names) for m in self.nouns))
+        return frozenset().union(
+            *(m.describing | set(m.names) for m in self.nouns)
+        )
 
 
-def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> Links:
+def resolve(
+    document: Document, phrases: Phrases, coref: Coref = "builtin"
+) -> Links:
     """The links between the mentions of a document.
 
     Args:
@@ -112,7 +128,9 @@ def resolve(document: Document, phrases: Phrases, coref: Coref = "builtin") -> L
         return _Resolver(document, phrases).links
     if coref == "none":
         return Links()
-    return links_from_spans(document, phrases, named_coreference(coref).clusters(document.text))
+    return links_from_spans(
+        document, phrases, named_coreference(coref).clusters(document.text)
+    )
 
 
 class _Resolver:
@@ -148,7 +166,9 @@ class _Resolver:
 
     def _known(self) -> list[_Thing]:
         """The last things named; what is not there is not repeated."""
-        return [thing for thing in self.things[-_WINDOW:] if not thing.is_absent]
+        return [
+            thing for thing in self.things[-_WINDOW:] if not thing.is_absent
+        ]
 
     def _recent(self) -> list[_Thing]:
         """The last things named, those spoken of last first."""
@@ -161,7 +181,9 @@ class _Resolver:
             return
         first = self.document.words[word.head]
         joined = [first, *self.document.children(first, "conj")]
-        members = [self._by_word[w.index] for w in joined if w.index in self._by_word]
+        members = [
+            self._by_word[w.index] for w in joined if w.index in self._by_word
+        ]
         if len(members) >= 2:
             self.groups = [g for g in self.groups if g[0] is not members[0]]
             self.groups.append(tuple(members))
@@ -171,23 +193,43 @@ class _Resolver:
     def _repeated(self, mention: MentionSpan) -> _Thing | None:
         if mention.word.dep == "appos" and self._is_apposition(mention):
             first = self._by_word[mention.word.head]
-            return next((t for t in reversed(self.things) if first in t.mentions), None)
+            return next(
+                (t for t in reversed(self.things) if first in t.mentions), None
+            )
         if mention.phrase is not None and mention.phrase.kind == "picture":
-            return next((t for t in self._recent() if _is_picture(t.first)), None)
+            return next(
+                (t for t in self._recent() if _is_picture(t.first)), None
+            )
         # Bare plurals repeat only what was said in the very same words.
-        bare = mention.plural and not self.document.children(mention.word, "det", "nummod")
-        if mention.other or mention.is_absent or not (mention.definite or bare):
+        bare = mention.plural and not self.document.children(
+            mention.word, "det", "nummod"
+        )
+        if (
+            mention.other
+            or mention.is_absent
+            or not (mention.definite or bare)
+        ):
             return None
         if mention.is_name:
-            like = [t for t in self._known() if any(_same_name(mention, m) for m in t.nouns)]
+            like = [
+                t
+                for t in self._known()
+                if any(_same_name(mention, m) for m in t.nouns)
+            ]
         else:
             like = [t for t in self._known() if mention.names[-1] in t.heads]
         matches = [thing for thing in like if self._same_noun(mention, thing)]
         if matches:
-            return max(matches, key=lambda t: (self._likeness(mention, t), t.last.word.index))
+            return max(
+                matches,
+                key=lambda t: (self._likeness(mention, t), t.last.word.index),
+            )
         wider = mention.head in HYPERNYMS and not mention.is_name
         if wider and mention.definite and not mention.describing:
-            return next((t for t in self._recent() if self._wider_noun(mention, t)), None)
+            return next(
+                (t for t in self._recent() if self._wider_noun(mention, t)),
+                None,
+            )
         return None
 
     def _is_apposition(self, mention: MentionSpan) -> bool:
@@ -198,17 +240,28 @@ class _Resolver:
         """
         document, word = self.document, mention.word
         first = self._by_word.get(word.head)
-        if first is None or document.children(first.word, "conj") or mention.is_absent:
+        if (
+            first is None
+            or document.children(first.word, "conj")
+            or mention.is_absent
+        ):
             return False
         if mention.is_name:
             return mention.plural or not first.plural
-        if not document.children(word, "det") or first.plural != mention.plural:
+        if (
+            not document.children(word, "det")
+            or first.plural != mention.plural
+        ):
             return False
-        if first.head == mention.head or {first.sex, mention.sex} == {"male", "female"}:
+        if first.head == mention.head or {first.sex, mention.sex} == {
+            "male",
+            "female",
+        }:
             return False
         # Animals and things are persons in some sense: a dog is a fellow, a chair a chairman.
         of_one_kind = mention.is_person == first.is_person and (
-            is_kind(mention.head, first.head) or is_kind(first.head, mention.head)
+            is_kind(mention.head, first.head)
+            or is_kind(first.head, mention.head)
         )
         return first.is_name or of_one_kind or _within_clause(document, word)
 
@@ -221,20 +274,31 @@ class _Resolver:
             return True
         if thing.first.plural != mention.plural:
             return False
-        if any(mention.contradicts(m) or mention.set_apart_from(m) for m in thing.nouns):
+        if any(
+            mention.contradicts(m) or mention.set_apart_from(m)
+            for m in thing.nouns
+        ):
             return False
         first = thing.nouns[0]
-        if not mention.definite or self.document.child(mention.word, "nmod:poss"):
+        if not mention.definite or self.document.child(
+            mention.word, "nmod:poss"
+        ):
             described = mention.describing == first.describing
             return described and self._owner(mention) == self._owner(first)
         known = thing.words
         new = mention.describing - known - {"same"}
-        told_apart = new and first.describing and not mention.describing & known
+        told_apart = (
+            new and first.describing and not mention.describing & known
+        )
         return not told_apart or self._is_only(mention, thing)
 
     def _is_only(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether no other thing has the noun: "a large sedan ... the blue sedan"."""
-        rivals = [t for t in self._known() if t is not thing and mention.head in t.first.names]
+        rivals = [
+            t
+            for t in self._known()
+            if t is not thing and mention.head in t.first.names
+        ]
         elsewhere = mention.word.sentence != thing.first.word.sentence
         return _is_near(mention, thing) and not rivals and elsewhere
 
@@ -245,7 +309,11 @@ class _Resolver:
 
     def _joined(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether a mention is in one list with the thing: "a dog and the dog beside it"."""
-        group = {mention.word.index, mention.word.head} if mention.word.dep == "conj" else set()
+        group = (
+            {mention.word.index, mention.word.head}
+            if mention.word.dep == "conj"
+            else set()
+        )
         return any(m.word.index in group for m in thing.remembered)
 
     def _likeness(self, mention: MentionSpan, thing: _Thing) -> int:
@@ -257,8 +325,15 @@ class _Resolver:
     def _wider_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether "the animal" can mean the dog, "the structure" the house."""
         first, apart = thing.first, thing.last.word.head != mention.word.head
-        wider = first.pronoun is None and first.head in HYPERNYMS.get(mention.head, ())
-        return wider and apart and first.plural == mention.plural and _is_near(mention, thing)
+        wider = first.pronoun is None and first.head in HYPERNYMS.get(
+            mention.head, ()
+        )
+        return (
+            wider
+            and apart
+            and first.plural == mention.plural
+            and _is_near(mention, thing)
+        )
 
     # Pronouns
 
@@ -266,7 +341,9 @@ class _Resolver:
         if mention.pronoun == "they" and self._read_group(mention):
             return
         if mention.word.lower in SPEECH:
-            spoken = (t for t in self.things if t.first.pronoun == mention.pronoun)
+            spoken = (
+                t for t in self.things if t.first.pronoun == mention.pronoun
+            )
             self._link(mention, next(spoken, None))
         else:
             self._link(mention, self._best(mention))
@@ -274,17 +351,31 @@ class _Resolver:
     def _read_group(self, mention: MentionSpan) -> bool:
         """As in "they" for a joined pair, if nothing plural was named after it."""
         word, subtree = mention.word, self.document.subtree
-        near = [g for g in self.groups if word.sentence - g[-1].word.sentence <= 1]
-        near = [g for g in near if not any(word in subtree(member.word) for member in g)]
+        near = [
+            g for g in self.groups if word.sentence - g[-1].word.sentence <= 1
+        ]
+        near = [
+            g
+            for g in near
+            if not any(word in subtree(member.word) for member in g)
+        ]
         if not near:
             return False
         group = max(near, key=_weight)
         alive, subject = _weight(group)
         rival = self._best(mention)
-        named = rival and rival.first.plural and rival.last.word.index > group[-1].word.index
-        if (named and not subject) or (rival and rival.first.plural and not alive):
+        named = (
+            rival
+            and rival.first.plural
+            and rival.last.word.index > group[-1].word.index
+        )
+        if (named and not subject) or (
+            rival and rival.first.plural and not alive
+        ):
             return False
-        self.links.same[mention.word.index] = tuple(m.word.index for m in group)
+        self.links.same[mention.word.index] = tuple(
+            m.word.index for m in group
+        )
         return True
 
     def _best(self, mention: MentionSpan) -> _Thing | None:
@@ -298,29 +389,43 @@ class _Resolver:
     def _fits(self, mention: MentionSpan, thing: _Thing) -> bool:
         if not _is_near(mention, thing) or _is_picture(thing.first):
             return False
-        if self._is_coargument(mention, thing.last) or thing.last.word.dep == "expl":
+        if (
+            self._is_coargument(mention, thing.last)
+            or thing.last.word.dep == "expl"
+        ):
             return False
         if thing.first.pronoun is not None:
             return thing.first.pronoun == mention.pronoun
-        if thing.first.plural or (mention.pronoun == "they" and thing.first.head in COLLECTIVE):
+        if thing.first.plural or (
+            mention.pronoun == "they" and thing.first.head in COLLECTIVE
+        ):
             return mention.pronoun not in ("he", "she", "it")
         sexes = {m.sex for m in thing.remembered} - {None}
         person = any(m.is_person for m in thing.remembered)
         if mention.pronoun in ("he", "she"):
             known = not sexes or sexes == {mention.sex}
-            return known and (person or any(m.is_alive or m.is_name for m in thing.remembered))
-        return not sexes and (not person if mention.pronoun == "it" else person)
+            return known and (
+                person
+                or any(m.is_alive or m.is_name for m in thing.remembered)
+            )
+        return not sexes and (
+            not person if mention.pronoun == "it" else person
+        )
 
     def _salience(self, mention: MentionSpan, thing: _Thing) -> float:
         """How likely a pronoun means a thing: near, subject, often named, of its own kind."""
         last = thing.last
         score = -3.0 * (mention.word.sentence - last.word.sentence)
         score -= 0.02 * (mention.word.index - last.word.index)
-        score += 2.0 * _is_subject(last.word) + 0.3 * min(len(thing.mentions), 4)
+        score += 2.0 * _is_subject(last.word) + 0.3 * min(
+            len(thing.mentions), 4
+        )
         score += 1.0 * (_is_subject(last.word) and _is_subject(mention.word))
         if mention.pronoun in ("he", "she"):
             score += 1.5 * (mention.sex in {m.sex for m in thing.remembered})
-            score -= 3.0 * (not any(m.is_person or m.is_name for m in thing.remembered))
+            score -= 3.0 * (
+                not any(m.is_person or m.is_name for m in thing.remembered)
+            )
         elif mention.pronoun == "it":
             score -= 1.0 * (last.word.dep.startswith("nmod"))
             score -= 1.5 * thing.first.is_name
@@ -334,7 +439,10 @@ class _Resolver:
         if word.dep == "nmod:poss":
             same = word.head == earlier.index
         else:
-            same = word.head == earlier.head and "conj" not in (earlier.dep, word.dep)
+            same = word.head == earlier.head and "conj" not in (
+                earlier.dep,
+                word.dep,
+            )
         return same and not word.lower.endswith(("self", "selves"))
 
     # Members
@@ -344,11 +452,23 @@ class _Resolver:
         index, whole = mention.word.index, None
         if phrase.selects is not None:
             chosen = self.phrases.entity(phrase.selects)
-            self.links.member_of[index] = phrase.selects if chosen is None else chosen
+            self.links.member_of[index] = (
+                phrase.selects if chosen is None else chosen
+            )
         else:
-            plural = [t for t in self._recent() if t.first.plural and not _is_picture(t.first)]
-            near = [t for t in plural if _is_near(mention, t) and not _is_on_body(t.first)]
-            group = max(near, key=lambda t: self._salience(mention, t), default=None)
+            plural = [
+                t
+                for t in self._recent()
+                if t.first.plural and not _is_picture(t.first)
+            ]
+            near = [
+                t
+                for t in plural
+                if _is_near(mention, t) and not _is_on_body(t.first)
+            ]
+            group = max(
+                near, key=lambda t: self._salience(mention, t), default=None
+            )
             if mention.word.lower in ("both", "all", "each"):
                 whole = group
             elif group is not None:
@@ -367,11 +487,17 @@ def _weight(group: tuple[MentionSpan, ...]) -> tuple[bool, bool]:
 
 def _is_on_body(mention: MentionSpan) -> bool:
     """Whether it is a part of someone or worn: "others" are no other knees."""
-    return mention.word.lemma in _ON_BODY or is_kind(mention.word.lower, "clothing")
+    return mention.word.lemma in _ON_BODY or is_kind(
+        mention.word.lower, "clothing"
+    )
 
 
 def _is_picture(mention: MentionSpan) -> bool:
-    return mention.phrase is not None and mention.phrase.kind == "picture" and not mention.pronoun
+    return (
+        mention.phrase is not None
+        and mention.phrase.kind == "picture"
+        and not mention.pronoun
+    )
 
 
 def _is_subject(word: Word) -> bool:
@@ -383,10 +509,17 @@ def _within_clause(document: Document, word: Word) -> bool:
     subject = document.words[word.head]
     end = document.subtree(word)[-1].index + 1
     following = document.words[end : end + 2]
-    ends = len(following) == 2 and following[0].text == "," and following[1].dep != "cc"
+    ends = (
+        len(following) == 2
+        and following[0].text == ","
+        and following[1].dep != "cc"
+    )
     return ends and subject.dep.startswith("nsubj") and subject.head >= end
 
 
 def _same_name(mention: MentionSpan, other: MentionSpan) -> bool:
-    part = len(mention.names) == 1 and mention.head in (other.names[0], other.head)
+    part = len(mention.names) == 1 and mention.head in (
+        other.names[0],
+        other.head,
+    )
     return mention.names == other.names or (other.is_name and part)

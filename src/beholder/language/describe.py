@@ -11,7 +11,13 @@ from beholder.language.clauses import AFFIRMED
 from beholder.language.document import Document, Word
 from beholder.language.graph import AttributeFact, AttributeKind
 from beholder.language.lexicon import LEADS, PICTURES, SKIPPED
-from beholder.language.phrases import Phrases, is_figure, is_of_name, is_position, is_quality
+from beholder.language.phrases import (
+    Phrases,
+    is_figure,
+    is_of_name,
+    is_position,
+    is_quality,
+)
 from beholder.language.unseen import colours_of, names_nothing
 
 
@@ -37,7 +43,9 @@ class Place(NamedTuple):
         return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
-def place(document: Document, noun: Word, phrases: Phrases, words: tuple[Word, ...]) -> Place:
+def place(
+    document: Document, noun: Word, phrases: Phrases, words: tuple[Word, ...]
+) -> Place:
     """What the preposition before a noun says.
 
     Args:
@@ -51,10 +59,16 @@ def place(document: Document, noun: Word, phrases: Phrases, words: tuple[Word, .
     return _position(document, noun, words, phrases)
 
 
-def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
-    inside = document.before(noun, "det", "amod", "compound", "nummod", "conj", "cc")
+def _position(
+    document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases
+) -> Place:
+    inside = document.before(
+        noun, "det", "amod", "compound", "nummod", "conj", "cc"
+    )
     own = sorted({*words, *inside, noun})
-    if own[0].dep == "cc":  # "to the right and toward the center" are two places
+    if (
+        own[0].dep == "cc"
+    ):  # "to the right and toward the center" are two places
         own = own[1:]
     for below in document.children(noun, "nmod"):
         link = preposition(document, below)
@@ -74,21 +88,38 @@ def _position(document: Document, noun: Word, words: tuple[Word, ...], phrases: 
 
 def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words of the preposition of a noun: on, next to, out of, in front of."""
-    words = [c for c in document.before(noun, "case") if c.lower not in ("'s", "'")]
+    words = [
+        c for c in document.before(noun, "case") if c.lower not in ("'s", "'")
+    ]
     if not words:
         return ()
     for case in [*filter(document.relations, words)]:
         words += document.children(case, "fixed")
-        words += [c for c in document.before(case, "advmod", "amod") if c.lower in LEADS]
+        words += [
+            c
+            for c in document.before(case, "advmod", "amod")
+            if c.lower in LEADS
+        ]
     first = min(words).index
     for before in document.words[max(0, first - 1) : first]:
         kind = before.dep in ("advmod", "case", "amod")
-        if kind and before.head in (noun.index, noun.head, first) and before.lower in LEADS:
+        if (
+            kind
+            and before.head in (noun.index, noun.head, first)
+            and before.lower in LEADS
+        ):
             words.append(before)
     return tuple([word for word in sorted(words) if word.lower not in SKIPPED])
 
 
-_NO_QUALITY = lex.QUANTIFIERS | {"such", "same", "own", "certain", "else", "next"}
+_NO_QUALITY = lex.QUANTIFIERS | {
+    "such",
+    "same",
+    "own",
+    "certain",
+    "else",
+    "next",
+}
 _NO_DEGREE = lex.FOCUS_ADVERBS | lex.NEGATIONS
 _OF_ACTS = ("difficult", "easy", "hard", "impossible")
 """Adjectives that before "to" say nothing of a thing itself."""
@@ -97,24 +128,35 @@ _LOOSE = ("appos", "discourse", "parataxis")
 """How brackets after a noun may be attached to it."""
 
 
-def attribute_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+def attribute_facts(
+    document: Document, phrases: Phrases
+) -> Iterator[AttributeFact]:
     """All attributes of a document but those from verbs and positions."""
     for index, phrase in phrases.by_word.items():
         yield from modifiers(document, phrase.word, index)
     for index, target in phrases.stands_for.items():
-        if document.words[index].lemma not in lex.PARTITIVES:  # the group is small, not the trees
+        if (
+            document.words[index].lemma not in lex.PARTITIVES
+        ):  # the group is small, not the trees
             yield from modifiers(document, document.words[index], target)
     for word in document:
         if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
             yield from predicate_adjectives(document, word, phrases)
-        if "cop" in document.relations(word) or word.index in phrases.stands_for:
+        if (
+            "cop" in document.relations(word)
+            or word.index in phrases.stands_for
+        ):
             yield from predicate_nouns(document, word, phrases)
 
 
-def modifiers(document: Document, noun: Word, target: int) -> Iterator[AttributeFact]:
+def modifiers(
+    document: Document, noun: Word, target: int
+) -> Iterator[AttributeFact]:
     """Adjectives, participles, colours and materials attached to a noun, sides in brackets too."""
     shade: Word | None = None
-    for child in document.children(noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE):
+    for child in document.children(
+        noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE
+    ):
         if not _describes(document, child, noun):
             continue
         following = document.words[child.index + 1 : child.index + 2]
@@ -126,22 +168,34 @@ def modifiers(document: Document, noun: Word, target: int) -> Iterator[Attribute
             if shade is not None and shade.index == words[0].index - 1:
                 words = (*with_degree(document, shade), *words)
             affirmed = lex.NEGATIONS.isdisjoint([w.lower for w in words])
-            yield AttributeFact(target, words, _value(words), "quality", "modifier", affirmed)
+            yield AttributeFact(
+                target, words, _value(words), "quality", "modifier", affirmed
+            )
         shade = None
 
 
 def _describes(document: Document, child: Word, noun: Word) -> bool:
-    linked = child.pos == "ADJ" and child.index > noun.index and has_linked_noun(document, child)
+    linked = (
+        child.pos == "ADJ"
+        and child.index > noun.index
+        and has_linked_noun(document, child)
+    )
     if linked or is_of_name(child, noun) or not child.text[0].isalnum():
         return False
     if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS:
         return False
-    if _in_brackets(document, child) and (child.pos == "ADJ" or child.lower in lex.POSITIONS):
+    if _in_brackets(document, child) and (
+        child.pos == "ADJ" or child.lower in lex.POSITIONS
+    ):
         return True  # "a boy (left)"
     if child.dep.split(":")[0] in _LOOSE:
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
-        before = child.index < noun.index and child.dep in ("compound", "amod", "nmod:desc")
+        before = child.index < noun.index and child.dep in (
+            "compound",
+            "amod",
+            "nmod:desc",
+        )
         adjective = child.pos == "ADJ" or child.dep == "amod"
         return before and (adjective or is_quality(document, child))
     if child.pos == "ADV":
@@ -150,7 +204,9 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
 
 
 def _in_brackets(document: Document, word: Word) -> bool:
-    if [w.text for w in document.words[word.index + 1 : word.index + 2]] != [")"]:
+    if [w.text for w in document.words[word.index + 1 : word.index + 2]] != [
+        ")"
+    ]:
         return False
     first = with_degree(document, word)[0].index
     return first > 0 and document.words[first - 1].text == "("
@@ -158,38 +214,64 @@ def _in_brackets(document: Document, word: Word) -> bool:
 
 def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
     """Whether a word only shades the adjective after it: "dark" blue, "brightly" lit."""
-    if following.dep not in ("amod", "compound") or following.head != noun.index:
+    if (
+        following.dep not in ("amod", "compound")
+        or following.head != noun.index
+    ):
         return False
     adverb = word.lower.endswith("ly") and following.pos in ("VERB", "ADJ")
-    return adverb or (word.lower in lex.SHADES and following.lower in lex.COLOURS)
+    return adverb or (
+        word.lower in lex.SHADES and following.lower in lex.COLOURS
+    )
 
 
 def _joined_adjectives(document: Document, word: Word) -> list[Word]:
-    return [c for c in document.children(word, "conj") if _is_adjectival(document, c)]
+    return [
+        c
+        for c in document.children(word, "conj")
+        if _is_adjectival(document, c)
+    ]
 
 
 def _is_adjectival(document: Document, word: Word) -> bool:
     """A noun joined to an adjective without article is an adjective that was misread."""
-    misread = word.pos == "NOUN" and not word.is_plural and not document.children(word)[1:]
+    misread = (
+        word.pos == "NOUN"
+        and not word.is_plural
+        and not document.children(word)[1:]
+    )
     known = word.pos in ("ADJ", "VERB") or word.lower in lex.COLOURS
-    return (known or misread) and not document.child(word, "nsubj", "cop", "aux", "obj")
+    return (known or misread) and not document.child(
+        word, "nsubj", "cop", "aux", "obj"
+    )
 
 
 def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
-    before = document.before(word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked")
+    before = document.before(
+        word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked"
+    )
     if not before:
         return (word,)
     before = [c for c in before if c.pos in ("ADV", "ADJ", "NOUN", "PART")]
     before = [c for c in before if c.lower not in _NO_DEGREE]
-    inner = [d for c in before for d in document.children(c, "advmod") if d.lower in lex.DEGREES]
+    inner = [
+        d
+        for c in before
+        for d in document.children(c, "advmod")
+        if d.lower in lex.DEGREES
+    ]
     inner += [n for c in before for n in document.children(c, "nummod")]
     return tuple(sorted({*before, *inner, word}))
 
 
 def _value(words: tuple[Word, ...]) -> str:
     """What the attribute says apart from its degree, in base form."""
-    bare = [w for w in words[:-1] if w.lower not in lex.DEGREES and not w.lower.endswith("ly")]
+    bare = [
+        w
+        for w in words[:-1]
+        if w.lower not in lex.DEGREES and not w.lower.endswith("ly")
+    ]
     last = words[-1]
     ending = last.lower if last.pos == "VERB" else last.lemma
     return " ".join([*[w.lower for w in bare], ending])
@@ -200,11 +282,19 @@ def predicate_adjectives(
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
     rule = _predicate_rule(document, word)
-    if rule is None or word.lower in _NO_QUALITY or word.index in phrases.by_word:
+    if (
+        rule is None
+        or word.lower in _NO_QUALITY
+        or word.index in phrases.by_word
+    ):
         return
     # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
-    compared = any(mark.lower == "than" for mark in document.children(word, "mark"))
-    of_act = word.lower in _OF_ACTS and any(c.tag == "VB" for c in document.children(word))
+    compared = any(
+        mark.lower == "than" for mark in document.children(word, "mark")
+    )
+    of_act = word.lower in _OF_ACTS and any(
+        c.tag == "VB" for c in document.children(word)
+    )
     if compared or of_act or has_linked_noun(document, word):
         return
     # "Does not look old": the verb is denied, too.
@@ -212,16 +302,30 @@ def predicate_adjectives(
     polarity = not any(clauses.is_denied(document, each) for each in said)
     clause = document.words[word.head] if word.dep == "obj" else word
     for subject in clauses.subjects(document, clause):
-        for each in [word, *(c for c in _joined_adjectives(document, word) if c.pos != "VERB")]:
+        for each in [
+            word,
+            *(
+                c
+                for c in _joined_adjectives(document, word)
+                if c.pos != "VERB"
+            ),
+        ]:
             words = with_degree(document, each)
-            yield AttributeFact(subject.index, words, _value(words), "quality", rule, polarity)
+            yield AttributeFact(
+                subject.index, words, _value(words), "quality", rule, polarity
+            )
 
 
 def has_linked_noun(document: Document, adjective: Word) -> bool:
     """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
-    if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith("ed"):
+    if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith(
+        "ed"
+    ):
         return False
-    return any(preposition(document, n) for n in document.after(adjective, "obl", "nmod"))
+    return any(
+        preposition(document, n)
+        for n in document.after(adjective, "obl", "nmod")
+    )
 
 
 def _predicate_rule(document: Document, word: Word) -> str | None:
@@ -230,17 +334,25 @@ def _predicate_rule(document: Document, word: Word) -> str | None:
     head = document.head(word)
     if head is None:
         return "copula" if document.child(word, "nsubj") else None
-    if word.dep == "xcomp" or (word.dep == "obj" and head.lemma in lex.LINKING):
+    if word.dep == "xcomp" or (
+        word.dep == "obj" and head.lemma in lex.LINKING
+    ):
         return "linking" if head.lemma in lex.LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
     if word.dep == "conj" and document.child(word, "nsubj"):
         return "copula"
-    shared = word.dep == "conj" and head.pos == "VERB" and not document.child(word, "advmod")
+    shared = (
+        word.dep == "conj"
+        and head.pos == "VERB"
+        and not document.child(word, "advmod")
+    )
     return "shared" if shared else None
 
 
-def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
+def predicate_nouns(
+    document: Document, word: Word, phrases: Phrases
+) -> Iterator[AttributeFact]:
     """As in "is a doctor", "is in the foreground", "is nearby"."""
     polarity = not clauses.is_denied(document, word)
     told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
@@ -251,18 +363,27 @@ def predicate_nouns(document: Document, word: Word, phrases: Phrases) -> Iterato
         if found.target is None:
             told = [(found.words, found.text, "position", "position")]
     elif names_nothing(word):
-        coloured = [with_degree(document, colour) for colour in colours_of(document, word)]
-        told = [(words, _value(words), "quality", "colour") for words in coloured]
+        coloured = [
+            with_degree(document, colour)
+            for colour in colours_of(document, word)
+        ]
+        told = [
+            (words, _value(words), "quality", "colour") for words in coloured
+        ]
     elif word.index in phrases.stands_for and not is_position(document, word):
         subject_index = phrases.stands_for[word.index]
         subject = document.words[subject_index]
-        counted = any(is_figure(c) for c in document.children(word, "nummod"))  # "12 degrees"
+        counted = any(
+            is_figure(c) for c in document.children(word, "nummod")
+        )  # "12 degrees"
         named = word.is_noun and word.lemma != subject.lemma and not counted
         if named and subject.dep.startswith("nsubj"):
             before = document.before(word, "compound", "flat")
             words = (*(c for c in before if not is_quality(document, c)), word)
             value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
-            yield AttributeFact(subject_index, words, value, "kind", "copula", polarity)
+            yield AttributeFact(
+                subject_index, words, value, "kind", "copula", polarity
+            )
     for said in told:
         for subject in clauses.subjects(document, word):
             yield AttributeFact(subject.index, *said, polarity)

@@ -22,9 +22,25 @@ _RENAMED = {
     "preconj": "cc:preconj", "intj": "discourse", "meta": "dep", "oprd": "xcomp",
     "acomp": "xcomp", "attr": "xcomp", "dative": "iobj",
 }  # fmt: skip
-CLEAR_ONLY = frozenset({*_RENAMED, "prep", "pobj", "agent", "pcomp"} - {"meta"})
+CLEAR_ONLY = frozenset(
+    {*_RENAMED, "prep", "pobj", "agent", "pcomp"} - {"meta"}
+)
 _PREDICATES = ("acomp", "attr", "oprd")
-_BE = frozenset(["be", "is", "are", "was", "were", "am", "been", "being", "'s", "'re", "'m"])
+_BE = frozenset(
+    [
+        "be",
+        "is",
+        "are",
+        "was",
+        "were",
+        "am",
+        "been",
+        "being",
+        "'s",
+        "'re",
+        "'m",
+    ]
+)
 
 
 @dataclass
@@ -47,11 +63,16 @@ def to_ud(nodes: Sequence[Node]) -> list[Node]:
     return _changed(nodes, _make_ud)
 
 
-def _changed(nodes: Sequence[Node], change: Callable[[list[Node]], None]) -> list[Node]:
+def _changed(
+    nodes: Sequence[Node], change: Callable[[list[Node]], None]
+) -> list[Node]:
     """Copies of trees, each changed by itself: changing one takes time with the square of it."""
     found: list[Node] = []
     for first, last in _trees(nodes):
-        tree = [Node(n.text, n.pos, n.dep, n.head - first) for n in nodes[first:last]]
+        tree = [
+            Node(n.text, n.pos, n.dep, n.head - first)
+            for n in nodes[first:last]
+        ]
         change(tree)
         for node in tree:
             node.head += first
@@ -80,7 +101,11 @@ def _make_ud(tree: list[Node]) -> None:
 
 
 def _below(tree: Sequence[Node], head: int, *deps: str) -> list[int]:
-    below = (place for place, node in enumerate(tree) if node.head == head and place != head)
+    below = (
+        place
+        for place, node in enumerate(tree)
+        if node.head == head and place != head
+    )
     return [place for place in below if tree[place].dep in deps]
 
 
@@ -93,11 +118,15 @@ def _raise_predicates(tree: list[Node]) -> None:
         below = children[place]
         predicates = [c for c in below if tree[c].dep in _PREDICATES]
         if any(tree[c].dep == "expl" for c in below):
-            for c in predicates:  # "there is a cat": UD makes the cat the verb's subject
+            for c in (
+                predicates
+            ):  # "there is a cat": UD makes the cat the verb's subject
                 tree[c].dep = "nsubj"
             continue
         # "Is on the mat": the noun of the preposition is the predicate.
-        predicates = predicates or [c for c in below if tree[c].dep == "prep" and c > place]
+        predicates = predicates or [
+            c for c in below if tree[c].dep == "prep" and c > place
+        ]
         for top in predicates[:1]:
             for c in below:
                 tree[c].head = top
@@ -110,19 +139,33 @@ def _turn_prepositions(tree: list[Node]) -> None:
     """Prep -> pobj becomes noun -> case; the noun is nmod of a noun and obl of anything else."""
     children = _children(tree)
     for place, node in enumerate(tree):
-        objects = [c for c in children[place] if tree[c].dep in ("pobj", "pcomp")]
+        objects = [
+            c for c in children[place] if tree[c].dep in ("pobj", "pcomp")
+        ]
         if node.dep == "prep" and not objects:
             inner = [c for c in children[place] if tree[c].dep == "prep"]
-            objects = [g for c in inner for g in children[c] if tree[g].dep == "pobj"][:1]
+            objects = [
+                g for c in inner for g in children[c] if tree[g].dep == "pobj"
+            ][:1]
         if not objects or node.pos == "VERB":
             continue
         noun, governor = objects[0], node.head
         clause = tree[noun].dep == "pcomp"
         if governor == place or node.dep not in ("prep", "agent", "dative"):
-            tree[noun].dep = node.dep  # the preposition was lifted to a predicate or is the root
+            tree[
+                noun
+            ].dep = (
+                node.dep
+            )  # the preposition was lifted to a predicate or is the root
         else:
             of_noun = tree[governor].pos in ("NOUN", "PROPN", "PRON", "NUM")
-            nominal = "nmod" if of_noun else "obl:agent" if node.dep == "agent" else "obl"
+            nominal = (
+                "nmod"
+                if of_noun
+                else "obl:agent"
+                if node.dep == "agent"
+                else "obl"
+            )
             verbal = "acl" if of_noun else "advcl"
             tree[noun].dep = verbal if clause else nominal
         tree[noun].head = noun if governor == place else governor
@@ -139,7 +182,11 @@ def _flatten_conjuncts(tree: list[Node]) -> None:
     """A <- b <- c becomes a <- b, a <- c; each "and" attaches to the conjunct after it."""
     for place, node in enumerate(tree):
         seen = {place}
-        while node.dep == "conj" and tree[node.head].dep == "conj" and node.head not in seen:
+        while (
+            node.dep == "conj"
+            and tree[node.head].dep == "conj"
+            and node.head not in seen
+        ):
             seen.add(node.head)
             node.head = tree[node.head].head
     for place, node in enumerate(tree):
@@ -157,7 +204,18 @@ def _children(tree: Sequence[Node]) -> list[list[int]]:
 
 
 _CLAUSAL = frozenset(
-    {"nsubj", "nsubj:pass", "nsubj:outer", "csubj", "expl", "aux", "mark", "advcl", "obl", "punct"}
+    {
+        "nsubj",
+        "nsubj:pass",
+        "nsubj:outer",
+        "csubj",
+        "expl",
+        "aux",
+        "mark",
+        "advcl",
+        "obl",
+        "punct",
+    }
     | {"cc", "conj", "parataxis"}
 )
 """What belongs to a whole clause and so goes with its copula."""
@@ -187,10 +245,23 @@ def _make_clear(tree: list[Node]) -> None:
 
 def _lower_prepositions(tree: list[Node]) -> None:
     for place, node in enumerate(tree):
-        if node.dep != "case" or node.pos not in ("ADP", "SCONJ", "ADV", "ADJ", "VERB"):
+        if node.dep != "case" or node.pos not in (
+            "ADP",
+            "SCONJ",
+            "ADV",
+            "ADJ",
+            "VERB",
+        ):
             continue
         noun = tree[node.head]
-        if noun.dep.split(":")[0] not in ("nmod", "obl", "ROOT", "conj", "acl", "advcl"):
+        if noun.dep.split(":")[0] not in (
+            "nmod",
+            "obl",
+            "ROOT",
+            "conj",
+            "acl",
+            "advcl",
+        ):
             continue  # a second preposition of the same noun stays below it
         cops = _below(tree, node.head, "cop") if noun.dep != "pobj" else []
         node.pos = "ADP"
@@ -200,7 +271,10 @@ def _lower_prepositions(tree: list[Node]) -> None:
         elif noun.dep in ("ROOT", "conj"):
             continue
         else:
-            node.head, node.dep = noun.head, "agent" if noun.dep == "obl:agent" else "prep"
+            node.head, node.dep = (
+                noun.head,
+                "agent" if noun.dep == "obl:agent" else "prep",
+            )
         noun.head, noun.dep = place, "pobj"
 
 
@@ -220,6 +294,12 @@ def _put_copula_on_top(tree: list[Node], predicate: int, copula: int) -> None:
     tree[copula].dep = top.dep
     tree[copula].pos = "AUX"
     for place, node in enumerate(tree):
-        clausal = node.dep in _CLAUSAL and (node.dep != "conj" or node.pos == "VERB")
-        if node.head == predicate and place not in (predicate, copula) and clausal:
+        clausal = node.dep in _CLAUSAL and (
+            node.dep != "conj" or node.pos == "VERB"
+        )
+        if (
+            node.head == predicate
+            and place not in (predicate, copula)
+            and clausal
+        ):
             node.head = copula

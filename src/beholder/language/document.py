@@ -65,7 +65,19 @@ class Word(NamedTuple):
         if index == self.index and head == self.head:
             return self
         _, text, lemma, pos, tag, dep, _, start, end, sentence, margins = self
-        return Word(index, text, lemma, pos, tag, dep, head, start, end, sentence, margins)
+        return Word(
+            index,
+            text,
+            lemma,
+            pos,
+            tag,
+            dep,
+            head,
+            start,
+            end,
+            sentence,
+            margins,
+        )
 
 
 class Read(NamedTuple):
@@ -97,13 +109,19 @@ class Document:
     __slots__ = ("_below", "_having", "parser", "sentences", "text", "words")
 
     def __init__(
-        self, text: str, words: Sequence[Word], sentences: Sequence[Span], parser: str
+        self,
+        text: str,
+        words: Sequence[Word],
+        sentences: Sequence[Span],
+        parser: str,
     ) -> None:
         self.text = text
         self.words = tuple(words)
         self.sentences = tuple(sentences)
         self.parser = parser
-        self._below: dict[int, dict[str, list[Word]]] = {}  # what is attached to each, by names
+        self._below: dict[
+            int, dict[str, list[Word]]
+        ] = {}  # what is attached to each, by names
         self._having: dict[frozenset[str], set[int]] = {}
         for word in self.words:
             if word.head != word.index:
@@ -126,18 +144,26 @@ class Document:
         for word in self.words:
             if word.index < len(place):  # of a run that began before
                 continue
-            end, pos, tag = starts.get(word.index, (word.index + 1, word.pos, word.tag))
+            end, pos, tag = starts.get(
+                word.index, (word.index + 1, word.pos, word.tag)
+            )
             run = self.words[word.index : end]
             if len(run) > 1:
                 text = " ".join(self.text[word.start : run[-1].end].split())
                 top = min(run, key=lambda w: depths[w.index])
-                word = word._replace(text=text, lemma=text.lower(), pos=pos, tag=tag)
-                word = word._replace(dep=top.dep, head=top.head, end=run[-1].end)
+                word = word._replace(
+                    text=text, lemma=text.lower(), pos=pos, tag=tag
+                )
+                word = word._replace(
+                    dep=top.dep, head=top.head, end=run[-1].end
+                )
             place += [len(words)] * len(run)
             words.append(word)
         place.append(len(words))
         words = [w.moved(i, place[w.head]) for i, w in enumerate(words)]
-        sentences = [(place[start], place[end]) for start, end in self.sentences]
+        sentences = [
+            (place[start], place[end]) for start, end in self.sentences
+        ]
         return Document(self.text, words, sentences, self.parser)
 
     def __len__(self) -> int:
@@ -170,16 +196,28 @@ class Document:
             if dep in below:
                 found += below[dep]
                 runs += 1
-        return found if runs < 2 else sorted({child.index: child for child in found}.values())
+        return (
+            found
+            if runs < 2
+            else sorted({child.index: child for child in found}.values())
+        )
 
     def before(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand before the word."""
         found = self.children(word, *deps)
-        return [child for child in found if child.index < word.index] if found else found
+        return (
+            [child for child in found if child.index < word.index]
+            if found
+            else found
+        )
 
     def after(self, word: Word, *deps: str) -> list[Word]:
         """The ``children`` that stand after the word."""
-        return [child for child in self.children(word, *deps) if child.index > word.index]
+        return [
+            child
+            for child in self.children(word, *deps)
+            if child.index > word.index
+        ]
 
     def child(self, word: Word, *deps: str) -> Word | None:
         """The first child with one of these relations."""
@@ -187,7 +225,9 @@ class Document:
         if len(deps) < 2:
             run = below.get(deps[0] if deps else _ANY)
             return run[0] if run else None
-        return min([below[dep][0] for dep in deps if dep in below], default=None)
+        return min(
+            [below[dep][0] for dep in deps if dep in below], default=None
+        )
 
     def relations(self, word: Word) -> Collection[str]:
         """The relations of the words attached to a word, each with and without its subtype."""
@@ -196,7 +236,11 @@ class Document:
     def having(self, some: frozenset[str]) -> set[int]:
         """The sentences with one of some words, in base form or as written in lower case."""
         if some not in self._having:
-            found = (w.sentence for w in self.words if w.lemma in some or w.text.lower() in some)
+            found = (
+                w.sentence
+                for w in self.words
+                if w.lemma in some or w.text.lower() in some
+            )
             self._having[some] = set(found)
         return self._having[some]
 

@@ -10,7 +10,9 @@ from beholder.language.document import Word
 from beholder.optional import require
 from beholder.records import Span
 
-EntityKind: TypeAlias = Literal["thing", "pronoun", "place", "picture", "unseen"]
+EntityKind: TypeAlias = Literal[
+    "thing", "pronoun", "place", "picture", "unseen"
+]
 """``thing``: named by a noun. ``pronoun``: never named ("she"). ``place``: named by where it is on
 something else only ("the front"). ``picture``: the image itself and its viewer ("the photo").
 ``unseen``: nothing that a picture shows ("contrast", "mood"). The last two are set apart, not
@@ -168,13 +170,21 @@ class SceneGraph:
         Raises:
             MissingExtraError: networkx is not installed.
         """
-        networkx = require("networkx", extra="graph", purpose="SceneGraph.to_networkx()")
-        made = networkx.MultiDiGraph(text=self.text, rules=self.rules, parser=self.parser)
+        networkx = require(
+            "networkx", extra="graph", purpose="SceneGraph.to_networkx()"
+        )
+        made = networkx.MultiDiGraph(
+            text=self.text, rules=self.rules, parser=self.parser
+        )
         for entity in self.entities:
             attributes = [asdict(a) for a in self.attributes_of(entity.index)]
-            made.add_node(entity.index, **asdict(entity), attributes=attributes)
+            made.add_node(
+                entity.index, **asdict(entity), attributes=attributes
+            )
         for relation in self.relations:
-            made.add_edge(relation.subject, relation.object, **asdict(relation))
+            made.add_edge(
+                relation.subject, relation.object, **asdict(relation)
+            )
         return made
 
 

@@ -54,7 +54,11 @@ def lemma(text: str, pos: str, tag: str) -> str:
     if pos in ("VERB", "AUX"):
         return verb(word, tag)
     if pos == "NOUN" or tag in ("NNS", "NNPS"):
-        return noun(word) if tag in ("NNS", "NNPS", "") else _NOUNS.get(word, word)
+        return (
+            noun(word)
+            if tag in ("NNS", "NNPS", "")
+            else _NOUNS.get(word, word)
+        )
     if pos in ("ADJ", "ADV") and tag in ("JJR", "JJS", "RBR", "RBS"):
         return adjective(word)
     if pos in ("PRON", "DET", "PART"):
@@ -66,13 +70,21 @@ def noun(word: str) -> str:
     """The singular of a plural noun; words that are only used in the plural stay."""
     if word in _NOUNS:
         return _NOUNS[word]
-    for end, single in (("women", "woman"), ("men", "man"), ("children", "child")):
+    for end, single in (
+        ("women", "woman"),
+        ("men", "man"),
+        ("children", "child"),
+    ):
         if word.endswith(end) and len(word) > len(end):
             return word[: -len(end)] + single
     if "-" in word:
         first, _, last = word.rpartition("-")
         return f"{first}-{noun(last)}"
-    if not word.endswith("s") or word.endswith(("ss", "us", "is", "'s")) or len(word) < 3:
+    if (
+        not word.endswith("s")
+        or word.endswith(("ss", "us", "is", "'s"))
+        or len(word) < 3
+    ):
         return word
     return _without_s(word)
 
@@ -87,15 +99,31 @@ def verb(word: str, tag: str = "") -> str:
         first, _, last = word.rpartition("-")
         return f"{first}-{verb(last, tag)}"
     for prefix in ("over", "under", "out", "re", "un", "with", "fore"):
-        if word.startswith(prefix) and word[len(prefix) :] in _VERBS and tag != "VBZ":
+        if (
+            word.startswith(prefix)
+            and word[len(prefix) :] in _VERBS
+            and tag != "VBZ"
+        ):
             return prefix + _VERBS[word[len(prefix) :]]
-    if word.endswith("ing") and len(word) > 4 and re.search("[aeiouy]", word[:-3]):
+    if (
+        word.endswith("ing")
+        and len(word) > 4
+        and re.search("[aeiouy]", word[:-3])
+    ):
         return _stem(word[:-3])
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
-    if word.endswith("ed") and len(word) > 3 and re.search("[aeiouy]", word[:-2]):
+    if (
+        word.endswith("ed")
+        and len(word) > 3
+        and re.search("[aeiouy]", word[:-2])
+    ):
         return _stem(word[:-2])
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and tag in ("VBZ", ""):
+    if (
+        word.endswith("s")
+        and not word.endswith(("ss", "us", "is"))
+        and tag in ("VBZ", "")
+    ):
         return _without_s(word)
     return word
 
@@ -116,11 +144,19 @@ def _stem(stem: str) -> str:
         return stem + "e"
     if len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in "aeiou":
         single = stem[:-1]
-        return stem if stem[-1] in "sz" or (stem[-1] in "lf" and len(single) < 5) else single
+        return (
+            stem
+            if stem[-1] in "sz" or (stem[-1] in "lf" and len(single) < 5)
+            else single
+        )
     bare = _PREFIXED.sub("", stem, count=1) if _PREFIXED.match(stem) else stem
     syllables = len(re.findall("[aeiouy]+", bare))
-    if syllables == 1 and re.search(r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", bare):
-        return stem + "e"  # a doubled consonant would show a short vowel: hop, hopping
+    if syllables == 1 and re.search(
+        r"(?:^|[^aeiou])[aeiouy][bdgklmnprtz]$", bare
+    ):
+        return (
+            stem + "e"
+        )  # a doubled consonant would show a short vowel: hop, hopping
     if _SILENT_E.search(stem) and not _NO_E.search(stem):
         return stem + "e"
     return stem
@@ -142,6 +178,8 @@ def _plain(stem: str) -> str:
         return stem[:-1] + "y"
     if stem[-1] == stem[-2] and stem[-1] not in "aeioulsf":
         return stem[:-1]
-    if stem in _E_STEMS or (stem.endswith(_E_ENDS) and stem not in _PLAIN_STEMS):
+    if stem in _E_STEMS or (
+        stem.endswith(_E_ENDS) and stem not in _PLAIN_STEMS
+    ):
         return stem + "e"
     return stem

@@ -10,7 +10,9 @@ from importlib import resources
 @functools.cache
 def sections(file: str) -> dict[str, list[str]]:
     """The lines of each section of a word list of this package."""
-    return parse(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
+    return parse(
+        resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    )
 
 
 def parse(text: str) -> dict[str, list[str]]:
@@ -33,7 +35,10 @@ def word_set(file: str, section: str) -> frozenset[str]:
 
 def pairs(file: str, section: str) -> dict[str, str]:
     """A section of ``key=value`` words."""
-    entries = (word.split("=", 1) for word in " ".join(sections(file)[section]).split())
+    entries = (
+        word.split("=", 1)
+        for word in " ".join(sections(file)[section]).split()
+    )
     return {entry[0]: entry[1] for entry in entries}
 
 
@@ -104,8 +109,13 @@ MALE = _words("male")
 FEMALE = _words("female")
 PEOPLE = MALE | FEMALE | _words("other people")
 ANIMALS = _words("animals")
-NUMBER_WORDS = {word: int(value) for word, value in pairs("lexicon.txt", "numbers").items()}
-MULTIPLIERS = {word: int(value) for word, value in pairs("lexicon.txt", "multipliers").items()}
+NUMBER_WORDS = {
+    word: int(value) for word, value in pairs("lexicon.txt", "numbers").items()
+}
+MULTIPLIERS = {
+    word: int(value)
+    for word, value in pairs("lexicon.txt", "multipliers").items()
+}
 """Words that make a number of the number before them, or of one: "two dozen", "a hundred"."""
 PEOPLE_BY_NUMBER = pairs("lexicon.txt", "people by number")
 """Nouns that alone stand for so many people: trio."""

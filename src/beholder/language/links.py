@@ -35,7 +35,10 @@ SPEECH = pairs("lexicon.txt", "first and second person")
 _DEFINITE = word_set("lexicon.txt", "definite")
 _OTHER = word_set("lexicon.txt", "meaning another")
 _RESTRICTING = frozenset(["with", "in", "wearing"])
-_CONTRASTS = (COLOURS, *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])))
+_CONTRASTS = (
+    COLOURS,
+    *map(frozenset, map(str.split, sections("lexicon.txt")["contrasts"])),
+)
 
 
 class MentionSpan(NamedTuple):
@@ -86,12 +89,20 @@ class MentionSpan(NamedTuple):
             return "male" if self.pronoun == "he" else "female"
         if self.head in MALE or "mr." in self.names:
             return "male"
-        return "female" if self.head in FEMALE or "mrs." in self.names else None
+        return (
+            "female" if self.head in FEMALE or "mrs." in self.names else None
+        )
 
     @property
     def is_person(self) -> bool:
         """Whether it is a person by its noun or pronoun."""
-        return self.head in PEOPLE or self.pronoun in ("he", "she", "i", "we", "you")
+        return self.head in PEOPLE or self.pronoun in (
+            "he",
+            "she",
+            "i",
+            "we",
+            "you",
+        )
 
     @property
     def is_alive(self) -> bool:
@@ -105,8 +116,13 @@ class MentionSpan(NamedTuple):
 
     def contradicts(self, other: MentionSpan) -> bool:
         """Whether two descriptions exclude each other: "the green house", "the blue house"."""
-        said = ((self.describing & values, other.describing & values) for values in _CONTRASTS)
-        return any(mine and yours and mine.isdisjoint(yours) for mine, yours in said)
+        said = (
+            (self.describing & values, other.describing & values)
+            for values in _CONTRASTS
+        )
+        return any(
+            mine and yours and mine.isdisjoint(yours) for mine, yours in said
+        )
 
 
 def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
@@ -124,11 +140,23 @@ def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
 def _mention(
     document: Document, word: Word, phrase: Phrase | None, pronoun: str | None
 ) -> MentionSpan:
-    names = tuple([w.lemma for w in phrase.name]) if phrase is not None else (word.lemma,)
-    determiners = [c.lower for c in document.children(word, "det", "nmod:poss")]
-    describing = {c.lower for c in document.before(word, "amod", "nummod", "compound")}
-    for adjective in filter(document.relations, document.children(word, "amod")):
-        describing.update([c.lower for c in document.children(adjective, "conj", "amod")])
+    names = (
+        tuple([w.lemma for w in phrase.name])
+        if phrase is not None
+        else (word.lemma,)
+    )
+    determiners = [
+        c.lower for c in document.children(word, "det", "nmod:poss")
+    ]
+    describing = {
+        c.lower for c in document.before(word, "amod", "nummod", "compound")
+    }
+    for adjective in filter(
+        document.relations, document.children(word, "amod")
+    ):
+        describing.update(
+            [c.lower for c in document.children(adjective, "conj", "amod")]
+        )
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or "nmod:poss" in document.relations(word)
     plural = phrase.plural if phrase is not None else word.is_plural
@@ -140,7 +168,11 @@ def _mention(
 
 def _restricting(document: Document, word: Word) -> frozenset[str]:
     """What follows a noun at once after "with", "in" or "wearing", with its adjectives."""
-    after = document.words[word.index + 1] if word.index + 1 < len(document.words) else None
+    after = (
+        document.words[word.index + 1]
+        if word.index + 1 < len(document.words)
+        else None
+    )
     if after is None or after.lower not in _RESTRICTING:
         return frozenset()
     below = document.children(word, "nmod")
@@ -148,7 +180,9 @@ def _restricting(document: Document, word: Word) -> frozenset[str]:
     if after.head == word.index:
         ends += document.children(after, "obj")
     return frozenset(
-        part.lemma for end in ends for part in (end, *document.children(end, "amod", "compound"))
+        part.lemma
+        for end in ends
+        for part in (end, *document.children(end, "amod", "compound"))
     )
 
 
@@ -176,7 +210,9 @@ class FastCoref(Coreference):
     """
 
     def __init__(self) -> None:
-        module = require("fastcoref", extra="coref", purpose="coref='fastcoref'")
+        module = require(
+            "fastcoref", extra="coref", purpose="coref='fastcoref'"
+        )
         self._model = module.FCoref(enable_progress_bar=False)
         self.version = f"@fastcoref{version('fastcoref')}"
 
@@ -210,7 +246,9 @@ def named_coreference(name: str) -> Coreference:
 
 def _check_name(name: str) -> None:
     if name not in COREFERENCES.names():
-        names = ", ".join(map(repr, ("builtin", "none", *COREFERENCES.names())))
+        names = ", ".join(
+            map(repr, ("builtin", "none", *COREFERENCES.names()))
+        )
         raise ConfigError(
             f"there is no coreference {name!r}; use one of {names}, or a function from a text to"
             " clusters of character ranges"
@@ -231,15 +269,25 @@ class Links:
     member_of: dict[int, int] = field(default_factory=dict)
 
 
-def links_from_spans(document: Document, phrases: Phrases, clusters: SpanClusters) -> Links:
+def links_from_spans(
+    document: Document, phrases: Phrases, clusters: SpanClusters
+) -> Links:
     """Links from clusters of character ranges: each range means its topmost mention."""
     links = Links()
     mentions = find_mentions(document, phrases)
     for cluster in clusters:
         meant = []
         for start, end in sorted(cluster):
-            inside = [m for m in mentions if m.word.start >= start and m.word.end <= end]
-            tops = [m for m in inside if not start <= document.words[m.word.head].start < end]
+            inside = [
+                m
+                for m in mentions
+                if m.word.start >= start and m.word.end <= end
+            ]
+            tops = [
+                m
+                for m in inside
+                if not start <= document.words[m.word.head].start < end
+            ]
             meant += (tops or inside)[:1]
         for mention in meant[1:]:
             if mention.word.index != meant[0].word.index:

@@ -33,17 +33,44 @@ class EnglishParser:
         while some := [*islice(waiting, _TOGETHER)]:
             yield from self._read(some)
 
-    def _read(self, texts: Sequence[Sequence[tuple[str, int]]]) -> Iterator[Read]:
+    def _read(
+        self, texts: Sequence[Sequence[tuple[str, int]]]
+    ) -> Iterator[Read]:
         begins = [0, *accumulate(map(len, texts))]
-        read = self._network.read([word for text in texts for word, _ in text], begins)
-        sentences = [i for i, (a, b) in enumerate(pairwise(read.bounds)) for _ in range(a, b)]
+        read = self._network.read(
+            [word for text in texts for word, _ in text], begins
+        )
+        sentences = [
+            i
+            for i, (a, b) in enumerate(pairwise(read.bounds))
+            for _ in range(a, b)
+        ]
         deps = ["ROOT" if name == "root" else name for name in read.relations]
         heads, margins = read.heads.tolist(), map(tuple, read.margins.tolist())
-        said = zip(read.parts, read.tags, deps, heads, sentences, margins, strict=True)
+        said = zip(
+            read.parts, read.tags, deps, heads, sentences, margins, strict=True
+        )
         likely = {*read.near_verbs.tolist()}
         for text, begin in zip(texts, begins, strict=False):
             rows: list[Word] = []
-            for (word, start), (part, tag, dep, head, place, sure) in zip(text, said, strict=False):
+            for (word, start), (part, tag, dep, head, place, sure) in zip(
+                text, said, strict=False
+            ):
                 span = (start, start + len(word), place - sentences[begin])
-                rows.append(Word(len(rows), word, "", part, tag, dep, head - begin, *span, sure))
-            yield Read(rows, {row.start for row in rows if begin + row.index in likely})
+                rows.append(
+                    Word(
+                        len(rows),
+                        word,
+                        "",
+                        part,
+                        tag,
+                        dep,
+                        head - begin,
+                        *span,
+                        sure,
+                    )
+                )
+            yield Read(
+                rows,
+                {row.start for row in rows if begin + row.index in likely},
+            )

@@ -104,7 +104,9 @@ def suffix(word: str) -> int:
 
 def piece_ids(tokenizer: Tokenizer, word: str) -> list[int]:
     """The pieces of a word, the unknown one for a word without any."""
-    found: list[int] = tokenizer.encode(word, add_special_tokens=False).ids[:MAX_PIECES]
+    found: list[int] = tokenizer.encode(word, add_special_tokens=False).ids[
+        :MAX_PIECES
+    ]
     return found or tokenizer.encode("[UNK]", add_special_tokens=False).ids
 
 
@@ -116,10 +118,16 @@ class Network:
     """
 
     def __init__(self, folder: Path) -> None:
-        words, texts, relations = (GraphSession(folder / name) for name in FILES)
+        words, texts, relations = (
+            GraphSession(folder / name) for name in FILES
+        )
         labels = json.loads(texts.metadata("labels"))
         self._words, self._texts, self._relations = words, texts, relations
-        self.tags, self.parts, self.relations = labels["tags"], labels["parts"], labels["relations"]
+        self.tags, self.parts, self.relations = (
+            labels["tags"],
+            labels["parts"],
+            labels["relations"],
+        )
         # Tags and parts that go together: a word is no plural noun and verb at once.
         self._pairs = np.array(sorted(labels["pairs"]), dtype=np.int64).T
         of_pairs = [self.tags[tag] for tag in self._pairs[0]]
@@ -137,28 +145,46 @@ class Network:
         if not words:
             nothing = np.zeros(0, dtype=np.int64)
             return Tagged([0], [], [], nothing, [], nothing, np.zeros((0, 3)))
-        texts = sorted({*texts, 0, len(words)})  # an empty text begins where the next one does
-        logits, dependents, heads, related = self._read(self._vectors(words), texts)
+        texts = sorted(
+            {*texts, 0, len(words)}
+        )  # an empty text begins where the next one does
+        logits, dependents, heads, related = self._read(
+            self._vectors(words), texts
+        )
         logits[texts[:-1], -2] = np.inf
         tags, parts = self._pairs
         likely = logits[:, tags] + logits[:, len(self.tags) + parts]
         margins = np.empty((len(words), 3))
         best = likely.argmax(axis=1)
         nouns = np.flatnonzero(self._is_noun[best])
-        verbs = likely[nouns][:, self._verbs].max(axis=1) >= likely[nouns, best[nouns]] - _NEARLY
+        verbs = (
+            likely[nouns][:, self._verbs].max(axis=1)
+            >= likely[nouns, best[nouns]] - _NEARLY
+        )
         margins[:, 0] = _margins(likely, best)
         bounds = sentence_bounds(logits[:, -2])
-        governors, margins[:, 1] = _trees(dependents, heads, logits[:, -1], bounds)
+        governors, margins[:, 1] = _trees(
+            dependents, heads, logits[:, -1], bounds
+        )
         relations, margins[:, 2] = self._label(related, governors)
-        named = [self.tags[i] for i in tags[best]], [self.parts[i] for i in parts[best]]
+        named = (
+            [self.tags[i] for i in tags[best]],
+            [self.parts[i] for i in parts[best]],
+        )
         names = [self.relations[i] for i in relations.tolist()]
         return Tagged(bounds, *named, governors, names, nouns[verbs], margins)
 
     def _vectors(self, words: Sequence[str]) -> FloatArray:
         """Vectors of words without context, (n, ``WIDTH``)."""
-        cached = ((word, self._known.get(word)) for word in dict.fromkeys(words))
-        vectors = {word: vector for word, vector in cached if vector is not None}
-        if new := [word for word in dict.fromkeys(words) if word not in vectors]:
+        cached = (
+            (word, self._known.get(word)) for word in dict.fromkeys(words)
+        )
+        vectors = {
+            word: vector for word, vector in cached if vector is not None
+        }
+        if new := [
+            word for word in dict.fromkeys(words) if word not in vectors
+        ]:
             pieces = [piece_ids(minilm.tokenizer(), word) for word in new]
             rows = minilm.token_vectors([*chain(*pieces)])
             inputs = {
@@ -168,25 +194,37 @@ class Network:
             }
             # Copies, so that one in the cache does not hold all others.
             rows = self._words(["vectors"], inputs)[0]
-            vectors.update((word, row.copy()) for word, row in zip(new, rows, strict=True))
+            vectors.update(
+                (word, row.copy()) for word, row in zip(new, rows, strict=True)
+            )
             self._known.update((word, vectors[word]) for word in new)
         return np.stack([vectors[word] for word in words])
 
-    def _read(self, vectors: FloatArray, texts: Sequence[int]) -> list[FloatArray]:
+    def _read(
+        self, vectors: FloatArray, texts: Sequence[int]
+    ) -> list[FloatArray]:
         """The outputs of the graph of texts, each (n, columns)."""
         bounds = [*pairwise(texts)]
         places, rows = [], []
         for batch in batch_by_length([last - first for first, last in bounds]):
             of_batch = np.concatenate([np.arange(*bounds[i]) for i in batch])
             inputs = _lay_out([bounds[i][1] - bounds[i][0] for i in batch])
-            rows.append(self._texts(_OUTPUTS, {"vectors": vectors[of_batch], **inputs}))
+            rows.append(
+                self._texts(_OUTPUTS, {"vectors": vectors[of_batch], **inputs})
+            )
             places.append(of_batch)
         order = np.argsort(np.concatenate(places))
-        return [np.concatenate(parts)[order] for parts in zip(*rows, strict=True)]
+        return [
+            np.concatenate(parts)[order] for parts in zip(*rows, strict=True)
+        ]
 
-    def _label(self, related: FloatArray, governors: Ints) -> tuple[Ints, FloatArray]:
+    def _label(
+        self, related: FloatArray, governors: Ints
+    ) -> tuple[Ints, FloatArray]:
         """The relation of each word to its head, and its margins."""
-        (scores,) = self._relations(["relations"], {"related": related, "governors": governors})
+        (scores,) = self._relations(
+            ["relations"], {"related": related, "governors": governors}
+        )
         root = self.relations.index("root")
         scores[:, root] = -np.inf
         relations: Ints = scores.argmax(axis=1)
@@ -210,7 +248,9 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
         last, size = first + n, n if n <= 2 * NEAR else NEAR
         for start in range(first, last, size):
             stop = min(start + size, last)
-            groups.append((start, stop, max(first, start - NEAR), min(stop + NEAR, last)))
+            groups.append(
+                (start, stop, max(first, start - NEAR), min(stop + NEAR, last))
+            )
         first = last
     starts, stops, lows, highs = np.array(groups).T[:, :, None]
     n_queries, n_before = (stops - starts).max(), (starts - lows).max()
@@ -225,7 +265,9 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
         "after": after,
         "queries": np.where(is_query, queries, 0),
         "keys": np.where(is_key, keys, 0),
-        "added": np.where(is_key, np.float32(0), np.float32(-np.inf))[:, None, None],
+        "added": np.where(is_key, np.float32(0), np.float32(-np.inf))[
+            :, None, None
+        ],
         "kept": np.flatnonzero(is_query),
         "corner": np.array([0, NEAR - n_before]),
         "end": np.array([n_queries, NEAR - n_before + keys.shape[1]]),
@@ -233,11 +275,17 @@ def _lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[np.generic]]:
 
 
 def _trees(
-    dependents: FloatArray, heads: FloatArray, roots: FloatArray, bounds: Sequence[int]
+    dependents: FloatArray,
+    heads: FloatArray,
+    roots: FloatArray,
+    bounds: Sequence[int],
 ) -> tuple[Ints, FloatArray]:
     """The head of each word in the best tree of its sentence, and its margins."""
     dependents, heads = on_grid(dependents, _PLACES), on_grid(heads, _PLACES)
-    governors, margins = np.empty(len(heads), dtype=np.int64), np.empty(len(heads))
+    governors, margins = (
+        np.empty(len(heads), dtype=np.int64),
+        np.empty(len(heads)),
+    )
     for start, stop in pairwise(bounds):
         scores = dependents[start:stop] @ heads[start:stop].T
         scores.flat[:: stop - start + 1] = roots[start:stop]
@@ -251,7 +299,9 @@ def _means(rows: FloatArray, sizes: Ints) -> FloatArray:
     """The mean of the first rows, as many as the first size says, of the rows after, and so on."""
     starts = sizes.cumsum() - sizes
     found: FloatArray = rows[starts]
-    for place in range(1, sizes.max()):  # one after the other, as sums of floats have an order
+    for place in range(
+        1, sizes.max()
+    ):  # one after the other, as sums of floats have an order
         longer = np.flatnonzero(sizes > place)
         found[longer] += rows[starts[longer] + place]
     found /= sizes[:, None].astype(np.float32)
@@ -278,7 +328,9 @@ def sentence_bounds(starts: FloatArray) -> list[int]:
     while waiting:
         stop = waiting[-1]
         if stop - bounds[-1] > _SENTENCE:
-            waiting.append(bounds[-1] + 1 + int(starts[bounds[-1] + 1 : stop].argmax()))
+            waiting.append(
+                bounds[-1] + 1 + int(starts[bounds[-1] + 1 : stop].argmax())
+            )
         else:
             bounds.append(waiting.pop())
     return bounds
@@ -313,7 +365,9 @@ def best_tree(scores: Floats) -> Ints:
     arcs[:n, :n] = links
     arcs[:n, n] = roots
     heads = _arborescence(arcs, n)[:n]
-    if np.count_nonzero(heads == n) > 1:  # seldom; now a second costs more than all heads can gain
+    if (
+        np.count_nonzero(heads == n) > 1
+    ):  # seldom; now a second costs more than all heads can gain
         arcs[:n, n] -= 1.0 + n * float(np.ptp(scores))
         heads = _arborescence(arcs, n)[:n]
     return np.where(heads == n, np.arange(n), heads)
@@ -336,7 +390,9 @@ def _arborescence(arcs: npt.NDArray[np.float64], root: int) -> Ints:
     smaller[m, :m] = entering.max(axis=0)
     smaller[:m, m] = leaving.max(axis=1)
     found = _arborescence(smaller, int(np.searchsorted(outside, root)))
-    for node, head, own in zip(outside.tolist(), found.tolist(), leaving, strict=False):
+    for node, head, own in zip(
+        outside.tolist(), found.tolist(), leaving, strict=False
+    ):
         heads[node] = outside[head] if head < m else cycle[own.argmax()]
     heads[root] = root
     heads[cycle[entering[:, found[m]].argmax()]] = outside[found[m]]

@@ -21,8 +21,12 @@ _SAME = {
     "\u00bb": '"', "\u2010": "-", "\u2011": "-", "\u2212": "-", "\u2026": "...",
     "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
 }  # fmt: skip
-_GONE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")  # zero-width marks and the soft hyphen
-_BULLET = re.compile(r"\s*(?:[-*\u2022\u2023\u25aa\u25cf\u00b7]|\d{1,2}[.)]|#{1,6})\s+")
+_GONE = frozenset(
+    "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+)  # zero-width marks and the soft hyphen
+_BULLET = re.compile(
+    r"\s*(?:[-*\u2022\u2023\u25aa\u25cf\u00b7]|\d{1,2}[.)]|#{1,6})\s+"
+)
 _CLUSTER = re.compile(r"[^\u0300-\u036f][\u0300-\u036f]*|[\u0300-\u036f]+")
 _ENDS = ("", *".!?:;\"'\u201d\u0964")
 _BREAK = re.compile(r"(?:\r\n|\r|\n|\u2028|\u2029)")
@@ -72,7 +76,9 @@ def _even(text: str, start: int, end: int) -> Paragraph:
     if bullet := _BULLET.match(text, start, end):
         start = bullet.end()
     plain = text[start:end].strip(" ")
-    if plain.isascii() and plain.isprintable() and "  " not in plain:  # as most are
+    if (
+        plain.isascii() and plain.isprintable() and "  " not in plain
+    ):  # as most are
         start = text.index(plain, start)
         places = range(start, start + len(plain) + 1)
         return Paragraph(plain, places[:-1], places[1:])
@@ -83,7 +89,11 @@ def _even(text: str, start: int, end: int) -> Paragraph:
                 found.append((character, *match.span()))
     found = found[1:-1] if found[-1][0] == " " else found[1:]
     characters = "".join(character for character, _, _ in found)
-    return Paragraph(characters, tuple(s for _, s, _ in found), tuple(e for _, _, e in found))
+    return Paragraph(
+        characters,
+        tuple(s for _, s, _ in found),
+        tuple(e for _, _, e in found),
+    )
 
 
 def _written(cluster: str) -> str:

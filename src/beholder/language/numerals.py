@@ -8,7 +8,9 @@ from functools import lru_cache
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import INDEFINITE, MULTIPLIERS, NUMBER_WORDS
 
-_DIGITS = re.compile(r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,9})?|\d{1,15}(?:\.\d{1,9})?", re.ASCII)
+_DIGITS = re.compile(
+    r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,9})?|\d{1,15}(?:\.\d{1,9})?", re.ASCII
+)
 YEAR = re.compile(r"1\d{3}|20\d{2}", re.ASCII)
 _LINKED = frozenset(("compound", "flat", "nummod", "conj", "nmod", "fixed"))
 _JOINING = frozenset(("a", "an", "and"))
@@ -65,15 +67,25 @@ def is_numeral(compound: str) -> bool:
 
 def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
     """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
-    found = [c for c in document.before(noun, "nummod") if not labels(document, c, noun)]
+    found = [
+        c
+        for c in document.before(noun, "nummod")
+        if not labels(document, c, noun)
+    ]
     if not found:
         return ()
     first = found[0]
     for word in found:
-        found += [c for c in document.children(word) if c.dep.split(":")[0] in _LINKED]
+        found += [
+            c
+            for c in document.children(word)
+            if c.dep.split(":")[0] in _LINKED
+        ]
     for word in (*found, noun):
         changed = document.children(word, "det:predet", "amod", "det")
-        found += [c for c in changed if c.lower == _HALF or c.lower in INDEFINITE]
+        found += [
+            c for c in changed if c.lower == _HALF or c.lower in INDEFINITE
+        ]
     between = document.words[min(found).index : max(found).index + 1]
     return tuple(between) if all(map(_counts, between)) else (first,)
 
@@ -82,12 +94,18 @@ def labels(document: Document, figure: Word, noun: Word) -> bool:
     """Whether a number before a noun does not count: "a 1923 poster", "a $5 bill"."""
     if noun.is_plural or not any(c.isdigit() for c in figure.text):
         return False
-    single = any(child.lower in ("a", "an") for child in document.children(noun, "det"))
+    single = any(
+        child.lower in ("a", "an") for child in document.children(noun, "det")
+    )
     return single or YEAR.fullmatch(figure.text) is not None
 
 
 def _counts(word: Word) -> bool:
-    return word.pos == "NUM" or word.lower in _WITHIN or _simple(word.lower) is not None
+    return (
+        word.pos == "NUM"
+        or word.lower in _WITHIN
+        or _simple(word.lower) is not None
+    )
 
 
 def _simple(word: str) -> float | None:

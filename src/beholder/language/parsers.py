@@ -38,8 +38,12 @@ WORDS_KEPT = 10_000
 @overload
 def parse(text: str, parser: Parser = "builtin") -> Document: ...  # type: ignore[overload-overlap]
 @overload
-def parse(text: Iterable[str], parser: Parser = "builtin") -> list[Document]: ...
-def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | list[Document]:
+def parse(
+    text: Iterable[str], parser: Parser = "builtin"
+) -> list[Document]: ...
+def parse(
+    text: str | Iterable[str], parser: Parser = "builtin"
+) -> Document | list[Document]:
     """Parse English text.
 
     Args:
@@ -60,7 +64,9 @@ def parse(text: str | Iterable[str], parser: Parser = "builtin") -> Document | l
     return list(parse_many(text, parser))
 
 
-def parse_many(texts: Iterable[str], parser: Parser = "builtin") -> Iterator[Document]:
+def parse_many(
+    texts: Iterable[str], parser: Parser = "builtin"
+) -> Iterator[Document]:
     """Like ``parse`` for many texts, one by one as they are ready, in bounded memory."""
     if isinstance(parser, str):
         reader = _builtin() if parser == "builtin" else _spacy_parser(parser)
@@ -106,7 +112,9 @@ def check_script(text: str) -> None:
         )
 
 
-def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: str) -> Document:
+def _document(
+    text: str, parts: list[tuple[normalise.Paragraph, Read]], name: str
+) -> Document:
     words: list[Word] = []
     sentences: list[tuple[int, int]] = []
     for paragraph, read in parts:
@@ -114,12 +122,33 @@ def _document(text: str, parts: list[tuple[normalise.Paragraph, Read]], name: st
         begins: list[int] = []
         starts, ends = paragraph.starts, paragraph.ends
         for row in repaired(join_hyphens(read.words), read.likely):
-            index, said, _, pos, tag, dep, head, start, end, sentence, margins = row
+            (
+                index,
+                said,
+                _,
+                pos,
+                tag,
+                dep,
+                head,
+                start,
+                end,
+                sentence,
+                margins,
+            ) = row
             if sentence == len(begins):
                 begins.append(offset + index)
-            place = (offset + head, starts[start], ends[end - 1], first_sentence + sentence)
+            place = (
+                offset + head,
+                starts[start],
+                ends[end - 1],
+                first_sentence + sentence,
+            )
             base = lemma(said, pos, tag)
-            words.append(Word(offset + index, said, base, pos, tag, dep, *place, margins))
+            words.append(
+                Word(
+                    offset + index, said, base, pos, tag, dep, *place, margins
+                )
+            )
         sentences += pairwise([*begins, len(words)])
     if any(end - start > MAX_DEPTH for start, end in sentences):
         words = bound_depth(words)
@@ -143,7 +172,9 @@ def _spacy_parser(name: str) -> SpacyParser:
     try:
         return SpacyParser(spacy.load(argument), name)
     except OSError as error:
-        raise ConfigError(f"spaCy cannot load {argument!r} for parser {name!r}: {error}") from error
+        raise ConfigError(
+            f"spaCy cannot load {argument!r} for parser {name!r}: {error}"
+        ) from error
 
 
 class NamedParser:
@@ -162,7 +193,9 @@ class NamedParser:
     def __init__(self, name: str) -> None:
         self._name = name
         # The built-in one is loaded where it parses; it needs no loading to be identified.
-        self._version = "" if name == "builtin" else f"@{_spacy_parser(name).version}"
+        self._version = (
+            "" if name == "builtin" else f"@{_spacy_parser(name).version}"
+        )
 
     @property
     def identity(self) -> str:
@@ -195,10 +228,18 @@ class SpacyParser:
         """Versions of the model and of spaCy; of a model in a folder a digest of its files."""
         model = self._nlp.meta.get("version", "")
         folder = self._nlp.path
-        if folder is not None and not Path(folder).parent.joinpath("__init__.py").is_file():
+        if (
+            folder is not None
+            and not Path(folder).parent.joinpath("__init__.py").is_file()
+        ):
             digest = hashlib.sha256()
-            for file in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
-                digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+            for file in sorted(
+                path for path in Path(folder).rglob("*") if path.is_file()
+            ):
+                digest.update(
+                    file.relative_to(folder).as_posix().encode()
+                    + file.read_bytes()
+                )
             model = digest.hexdigest()[:12]
         return f"{model}-spacy{version('spacy')}"
 
@@ -214,14 +255,27 @@ class SpacyParser:
 
 
 def _read(doc: Doc) -> Read:
-    deps, heads = [token.dep_ for token in doc], [token.head.i for token in doc]
+    deps, heads = (
+        [token.dep_ for token in doc],
+        [token.head.i for token in doc],
+    )
     if dialects.is_clear(deps):
         drawn = zip(doc, deps, heads, strict=True)
-        nodes = dialects.to_ud([dialects.Node(t.text, t.pos_, dep, head) for t, dep, head in drawn])
-        deps, heads = [node.dep for node in nodes], [node.head for node in nodes]
+        nodes = dialects.to_ud(
+            [
+                dialects.Node(t.text, t.pos_, dep, head)
+                for t, dep, head in drawn
+            ]
+        )
+        deps, heads = (
+            [node.dep for node in nodes],
+            [node.head for node in nodes],
+        )
     sentence = -1
     rows = []
-    for index, (token, dep, head) in enumerate(zip(doc, deps, heads, strict=True)):
+    for index, (token, dep, head) in enumerate(
+        zip(doc, deps, heads, strict=True)
+    ):
         text, start = token.text, token.idx
         sentence += bool(token.is_sent_start) or index == 0
         place = (dep, head, start, start + len(text), sentence)
@@ -250,24 +304,45 @@ def bound_depth(words: Sequence[Word]) -> list[Word]:
         elif depths[index] >= MAX_DEPTH:
             anchor[index] = anchor[words[index].head]
         if depths[index] > MAX_DEPTH:
-            bounded[index] = words[index]._replace(head=anchor[index], dep="dep")
+            bounded[index] = words[index]._replace(
+                head=anchor[index], dep="dep"
+            )
     return bounded
 
 
 _BEFORE_A_NOUN = frozenset(
-    {"amod", "compound", "nmod", "nummod", "nmod:desc", "acl", "obl", "obl:npmod"}
+    {
+        "amod",
+        "compound",
+        "nmod",
+        "nummod",
+        "nmod:desc",
+        "acl",
+        "obl",
+        "obl:npmod",
+    }
 )
 
 
 def join_hyphens(words: Sequence[Word]) -> list[Word]:
     """The words with every hyphen compound joined; with new indexes and heads."""
-    joints = [word.index for word in words if word.text == "-" and _is_joint(words, word.index)]
-    pieces = [at for joint in joints for at in (joint, joint + 1)]  # of the compound before them
-    within = {at for at in pieces if words[at].sentence == words[at - 1].sentence}
+    joints = [
+        word.index
+        for word in words
+        if word.text == "-" and _is_joint(words, word.index)
+    ]
+    pieces = [
+        at for joint in joints for at in (joint, joint + 1)
+    ]  # of the compound before them
+    within = {
+        at for at in pieces if words[at].sentence == words[at - 1].sentence
+    }
     if not within:
         return list(words)
     starts = [word.index for word in words if word.index not in within]
-    place = [*accumulate([word.index not in within for word in words], initial=-1)][1:]
+    place = [
+        *accumulate([word.index not in within for word in words], initial=-1)
+    ][1:]
     depths = tree_depths(words)
     joined = []
     for new, (start, end) in enumerate(pairwise([*starts, len(words)])):
@@ -278,16 +353,25 @@ def join_hyphens(words: Sequence[Word]) -> list[Word]:
         # The piece nearest to the root; of several the last one, for it names the kind. As every
         # joined word then depends on a word nearer to the root, joining never makes a circle, also
         # where a word between two pieces depends on one and governs the other.
-        word = min(group, key=lambda w: (depths[w.index], w.text == "-", -w.index))
+        word = min(
+            group, key=lambda w: (depths[w.index], w.text == "-", -w.index)
+        )
         text, head = "".join(piece.text for piece in group), place[word.head]
         pos, tag, dep = word.pos, word.tag, word.dep
         noun = words[word.head]
         if is_numeral(text):  # "twenty-one"
             pos, tag = "NUM", "CD"
             dep = "nummod" if head > new and noun.is_noun else dep
-        elif head > new and dep in _BEFORE_A_NOUN and noun.is_noun and pos != "PROPN":
+        elif (
+            head > new
+            and dep in _BEFORE_A_NOUN
+            and noun.is_noun
+            and pos != "PROPN"
+        ):
             pos, tag, dep = "ADJ", "JJ", "amod"
-        word = word._replace(index=new, text=text, pos=pos, tag=tag, dep=dep, head=head)
+        word = word._replace(
+            index=new, text=text, pos=pos, tag=tag, dep=dep, head=head
+        )
         joined.append(word._replace(start=group[0].start, end=group[-1].end))
     return joined
 

@@ -49,12 +49,21 @@ class GraphReader:
         Raises:
             ItemError: A text is not English.
         """
-        plain = [without_layout(text) if self.rules == "fixed" else text for text in texts]
+        plain = [
+            without_layout(text) if self.rules == "fixed" else text
+            for text in texts
+        ]
         for text in plain:
             check_english(text)
         documents = parse(plain, self.parser)
-        graphs = [scene_graph(document, self.rules, self.coref) for document in documents]
-        return [replace(graph, text=text) for graph, text in zip(graphs, texts, strict=True)]
+        graphs = [
+            scene_graph(document, self.rules, self.coref)
+            for document in documents
+        ]
+        return [
+            replace(graph, text=text)
+            for graph, text in zip(graphs, texts, strict=True)
+        ]
 
 
 read_english = GraphReader()
@@ -72,7 +81,9 @@ class TextCache(Generic[T]):
         n_read: How many texts have been read.
     """
 
-    def __init__(self, most: int, read: Callable[[Sequence[str]], list[T]]) -> None:
+    def __init__(
+        self, most: int, read: Callable[[Sequence[str]], list[T]]
+    ) -> None:
         self.n_read = 0
         self._read = read
         self._kept: LRUCache[str, T] = LRUCache(most)
@@ -87,7 +98,9 @@ class TextCache(Generic[T]):
     def of(self, texts: Sequence[str]) -> list[T]:
         """What texts are read as, in order. Errors are those of ``read``."""
         with self._reading:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
+            found = {
+                text: self._kept[text] for text in texts if text in self._kept
+            }
             new = [text for text in dict.fromkeys(texts) if text not in found]
             if new:
                 made = dict(zip(new, self._read(new), strict=True))
@@ -103,10 +116,16 @@ class TextCache(Generic[T]):
         """
         with self._listing:
             self._wanted.update(dict.fromkeys(texts))
-        await asyncio.sleep(0)  # until all others that are ready have asked, too
+        await asyncio.sleep(
+            0
+        )  # until all others that are ready have asked, too
         with self._listing:
             own = [text for text in texts if text in self._wanted]
-            batch = dict.fromkeys((*own, *islice(self._wanted, _TOGETHER))) if own else {}
+            batch = (
+                dict.fromkeys((*own, *islice(self._wanted, _TOGETHER)))
+                if own
+                else {}
+            )
             for text in batch:
                 self._wanted.pop(text, None)
         self.of(tuple(batch))

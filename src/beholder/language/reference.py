@@ -55,7 +55,9 @@ class Components:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.nodes = to_clear([Node(w.text, w.pos, w.dep, w.head) for w in document])
+        self.nodes = to_clear(
+            [Node(w.text, w.pos, w.dep, w.head) for w in document]
+        )
         self.children: dict[int, list[int]] = defaultdict(list)
         for place, node in enumerate(self.nodes):
             if node.head != place:
@@ -69,10 +71,14 @@ class Components:
             and {node.pos, self.nodes[node.head].pos} <= {*_NOUNS}
         }
         self._make_components()
-        self.all = sorted(_unique(self.of_word.values()), key=lambda c: c.place)
+        self.all = sorted(
+            _unique(self.of_word.values()), key=lambda c: c.place
+        )
         self._in_sentence: dict[int, list[GraphComponent]] = defaultdict(list)
         for component in self.all:
-            self._in_sentence[document.words[component.head].sentence].append(component)
+            self._in_sentence[document.words[component.head].sentence].append(
+                component
+            )
         for component in self.all:
             self._link(component)
         self._copy_over_conjunctions()
@@ -81,28 +87,51 @@ class Components:
 
     def _conjunct_of_adjective(self, place: int) -> bool:
         node = self.nodes[place]
-        adjective = self.nodes[node.head].pos == "ADJ" or node.head in self.adjectival
+        adjective = (
+            self.nodes[node.head].pos == "ADJ" or node.head in self.adjectival
+        )
         return node.dep == "conj" and adjective
 
     def _make_components(self) -> None:
         nodes = self.nodes
         for place, node in enumerate(nodes):
             noun = node.pos in (*_NOUNS, "PRON") and node.dep != "poss"
-            if noun and place not in self.adjectival and not self._conjunct_of_adjective(place):
+            if (
+                noun
+                and place not in self.adjectival
+                and not self._conjunct_of_adjective(place)
+            ):
                 self._add("noun", place)
         for place in filter(self._is_adjective, range(len(nodes))):
             below = self.children[place]
-            joined = (c for c in below if nodes[c].dep == "compound" or c in self.adjectival)
+            joined = (
+                c
+                for c in below
+                if nodes[c].dep == "compound" or c in self.adjectival
+            )
             self._add("adjective", place, joined)
         for place, node in enumerate(nodes):
             if node.pos == "VERB" and node.dep != "amod":
                 below = self.children[place]
-                adverbs = {c for c in below if nodes[c].pos == "ADV" and c > place}
+                adverbs = {
+                    c for c in below if nodes[c].pos == "ADV" and c > place
+                }
                 self._add(
-                    "verb", place, (c for c in below if nodes[c].dep == "prt" or c in adverbs)
+                    "verb",
+                    place,
+                    (
+                        c
+                        for c in below
+                        if nodes[c].dep == "prt" or c in adverbs
+                    ),
                 )
         for place, node in enumerate(nodes):
-            if node.pos == "ADP" and node.dep in ("prep", "case", "conj", "agent"):
+            if node.pos == "ADP" and node.dep in (
+                "prep",
+                "case",
+                "conj",
+                "agent",
+            ):
                 self._add("preposition", place)
 
     def _is_adjective(self, place: int) -> bool:
@@ -111,21 +140,34 @@ class Components:
             node.pos in ("ADJ", "NUM")
             or place in self.adjectival
             or node.dep == "poss"
-            or (node.pos in (*_NOUNS, "ADJ", "VERB") and self._conjunct_of_adjective(place))
+            or (
+                node.pos in (*_NOUNS, "ADJ", "VERB")
+                and self._conjunct_of_adjective(place)
+            )
             or (node.pos == "VERB" and node.dep == "amod")
             or (node.pos == "ADV" and self.nodes[node.head].pos in _NOUNS)
         )
 
     def _add(self, kind: str, place: int, joined: Iterable[int] = ()) -> None:
         if place not in self.of_word:
-            words = sorted([place, *(word for word in joined if word not in self.of_word)])
-            self.of_word.update(dict.fromkeys(words, GraphComponent(kind, place, words)))
+            words = sorted(
+                [place, *(word for word in joined if word not in self.of_word)]
+            )
+            self.of_word.update(
+                dict.fromkeys(words, GraphComponent(kind, place, words))
+            )
 
     # Links inside a sentence
 
-    def _nouns(self, places: Iterable[int], *deps: str) -> list[GraphComponent]:
+    def _nouns(
+        self, places: Iterable[int], *deps: str
+    ) -> list[GraphComponent]:
         """The nouns at some places; with names, only those of these relations."""
-        found = (self.of_word.get(p) for p in places if not deps or self.nodes[p].dep in deps)
+        found = (
+            self.of_word.get(p)
+            for p in places
+            if not deps or self.nodes[p].dep in deps
+        )
         return [c for c in found if c is not None and c.kind == "noun"]
 
     def _link(self, component: GraphComponent) -> None:
@@ -133,12 +175,18 @@ class Components:
             component.modified = self._modified(component)
         elif component.kind == "verb":
             component.subjects = self._subjects(component.head)
-            component.objects = self._nouns(self.children[component.head], "dobj", "obj")
+            component.objects = self._nouns(
+                self.children[component.head], "dobj", "obj"
+            )
         elif component.kind == "preposition":
             node = self.nodes[component.head]
             head = self.of_word.get(node.head)
-            component.attached_to = [head] if head is not None and head is not component else []
-            component.objects = self._nouns(self.children[component.head], "pobj", "obj")
+            component.attached_to = (
+                [head] if head is not None and head is not component else []
+            )
+            component.objects = self._nouns(
+                self.children[component.head], "pobj", "obj"
+            )
 
     def _modified(self, component: GraphComponent) -> list[GraphComponent]:
         found: list[GraphComponent] = []
@@ -158,12 +206,16 @@ class Components:
 
     def _named(self, places: Iterable[int]) -> list[GraphComponent]:
         """The nouns at some places but for pronouns."""
-        return [c for c in self._nouns(places) if self.nodes[c.head].pos in _NOUNS]
+        return [
+            c for c in self._nouns(places) if self.nodes[c.head].pos in _NOUNS
+        ]
 
     def _subjects(self, place: int) -> list[GraphComponent]:
         node = self.nodes[place]
         head = self.nodes[node.head]
-        found = self._nouns([node.head]) if head.pos in (*_NOUNS, "PRON") else []
+        found = (
+            self._nouns([node.head]) if head.pos in (*_NOUNS, "PRON") else []
+        )
         found += self._nouns(self.children[place], "nsubj", "nsubjpass")
         if head.pos == "AUX":
             found += self._nouns(self.children[node.head], "nsubj")
@@ -171,9 +223,21 @@ class Components:
 
     def _copy_over_conjunctions(self) -> None:
         for place, node in enumerate(self.nodes):
-            first, second = self.of_word.get(node.head), self.of_word.get(place)
-            near = node.dep == "conj" and abs(place - node.head) <= _CONJUNCTION_REACH
-            if not near or not first or not second or first is second or first.kind != second.kind:
+            first, second = (
+                self.of_word.get(node.head),
+                self.of_word.get(place),
+            )
+            near = (
+                node.dep == "conj"
+                and abs(place - node.head) <= _CONJUNCTION_REACH
+            )
+            if (
+                not near
+                or not first
+                or not second
+                or first is second
+                or first.kind != second.kind
+            ):
                 continue
             if first.kind == "preposition":
                 second.attached_to = list(first.attached_to)
@@ -191,7 +255,9 @@ class Components:
                 second.objects = second.objects or list(first.objects)
             self._share("attached_to", first, second)
 
-    def _share(self, name: str, first: GraphComponent, second: GraphComponent) -> None:
+    def _share(
+        self, name: str, first: GraphComponent, second: GraphComponent
+    ) -> None:
         """Link what is linked to the first to the second, too, if nothing is linked to it."""
         if not any(second in getattr(c, name) for c in self.near(second)):
             for other in self.near(first):
@@ -205,7 +271,13 @@ class Components:
     def is_linked(self, component: GraphComponent) -> bool:
         """Whether any component is linked to this one."""
         return any(
-            component in (*other.modified, *other.subjects, *other.objects, *other.attached_to)
+            component
+            in (
+                *other.modified,
+                *other.subjects,
+                *other.objects,
+                *other.attached_to,
+            )
             for other in self.near(component)
         )
 
@@ -224,7 +296,9 @@ class _Extractor:
         self.document = document
         self.components = Components(document)
         self.cluster = _clusters(links)
-        self.owner: dict[int | None, int] = {}  # cluster to the first entity made from it
+        self.owner: dict[
+            int | None, int
+        ] = {}  # cluster to the first entity made from it
         self.entities: list[Entity] = []
         self.entity_of: dict[int, int] = {}
         self.attributes: dict[tuple[int, str], Attribute] = {}
@@ -242,13 +316,24 @@ class _Extractor:
         for preposition in of_kind["preposition"]:
             if preposition.head not in used:
                 self._preposition(preposition)
-        attributes = tuple(sorted(self.attributes.values(), key=lambda a: a.spans))
-        relations = tuple(sorted(self.relations.values(), key=lambda r: r.spans))
-        made = (self.document.text, tuple(self.entities), attributes, relations)
+        attributes = tuple(
+            sorted(self.attributes.values(), key=lambda a: a.spans)
+        )
+        relations = tuple(
+            sorted(self.relations.values(), key=lambda r: r.spans)
+        )
+        made = (
+            self.document.text,
+            tuple(self.entities),
+            attributes,
+            relations,
+        )
         return SceneGraph(*made, "reference", self.document.parser)
 
     def _words(self, components: Iterable[GraphComponent]) -> list[Word]:
-        return [self.document.words[place] for c in components for place in c.words]
+        return [
+            self.document.words[place] for c in components for place in c.words
+        ]
 
     def _place(self, component: GraphComponent) -> None:
         word = self.document.words[component.head]
@@ -259,9 +344,17 @@ class _Extractor:
         index = self.owner.get(cluster, len(self.entities))
         if index < len(self.entities):
             entity = self.entities[index]
-            self.entities[index] = replace(entity, mentions=(*entity.mentions, mention))
+            self.entities[index] = replace(
+                entity, mentions=(*entity.mentions, mention)
+            )
         else:
-            made = Entity(index, word.lemma, word.lemma, (mention,), plural=word.is_plural)
+            made = Entity(
+                index,
+                word.lemma,
+                word.lemma,
+                (mention,),
+                plural=word.is_plural,
+            )
             self.entities.append(made)
         self.entity_of[component.head] = index
         if cluster is not None:
@@ -274,15 +367,25 @@ class _Extractor:
             return
         owner = self.owner.get(self.cluster.get(component.head))
         for noun in component.modified:
-            self._relation(self.entity_of.get(noun.head), owner, words, "possessive", "part of")
+            self._relation(
+                self.entity_of.get(noun.head),
+                owner,
+                words,
+                "possessive",
+                "part of",
+            )
 
-    def _attributes(self, nouns: list[GraphComponent], words: list[Word], rule: str) -> None:
+    def _attributes(
+        self, nouns: list[GraphComponent], words: list[Word], rule: str
+    ) -> None:
         text = " ".join(word.text for word in words)
         said = (text, text.lower(), spans(words), words[0].sentence)
         for noun in nouns:
             entity = self.entity_of.get(noun.head)
             if entity is not None:
-                self.attributes.setdefault((entity, text), Attribute(entity, *said, rule=rule))
+                self.attributes.setdefault(
+                    (entity, text), Attribute(entity, *said, rule=rule)
+                )
 
     def _relation(
         self,
@@ -295,7 +398,9 @@ class _Extractor:
         if subject is None or target is None or not words:
             return
         written = text or " ".join(word.text for word in words)
-        base = text or " ".join(w.lemma if w.pos == "VERB" else w.lower for w in words)
+        base = text or " ".join(
+            w.lemma if w.pos == "VERB" else w.lower for w in words
+        )
         said = (written, base, spans(words), words[0].sentence, kind)
         made = Relation(subject, target, *said, rule=kind)
         self.relations.setdefault((subject, target, written), made)
@@ -303,10 +408,16 @@ class _Extractor:
     def _after(self, component: GraphComponent) -> list[GraphComponent]:
         """The prepositions attached to a verb after it, and those attached to them."""
         near = self.components.near(component)
-        later = [c for c in near if c.kind == "preposition" and c.place > component.place]
+        later = [
+            c
+            for c in near
+            if c.kind == "preposition" and c.place > component.place
+        ]
         queue = [component]
         for top in queue:
-            queue += [c for c in later if top in c.attached_to and c not in queue]
+            queue += [
+                c for c in later if top in c.attached_to and c not in queue
+            ]
         return sorted(queue[1:], key=lambda c: c.place)
 
     def _verb(self, component: GraphComponent) -> set[int]:
@@ -314,18 +425,30 @@ class _Extractor:
         prepositions = self._after(component)
         pieces = [component, *prepositions]
         behind = [o for p in prepositions for o in p.objects]
-        first, second = (component.objects, behind) if component.objects else (behind, [])
+        first, second = (
+            (component.objects, behind) if component.objects else (behind, [])
+        )
         if not first:
             self._attributes(component.subjects, self._words(pieces), "verb")
-        for one, other in chain(product(component.subjects, first), product(first, second)):
-            words = self._words(c for c in pieces if one.place < c.place < other.place)
-            ends = (self.entity_of.get(one.head), self.entity_of.get(other.head))
+        for one, other in chain(
+            product(component.subjects, first), product(first, second)
+        ):
+            words = self._words(
+                c for c in pieces if one.place < c.place < other.place
+            )
+            ends = (
+                self.entity_of.get(one.head),
+                self.entity_of.get(other.head),
+            )
             self._relation(*ends, words, "verb")
         return {c.head for c in prepositions if c.objects}
 
     def _preposition(self, component: GraphComponent) -> None:
         for head, noun in product(component.attached_to, component.objects):
-            ends = (self.entity_of.get(head.head), self.entity_of.get(noun.head))
+            ends = (
+                self.entity_of.get(head.head),
+                self.entity_of.get(noun.head),
+            )
             self._relation(*ends, self._words([component]), "preposition")
 
 

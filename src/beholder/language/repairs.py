@@ -6,26 +6,38 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from beholder.language.document import Word
-from beholder.language.lexicon import ANIMALS, NUMBER_WORDS, RELATIVE_PRONOUNS, WORN, word_set
+from beholder.language.lexicon import (
+    ANIMALS,
+    NUMBER_WORDS,
+    RELATIVE_PRONOUNS,
+    WORN,
+    word_set,
+)
 from beholder.text.kinds import is_kind, parts_of_speech
 
 _FINITE = frozenset({"VBZ", "VBP", "VBD"})
 _DEPTH = 12
 """How many words up a joined noun is looked for."""
-_OF_NOUNS = frozenset({"cop", "det", "case", "amod", "nmod:poss", "nummod", "compound", "flat"})
+_OF_NOUNS = frozenset(
+    {"cop", "det", "case", "amod", "nmod:poss", "nummod", "compound", "flat"}
+)
 _ENDS = frozenset({"nsubj", "obj", "obl"})
 _REACH = 4
 """How far before a noun the article of its phrase is looked for, in words."""
 _ONE = frozenset({"a", "an", "another", "each", "every", "one"})
 """What stands before one thing, so never before a noun in -s."""
 _ONE_MORE = frozenset({"another", "one", "second", "third", "fourth"})
-_SEVERAL = frozenset({"few", "many", "more", "most", "others", "several", "some"})
+_SEVERAL = frozenset(
+    {"few", "many", "more", "most", "others", "several", "some"}
+)
 _WEARING = frozenset({"wear", "wears", "wearing", "wore", "worn"})
 _UNCHANGED = ANIMALS | word_set("unseen.txt", "measures")
 """Nouns that are no verbs after a number though they have no -s: "two fish", "six foot"."""
 
 
-def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
+def repaired(
+    words: Sequence[Word], likely: Collection[int] = ()
+) -> list[Word]:
     """The words of one text with what the parser is known to read wrong.
 
     Args:
@@ -38,7 +50,9 @@ def repaired(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
     return lists_of_clothes(clothes_of_verbs(words))
 
 
-def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> list[Word]:
+def verbs_read_as_nouns(
+    words: Sequence[Word], likely: Collection[int] = ()
+) -> list[Word]:
     """Give back verbs of the present that were tagged as nouns: "A dark band circles it".
 
     A noun is one if it has a subject; if it is joined to such a verb, or begins a relative clause;
@@ -48,31 +62,49 @@ def verbs_read_as_nouns(words: Sequence[Word], likely: Collection[int] = ()) -> 
     """
     found = list(words)
     nouns = (w for w in words if w.tag in ("NN", "NNS") and w.pos == "NOUN")
-    below: dict[int, list[int]] = {w.index: [] for w in nouns if w.dep not in _OF_NOUNS}
+    below: dict[int, list[int]] = {
+        w.index: [] for w in nouns if w.dep not in _OF_NOUNS
+    }
     for word in words:
         if word.head in below and word.head != word.index:
             below[word.head].append(word.index)
     for index, places in below.items():
         children = [found[place] for place in places]
         if "cop" not in [c.dep for c in children]:
-            _give_back(found, found[index], children, found[index].start in likely)
+            _give_back(
+                found, found[index], children, found[index].start in likely
+            )
     return found
 
 
-def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool) -> None:
+def _give_back(
+    words: list[Word], word: Word, children: list[Word], likely: bool
+) -> None:
     before = [c for c in children if c.index < word.index]
     if not before:
         return
     tag = "VBZ" if word.tag == "NNS" else "VBP"
     joined = word.dep == "conj" and words[word.head].tag == tag
-    if joined and {"cc"} <= {c.dep for c in before} <= {"cc", "advmod", "punct"}:
-        words[word.index] = word._replace(pos="VERB", tag=tag)  # with the subject of the first
+    if joined and {"cc"} <= {c.dep for c in before} <= {
+        "cc",
+        "advmod",
+        "punct",
+    }:
+        words[word.index] = word._replace(
+            pos="VERB", tag=tag
+        )  # with the subject of the first
         return
     subject = _subject(words, word, children, before, likely)
-    if subject is None or not _hang(words, word._replace(pos="VERB", tag=tag), subject, before):
+    if subject is None or not _hang(
+        words, word._replace(pos="VERB", tag=tag), subject, before
+    ):
         return
     for child in before:
-        if child.index < subject.index and child.dep in _OF_NOUNS and subject.pos == "NOUN":
+        if (
+            child.index < subject.index
+            and child.dep in _OF_NOUNS
+            and subject.pos == "NOUN"
+        ):
             words[child.index] = child._replace(head=subject.index)
     for child in children:
         if child.index > word.index and child.dep == "nmod":
@@ -80,14 +112,24 @@ def _give_back(words: list[Word], word: Word, children: list[Word], likely: bool
 
 
 def _subject(
-    words: Sequence[Word], word: Word, children: list[Word], before: list[Word], likely: bool
+    words: Sequence[Word],
+    word: Word,
+    children: list[Word],
+    before: list[Word],
+    likely: bool,
 ) -> Word | None:
     """The subject of a noun that is a verb, or None if it is none."""
     singular, head = word.tag == "NNS", words[word.head]
     named = [c for c in before if c.dep.startswith("nsubj")]
     if named:
-        own = any(c.dep in _OF_NOUNS and c.index > named[-1].index for c in before)
-        return named[-1] if not own and (singular or likely or _is_several(named[-1])) else None
+        own = any(
+            c.dep in _OF_NOUNS and c.index > named[-1].index for c in before
+        )
+        return (
+            named[-1]
+            if not own and (singular or likely or _is_several(named[-1]))
+            else None
+        )
     if word.dep.startswith("acl"):
         relative = [c for c in before if c.lower in RELATIVE_PRONOUNS]
         if relative:
@@ -97,36 +139,55 @@ def _subject(
         return None  # "cups and forks on a shelf"
     if subject.lower == "more" and len(before) > 1 and _counts(before[-2]):
         subject = before[-2]  # "three more stand"
-    fits = subject.tag == "NN" or subject.lower in _ONE_MORE if singular else _is_several(subject)
+    fits = (
+        subject.tag == "NN" or subject.lower in _ONE_MORE
+        if singular
+        else _is_several(subject)
+    )
     joined = word.dep == "conj" and head.is_noun  # "a dog and a cat sleep"
-    joined = likely and (joined or any(c.dep == "case" for c in before))  # "pieces of wood lie"
-    sure = (fits or joined) and (likely or _is_no_phrase(words, word, children))
+    joined = likely and (
+        joined or any(c.dep == "case" for c in before)
+    )  # "pieces of wood lie"
+    sure = (fits or joined) and (
+        likely or _is_no_phrase(words, word, children)
+    )
     return subject if sure else None
 
 
 def _is_several(word: Word) -> bool:
-    return word.tag in ("NNS", "NNPS") or word.lower in _SEVERAL or _counts(word)
+    return (
+        word.tag in ("NNS", "NNPS") or word.lower in _SEVERAL or _counts(word)
+    )
 
 
 def _counts(word: Word) -> bool:
     return NUMBER_WORDS.get(word.lower, 1) != 1
 
 
-def _is_no_phrase(words: Sequence[Word], word: Word, children: Sequence[Word]) -> bool:
+def _is_no_phrase(
+    words: Sequence[Word], word: Word, children: Sequence[Word]
+) -> bool:
     """Whether the words before a noun cannot be of one phrase with it, or a particle follows."""
     if any(c.dep == "compound:prt" and c.index > word.index for c in children):
         return True
     last = words[word.index - 1]
     phrase = [last.lower]
     for before in reversed(words[max(0, last.index - _REACH) : last.index]):
-        if before.head not in (word.index, last.index) or before.pos == "PUNCT":
+        if (
+            before.head not in (word.index, last.index)
+            or before.pos == "PUNCT"
+        ):
             break
         phrase.append(before.lower)
     if word.tag == "NNS":
         return "few" not in phrase and not _ONE.isdisjoint(phrase)
-    if word.dep == "ROOT" and _has_verb([w for w in words if w.sentence == word.sentence]):
+    if word.dep == "ROOT" and _has_verb(
+        [w for w in words if w.sentence == word.sentence]
+    ):
         return False
-    only_noun = {"n"} == parts_of_speech(word.lower) or word.lower in _UNCHANGED
+    only_noun = {"n"} == parts_of_speech(
+        word.lower
+    ) or word.lower in _UNCHANGED
     return any(NUMBER_WORDS.get(w, 1) != 1 for w in phrase) and not only_noun
 
 
@@ -134,14 +195,19 @@ def _has_verb(words: Sequence[Word]) -> bool:
     return any(w.tag in _FINITE or w.tag == "MD" for w in words)
 
 
-def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) -> bool:
+def _hang(
+    words: list[Word], verb: Word, subject: Word, before: Sequence[Word]
+) -> bool:
     """Put a verb that was a noun into the tree, with its subject; False if it finds no place."""
     head, kind = words[verb.head], verb.dep.split(":")[0]
     cased = any(c.dep == "case" for c in before)
     clause = [w for w in words if w.sentence == verb.sentence]
     told = _has_verb(clause)
     owner = subject._replace(dep="nsubj", head=verb.index)
-    lit = kind == "nsubj" and head.tag in ("VBN", "VBG")  # "a peak soars, its top lit"
+    lit = kind == "nsubj" and head.tag in (
+        "VBN",
+        "VBG",
+    )  # "a peak soars, its top lit"
     if lit and not cased and not told:
         top = verb.index if head.head == head.index else head.head
         words[head.index] = head._replace(dep="advcl", head=verb.index)
@@ -160,7 +226,9 @@ def _hang(words: list[Word], verb: Word, subject: Word, before: Sequence[Word]) 
         agrees = root.is_noun and (verb.tag == "VBP") == _is_several(root)
         if told or not agrees or root.index > verb.index:
             return False
-        owner = owner._replace(dep=verb.dep, head=verb.head)  # "wood" of "pieces of wood lie"
+        owner = owner._replace(
+            dep=verb.dep, head=verb.head
+        )  # "wood" of "pieces of wood lie"
         words[root.index] = root._replace(dep="nsubj", head=verb.index)
         verb = verb._replace(dep="ROOT", head=verb.index)
     words[verb.index], words[subject.index] = verb, owner
@@ -171,21 +239,44 @@ def adjectives_read_as_nouns(words: Sequence[Word]) -> list[Word]:
     """Give back an adjective before a comma that was tagged as a noun: "a light, upright panel"."""
     found = list(words)
     for article, word, comma in zip(words, words[1:], words[2:], strict=False):
-        if comma.text != "," or word.tag != "NN" or article.lower not in ("a", "an"):
+        if (
+            comma.text != ","
+            or word.tag != "NN"
+            or article.lower not in ("a", "an")
+        ):
             continue
-        joined = (w for w in words if w.head == word.index and w.dep in ("conj", "appos"))
-        second = (w for w in words if w.head == word.head and w.dep == word.dep and w > comma)
+        joined = (
+            w
+            for w in words
+            if w.head == word.index and w.dep in ("conj", "appos")
+        )
+        second = (
+            w
+            for w in words
+            if w.head == word.head and w.dep == word.dep and w > comma
+        )
         noun = next(joined, None) or next(second, word)
         between = {w.head for w in words[comma.index + 1 : noun.index]}
-        led = article.head in (word.index, noun.index) and between == {noun.index}
-        if not led or noun.tag != "NN" or "a" not in parts_of_speech(word.lower):
+        led = article.head in (word.index, noun.index) and between == {
+            noun.index
+        }
+        if (
+            not led
+            or noun.tag != "NN"
+            or "a" not in parts_of_speech(word.lower)
+        ):
             continue
         for child in words:
-            if child.head == word.index and child.index not in (word.index, noun.index):
+            if child.head == word.index and child.index not in (
+                word.index,
+                noun.index,
+            ):
                 found[child.index] = child._replace(head=noun.index)
         top = noun.index if word.head == word.index else word.head
         found[noun.index] = noun._replace(dep=word.dep, head=top)
-        found[word.index] = word._replace(pos="ADJ", tag="JJ", dep="amod", head=noun.index)
+        found[word.index] = word._replace(
+            pos="ADJ", tag="JJ", dep="amod", head=noun.index
+        )
     return found
 
 
@@ -196,8 +287,18 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
     verb that follows it at once, with nothing that joins it to the first verb, is its own.
     """
     found = list(words)
-    verbs = [word for word in words if word.dep == "conj" and word.tag in _FINITE]
-    led = {w.head for w in words if w.dep.split(":")[0] in ("nsubj", "cc", "mark")} if verbs else ()
+    verbs = [
+        word for word in words if word.dep == "conj" and word.tag in _FINITE
+    ]
+    led = (
+        {
+            w.head
+            for w in words
+            if w.dep.split(":")[0] in ("nsubj", "cc", "mark")
+        }
+        if verbs
+        else ()
+    )
     for verb in verbs:
         noun = None if verb.index in led else _joined_noun_before(words, verb)
         object_ = words[noun.head] if noun else verb
@@ -216,7 +317,11 @@ def _joined_noun_before(words: Sequence[Word], verb: Word) -> Word | None:
         if word.dep == "conj" or word.pos == "PUNCT":
             break
         word = words[word.head]
-    return word if word.dep == "conj" and word.is_noun and word.index < verb.index else None
+    return (
+        word
+        if word.dep == "conj" and word.is_noun and word.index < verb.index
+        else None
+    )
 
 
 def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
@@ -226,7 +331,9 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
     """
     found = list(words)
     for word, noun in pairwise(words):
-        counts = word.dep == "nummod" and noun.is_noun and noun.head == word.head
+        counts = (
+            word.dep == "nummod" and noun.is_noun and noun.head == word.head
+        )
         if counts and noun.dep.split(":")[0] in _ENDS:
             found[word.index] = word._replace(head=noun.index)
     return found
@@ -238,12 +345,18 @@ def appositions_in_lists(words: Sequence[Word]) -> list[Word]:
     The rug is no other name of the bed if the lamp is joined to the bed and the chair to the rug.
     """
     found = list(words)
-    listed = {word.head for word in words if word.dep == "conj" and word.is_noun}
+    listed = {
+        word.head for word in words if word.dep == "conj" and word.is_noun
+    }
     joined: set[int] = set()
     for word in words:
         if word.dep == "conj":
             joined.add(word.head)
-        elif word.dep == "appos" and word.index in listed and word.head in joined:
+        elif (
+            word.dep == "appos"
+            and word.index in listed
+            and word.head in joined
+        ):
             found[word.index] = word._replace(dep="conj")
     return found
 
@@ -253,9 +366,21 @@ def clothes_of_verbs(words: Sequence[Word]) -> list[Word]:
     found = list(words)
     for before, word in pairwise(words):
         worn = words[word.head]
-        dressed = word.dep == "case" and word.lower == "in" and worn.dep.startswith("obl")
-        near = dressed and before.is_noun and before.head == worn.head != before.index
-        if near and is_kind(worn.lower, "clothing") and is_kind(before.lower, "person"):
+        dressed = (
+            word.dep == "case"
+            and word.lower == "in"
+            and worn.dep.startswith("obl")
+        )
+        near = (
+            dressed
+            and before.is_noun
+            and before.head == worn.head != before.index
+        )
+        if (
+            near
+            and is_kind(worn.lower, "clothing")
+            and is_kind(before.lower, "person")
+        ):
             found[worn.index] = worn._replace(dep="nmod", head=before.index)
     return found
 
@@ -268,16 +393,28 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
     """
     found = list(words)
     for word in words:
-        joined = word.is_noun and (word.dep in ("conj", "appos") or word.dep.startswith("nsubj"))
+        joined = word.is_noun and (
+            word.dep in ("conj", "appos") or word.dep.startswith("nsubj")
+        )
         before = _listed_before(found, word) if joined else None
         if before is not None and _is_clothing(before) and _is_clothing(word):
             first = _first_worn(found, before)
             if first is not None:
                 found[word.index] = word._replace(dep="conj", head=first.index)
-        elif word.dep == "conj" and found[word.head].is_noun and is_kind(word.lower, "person"):
-            first = None if _is_clothing(word) else _first_worn(found, found[word.head])
+        elif (
+            word.dep == "conj"
+            and found[word.head].is_noun
+            and is_kind(word.lower, "person")
+        ):
+            first = (
+                None
+                if _is_clothing(word)
+                else _first_worn(found, found[word.head])
+            )
             wearer = None if first is None else found[first.head]
-            if wearer is not None and wearer.dep.startswith("acl"):  # "a boy wearing a hat and"
+            if wearer is not None and wearer.dep.startswith(
+                "acl"
+            ):  # "a boy wearing a hat and"
                 wearer = found[wearer.head]
             if wearer is not None and wearer.is_noun:
                 found[word.index] = word._replace(head=wearer.index)
@@ -286,19 +423,25 @@ def lists_of_clothes(words: Sequence[Word]) -> list[Word]:
 
 def _is_clothing(word: Word) -> bool:
     named = {word.lower, word.lower.removesuffix("s")}
-    return word.is_noun and (is_kind(word.lower, "clothing") or not WORN.isdisjoint(named))
+    return word.is_noun and (
+        is_kind(word.lower, "clothing") or not WORN.isdisjoint(named)
+    )
 
 
 def _listed_before(words: Sequence[Word], word: Word) -> Word | None:
     """The word that stands before a noun in a list, or None."""
     place = word.index
     joints = ("CCONJ", "PUNCT")
-    while place > 0 and (words[place - 1].head == word.index or words[place - 1].pos in joints):
+    while place > 0 and (
+        words[place - 1].head == word.index or words[place - 1].pos in joints
+    ):
         place -= 1
         if words[place].dep == "case":
             return None
     last = words[max(place - 1, 0)]
-    listed = any(w.lower in (",", "and", "or") for w in words[place : word.index])
+    listed = any(
+        w.lower in (",", "and", "or") for w in words[place : word.index]
+    )
     return last if listed and last.sentence == word.sentence else None
 
 
@@ -311,6 +454,10 @@ def _first_worn(words: Sequence[Word], word: Word) -> Word | None:
     if not _is_clothing(word):
         return None
     start = max(0, word.index - _REACH)
-    cases = [w.lower for w in words[start : word.index] if w.dep == "case" and w.head == word.index]
+    cases = [
+        w.lower
+        for w in words[start : word.index]
+        if w.dep == "case" and w.head == word.index
+    ]
     held = word.dep == "obj" and words[word.head].lower in _WEARING
     return word if held or cases in (["in"], ["with"]) else None

@@ -10,7 +10,13 @@ from operator import attrgetter
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 from beholder.errors import ConfigError
-from beholder.language import certainty, clauses, coreference, reference, unseen
+from beholder.language import (
+    certainty,
+    clauses,
+    coreference,
+    reference,
+    unseen,
+)
 from beholder.language.clauses import AFFIRMED
 from beholder.language.describe import attribute_facts
 from beholder.language.document import Document, Word
@@ -27,7 +33,13 @@ from beholder.language.graph import (
 from beholder.language.lexicon import DATING, PEOPLE_BY_NUMBER, WEATHER
 from beholder.language.links import Coref, Links
 from beholder.language.numerals import YEAR, labels
-from beholder.language.phrases import Phrase, Phrases, find_phrases, follows_verb, named_subject
+from beholder.language.phrases import (
+    Phrase,
+    Phrases,
+    find_phrases,
+    follows_verb,
+    named_subject,
+)
 from beholder.language.relate import relation_facts
 from beholder.records import Span
 
@@ -43,7 +55,9 @@ class Builder:
         links: Which mentions mean the same.
     """
 
-    def __init__(self, document: Document, phrases: Phrases, links: Links) -> None:
+    def __init__(
+        self, document: Document, phrases: Phrases, links: Links
+    ) -> None:
         self.document = document
         self.phrases = phrases
         self.links = links
@@ -57,18 +71,28 @@ class Builder:
 
     def _place(self, index: int, phrase: Phrase) -> None:
         span = (phrase.name[0].start, phrase.name[-1].end)
-        mention = Mention(" ".join([w.text for w in phrase.name]), span, phrase.word.sentence)
+        mention = Mention(
+            " ".join([w.text for w in phrase.name]), span, phrase.word.sentence
+        )
         earlier = self.links.same.get(index, ())
-        if meant := tuple(e for word in earlier for e in self._of_word.get(word, ())):
+        if meant := tuple(
+            e for word in earlier for e in self._of_word.get(word, ())
+        ):
             self._of_word[index] = meant
             if len(meant) == 1:
                 self._add_mention(meant[0], mention, phrase)
             return
         group = self.links.member_of.get(index, -1)
         if group in self.phrases.by_word and group not in self._of_word:
-            self._place(group, self.phrases.by_word[group])  # "some of the rocks"
+            self._place(
+                group, self.phrases.by_word[group]
+            )  # "some of the rocks"
         owner = self._of_word.get(group, ())
-        bare = len(phrase.name) == 1 and phrase.plural and not phrase.word.is_plural
+        bare = (
+            len(phrase.name) == 1
+            and phrase.plural
+            and not phrase.word.is_plural
+        )
         head, last = phrase.word.lemma, phrase.name[-1].lemma
         if bare and head in PEOPLE_BY_NUMBER:
             head = last = "people"
@@ -80,11 +104,22 @@ class Builder:
             quantity = phrase.word.lower
         self._of_word[index] = (len(self.entities),)
         doubt = certainty.doubt("entity", certainty.features(phrase.name))
-        how = (quantity, phrase.plural, phrase.kind, phrase.polarity, member_of, phrase.rule)
-        entity = Entity(len(self.entities), name, head, (mention,), *how, doubt=doubt)
+        how = (
+            quantity,
+            phrase.plural,
+            phrase.kind,
+            phrase.polarity,
+            member_of,
+            phrase.rule,
+        )
+        entity = Entity(
+            len(self.entities), name, head, (mention,), *how, doubt=doubt
+        )
         self.entities.append(entity)
 
-    def _add_mention(self, index: int, mention: Mention, phrase: Phrase) -> None:
+    def _add_mention(
+        self, index: int, mention: Mention, phrase: Phrase
+    ) -> None:
         entity = self.entities[index]
         entity = replace(entity, mentions=(*entity.mentions, mention))
         if entity.kind == "pronoun" and phrase.kind == "thing":
@@ -99,7 +134,9 @@ class Builder:
         target = self.phrases.entity(index)
         if target is not None:
             return self._of_word.get(target, ())
-        word = self.phrases.word_meant(index)  # a possessive pronoun has no phrase of its own
+        word = self.phrases.word_meant(
+            index
+        )  # a possessive pronoun has no phrase of its own
         earlier = self.links.same.get(word, ())
         return tuple(e for word in earlier for e in self.meant(word))
 
@@ -107,9 +144,13 @@ class Builder:
         """Add facts; those about words that stand for no entity are dropped."""
         for fact in facts:
             if isinstance(fact, AttributeFact):
-                self._attributes += [(fact, entity) for entity in self.meant(fact.noun)]
+                self._attributes += [
+                    (fact, entity) for entity in self.meant(fact.noun)
+                ]
                 continue
-            for subject, target in product(self.meant(fact.subject), self.meant(fact.object)):
+            for subject, target in product(
+                self.meant(fact.subject), self.meant(fact.object)
+            ):
                 if subject != target:
                     self._relations.append((fact, subject, target))
 
@@ -118,43 +159,78 @@ class Builder:
         said = (text, fact.value, spans(fact.words), fact.words[0].sentence)
         sure = certainty.features(fact.words, [self.document.words[fact.noun]])
         doubt = certainty.doubt("attribute", sure)
-        return Attribute(entity, *said, fact.kind, fact.polarity, fact.rule, doubt)
+        return Attribute(
+            entity, *said, fact.kind, fact.polarity, fact.rule, doubt
+        )
 
-    def _relation(self, fact: RelationFact, subject: int, target: int) -> Relation:
-        text = fact.text or " ".join([AFFIRMED.get(w.lower, w.lower) for w in fact.words])
-        affirmed = self.entities[subject].polarity and self.entities[target].polarity
+    def _relation(
+        self, fact: RelationFact, subject: int, target: int
+    ) -> Relation:
+        text = fact.text or " ".join(
+            [AFFIRMED.get(w.lower, w.lower) for w in fact.words]
+        )
+        affirmed = (
+            self.entities[subject].polarity and self.entities[target].polarity
+        )
         sentence = fact.words[0].sentence if fact.words else 0
         said = (text, _base(fact), spans(fact.words), sentence)
         how = (fact.kind, fact.passive, fact.polarity and affirmed, fact.rule)
-        ends = (self.document.words[fact.subject], self.document.words[fact.object])
-        doubt = certainty.doubt("relation", certainty.features(fact.words, ends))
+        ends = (
+            self.document.words[fact.subject],
+            self.document.words[fact.object],
+        )
+        doubt = certainty.doubt(
+            "relation", certainty.features(fact.words, ends)
+        )
         return Relation(subject, target, *said, *how, doubt=doubt)
 
     def graph(self, rules: str) -> SceneGraph:
         """The finished graph; pronouns that name nothing and say nothing are left out."""
         used = {entity for _, entity in self._attributes}
         used.update(entity for _, *ends in self._relations for entity in ends)
-        self._keep([e for e in self.entities if e.kind == "thing" or e.index in used])
-        told = _merged(starmap(self._attribute, self._attributes), "entity", "value")
+        self._keep(
+            [e for e in self.entities if e.kind == "thing" or e.index in used]
+        )
+        told = _merged(
+            starmap(self._attribute, self._attributes), "entity", "value"
+        )
         # The same words can be read in two ways ("stylized" as adjective and verb): once is enough.
         once = {(a.entity, a.spans): a for a in reversed(told)}
         attributes = tuple(sorted(once.values(), key=lambda a: a.spans))
-        linked = _merged(starmap(self._relation, self._relations), "subject", "object", "predicate")
+        linked = _merged(
+            starmap(self._relation, self._relations),
+            "subject",
+            "object",
+            "predicate",
+        )
         relations = tuple(sorted(linked, key=lambda r: r.spans))
-        made = (self.document.text, tuple(self.entities), attributes, relations)
+        made = (
+            self.document.text,
+            tuple(self.entities),
+            attributes,
+            relations,
+        )
         return SceneGraph(*made, rules, self.document.parser)
 
     def _keep(self, kept: Sequence[Entity]) -> None:
         """Leave out all other entities."""
         if len(kept) == len(self.entities):
             return
-        place: dict[int | None, int] = {entity.index: new for new, entity in enumerate(kept)}
+        place: dict[int | None, int] = {
+            entity.index: new for new, entity in enumerate(kept)
+        }
         self.entities = [
-            e if e.index == new else replace(e, index=new, member_of=place.get(e.member_of))
+            e
+            if e.index == new
+            else replace(e, index=new, member_of=place.get(e.member_of))
             for new, e in enumerate(kept)
         ]
-        self._attributes = [(fact, place[entity]) for fact, entity in self._attributes]
-        self._relations = [(fact, place[a], place[b]) for fact, a, b in self._relations]
+        self._attributes = [
+            (fact, place[entity]) for fact, entity in self._attributes
+        ]
+        self._relations = [
+            (fact, place[a], place[b]) for fact, a, b in self._relations
+        ]
 
 
 def _merged(made: Iterable[P], *said: str) -> list[P]:
@@ -174,7 +250,10 @@ def _base(fact: RelationFact) -> str:
     if fact.kind == "possessive":
         return "have"
     said = [w for w in fact.words if w.pos != "DET"]
-    parts = [w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower) for w in said]
+    parts = [
+        w.lemma if w.pos == "VERB" else AFFIRMED.get(w.lower, w.lower)
+        for w in said
+    ]
     if fact.text is not None and fact.text.endswith(" to"):
         parts.append("to")
     return " ".join(parts)
@@ -183,7 +262,9 @@ def _base(fact: RelationFact) -> str:
 Rules: TypeAlias = Literal["reference", "fixed"]
 
 
-def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "builtin") -> SceneGraph:
+def scene_graph(
+    document: Document, rules: Rules = "fixed", coref: Coref = "builtin"
+) -> SceneGraph:
     """The scene graph of a parsed text.
 
     Args:
@@ -197,7 +278,9 @@ def scene_graph(document: Document, rules: Rules = "fixed", coref: Coref = "buil
         ConfigError: The rule set or the coreference is unknown.
     """
     if rules not in get_args(Rules):
-        raise ConfigError(f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}")
+        raise ConfigError(
+            f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}"
+        )
     if rules == "reference":
         links = coreference.resolve(document, find_phrases(document), coref)
         return reference.reference_graph(document, links)
@@ -225,17 +308,28 @@ def _runs(document: Document) -> dict[Span, tuple[str, str]]:
     runs: dict[Span, tuple[str, str]] = {}
     for quoted in _QUOTED.finditer(document.text):
         begin, end = quoted.span()
-        inside = [word for word in document if begin < word.start and word.end < end]
-        if 1 < len(inside) <= _MOST_QUOTED and inside[0].sentence == inside[-1].sentence:
+        inside = [
+            word for word in document if begin < word.start and word.end < end
+        ]
+        if (
+            1 < len(inside) <= _MOST_QUOTED
+            and inside[0].sentence == inside[-1].sentence
+        ):
             runs[inside[0].index, inside[-1].index + 1] = _NAME
     for first, second in pairwise(document):
-        if first.pos in ("NOUN", "PROPN") and second.lower == "of" and _is_proper(first):
+        if (
+            first.pos in ("NOUN", "PROPN")
+            and second.lower == "of"
+            and _is_proper(first)
+        ):
             last = document.words[second.index + 1 : second.index + 3]
             last = last[1:] if last and last[0].lower == "the" else last[:1]
             if last and _is_proper(last[0]):
                 runs[first.index, last[0].index + 1] = _NAME
         symbol = first.pos == "SYM" or second.pos == "SYM"
-        if symbol and _NUMERAL.fullmatch(document.text[first.start : second.end]):
+        if symbol and _NUMERAL.fullmatch(
+            document.text[first.start : second.end]
+        ):
             runs[first.index, second.index + 1] = ("NUM", "CD")
     return runs
 
@@ -247,7 +341,9 @@ def _is_proper(word: Word) -> bool:
 
 def _quoted_as_objects(document: Document) -> Document:
     """The document with quotations that were read as clauses as the objects of their verbs."""
-    quoted = [word for word in document if " " in word.text and word.dep in _CLAUSES]
+    quoted = [
+        word for word in document if " " in word.text and word.dep in _CLAUSES
+    ]
     if not quoted:
         return document
     words = list(document)
@@ -265,15 +361,23 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
     for index in list(phrases.by_word):
         noun = document.words[index]
         subject = named_subject(document, noun)
-        if subject is None or subject.pos != "PRON" or subject.index not in phrases.by_word:
+        if (
+            subject is None
+            or subject.pos != "PRON"
+            or subject.index not in phrases.by_word
+        ):
             continue
         known = [document.words[i] for i in links.same.get(subject.index, ())]
         bare = not document.child(noun, "det", "nmod:poss")
         if subject.lower == "it" and known and bare and not noun.is_plural:
-            del links.same[subject.index]  # "A dress lies there. It is sunset."
+            del links.same[
+                subject.index
+            ]  # "A dress lies there. It is sunset."
         if subject.index in links.same:
             same = len(known) == 1 and known[0].lemma == noun.lemma
-            phrases.stands_for[index] = known[0].index if same else subject.index
+            phrases.stands_for[index] = (
+                known[0].index if same else subject.index
+            )
             del phrases.by_word[index]
         elif index not in links.same:
             phrases.stands_for[subject.index] = index
@@ -283,7 +387,9 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
 _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 
 
-def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFact]:
+def numeral_facts(
+    document: Document, phrases: Phrases
+) -> Iterator[AttributeFact]:
     """Years, and bare numerals, of the noun or the subject that they say something of.
 
     A year behind a preposition is said of the noun before it or of what its verb is said of; other
@@ -292,12 +398,21 @@ def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFac
     numerals = [word for word in document if _NUMERAL.fullmatch(word.text)]
     numerals = [word for word in numerals if word.index not in phrases.by_word]
     for word in numerals:
-        cases = [c for c in document.children(word, "case") if c.lower in DATING]
+        cases = [
+            c for c in document.children(word, "case") if c.lower in DATING
+        ]
         head = document.head(word)
         if cases and head is not None and YEAR.fullmatch(word.text):
             polarity = not clauses.is_denied(document, head)
             for noun in _dated(document, head, phrases):
-                yield AttributeFact(noun, (*cases, word), word.text, "quality", "year", polarity)
+                yield AttributeFact(
+                    noun,
+                    (*cases, word),
+                    word.text,
+                    "quality",
+                    "year",
+                    polarity,
+                )
     for word in numerals:
         if YEAR.fullmatch(word.text) and document.child(word, "case"):
             continue
@@ -305,22 +420,44 @@ def numeral_facts(document: Document, phrases: Phrases) -> Iterator[AttributeFac
         known = None if head is None else phrases.by_word.get(head.index)
         if known is not None and word in known.name:
             continue
-        if head is not None and word.dep == "nummod" and head.index > word.index:
+        if (
+            head is not None
+            and word.dep == "nummod"
+            and head.index > word.index
+        ):
             measure = known is None or known.kind == "unseen"  # "12 degrees"
             if not measure and not labels(document, word, head):
                 continue  # how many there are
-            amount = document.child(head, "cop") or head.dep in ("obj", "obl", "obl:unmarked")
-            if measure and (not amount or document.words[head.head].pos == "ADJ"):
+            amount = document.child(head, "cop") or head.dep in (
+                "obj",
+                "obl",
+                "obl:unmarked",
+            )
+            if measure and (
+                not amount or document.words[head.head].pos == "ADJ"
+            ):
                 continue
             said = head if measure else word
         before = document.words[word.index - 1]
-        told = clauses.subjects(document, before) if follows_verb(document, word) else []
-        told = told or clauses.subjects(document, said) or _governing(document, said, phrases)
+        told = (
+            clauses.subjects(document, before)
+            if follows_verb(document, word)
+            else []
+        )
+        told = (
+            told
+            or clauses.subjects(document, said)
+            or _governing(document, said, phrases)
+        )
         for owner in told[:1]:
-            polarity = not clauses.is_denied(document, document.words[said.head])
+            polarity = not clauses.is_denied(
+                document, document.words[said.head]
+            )
             words = tuple(sorted({said, word}))
             value = " ".join(each.text.lower() for each in words)
-            yield AttributeFact(owner.index, words, value, "quality", "number", polarity)
+            yield AttributeFact(
+                owner.index, words, value, "quality", "number", polarity
+            )
 
 
 def _governing(document: Document, word: Word, phrases: Phrases) -> list[Word]:
@@ -328,7 +465,9 @@ def _governing(document: Document, word: Word, phrases: Phrases) -> list[Word]:
     above = document.head(word)
     if above is None or above.index in phrases.by_word:
         return [] if above is None else [above]
-    return clauses.subjects(document, above) or _governing(document, above, phrases)
+    return clauses.subjects(document, above) or _governing(
+        document, above, phrases
+    )
 
 
 def _dated(document: Document, head: Word, phrases: Phrases) -> list[int]:

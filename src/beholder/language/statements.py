@@ -10,12 +10,24 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from beholder.language import lemmas
 from beholder.language.document import Document
-from beholder.language.graph import APART, Attribute, Entity, Relation, SceneGraph
+from beholder.language.graph import (
+    APART,
+    Attribute,
+    Entity,
+    Relation,
+    SceneGraph,
+)
 from beholder.language.lexicon import GROUP_NOUNS, INDEFINITE, SELECTORS
 from beholder.language.links import Coref
 from beholder.language.numerals import number
 from beholder.language.scene import scene_graph
-from beholder.language.unseen import EFFECT_VERBS, EMPTY_QUALITIES, GENERIC, MOOD, OPINIONS
+from beholder.language.unseen import (
+    EFFECT_VERBS,
+    EMPTY_QUALITIES,
+    GENERIC,
+    MOOD,
+    OPINIONS,
+)
 from beholder.records import Span
 
 UnitKind: TypeAlias = Literal["entity", "attribute", "relation"]
@@ -25,7 +37,9 @@ _BEFORE = 60
 _SAYS_NOTHING = EMPTY_QUALITIES | MOOD | OPINIONS
 _AMOUNTS = GROUP_NOUNS | INDEFINITE | {"multiple", "numerous", "dozens"}
 """Words that say how many, and do not only cut a piece off."""
-_DENIAL = re.compile(r"\b(?:no|none|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:no|none|not|never|neither|nor|without)\b|n't\b", re.IGNORECASE
+)
 _DENIED_WITHIN = 40
 """How far before a denied unit its negation is looked for, in characters."""
 _OWNERS = frozenset(("its", "his", "her", "their", "whose"))
@@ -71,11 +85,17 @@ class GraphUnit(NamedTuple):
     def place(self, graph: SceneGraph) -> tuple[int, ...]:
         """Where its words and its ends begin in the text: identifies it."""
         ends = (None if self.kind == "entity" else self.subject, self.object)
-        named = [graph.entities[end].mentions[0].span[0] for end in ends if end is not None]
+        named = [
+            graph.entities[end].mentions[0].span[0]
+            for end in ends
+            if end is not None
+        ]
         return (self.spans[0][0] if self.spans else -1, *named)
 
 
-@lru_cache(maxsize=512)  # as many graphs as are kept: metric and judge both ask
+@lru_cache(
+    maxsize=512
+)  # as many graphs as are kept: metric and judge both ask
 def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     """The units of a graph: entities, then attributes and quantities, then relations.
 
@@ -83,30 +103,55 @@ def graph_units(graph: SceneGraph) -> tuple[GraphUnit, ...]:
     is never named is no entity to look for, but what is said of it counts. A relation said of a
     pair twice counts once.
     """
-    found = [_entity_unit(graph, e) for e in graph.entities if e.kind in ("thing", "place")]
+    found = [
+        _entity_unit(graph, e)
+        for e in graph.entities
+        if e.kind in ("thing", "place")
+    ]
     seen: set[tuple[object, ...]] = set()
     for attribute in graph.attributes:
-        key: tuple[object, ...] = (attribute.entity, attribute.value, attribute.polarity)
-        if graph.entities[attribute.entity].kind not in APART and key not in seen:
+        key: tuple[object, ...] = (
+            attribute.entity,
+            attribute.value,
+            attribute.polarity,
+        )
+        if (
+            graph.entities[attribute.entity].kind not in APART
+            and key not in seen
+        ):
             seen.add(key)
             found.append(_attribute_unit(graph, attribute))
     counted = (e for e in graph.entities if e.kind == "thing" and e.polarity)
-    found += [_quantity_unit(graph, e) for e in counted if e.quantity is not None]
+    found += [
+        _quantity_unit(graph, e) for e in counted if e.quantity is not None
+    ]
     for relation in graph.relations:
-        ends = {graph.entities[relation.subject].kind, graph.entities[relation.object].kind}
-        key = (relation.subject, relation.object, relation.predicate, relation.polarity)
+        ends = {
+            graph.entities[relation.subject].kind,
+            graph.entities[relation.object].kind,
+        }
+        key = (
+            relation.subject,
+            relation.object,
+            relation.predicate,
+            relation.polarity,
+        )
         if key not in seen and APART.isdisjoint(ends):
             seen.add(key)
             found.append(_relation_unit(graph, relation))
     return tuple(found)
 
 
-def _with_denial(text: str, spans: tuple[Span, ...], polarity: bool) -> tuple[Span, ...]:
+def _with_denial(
+    text: str, spans: tuple[Span, ...], polarity: bool
+) -> tuple[Span, ...]:
     """The characters of a unit, and those of the word before it that denies it."""
     if polarity or not spans:
         return spans
     end = spans[0][0]
-    if any(_DENIAL.search(text[start:stop]) for start, stop in spans):  # "without"
+    if any(
+        _DENIAL.search(text[start:stop]) for start, stop in spans
+    ):  # "without"
         return spans
     start = max(0, end - _DENIED_WITHIN)
     found = list(_DENIAL.finditer(text, start, end))
@@ -116,10 +161,16 @@ def _with_denial(text: str, spans: tuple[Span, ...], polarity: bool) -> tuple[Sp
 def _entity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
     spans = tuple(mention.span for mention in entity.mentions)
     spans = _with_denial(graph.text, spans, entity.polarity)
-    asked = entity.kind == "thing" and entity.rule != "selector" and entity.name not in GENERIC
+    asked = (
+        entity.kind == "thing"
+        and entity.rule != "selector"
+        and entity.name not in GENERIC
+    )
     said = (entity.name, entity.name, spans, entity.index)
     polarity, doubt = entity.polarity, entity.doubt
-    return GraphUnit("entity", *said, polarity=polarity, asked=asked, doubt=doubt)
+    return GraphUnit(
+        "entity", *said, polarity=polarity, asked=asked, doubt=doubt
+    )
 
 
 def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
@@ -135,43 +186,73 @@ def _attribute_unit(graph: SceneGraph, attribute: Attribute) -> GraphUnit:
     spans += _quantity_spans(graph, owner) if share else ()
     said = (attribute.text, attribute.value, spans, attribute.entity)
     polarity, doubt = attribute.polarity, attribute.doubt
-    return GraphUnit("attribute", *said, polarity=polarity, share=share, asked=asked, doubt=doubt)
+    return GraphUnit(
+        "attribute",
+        *said,
+        polarity=polarity,
+        share=share,
+        asked=asked,
+        doubt=doubt,
+    )
 
 
 def _relation_unit(graph: SceneGraph, relation: Relation) -> GraphUnit:
     written = {graph.text[start:end].lower() for start, end in relation.spans}
-    effect = relation.kind == "verb" and relation.predicate.split()[0] in EFFECT_VERBS
+    effect = (
+        relation.kind == "verb"
+        and relation.predicate.split()[0] in EFFECT_VERBS
+    )
     ends = (graph.entities[relation.subject], graph.entities[relation.object])
     placed = any(end.kind == "place" or end.name in GENERIC for end in ends)
     spans = _with_denial(graph.text, relation.spans, relation.polarity)
     share = _is_of_share(ends[0], relation)
     spans += _quantity_spans(graph, ends[0]) if share else ()
-    said = (relation.text, relation.predicate, spans, relation.subject, relation.object)
+    said = (
+        relation.text,
+        relation.predicate,
+        spans,
+        relation.subject,
+        relation.object,
+    )
     how = (relation.polarity, relation.passive, relation.kind == "verb")
     asked = not (effect or placed or written & _OWNERS)
-    return GraphUnit("relation", *said, *how, share=share, asked=asked, doubt=relation.doubt)
+    return GraphUnit(
+        "relation", *said, *how, share=share, asked=asked, doubt=relation.doubt
+    )
 
 
 def _is_of_share(entity: Entity, fact: Attribute | Relation) -> bool:
     """Whether a fact is said of a part of things only: not "red" in "most of the red seats"."""
     said_there = entity.mentions[0].sentence == fact.sentence
-    return said_there and entity.rule == "share" and fact.rule not in ("modifier", "preposition")
+    return (
+        said_there
+        and entity.rule == "share"
+        and fact.rule not in ("modifier", "preposition")
+    )
 
 
 def _quantity_spans(graph: SceneGraph, entity: Entity) -> tuple[Span, ...]:
     """Where a text says how many things there are; graphs hold the word but not its place."""
     end = entity.mentions[0].span[0]
     start = max(0, end - _BEFORE)
-    pattern = r"\s+".join(re.escape(word) for word in (entity.quantity or "").split())
-    places = list(re.finditer(rf"\b{pattern}\b", graph.text[start:end], re.IGNORECASE))
-    return tuple((start + place.start(), start + place.end()) for place in places[-1:])
+    pattern = r"\s+".join(
+        re.escape(word) for word in (entity.quantity or "").split()
+    )
+    places = list(
+        re.finditer(rf"\b{pattern}\b", graph.text[start:end], re.IGNORECASE)
+    )
+    return tuple(
+        (start + place.start(), start + place.end()) for place in places[-1:]
+    )
 
 
 def _quantity_unit(graph: SceneGraph, entity: Entity) -> GraphUnit:
     """How many there are, as an attribute."""
     words = entity.quantity or ""
     spans = _quantity_spans(graph, entity) or (entity.mentions[0].span,)
-    counted = number(words) is not None or any(w in _AMOUNTS for w in words.lower().split())
+    counted = number(words) is not None or any(
+        w in _AMOUNTS for w in words.lower().split()
+    )
     asked = counted and entity.rule not in ("selector", "share")
     said = (words, words.lower(), spans, entity.index)
     return GraphUnit("attribute", *said, quantity=True, asked=asked)
@@ -203,7 +284,9 @@ class Statement:
     polarity: bool = True
 
 
-def statements(document: Document, coref: Coref = "builtin") -> tuple[Statement, ...]:
+def statements(
+    document: Document, coref: Coref = "builtin"
+) -> tuple[Statement, ...]:
     """The atomic statements of a parsed text, in text order.
 
     Args:
@@ -217,7 +300,9 @@ Bearer: TypeAlias = Callable[[int, Attribute | Relation], str]
 """What sets an entity apart from its namesakes, without the fact that is stated; may be empty."""
 
 
-def graph_statements(graph: SceneGraph, bearer: Bearer | None = None) -> tuple[Statement, ...]:
+def graph_statements(
+    graph: SceneGraph, bearer: Bearer | None = None
+) -> tuple[Statement, ...]:
     """The statements of a scene graph; the picture itself is no thing that exists in it.
 
     Args:
@@ -227,11 +312,27 @@ def graph_statements(graph: SceneGraph, bearer: Bearer | None = None) -> tuple[S
     """
     # The existence of others follows from a relation to them: "has a chimney".
     told = {r.object for r in graph.relations if r.polarity}
-    things = (e for e in graph.entities if e.kind == "thing" and e.member_of is None)
-    made = [_existence(e, graph) for e in things if e.index not in told or e.quantity]
-    seen = {e.index for e in graph.entities if e.kind != "picture" and e.polarity}
-    made += [_attribute(a, graph, bearer) for a in graph.attributes if a.entity in seen]
-    made += [_relation(r, graph, bearer) for r in graph.relations if r.predicate != "of"]
+    things = (
+        e for e in graph.entities if e.kind == "thing" and e.member_of is None
+    )
+    made = [
+        _existence(e, graph)
+        for e in things
+        if e.index not in told or e.quantity
+    ]
+    seen = {
+        e.index for e in graph.entities if e.kind != "picture" and e.polarity
+    }
+    made += [
+        _attribute(a, graph, bearer)
+        for a in graph.attributes
+        if a.entity in seen
+    ]
+    made += [
+        _relation(r, graph, bearer)
+        for r in graph.relations
+        if r.predicate != "of"
+    ]
     unique = {statement.text: statement for statement in reversed(made)}
     return tuple(sorted(unique.values(), key=lambda s: (s.sentence, s.spans)))
 
@@ -240,13 +341,23 @@ def wording(unit: GraphUnit, graph: SceneGraph) -> str:
     """A sentence that says a unit of a graph and nothing else: "The bookshelf is wooden."."""
     if unit.kind == "entity" or unit.quantity:
         entity = graph.entities[unit.subject]
-        return _existence(entity if unit.quantity else replace(entity, quantity=None), graph).text
+        return _existence(
+            entity if unit.quantity else replace(entity, quantity=None), graph
+        ).text
     if unit.kind == "attribute":
         quality = (unit.subject, unit.value, unit.polarity)
-        like = (a for a in graph.attributes if (a.entity, a.value, a.polarity) == quality)
+        like = (
+            a
+            for a in graph.attributes
+            if (a.entity, a.value, a.polarity) == quality
+        )
         return _attribute(next(like), graph).text
     tie = (unit.subject, unit.object, unit.value, unit.polarity)
-    ties = (r for r in graph.relations if (r.subject, r.object, r.predicate, r.polarity) == tie)
+    ties = (
+        r
+        for r in graph.relations
+        if (r.subject, r.object, r.predicate, r.polarity) == tie
+    )
     return _relation(next(ties), graph).text
 
 
@@ -254,7 +365,9 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     noun = _noun(entity)
     if not entity.polarity:
         # What is denied is the thing with its qualities: "no red cars", but no more with "visible".
-        of_it = [a for a in graph.attributes_of(entity.index) if a.kind == "quality"]
+        of_it = [
+            a for a in graph.attributes_of(entity.index) if a.kind == "quality"
+        ]
         qualities = [a.text for a in of_it if a.value not in EMPTY_QUALITIES]
         text = f"There {_be(entity)} no {' '.join([*qualities, noun])}."
     elif entity.plural:
@@ -268,7 +381,9 @@ def _existence(entity: Entity, graph: SceneGraph) -> Statement:
     return Statement(text, "existence", *at, (entity.index,), entity.polarity)
 
 
-def _attribute(attribute: Attribute, graph: SceneGraph, bearer: Bearer | None = None) -> Statement:
+def _attribute(
+    attribute: Attribute, graph: SceneGraph, bearer: Bearer | None = None
+) -> Statement:
     entity = graph.entities[attribute.entity]
     words = attribute.text
     if attribute.rule == "year":  # "in 1750" alone says that it was there then
@@ -276,7 +391,9 @@ def _attribute(attribute: Attribute, graph: SceneGraph, bearer: Bearer | None = 
         words = f"from {attribute.value if plain else words}"
     if attribute.kind == "kind":
         words = words if entity.plural else _article(words) + words
-    if attribute.kind == "state" and not (attribute.polarity or _is_participle(words)):
+    if attribute.kind == "state" and not (
+        attribute.polarity or _is_participle(words)
+    ):
         words = attribute.value
     acts = attribute.kind == "state" or attribute.rule == "way"
     participle = not acts or _is_participle(words)
@@ -285,18 +402,29 @@ def _attribute(attribute: Attribute, graph: SceneGraph, bearer: Bearer | None = 
     which = _which(entity, attribute, bearer)
     text = f"{_subject(entity, share)}{which} {predicate}."
     at = (attribute.spans, attribute.sentence)
-    return Statement(text, "attribute", *at, (entity.index,), attribute.polarity)
+    return Statement(
+        text, "attribute", *at, (entity.index,), attribute.polarity
+    )
 
 
-def _which(entity: Entity, fact: Attribute | Relation, bearer: Bearer | None) -> str:
+def _which(
+    entity: Entity, fact: Attribute | Relation, bearer: Bearer | None
+) -> str:
     """What sets an entity apart, in brackets; empty if nothing does."""
     words = "" if bearer is None else bearer(entity.index, fact)
     return f" ({words})" if words else ""
 
 
-def _relation(relation: Relation, graph: SceneGraph, bearer: Bearer | None = None) -> Statement:
-    subject, target = graph.entities[relation.subject], graph.entities[relation.object]
-    affirmed = relation.polarity or not subject.polarity  # "no clouds are in the sky"
+def _relation(
+    relation: Relation, graph: SceneGraph, bearer: Bearer | None = None
+) -> Statement:
+    subject, target = (
+        graph.entities[relation.subject],
+        graph.entities[relation.object],
+    )
+    affirmed = (
+        relation.polarity or not subject.polarity
+    )  # "no clouds are in the sky"
     if relation.kind == "possessive":
         predicate = "have" if subject.plural else "has"
     else:
@@ -305,29 +433,54 @@ def _relation(relation: Relation, graph: SceneGraph, bearer: Bearer | None = Non
         words = relation.text if affirmed or participle else relation.predicate
         predicate = _predicate(words, subject, participle, affirmed)
     share = _is_of_share(subject, relation)
-    which, of_target = (_which(end, relation, bearer) for end in (subject, target))
+    which, of_target = (
+        _which(end, relation, bearer) for end in (subject, target)
+    )
     text = f"{_subject(subject, share)}{which} {predicate} {_object(target)}{of_target}."
-    at, ends = (relation.spans, relation.sentence), (subject.index, target.index)
+    at, ends = (
+        (relation.spans, relation.sentence),
+        (subject.index, target.index),
+    )
     return Statement(text, "relation", *at, ends, relation.polarity)
 
 
-def _predicate(words: str, subject: Entity, participle: bool, polarity: bool) -> str:
+def _predicate(
+    words: str, subject: Entity, participle: bool, polarity: bool
+) -> str:
     """A verb as it stands, or after "be" if a participle; in base form after "does not"."""
     if participle:
         return f"{_be(subject)} {'' if polarity else 'not '}{words}"
-    return words if polarity else f"{'do' if subject.plural else 'does'} not {words}"
+    return (
+        words
+        if polarity
+        else f"{'do' if subject.plural else 'does'} not {words}"
+    )
 
 
 def _is_participle(words: str) -> bool:
     first = words.split()[0]
-    return first.endswith(("ing", "ed", "en")) or first in ("lit", "hung", "set", "held", "built")
+    return first.endswith(("ing", "ed", "en")) or first in (
+        "lit",
+        "hung",
+        "set",
+        "held",
+        "built",
+    )
 
 
 def _noun(entity: Entity) -> str:
-    named = [m.text for m in entity.mentions if m.text.lower() not in ("it", "they", "he", "she")]
+    named = [
+        m.text
+        for m in entity.mentions
+        if m.text.lower() not in ("it", "they", "he", "she")
+    ]
     text = named[0] if named and entity.member_of is None else entity.name
     first, blank, rest = text.partition(" ")
-    return text if first[1:] != first[1:].lower() else f"{first.lower()}{blank}{rest}"
+    return (
+        text
+        if first[1:] != first[1:].lower()
+        else f"{first.lower()}{blank}{rest}"
+    )
 
 
 def _subject(entity: Entity, share: bool = False) -> str:
@@ -345,14 +498,28 @@ def _object(entity: Entity) -> str:
     """The other end of a relation; what is not there is none that is known: "not with any cars"."""
     if entity.kind == "pronoun" or entity.member_of is not None:
         return _subject(entity).lower()
-    amount = _amount(entity.quantity) if entity.quantity and entity.plural else "the"
+    amount = (
+        _amount(entity.quantity)
+        if entity.quantity and entity.plural
+        else "the"
+    )
     return f"{amount if entity.polarity else 'any'} {_noun(entity)}"
 
 
 def _amount(quantity: str) -> str:
     last = quantity.split()[-1]
     one = lemmas.noun(last)
-    if one in ("pair", "couple", "group", "row", "number", "variety", "set", "bunch", "series"):
+    if one in (
+        "pair",
+        "couple",
+        "group",
+        "row",
+        "number",
+        "variety",
+        "set",
+        "bunch",
+        "series",
+    ):
         return f"{'' if ' ' in quantity or one != last else 'a '}{quantity} of"
     return quantity
 

@@ -41,7 +41,9 @@ _RUN = 128
 """Signs in a row, without a space, from which they are cut: one after the other comes off a run,
 and each time all the rest is looked at. No text in a language has so many."""
 _SIGNS_IN_A_ROW = re.compile(rf"[^\w\s]{{{_RUN + 1},}}")
-_ONE_TOKEN = re.compile(r"(\.+|-+)")  # a rule of dots or hyphens: one token, however long
+_ONE_TOKEN = re.compile(
+    r"(\.+|-+)"
+)  # a rule of dots or hyphens: one token, however long
 
 
 def tokens(text: str) -> list[tuple[str, int]]:
@@ -58,7 +60,11 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
     """Runs of blanks and of other characters; the space after a run is in none."""
     for run in _RUNS.finditer(text):
         start, stop = run.span(1)
-        for signs in _SIGNS_IN_A_ROW.finditer(text, start, stop) if stop - start > _RUN else ():
+        for signs in (
+            _SIGNS_IN_A_ROW.finditer(text, start, stop)
+            if stop - start > _RUN
+            else ()
+        ):
             if not _ONE_TOKEN.fullmatch(signs[0]):
                 for end in range(signs.start() + _RUN, signs.end(), _RUN):
                     yield start, text[start:end]
@@ -76,14 +82,18 @@ def _cut(run: str) -> tuple[str, ...]:
     while run and run not in known and not run.isalpha() and len(run) != size:
         size = len(run)
         before = _prefix(run)
-        after = 0 if before and run[before:] in known else _suffix(run[before:])
+        after = (
+            0 if before and run[before:] in known else _suffix(run[before:])
+        )
         if after and run[:-after] in known:
             before = 0
         first.append(run[:before])
         last.append(run[len(run) - after :])
         run = run[before : len(run) - after]
     whole = len(run) <= _LONGEST and "." in run and _ADDRESS.fullmatch(run)
-    middle = known.get(run) or ([run] if whole or run.isalpha() else _within(run))
+    middle = known.get(run) or (
+        [run] if whole or run.isalpha() else _within(run)
+    )
     return tuple(filter(None, (*first, *middle, *reversed(last))))
 
 
@@ -113,10 +123,16 @@ def _suffix(run: str) -> int:
     if unit := _UNITS.search(run):
         return len(unit[0])
     if end == "." and before:
-        lower = before.islower() or before in "0123456789%²-+|" or before in _SIGNS | _QUOTES
+        lower = (
+            before.islower()
+            or before in "0123456789%²-+|"
+            or before in _SIGNS | _QUOTES
+        )
         upper = len(run) > 2 and before.isupper() and run[-3].isupper()
         degrees = before in "FfCcKk" and run[-3:-2] == "°"
-        return int(lower or upper or degrees or _is_letter_without_case(before))
+        return int(
+            lower or upper or degrees or _is_letter_without_case(before)
+        )
     return 0
 
 
@@ -129,13 +145,17 @@ def _is_icon(sign: str) -> bool:
 
 
 def _is_money(sign: str) -> bool:
-    return (unicodedata.category(sign) == "Sc" and sign not in _NO_MONEY) or sign == "﷼"
+    return (
+        unicodedata.category(sign) == "Sc" and sign not in _NO_MONEY
+    ) or sign == "﷼"
 
 
 def _within(run: str) -> list[str]:
     found, start = [], 0
     for sign in _WITHIN.finditer(run):
-        if sign.start() > start and _cuts(sign[0], run[sign.start() - 1], run[sign.end() :][:1]):
+        if sign.start() > start and _cuts(
+            sign[0], run[sign.start() - 1], run[sign.end() :][:1]
+        ):
             found += [run[start : sign.start()], sign[0]]
             start = sign.end()
     return [*found, run[start:]]
@@ -145,17 +165,34 @@ def _cuts(sign: str, before: str, after: str) -> bool:
     """Whether a sign between two characters is a token."""
     if sign == "…" or sign.startswith("..") or _is_icon(sign[0]):
         return True
-    if sign in "+-*^" and before in "0123456789" and after and after in "0123456789-":
+    if (
+        sign in "+-*^"
+        and before in "0123456789"
+        and after
+        and after in "0123456789-"
+    ):
         return True
     if sign == ".":
-        lower = before.islower() or before in _QUOTES or _is_letter_without_case(before)
+        lower = (
+            before.islower()
+            or before in _QUOTES
+            or _is_letter_without_case(before)
+        )
         return lower and (after.isupper() or after in _QUOTES)
     if sign == ",":
         return before.isalpha() and after.isalpha()
     joins = sign in _JOINTS or sign in ":<>=/"
-    return joins and (before.isalpha() or before in "0123456789") and after.isalpha()
+    return (
+        joins
+        and (before.isalpha() or before in "0123456789")
+        and after.isalpha()
+    )
 
 
 @lru_cache(maxsize=1)
 def _exceptions() -> dict[str, list[str]]:
-    return dict(json.loads(Path(__file__).with_name("tokens.json").read_text(encoding="utf-8")))
+    return dict(
+        json.loads(
+            Path(__file__).with_name("tokens.json").read_text(encoding="utf-8")
+        )
+    )

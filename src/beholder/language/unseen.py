@@ -30,11 +30,21 @@ _BARE_PLACES = _words("bare places")
 _MEASURES = _words("measures")
 _LIKENESS = _words("likeness")
 _BEARING_SIGNS = _words("bearing signs")
-_SUPERLATIVES = ("closest", "farthest", "furthest", "largest", "nearest", "smallest", "tallest")
+_SUPERLATIVES = (
+    "closest",
+    "farthest",
+    "furthest",
+    "largest",
+    "nearest",
+    "smallest",
+    "tallest",
+)
 _SHOTS = frozenset(("close-up", "closeup", "scene", "shot", "view"))
 _LOOKS = _NOTHING | PROPERTIES
 _SEEN_WHOLE = _NOTHING | _SHOTS | lex.PICTURES
-_NO_PREDICATES = _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
+_NO_PREDICATES = (
+    _NOTHING | _TRACES | PROPERTIES | lex.PICTURES | _SHOTS | {"point"}
+)
 VAGUE = _words("vague")
 """Nouns that may stand for whatever else is named at their place."""
 GENERIC = _words("generic")
@@ -83,9 +93,17 @@ def colours_of(document: Document, noun: Word) -> list[Word]:
         return [noun]
     if noun.lemma not in PROPERTIES and noun.lemma not in _TRACES:
         return []
-    found = [w for w in document.children(noun, "amod", "compound") if w.lower in lex.COLOURS]
+    found = [
+        w
+        for w in document.children(noun, "amod", "compound")
+        if w.lower in lex.COLOURS
+    ]
     for below in document.children(noun, "nmod"):
-        found += [w for w in (below, *document.children(below, "conj")) if w.lower in lex.COLOURS]
+        found += [
+            w
+            for w in (below, *document.children(below, "conj"))
+            if w.lower in lex.COLOURS
+        ]
     return found
 
 
@@ -95,7 +113,9 @@ def is_colour(document: Document, word: Word) -> bool:
         return False
     determiner = document.child(word, "det")
     described = document.children(word, "amod", "compound", "advmod")
-    return determiner is None or (determiner.lower in ("a", "an") and bool(described))
+    return determiner is None or (
+        determiner.lower in ("a", "an") and bool(described)
+    )
 
 
 def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
@@ -103,8 +123,14 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     if word.lemma not in PROPERTIES and word.lemma not in _ANOTHER:
         return None
     for below in document.children(word, "nmod", "nmod:poss"):
-        of = any(case.lower == "of" for case in document.children(below, "case"))
-        known = of and word.lemma != "shade" and phrases.entity(below.index) is not None
+        of = any(
+            case.lower == "of" for case in document.children(below, "case")
+        )
+        known = (
+            of
+            and word.lemma != "shade"
+            and phrases.entity(below.index) is not None
+        )
         if known or below.dep == "nmod:poss":
             return below
     return None
@@ -118,7 +144,9 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
         return "pronoun"
     if _names_nothing(document, phrase, lemma):
         return "unseen"
-    bare = len(phrase.name) == 1 and (lemma in lex.POSITIONS or lemma in _BARE_PLACES)
+    bare = len(phrase.name) == 1 and (
+        lemma in lex.POSITIONS or lemma in _BARE_PLACES
+    )
     return "place" if bare else "thing"
 
 
@@ -126,30 +154,51 @@ def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
     described = [w.lower for w in document.children(word, "amod", "compound")]
     whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
-    if not _PHRASES.isdisjoint([whole, *(f"{each}_{lemma}" for each in described)]):
+    if not _PHRASES.isdisjoint(
+        [whole, *(f"{each}_{lemma}" for each in described)]
+    ):
         return True
-    if lemma in _NOTHING and (lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")):
+    if lemma in _NOTHING and (
+        lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")
+    ):
         return True  # but "it is a sunny day" says the weather
-    near = [w.lower for w in document.words[max(0, word.index - 2) : word.index + 3]]
+    near = [
+        w.lower
+        for w in document.words[max(0, word.index - 2) : word.index + 3]
+    ]
     if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
         return True  # "shoulder to shoulder", "side by side"
     if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_quality(lemma):
         return True
-    if is_colour(document, word) or _is_effect(document, word) or _is_compared(document, word):
+    if (
+        is_colour(document, word)
+        or _is_effect(document, word)
+        or _is_compared(document, word)
+    ):
         return True
-    if ("overall" in described and _is_whole(document, word)) or _is_trait(document, word):
+    if ("overall" in described and _is_whole(document, word)) or _is_trait(
+        document, word
+    ):
         return True
     if lemma in _ALONE_NOTHING:
-        return lex.QUALITIES.isdisjoint(described)  # "a yellow backdrop" is to be seen
+        return lex.QUALITIES.isdisjoint(
+            described
+        )  # "a yellow backdrop" is to be seen
     if lemma in _MEASURES and document.child(word, "nummod"):
         return True
     if lemma in _TRACES:
         return _of_nothing(document, word)
-    if lemma == "shape":  # "many shapes" say what things are like, "a pink shape" is one
-        return lex.QUALITIES.isdisjoint(described) and not document.child(word, "nummod")
+    if (
+        lemma == "shape"
+    ):  # "many shapes" say what things are like, "a pink shape" is one
+        return lex.QUALITIES.isdisjoint(described) and not document.child(
+            word, "nummod"
+        )
     if lemma in PROPERTIES:
         return lemma != "shade" or bool(colours_of(document, word))
-    return _is_shade(document, word) or (len(phrase.name) == 1 and _is_no_noun(word))
+    return _is_shade(document, word) or (
+        len(phrase.name) == 1 and _is_no_noun(word)
+    )
 
 
 def _is_effect(document: Document, word: Word) -> bool:
@@ -158,14 +207,25 @@ def _is_effect(document: Document, word: Word) -> bool:
     verb = document.head(first) if first.dep == "obj" else None
     if verb is None or verb.lemma not in EFFECT_VERBS:
         return False
-    below = (n for noun in (verb, first) for n in document.children(noun, "obl", "nmod"))
-    to = (n for n in below if any(case.lower == "to" for case in document.children(n, "case")))
+    below = (
+        n
+        for noun in (verb, first)
+        for n in document.children(noun, "obl", "nmod")
+    )
+    to = (
+        n
+        for n in below
+        if any(case.lower == "to" for case in document.children(n, "case"))
+    )
     return any(n.lemma in _SEEN_WHOLE or _is_whole(document, n) for n in to)
 
 
 def _is_whole(document: Document, word: Word) -> bool:
     """Whether a noun sums up what is seen: "the overall design"."""
-    return any(described.lower == "overall" for described in document.children(word, "amod"))
+    return any(
+        described.lower == "overall"
+        for described in document.children(word, "amod")
+    )
 
 
 def _is_compared(document: Document, word: Word) -> bool:
@@ -181,10 +241,18 @@ def _is_compared(document: Document, word: Word) -> bool:
 
 def _is_trait(document: Document, word: Word) -> bool:
     """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
-    verb = document.head(word) if word.lemma == "sign" and word.dep == "obj" else None
+    verb = (
+        document.head(word)
+        if word.lemma == "sign" and word.dep == "obj"
+        else None
+    )
     if verb is None or verb.lemma not in _BEARING_SIGNS:
         return False
-    below = [c for noun in document.children(word, "nmod") for c in document.children(noun, "case")]
+    below = [
+        c
+        for noun in document.children(word, "nmod")
+        for c in document.children(noun, "case")
+    ]
     return any(case.lower == "of" for case in below)
 
 
@@ -193,14 +261,18 @@ def _is_quality(lemma: str) -> bool:
     if not lemma.endswith("ness"):
         return False
     stem = lemma.removesuffix("ness")
-    return "a" in parts_of_speech(stem) or "a" in parts_of_speech(f"{stem[:-1]}y")
+    return "a" in parts_of_speech(stem) or "a" in parts_of_speech(
+        f"{stem[:-1]}y"
+    )
 
 
 def _is_no_noun(word: Word) -> bool:
     """Whether a word was misread as a noun: only known as another part of speech, or a way to."""
     if len(word.text) == 1:
         return word.text.isalpha()
-    if word.lower.startswith(("mid-", "to-")) or "-to-" in word.lower.removesuffix("-to-be"):
+    if word.lower.startswith(
+        ("mid-", "to-")
+    ) or "-to-" in word.lower.removesuffix("-to-be"):
         return True  # "mid-flight", "to-go", "left-to-right"
     known = parts_of_speech(word.lower) or parts_of_speech(word.lemma)
     return word.pos == "NOUN" and bool(known) and "n" not in known
@@ -211,10 +283,15 @@ def _is_shade(document: Document, word: Word) -> bool:
     if word.lower not in lex.SHADES or document.child(word, "det", "amod"):
         return False
     joined = [w.lower for w in document.children(word, "conj")]
-    return not (lex.COLOURS.isdisjoint(joined) and lex.SHADES.isdisjoint(joined))
+    return not (
+        lex.COLOURS.isdisjoint(joined) and lex.SHADES.isdisjoint(joined)
+    )
 
 
 def _of_nothing(document: Document, word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
     below = document.children(word, "nmod")
-    return any(n.lower in lex.COLOURS or n.lemma in _LOOKS or _is_quality(n.lemma) for n in below)
+    return any(
+        n.lower in lex.COLOURS or n.lemma in _LOOKS or _is_quality(n.lemma)
+        for n in below
+    )

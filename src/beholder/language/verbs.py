@@ -15,22 +15,38 @@ from beholder.language.phrases import Phrases, is_bare_colour
 from beholder.language.unseen import EFFECT_VERBS, colours_of
 
 Fact: TypeAlias = AttributeFact | RelationFact
-_NO_MANNER = lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
+_NO_MANNER = (
+    lex.FOCUS_ADVERBS | lex.NEGATIONS | {"when", "where", "while", "as", "how"}
+)
 _WAYS = ("from", "to", "toward")
 
 
-def places_of(document: Document, word: Word, phrases: Phrases) -> Iterator[Place]:
+def places_of(
+    document: Document, word: Word, phrases: Phrases
+) -> Iterator[Place]:
     """The prepositional phrases attached to a word, each joined noun by itself."""
     hanging = document.children(word, "obl", "nmod")
-    if word.pos == "VERB":  # an oblique below the object is its own: "eats soup with a spoon"
-        hanging += [n for c in document.children(word, "obj") for n in document.children(c, "obl")]
+    if (
+        word.pos == "VERB"
+    ):  # an oblique below the object is its own: "eats soup with a spoon"
+        hanging += [
+            n
+            for c in document.children(word, "obj")
+            for n in document.children(c, "obl")
+        ]
     for noun in hanging:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
         of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
-        words = () if of_verb or noun.lemma in lex.TIMES else preposition(document, noun)
+        words = (
+            ()
+            if of_verb or noun.lemma in lex.TIMES
+            else preposition(document, noun)
+        )
         for each in clauses.conjuncts(document, noun) if words else ():
-            own = words if each is noun else preposition(document, each) or words
+            own = (
+                words if each is noun else preposition(document, each) or words
+            )
             yield place(document, each, phrases, own)
 
 
@@ -49,22 +65,35 @@ def located(
     for colour in coloured:
         words = with_degree(document, colour)
         value = " ".join(w.lower for w in words)
-        yield AttributeFact(subject.index, words, value, "quality", "colour", polarity)
+        yield AttributeFact(
+            subject.index, words, value, "quality", "colour", polarity
+        )
     if where.target is None:
         # "Runs from left to right" says where it runs; "the sign on the left" where it is.
-        running = where.text.startswith(_WAYS) and not any(w.lemma in EFFECT_VERBS for w in lead)
+        running = where.text.startswith(_WAYS) and not any(
+            w.lemma in EFFECT_VERBS for w in lead
+        )
         words = (*lead, *where.words) if running else where.words
-        how = "way" if running and lead and lead[0].pos == "VERB" else "position"
-        yield AttributeFact(subject.index, words, where.text, "position", how, polarity)
+        how = (
+            "way" if running and lead and lead[0].pos == "VERB" else "position"
+        )
+        yield AttributeFact(
+            subject.index, words, where.text, "position", how, polarity
+        )
     elif not coloured and not phrases.is_picture(where.target):
         if where.lacks:  # who walks without shoes walks, and is with no shoes
             entity = phrases.entity(where.target.index)
             if entity is not None and phrases.by_word[entity].polarity:
                 return
             lead, polarity = (), False
-        acts = lead and lead[-1].pos != "ADJ"  # but "full of", "less bright than"
+        acts = (
+            lead and lead[-1].pos != "ADJ"
+        )  # but "full of", "less bright than"
         kind: RelationKind = "verb" if acts else "preposition"
-        ends, words = (subject.index, where.target.index), (*lead, *where.words)
+        ends, words = (
+            (subject.index, where.target.index),
+            (*lead, *where.words),
+        )
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
 
@@ -84,10 +113,14 @@ _SIDES = ("left", "right")
 class _Act:
     """A verb with all that the rules below need of it."""
 
-    def __init__(self, document: Document, phrases: Phrases, verb: Word) -> None:
+    def __init__(
+        self, document: Document, phrases: Phrases, verb: Word
+    ) -> None:
         self.document, self.phrases, self.verb = document, phrases, verb
         self.stranded = clauses.stranded_preposition(document, verb)
-        self.words = tuple(w for w in verb_words(document, verb) if w is not self.stranded)
+        self.words = tuple(
+            w for w in verb_words(document, verb) if w is not self.stranded
+        )
         direct = clauses.objects(document, verb)
         self.objects = [o for o in direct if not _is_direction(document, o)]
         self.places = list(places_of(document, verb, phrases))
@@ -107,16 +140,22 @@ class _Act:
     ) -> RelationFact:
         """A relation by this verb."""
         ends, said = (subject.index, target.index), words or self.words
-        return RelationFact(*ends, said, "verb", rule, self.passive, self.polarity, text)
+        return RelationFact(
+            *ends, said, "verb", rule, self.passive, self.polarity, text
+        )
 
     def places_object(self, where: Place) -> bool:
         """Whether a place is where the object goes: "puts a plate on the table"."""
         lead = where.words[0].lower if where.words else ""
-        placing = self.verb.lemma in lex.PLACING and lead not in lex.INSTRUMENTS
+        placing = (
+            self.verb.lemma in lex.PLACING and lead not in lex.INSTRUMENTS
+        )
         return placing and bool(self.objects) and not self.passive
 
 
-def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fact]:
+def verb_facts(
+    document: Document, word: Word, phrases: Phrases
+) -> Iterator[Fact]:
     """The relations of a verb, or the state that it is for a subject without any."""
     named = clauses.subjects(document, word)
     if _is_showing(document, word, phrases, named):
@@ -126,10 +165,15 @@ def verb_facts(document: Document, word: Word, phrases: Phrases) -> Iterator[Fac
         return
     act = _Act(document, phrases, word)
     for subject in named:
-        facts: list[Fact] = [*_relations(act, subject), *_at_places(act, subject)]
+        facts: list[Fact] = [
+            *_relations(act, subject),
+            *_at_places(act, subject),
+        ]
         yield from facts
         related = any(_holds_verb(fact, act) for fact in facts)
-        told = not act.objects or not act.polarity  # "fills the view" says nothing visible
+        told = (
+            not act.objects or not act.polarity
+        )  # "fills the view" says nothing visible
         if not related and told and not _means_another_verb(document, word):
             state = _state(act, subject)
             if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
@@ -155,7 +199,9 @@ def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
 def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
     """Read "holds a cup"; "gives the woman a flower" as "gives to"; "the chair he sits on"."""
     for target in act.objects:
-        if target.index != subject.index and not act.phrases.is_picture(target):
+        if target.index != subject.index and not act.phrases.is_picture(
+            target
+        ):
             yield act.relation(subject, target, "verb")
     text = " ".join([*(word.lower for word in act.words), "to"])
     for named in clauses.recipients(act.document, act.verb):
@@ -163,20 +209,26 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
             yield act.relation(subject, target, "recipient", text=text)
     gap = clauses.gap_noun(act.document, act.verb)
     if gap is not None and act.stranded is not None:
-        yield act.relation(subject, gap, "relative", words=(*act.words, act.stranded))
+        yield act.relation(
+            subject, gap, "relative", words=(*act.words, act.stranded)
+        )
 
 
 def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Read "stands on a hill near a tree" as two relations."""
     told = ("verb place", act.polarity, act.passive)
     for where in filterfalse(act.places_object, act.places):
-        yield from located(act.document, act.phrases, subject, act.words, where, *told)
+        yield from located(
+            act.document, act.phrases, subject, act.words, where, *told
+        )
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
     """Read "puts a plate on the table": the plate is on the table."""
     told = ("placed object", act.polarity)
-    for target, where in product(act.objects, filter(act.places_object, act.places)):
+    for target, where in product(
+        act.objects, filter(act.places_object, act.places)
+    ):
         yield from located(act.document, act.phrases, target, (), where, *told)
 
 
@@ -188,21 +240,32 @@ def _means_another_verb(document: Document, word: Word) -> bool:
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
 
-def _is_showing(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> bool:
+def _is_showing(
+    document: Document, word: Word, phrases: Phrases, named: list[Word]
+) -> bool:
     """Whether a picture is said to show something: "is seen", "the image shows"."""
     return word.lemma in lex.SHOW_VERBS and (
-        any(phrases.is_picture(s) for s in named) or clauses.is_passive(document, word)
+        any(phrases.is_picture(s) for s in named)
+        or clauses.is_passive(document, word)
     )
 
 
-def _shown(document: Document, word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
+def _shown(
+    document: Document, word: Word, phrases: Phrases, named: list[Word]
+) -> Iterator[Fact]:
     """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
     direct = clauses.objects(document, word)
     for thing in direct or [s for s in named if not phrases.is_picture(s)]:
         for where in places_of(document, word, phrases):
-            own = where.target is not None and thing.index == where.target.index
-            if not own and not where.text.startswith("from"):  # "seen from the side"
-                yield from located(document, phrases, thing, (), where, "shown")
+            own = (
+                where.target is not None and thing.index == where.target.index
+            )
+            if not own and not where.text.startswith(
+                "from"
+            ):  # "seen from the side"
+                yield from located(
+                    document, phrases, thing, (), where, "shown"
+                )
 
 
 def _is_direction(document: Document, word: Word) -> bool:
@@ -222,5 +285,9 @@ def _state(act: _Act, subject: Word) -> AttributeFact:
     below = act.document.children(word, "advmod", "xcomp", "obj")
     sides = [c for c in below if _is_direction(act.document, c)]
     words = tuple(sorted({*act.words, *around, *sides}))
-    value = " ".join([word.lemma, *(w.lower for w in (*act.words[1:], *sides))])
-    return AttributeFact(subject.index, words, value, "state", "verb", act.polarity)
+    value = " ".join(
+        [word.lemma, *(w.lower for w in (*act.words[1:], *sides))]
+    )
+    return AttributeFact(
+        subject.index, words, value, "state", "verb", act.polarity
+    )

@@ -66,7 +66,9 @@ class OutcomeGroup:
 
 
 def lint(
-    *paths: str, which: RuleGroup = RuleGroup(), outcome: OutcomeGroup = OutcomeGroup()
+    *paths: str,
+    which: RuleGroup = RuleGroup(),
+    outcome: OutcomeGroup = OutcomeGroup(),
 ) -> int:
     """Check alternative texts without a model: missing, placeholders, file names, length, and more.
 
@@ -95,11 +97,17 @@ def lint(
     severity = dict(_pair(one, "ALT105=off") for one in which.rule)
     for name, level in severity.items():
         if level not in ("off", "note", "warning", "error"):
-            raise ConfigError(f"--rule {name}={level}: expected off, note, warning or error")
+            raise ConfigError(
+                f"--rule {name}={level}: expected off, note, warning or error"
+            )
     report = lint_paths(
         paths,
-        LintSetting(which.profile, which.platform, vocabulary(which.vocabulary)),
-        choice=Choice(frozenset(which.select), frozenset(which.ignore), severity),
+        LintSetting(
+            which.profile, which.platform, vocabulary(which.vocabulary)
+        ),
+        choice=Choice(
+            frozenset(which.select), frozenset(which.ignore), severity
+        ),
         baseline=outcome.baseline,
         columns=dict(_pair(one, "text=COLUMN") for one in which.map),
         layouts=which.layouts,
@@ -110,17 +118,24 @@ def lint(
             tell(write(report).removesuffix("\n"))
         else:
             several = len(outcome.format) > 1 or outcome.out.is_dir()
-            write_text(outcome.out / name if several else outcome.out, write(report))
+            write_text(
+                outcome.out / name if several else outcome.out, write(report)
+            )
     if outcome.out is not None:
         say(f"{summary(report)}; written to {outcome.out}")
     if outcome.write_baseline:
         write_text(outcome.write_baseline, baseline_of(report))
-        say(f"{len(report.findings)} findings are known now: {outcome.write_baseline}")
+        say(
+            f"{len(report.findings)} findings are known now: {outcome.write_baseline}"
+        )
     say_left_out(report.bad)
     if report.bad and not outcome.skip_bad_files:
         return 2
     missing = outcome.require_pictures and not report.occurrences
-    return int(missing or (not outcome.write_baseline and report.failed(outcome.fail_on)))
+    return int(
+        missing
+        or (not outcome.write_baseline and report.failed(outcome.fail_on))
+    )
 
 
 def _pair(given: str, example: str) -> tuple[str, str]:
@@ -137,7 +152,11 @@ def _list_rules() -> None:
 
     letter = {severity: letter for letter, severity in SEVERITIES.items()}
     width = max(len(rule.name) for rule in rules().values())
-    tell(f"severities: {', '.join(PROFILES)} (E error, W warning, N note, - off)")
+    tell(
+        f"severities: {', '.join(PROFILES)} (E error, W warning, N note, - off)"
+    )
     for rule in rules().values():
-        levels = " ".join(letter[rule.severities[profile]] for profile in PROFILES)
+        levels = " ".join(
+            letter[rule.severities[profile]] for profile in PROFILES
+        )
         tell(f"{rule.id}  {levels}  {rule.name:{width}}  {rule.condition}")

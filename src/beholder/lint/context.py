@@ -17,7 +17,12 @@ from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table
 from beholder.lint.texts import content_words
 from beholder.lint.wording import fold, listed, norm, without_quotes, words
 from beholder.text.expected_language import other_language
-from beholder.text.languages import ENGLISH, LITTLE_WORDS, base_language, language_named
+from beholder.text.languages import (
+    ENGLISH,
+    LITTLE_WORDS,
+    base_language,
+    language_named,
+)
 
 _MANY_TARGETS = 3
 _LEAST_BOILERPLATE, _BOILERPLATE_SHARE, _EDGE = 20, 0.3, 4
@@ -34,17 +39,26 @@ def compare_all(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
 
 def _same_on_many_targets(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
     links = (one for one in found if one.image_only and one.link)
-    for places in by_key(((one.file, one.page, one.fold), one) for one in links).values():
+    for places in by_key(
+        ((one.file, one.page, one.fold), one) for one in links
+    ).values():
         n = len({one.link for one in places})
         if n >= _MANY_TARGETS:
-            what = f'"{places[0].text}" names {n} different targets of this page'
+            what = (
+                f'"{places[0].text}" names {n} different targets of this page'
+            )
             yield GroupHit("ALT203", places, Hit(what), n)
 
 
 def _same_on_different(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    texts = by_key((one.fold, one) for one in found if not one.functional and one.fold)
+    texts = by_key(
+        (one.fold, one) for one in found if not one.functional and one.fold
+    )
     for places in texts.values():
-        pictures = {one.identity or f"{one.file}:{one.line}:{one.locator}" for one in places}
+        pictures = {
+            one.identity or f"{one.file}:{one.line}:{one.locator}"
+            for one in places
+        }
         one_set = places[0].group and len({one.group for one in places}) == 1
         if len(pictures) > 1 and not one_set:
             what = f'{len(pictures)} different pictures have the text "{places[0].text}"'
@@ -65,7 +79,10 @@ def _different_on_same(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
 
 
 def _boilerplate(found: Sequence[Occurrence]) -> Iterator[GroupHit]:
-    for name, edge in (("first", slice(None, _EDGE)), ("last", slice(-_EDGE, None))):
+    for name, edge in (
+        ("first", slice(None, _EDGE)),
+        ("last", slice(-_EDGE, None)),
+    ):
         edges = by_key(
             (tuple(word.casefold() for word in one.words[edge]), one)
             for one in found
@@ -89,7 +106,9 @@ def repeats_text(one: Occurrence, setting: LintSetting) -> Hit | None:
     if len(judged) >= 4 and len(near) <= 400 and _within(judged, near):
         return Hit("is word for word beside the picture", evidence=shown)
     if one.fold and one.fold in map(fold, one.neighbours):
-        return Hit("equals the text of a neighbouring link with the same target")
+        return Hit(
+            "equals the text of a neighbouring link with the same target"
+        )
     return None
 
 
@@ -109,10 +128,19 @@ def repeats_caption(one: Occurrence, setting: LintSetting) -> Hit | None:
     text = Counter(word.casefold() for word in one.words)
     caption = Counter(word.casefold() for word in words(one.caption))
     small, large = sorted((text, caption), key=lambda bag: bag.total())
-    if small.total() < 4 or small - large or small.total() < 0.9 * large.total():
+    if (
+        small.total() < 4
+        or small - large
+        or small.total() < 0.9 * large.total()
+    ):
         return None
     title = Counter(words(one.work_title.casefold()))
-    if title and not title - text and not title - caption and (text - title).total() >= 3:
+    if (
+        title
+        and not title - text
+        and not title - caption
+        and (text - title).total() >= 3
+    ):
         return None
     return Hit("has the words of the caption", evidence=evidence)
 
@@ -125,7 +153,10 @@ def target_not_named(one: Occurrence, setting: LintSetting) -> Hit | None:
         and one.fold in listed("link", one.language)
         and content_words(one) is not None
     ):
-        return Hit(f'"{one.text}" does not name the target', evidence={"target": one.link or ""})
+        return Hit(
+            f'"{one.text}" does not name the target',
+            evidence={"target": one.link or ""},
+        )
     return None
 
 
@@ -133,7 +164,11 @@ def target_not_named(one: Occurrence, setting: LintSetting) -> Hit | None:
 def title_repeats(one: Occurrence, setting: LintSetting) -> Hit | None:
     """A title attribute that is equal to alt."""
     same = one.text_from == "alt" and one.title and fold(one.title) == one.fold
-    return Hit("equals the title attribute", evidence={"title": one.title}) if same else None
+    return (
+        Hit("equals the title attribute", evidence={"title": one.title})
+        if same
+        else None
+    )
 
 
 @check("ALT205")
@@ -149,7 +184,12 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
         return None  # a name
     why = other_language(text, page)
     return (
-        Hit(f"{why}; the page is in {page}", evidence={"language": one.language}) if why else None
+        Hit(
+            f"{why}; the page is in {page}",
+            evidence={"language": one.language},
+        )
+        if why
+        else None
     )
 
 
@@ -157,9 +197,13 @@ def language(one: Occurrence, setting: LintSetting) -> Hit | None:
 def contradicts(one: Occurrence, setting: LintSetting) -> Hit | None:
     """A value, such as a colour or number, that the caption or the title of the work excludes."""
     records = {"caption": one.caption, "title": one.work_title}
-    if language_named(one.language) not in (None, ENGLISH) or not any(records.values()):
+    if language_named(one.language) not in (None, ENGLISH) or not any(
+        records.values()
+    ):
         return None
-    from beholder.lint.contradictions import contradictions  # its analysis takes long to import
+    from beholder.lint.contradictions import (
+        contradictions,
+    )  # its analysis takes long to import
 
     text = without_quotes(one.text)
     for name, record in records.items():
@@ -183,10 +227,15 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
             source = Path(name).read_text(encoding="utf-8-sig").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(name, f"cannot be read: {error}") from error
-        more = list(csv.DictReader(source, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""))
+        more = list(
+            csv.DictReader(
+                source, delimiter="\t", quoting=csv.QUOTE_NONE, restval=""
+            )
+        )
         if not more or not {"term", "forms"} & set(more[0]):
             raise DataError(
-                name, "has no column 'term' or 'forms'; expected tab-separated id, term, forms, ..."
+                name,
+                "has no column 'term' or 'forms'; expected tab-separated id, term, forms, ...",
             )
         rows += more
     terms = [
@@ -200,14 +249,20 @@ def vocabulary(names: tuple[str, ...]) -> tuple[Term, ...]:
 def _forms(row: Mapping[str, str]) -> list[str]:
     """The term of a row and its other forms, each once."""
     forms = [row.get("term") or "", *(row.get("forms") or "").split("|")]
-    return list(dict.fromkeys(form.lower() for text in forms if (form := norm(text))))
+    return list(
+        dict.fromkeys(form.lower() for text in forms if (form := norm(text)))
+    )
 
 
 @lru_cache(maxsize=8)
-def _expressions(terms: tuple[Term, ...]) -> tuple[re.Pattern[str], dict[str, Term]]:
+def _expressions(
+    terms: tuple[Term, ...],
+) -> tuple[re.Pattern[str], dict[str, Term]]:
     by_form = {term.form.casefold(): term for term in reversed(terms)}
     forms = "|".join(re.escape(term.form) for term in terms)
-    return re.compile(rf"(?<!\w)(?:{forms})(?!\w)" if forms else "(?!)", re.I), by_form
+    return re.compile(
+        rf"(?<!\w)(?:{forms})(?!\w)" if forms else "(?!)", re.I
+    ), by_form
 
 
 @check("ALT301")
@@ -226,10 +281,15 @@ def term(one: Occurrence, setting: LintSetting) -> Hit | None:
             for other in re.finditer(entry.exceptions, text, re.I)
         ):
             continue
-        if entry.language and entry.language != (base_language(one.language) or entry.language):
+        if entry.language and entry.language != (
+            base_language(one.language) or entry.language
+        ):
             continue
         if one.own_words & {"*", found[0].casefold()}:
             continue
         advice = f'; consider "{entry.suggestion}"' if entry.suggestion else ""
-        return Hit(f'contains the {entry.kind or "listed"} term "{found[0]}"{advice}', found.span())
+        return Hit(
+            f'contains the {entry.kind or "listed"} term "{found[0]}"{advice}',
+            found.span(),
+        )
     return None

@@ -22,7 +22,9 @@ from beholder.lint.wording import expression, listed
 from beholder.text import kinds
 
 _MOST_WORDS, _MOST_VALUES = 200, 40
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![^\W_])|[^\W_]+(?:[-'’][^\W_]+)*|[^\w\s]")
+_TOKEN = re.compile(
+    r"\d+(?:[.,]\d+)*(?![^\W_])|[^\W_]+(?:[-'’][^\W_]+)*|[^\w\s]"
+)
 _CLASSES = listed("classes", "en")
 _SIDE, _NUMBER = "side", "number"
 _SURE_OF_TIME = frozenset(("sex", _SIDE))
@@ -96,10 +98,14 @@ class _Said(NamedTuple):
 class _Reading(NamedTuple):
     words: list[_Word]
     said: list[_Said]
-    named: Counter[str]  # how often as something new: not "the boat", "his boat"
+    named: Counter[
+        str
+    ]  # how often as something new: not "the boat", "his boat"
 
 
-def contradictions(text: str, record: str) -> Iterator[tuple[tuple[int, int], str]]:
+def contradictions(
+    text: str, record: str
+) -> Iterator[tuple[tuple[int, int], str]]:
     """Places of words of a text, each with the word of the record that excludes it.
 
     Args:
@@ -112,9 +118,13 @@ def contradictions(text: str, record: str) -> Iterator[tuple[tuple[int, int], st
     changed = bool(_ANOTHER_TIME.search(text) or _ANOTHER_TIME.search(record))
     for own in a.said:
         for theirs in b.said:
-            if own.is_person != theirs.is_person or not exclude(own.values, theirs.values):
+            if own.is_person != theirs.is_person or not exclude(
+                own.values, theirs.values
+            ):
                 continue
-            names = _names(own.values) & _names(theirs.values) - _names(own.values & theirs.values)
+            names = _names(own.values) & _names(theirs.values) - _names(
+                own.values & theirs.values
+            )
             if changed and not names <= _SURE_OF_TIME:
                 continue
             if own.is_person:
@@ -133,10 +143,21 @@ def contradictions(text: str, record: str) -> Iterator[tuple[tuple[int, int], st
 
 def _read(text: str) -> _Reading:
     found = [
-        _Word(match[0].lower(), noun(match[0].lower()), *match.span(), match[0][0].isupper())
-        for match, _ in zip(_TOKEN.finditer(text), range(_MOST_WORDS), strict=False)
+        _Word(
+            match[0].lower(),
+            noun(match[0].lower()),
+            *match.span(),
+            match[0][0].isupper(),
+        )
+        for match, _ in zip(
+            _TOKEN.finditer(text), range(_MOST_WORDS), strict=False
+        )
     ]
-    named = [word for word in found if word.text[0].isalpha() and word.text not in _STOP]
+    named = [
+        word
+        for word in found
+        if word.text[0].isalpha() and word.text not in _STOP
+    ]
     is_title = all(word.is_capital for word in named)
     said: list[_Said] = []
     for at in range(len(found) - 1, -1, -1):
@@ -146,10 +167,19 @@ def _read(text: str) -> _Reading:
         is_person = _is_person(value) and found[at].text not in _LOOKS
         things = (found[at].base,) if is_person else _things(found, at, value)
         ahead = said[-1] if said else None
-        if not things and ahead and ahead.at == at + 2 and found[at + 1].text in _JOINING:
+        if (
+            not things
+            and ahead
+            and ahead.at == at + 2
+            and found[at + 1].text in _JOINING
+        ):
             things = ahead.things  # "red and blue boat"
         said.append(_Said(at, value, things, is_person))
-    new = (one.base for at, one in enumerate(found) if found[at - 1].text not in _DEFINITE)
+    new = (
+        one.base
+        for at, one in enumerate(found)
+        if found[at - 1].text not in _DEFINITE
+    )
     return _Reading(found, said[::-1][:_MOST_VALUES], Counter(new))
 
 
@@ -159,9 +189,22 @@ def _values(word: str, base: str) -> Values:
         parts = word.split("-")
         if not all(part in _JOINED or values(part) for part in parts):
             return frozenset()  # "red-roofed", "free-standing"
-    near = {v for key, also in _NEAR.items() if word in key.split() for v in also.split()}
-    found = {one for w in (word, *near) for one in values(w) or values(base if w == word else w)}
-    found |= {("material", -1.0 - n) for n, line in enumerate(_MATERIALS) if word in line.split()}
+    near = {
+        v
+        for key, also in _NEAR.items()
+        if word in key.split()
+        for v in also.split()
+    }
+    found = {
+        one
+        for w in (word, *near)
+        for one in values(w) or values(base if w == word else w)
+    }
+    found |= {
+        ("material", -1.0 - n)
+        for n, line in enumerate(_MATERIALS)
+        if word in line.split()
+    }
     if is_numeral(word) and word not in ("a", "an", "no", "zero"):
         found = {(_NUMBER, float(number(word) or 0))}
     return frozenset(one for one in found if one[0] in _CLASSES)
@@ -175,11 +218,15 @@ def _is_person(value: Values) -> bool:
     return not _names(value).isdisjoint(("sex", "age"))
 
 
-def _is_no_value(words: Sequence[_Word], at: int, value: Values, is_title: bool) -> bool:
+def _is_no_value(
+    words: Sequence[_Word], at: int, value: Values, is_title: bool
+) -> bool:
     """Whether a word is a name, an article, a label, about a number, or denied."""
     word, before = words[at], words[at - 1] if at else None
     after = words[at + 1] if at + 1 < len(words) else None
-    if word.text in ("a", "an", "no", "both") or (before and before.text in ("ice", "whipped")):
+    if word.text in ("a", "an", "no", "both") or (
+        before and before.text in ("ice", "whipped")
+    ):
         return True
     if not _DENIED.isdisjoint(one.text for one in words[max(0, at - 3) : at]):
         return True
@@ -190,26 +237,45 @@ def _is_no_value(words: Sequence[_Word], at: int, value: Values, is_title: bool)
             return True
     if counts:
         digit = word.text[0].isdigit()
-        labelled = digit and before and (before.text in LABELS or before.text in "#$£€№+-")
+        labelled = (
+            digit
+            and before
+            and (before.text in LABELS or before.text in "#$£€№+-")
+        )
         unsure = before and before.text in _ABOUT
         pronoun = word.text == "one" and (
-            sum(one.text == "one" for one in words) > 1 or not after or after.text in _STOP
+            sum(one.text == "one" for one in words) > 1
+            or not after
+            or after.text in _STOP
         )
-        return bool(labelled or unsure or pronoun or (after and after.text in _PARTLY))
+        return bool(
+            labelled or unsure or pronoun or (after and after.text in _PARTLY)
+        )
     if "posture" in _names(value) and not word.text.endswith(("ing", "ed")):
-        return before is None or before.text in _STOP or not word.text.endswith("s")
+        return (
+            before is None
+            or before.text in _STOP
+            or not word.text.endswith("s")
+        )
     return False
 
 
 def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
     """Nouns that may name what has a value: behind it, or before it in "the door is red"."""
     before, names = words[at - 1].text if at else "", _names(value)
-    appended = not names.isdisjoint(("material", "colour")) and _is_appended(words, at)
+    appended = not names.isdisjoint(("material", "colour")) and _is_appended(
+        words, at
+    )
     found: list[str] = []
     may_end = True
     for place in range(at + 1, min(at + 8, len(words))):
         word = words[place]
-        if word.text == "," and not found and _SIDE not in names and not appended:
+        if (
+            word.text == ","
+            and not found
+            and _SIDE not in names
+            and not appended
+        ):
             continue
         if word.text in _STOP or not word.text[0].isalnum():
             break
@@ -218,7 +284,9 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
             continue
         parts = _parts(word)
         is_act = word.text.endswith("ing") and kinds.is_abstract(word.text)
-        if parts == {"v"} or (is_act and (found or before in _STATED or _SIDE in names)):
+        if parts == {"v"} or (
+            is_act and (found or before in _STATED or _SIDE in names)
+        ):
             break
         if "n" in parts or not (parts or word.text.endswith(("ed", "ing"))):
             found = [*found[: len(found) if may_end else -1], word.base]
@@ -228,14 +296,20 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
         return tuple(found)
     if appended:  # to the first name
         opened = dropwhile(lambda one: one.text in _STOP, words)
-        ahead = takewhile(lambda one: one.text[0].isalnum() and one.text not in _STOP, opened)
+        ahead = takewhile(
+            lambda one: one.text[0].isalnum() and one.text not in _STOP, opened
+        )
         return tuple(one.base for one in ahead if "n" in (_parts(one) or "n"))
     if {_SIDE, "posture"}.isdisjoint(names) and before not in _STATED:
         return ()
     for place in range(at - 1, max(-1, at - 9), -1):
         word = words[place]
         own = _values(word.text, word.base)
-        is_noun = word.text not in _STOP and "n" in _parts(word) and (not own or _is_person(own))
+        is_noun = (
+            word.text not in _STOP
+            and "n" in _parts(word)
+            and (not own or _is_person(own))
+        )
         of = {one.text for one in words[max(0, place - 2) : place]} & {"of"}
         if is_noun and not of and word.text[0].isalpha():
             return (word.base,)
@@ -244,7 +318,10 @@ def _things(words: Sequence[_Word], at: int, value: Values) -> tuple[str, ...]:
 
 def _is_appended(words: Sequence[_Word], at: int) -> bool:
     """Whether a value comes after a comma: "bust of an emperor, bronze", "bag, red leather"."""
-    while at and (_values(words[at - 1].text, words[at - 1].base) or "a" in _parts(words[at - 1])):
+    while at and (
+        _values(words[at - 1].text, words[at - 1].base)
+        or "a" in _parts(words[at - 1])
+    ):
         at -= 1
     return at > 0 and words[at - 1].text == ","
 
@@ -274,11 +351,19 @@ def _is_one_thing(a: Sequence[str], b: Sequence[str]) -> bool:
 @lru_cache(maxsize=1 << 14)
 def _is_someone(word: str) -> bool:
     known = word in ("people", "person", "other", "another", "couple")
-    return known or _is_person(_values(word, word)) or kinds.is_kind(word, "person")
+    return (
+        known
+        or _is_person(_values(word, word))
+        or kinds.is_kind(word, "person")
+    )
 
 
 def _is_alone(
-    own: _Said, theirs: _Said, names: set[str], things: tuple[str, ...], text: _Reading
+    own: _Said,
+    theirs: _Said,
+    names: set[str],
+    things: tuple[str, ...],
+    text: _Reading,
 ) -> bool:
     """Whether a text says nothing else of the thing: no second value, not what the other says."""
     people = any(map(_is_someone, things))
@@ -291,39 +376,66 @@ def _is_alone(
         if _NUMBER in names and people and any(map(_is_someone, one.things)):
             return False
         pairs = [(a, b) for a in one.things for b in things]
-        if theirs.values <= one.values and (not pairs or any(_is_alike(*pair) for pair in pairs)):
+        if theirs.values <= one.values and (
+            not pairs or any(_is_alike(*pair) for pair in pairs)
+        ):
             return False
-        if exclude(one.values, own.values) and any(_is_alike(*pair, kind=False) for pair in pairs):
+        if exclude(one.values, own.values) and any(
+            _is_alike(*pair, kind=False) for pair in pairs
+        ):
             return False
     return True
 
 
-def _is_same_person(names: set[str], own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
+def _is_same_person(
+    names: set[str], own: _Said, a: _Reading, theirs: _Said, b: _Reading
+) -> bool:
     """Whether a man and a woman are one person: the first of both texts, in the same scene."""
     if "sex" not in names and not _is_child_or_adult(own, a, theirs, b):
         return False
     for said, text, other in ((own, a, theirs), (theirs, b, own)):
-        first = next((at for at, word in enumerate(text.words) if _is_someone(word.base)), None)
+        first = next(
+            (
+                at
+                for at, word in enumerate(text.words)
+                if _is_someone(word.base)
+            ),
+            None,
+        )
         if first != said.at:
             return False
-        if any(one.is_person and not exclude(one.values, other.values) for one in text.said):
+        if any(
+            one.is_person and not exclude(one.values, other.values)
+            for one in text.said
+        ):
             return False
     scenes = [
-        {w.base for w in text.words if w.text[0].isalpha() and w.text not in _STOP}
-        - {text.words[one.at].base for one in text.said if _names(one.values) & _AGE}
+        {
+            w.base
+            for w in text.words
+            if w.text[0].isalpha() and w.text not in _STOP
+        }
+        - {
+            text.words[one.at].base
+            for one in text.said
+            if _names(one.values) & _AGE
+        }
         for text in (a, b)
     ]
     shared = {
         one
         for one in scenes[0]
         if any(
-            _is_alike(one, other, kind=False) or kinds.derived(one, other) for other in scenes[1]
+            _is_alike(one, other, kind=False) or kinds.derived(one, other)
+            for other in scenes[1]
         )
     }
     return len(shared) >= max(0.4 * min(map(len, scenes)), 1)
 
 
-def _is_child_or_adult(own: _Said, a: _Reading, theirs: _Said, b: _Reading) -> bool:
+def _is_child_or_adult(
+    own: _Said, a: _Reading, theirs: _Said, b: _Reading
+) -> bool:
     """Whether one is a child and one an adult; a young man may be called a boy, a woman a girl."""
     said = [
         (text.words[one.at].base, text.words[one.at - 1].text)

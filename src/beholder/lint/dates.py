@@ -93,8 +93,12 @@ _DATES = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_OPEN_START = re.compile(r"\b(?:before|until|till|pre|vor)[ -](?:the |about )?$", re.IGNORECASE)
-_OPEN_END = re.compile(r"\b(?:after|since|post|seit|nach)[ -](?:the |about )?$", re.IGNORECASE)
+_OPEN_START = re.compile(
+    r"\b(?:before|until|till|pre|vor)[ -](?:the |about )?$", re.IGNORECASE
+)
+_OPEN_END = re.compile(
+    r"\b(?:after|since|post|seit|nach)[ -](?:the |about )?$", re.IGNORECASE
+)
 _ABOUT = re.compile(
     r"""
     \b(?:c|ca|circa|about|around|approximately|roughly|early|late|um|vers)\b[. ]*(?:the\ )?$
@@ -175,9 +179,21 @@ _DATING = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WEAKLY_DATING = re.compile(r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I)
+_WEAKLY_DATING = re.compile(
+    r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I
+)
 _DECADE = re.compile(r"\b(?:années|años|anni|anos|lata) $", re.I)
-_UNNUMBERED = ("people", "men", "women", "children", "sheep", "fish", "cattle", "deer", "alumni")
+_UNNUMBERED = (
+    "people",
+    "men",
+    "women",
+    "children",
+    "sheep",
+    "fish",
+    "cattle",
+    "deer",
+    "alumni",
+)
 _ADDRESS = re.compile(
     r"""
     ,?\ (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th))\ )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln
@@ -204,12 +220,17 @@ def date(one: Occurrence, setting: LintSetting) -> Hit | None:
     known = list(_spans(one.date))
     if not known or re.search(r"\bB\.?C", one.date):
         return None
-    first, last = min(start for start, _ in known), max(end for _, end in known)
+    first, last = (
+        min(start for start, _ in known),
+        max(end for _, end in known),
+    )
     text = without_quotes(one.text)
     if _MEMORY.search(text):
         return None
     mentions = list(_mentions(text, (first, last)))
-    if not mentions or any(m.first <= last and m.last >= first for m in mentions):
+    if not mentions or any(
+        m.first <= last and m.last >= first for m in mentions
+    ):
         return None
     span = mentions[0].start, mentions[0].end
     what = f'says "{text[slice(*span)]}", the record says "{one.date}"'
@@ -221,7 +242,9 @@ def _spans(record: str) -> Iterator[tuple[int, int]]:
     for match in _YEAR.finditer(record):
         year = int(match[0])
         yield _widened(year, year, record[: match.start()])
-    for match in re.finditer(r"(?<![\w])(?:1\d|20)(?:\dX|XX|\d-|--)(?![\w])", record):  # of EDTF
+    for match in re.finditer(
+        r"(?<![\w])(?:1\d|20)(?:\dX|XX|\d-|--)(?![\w])", record
+    ):  # of EDTF
         digits = match[0].replace("-", "X")
         yield int(digits.replace("X", "0")), int(digits.replace("X", "9"))
     for match in _DATES.finditer(record):
@@ -245,11 +268,24 @@ def _mentions(text: str, record: Sequence[int]) -> Iterator[_Mention]:
     for match in _DATES.finditer(text):
         before = text[max(0, match.start() - _NEAR) : match.start()]
         after = text[match.end() : match.end() + _NEAR]
-        if _ELSEWHEN.search(before) or _MADE.search(before) or _STYLE.match(after):
+        if (
+            _ELSEWHEN.search(before)
+            or _MADE.search(before)
+            or _STYLE.match(after)
+        ):
             continue
-        if match["year"] and not match["decade"] and not _is_year(match, before, after):
+        if (
+            match["year"]
+            and not match["decade"]
+            and not _is_year(match, before, after)
+        ):
             continue
-        if match["century"] and before and match["century"].istitle() and "Century" in match[0]:
+        if (
+            match["century"]
+            and before
+            and match["century"].istitle()
+            and "Century" in match[0]
+        ):
             continue  # "the ferry Twentieth Century"
         for first, last in _ranges(match, record):
             yield _Mention(*match.span(), *_widened(first, last, before))
@@ -259,12 +295,23 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
     """Whether a number of four digits is a year: by the words around it."""
     label = _LABEL.search(before)
     dating = _DATING.search(before)
-    if label and label[1] and not kinds.bases(label[1].lower()).isdisjoint(LABELS) and not dating:
+    if (
+        label
+        and label[1]
+        and not kinds.bases(label[1].lower()).isdisjoint(LABELS)
+        and not dating
+    ):
         return False
     if match["until"]:
-        lived = before.endswith("(") and re.search(r"[A-Z][\w'’.-]* \($", before)
+        lived = before.endswith("(") and re.search(
+            r"[A-Z][\w'’.-]* \($", before
+        )
         return not lived  # "Ada Lovelace (1815-1852)"
-    if _BEFORE_COUNT.search(before) or _AFTER_COUNT.match(after) or _ADDRESS.match(after):
+    if (
+        _BEFORE_COUNT.search(before)
+        or _AFTER_COUNT.match(after)
+        or _ADDRESS.match(after)
+    ):
         return False
     if _NAMED.search(before):
         return False
@@ -273,7 +320,9 @@ def _is_year(match: re.Match[str], before: str, after: str) -> bool:
     if _counts(after) or re.match(r" [A-Z]", after):
         return False
     weak = _WEAKLY_DATING.search(before)
-    return bool(weak or not label or (label[1] and not _is_labelled(label[1].lower())))
+    return bool(
+        weak or not label or (label[1] and not _is_labelled(label[1].lower()))
+    )
 
 
 def _is_labelled(word: str) -> bool:
@@ -284,7 +333,9 @@ def _is_labelled(word: str) -> bool:
 
 def _counts(after: str) -> bool:
     """Whether the words behind a number are things: "1500 bottles", "1200 young women"."""
-    for word in re.findall(r"[^\W\d_]+", (re.match(r"(?: [\w-]+){0,3}", after) or [""])[0]):
+    for word in re.findall(
+        r"[^\W\d_]+", (re.match(r"(?: [\w-]+){0,3}", after) or [""])[0]
+    ):
         low = word.lower()
         if low in _UNNUMBERED or (low.endswith("s") and _is_noun(low[:-1])):
             return True
@@ -294,18 +345,29 @@ def _counts(after: str) -> bool:
 
 
 def _is_noun(word: str) -> bool:
-    return kinds.parts_of_speech(word) != {"v"} and not word.endswith(("s", "u", "i"))
+    return kinds.parts_of_speech(word) != {"v"} and not word.endswith(
+        ("s", "u", "i")
+    )
 
 
-def _ranges(match: re.Match[str], near: Sequence[int]) -> list[tuple[int, int]]:
+def _ranges(
+    match: re.Match[str], near: Sequence[int]
+) -> list[tuple[int, int]]:
     """First and last years that words may mean; ``near`` has years whose centuries are meant."""
     if century := match["century"] or match["roman"]:
         last = 100 * _nth(century)
         return [(100 * _nth(match["from"] or century) - 100, last)]
     if match["tens"]:
         figures = match["tens"][:2]
-        tens = int(figures) if figures.isdigit() else 10 * _TENS.index(match["tens"].lower()) + 20
-        return [(year // 100 * 100 + tens, year // 100 * 100 + tens + 9) for year in near]
+        tens = (
+            int(figures)
+            if figures.isdigit()
+            else 10 * _TENS.index(match["tens"].lower()) + 20
+        )
+        return [
+            (year // 100 * 100 + tens, year // 100 * 100 + tens + 9)
+            for year in near
+        ]
     year, until = int(match["year"]), match["until"] or ""
     last = int(match["year"][: 4 - len(until)] + until)
     if match["decade"] or match["decades"]:
@@ -317,4 +379,8 @@ def _nth(word: str) -> int:
     if word.isdigit():
         return int(word)
     low = word.lower()
-    return 1 + (_ORDINALS.index(low) if low in _ORDINALS else _ROMAN.index(word.upper()))
+    return 1 + (
+        _ORDINALS.index(low)
+        if low in _ORDINALS
+        else _ROMAN.index(word.upper())
+    )

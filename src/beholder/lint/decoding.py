@@ -6,8 +6,14 @@ import re
 
 from beholder.errors import DataError
 
-_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_DECLARED = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I)
+_MARKS = {
+    b"\xef\xbb\xbf": "utf-8",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+_DECLARED = re.compile(
+    rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]{2,40})", re.I
+)
 
 
 def decoded(data: bytes, name: str) -> str:
@@ -24,7 +30,9 @@ def decoded(data: bytes, name: str) -> str:
         if data.startswith(mark):
             return data.decode(encoding, "replace").lstrip("\ufeff")
     if b"\0" in data[:1024]:
-        raise DataError(name, "is binary, or UTF-16 without a mark; save it as UTF-8")
+        raise DataError(
+            name, "is binary, or UTF-16 without a mark; save it as UTF-8"
+        )
     said = _DECLARED.search(data[:1024])
     label = said[1].decode("ascii").lower() if said else ""
     if label:

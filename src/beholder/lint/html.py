@@ -29,7 +29,9 @@ _MOST_IDS = 100
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){10000}")
 _RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
-_UNSEEN = frozenset(("script", "style", "template", "svg", "noscript", "head", "select"))
+_UNSEEN = frozenset(
+    ("script", "style", "template", "svg", "noscript", "head", "select")
+)
 _INLINE = frozenset(
     (
         "a",
@@ -55,11 +57,15 @@ _INLINE = frozenset(
     )
 )
 """Elements of HTML that end no word."""
-_IMAGE_ROLES = frozenset(("img", "image", "graphics-symbol", "graphics-document"))
+_IMAGE_ROLES = frozenset(
+    ("img", "image", "graphics-symbol", "graphics-document")
+)
 _NEAR = ("button", "p", "li", "td", "th")
 _ACTIVE_ROLES = frozenset(("button", "link", "menuitem", "tab"))
 _LAZY = ("data-src", "data-lazy-src", "data-original")
-_PICTURE_FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:$|[?#])", re.I)
+_PICTURE_FILE = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:$|[?#])", re.I
+)
 _COMPLEX = re.compile(r"\b(?:chart|map|graph|diagram)\b", re.I)
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _DISABLED = re.compile(r"<!--\s*beholder-lint-disable-next-line\s+([\w ,]+)")
@@ -78,7 +84,9 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
     """
     if source.count("<") > MOST_TAGS:
         raise DataError(name, f"has over {MOST_TAGS:,} tags; divide it")
-    if _LONG_TAG.search(source):  # libxml2 compares each attribute with all others
+    if _LONG_TAG.search(
+        source
+    ):  # libxml2 compares each attribute with all others
         raise DataError(name, "has a tag of over 10,000 words; shorten it")
     if source.strip():
         yield from _Page(source, name).pictures()
@@ -88,11 +96,18 @@ class _Page:
     """A page that is being read."""
 
     def __init__(self, source: str, name: str) -> None:
-        self.name, self.whole = name, re.search(r"<html\b", source, re.I) is not None
-        parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, no_network=True)
+        self.name, self.whole = (
+            name,
+            re.search(r"<html\b", source, re.I) is not None,
+        )
+        parser = lxml_html.HTMLParser(
+            encoding="utf-8", huge_tree=True, no_network=True
+        )
         data = source.replace("\0", "\ufffd").encode("utf-8", "replace")
         try:
-            self.root = lxml_html.document_fromstring(data, parser=parser, ensure_head_body=False)
+            self.root = lxml_html.document_fromstring(
+                data, parser=parser, ensure_head_body=False
+            )
         except (etree.ParserError, etree.XMLSyntaxError):
             self.root = lxml_html.Element("html")
         if any("depth" in one.message for one in parser.error_log):
@@ -120,7 +135,9 @@ class _Page:
                 # As in browsers, a base that is not valid has no effect.
                 self.base = join_address(name, one.get("href")) or self.base
         self.places = _places(source)
-        self.exact = {tag for tag, at in self.places.items() if len(at) == counts[tag]}
+        self.exact = {
+            tag for tag, at in self.places.items() if len(at) == counts[tag]
+        }
         self.text = lru_cache(maxsize=256)(_visible)
         # Each is computed once for all pictures of an element: a scan of the element for each of
         # its pictures would take quadratic time.
@@ -146,7 +163,10 @@ class _Page:
                 if not any(map(_hidden, (one, *above))):
                     yield self._without_effect(one, place)
                 continue
-            used = any(parent.tag == "map" and parent.get("name") in self.maps for parent in above)
+            used = any(
+                parent.tag == "map" and parent.get("name") in self.maps
+                for parent in above
+            )
             if _is_pixel(one) or (one.tag == "area" and not used):
                 continue
             sources = self._sources(one)
@@ -158,7 +178,11 @@ class _Page:
                 yield found
 
     def _picture(
-        self, one: Any, above: list[Any], sources: tuple[str, ...], place: tuple[int, int | None]
+        self,
+        one: Any,
+        above: list[Any],
+        sources: tuple[str, ...],
+        place: tuple[int, int | None],
     ) -> Occurrence | None:
         raw, text_from = self._name(one)
         role = (one.get("role") or "").strip().lower()
@@ -191,18 +215,38 @@ class _Page:
 
     def _marks(self, one: Any, role: str, none: bool) -> Iterator[Structural]:
         beside = [
-            key for key in ("title", "aria-label", "aria-labelledby") if norm(one.get(key) or "")
+            key
+            for key in ("title", "aria-label", "aria-labelledby")
+            if norm(one.get(key) or "")
         ]
-        if beside and (none or one.get("alt") == "" or one.get("aria-hidden") == "true"):
+        if beside and (
+            none or one.get("alt") == "" or one.get("aria-hidden") == "true"
+        ):
             aria = "alt and aria disagree: " if beside[-1] != "title" else ""
-            yield "ALT004", f"{aria}the picture is marked as decorative and has {beside[-1]}", ""
-        for key in ("aria-labelledby", "aria-describedby") if self.whole else ():
+            yield (
+                "ALT004",
+                f"{aria}the picture is marked as decorative and has {beside[-1]}",
+                "",
+            )
+        for key in (
+            ("aria-labelledby", "aria-describedby") if self.whole else ()
+        ):
             for known in islice((one.get(key) or "").split(), _MOST_IDS):
                 if (n := self.id_counts[known]) != 1:
                     count = "no element" if n == 0 else f"{n} elements"
-                    yield "ALT011", f'{key} names "{known}", which {count} of the page has', ""
+                    yield (
+                        "ALT011",
+                        f'{key} names "{known}", which {count} of the page has',
+                        "",
+                    )
                     break
-        if norm(one.get("alt") or "") and one.tag in ("svg", "object", "canvas", "div", "span"):
+        if norm(one.get("alt") or "") and one.tag in (
+            "svg",
+            "object",
+            "canvas",
+            "div",
+            "span",
+        ):
             yield "ALT012", f"alt has no effect on {one.tag}", ""
 
     def _names(
@@ -213,13 +257,21 @@ class _Page:
         beside = link is not None and not found.image_only
         if one.tag in ("input", "area"):
             rule = "ALT006" if one.tag == "input" else "ALT007"
-            submit = one.tag == "input" and found.fold in listed("submit", found.language)
+            submit = one.tag == "input" and found.fold in listed(
+                "submit", found.language
+            )
             if not found.text or submit:
                 found.declared = not submit
-                what = f'is named only "{found.text}"' if submit else "has no name"
+                what = (
+                    f'is named only "{found.text}"'
+                    if submit
+                    else "has no name"
+                )
                 n_named = 0
                 if one.tag == "area":
-                    n_named = self.named_targets(one.getparent())[one.get("href")]
+                    n_named = self.named_targets(one.getparent())[
+                        one.get("href")
+                    ]
                     n_named -= bool(one.get("alt"))
                 yield rule, what, "warning" if n_named else ""
             return
@@ -227,17 +279,29 @@ class _Page:
             return
         if found.image_only and link is not None:
             severity = "note" if norm(link.get("title") or "") else ""
-            severity = "warning" if any(map(norm, found.neighbours)) else severity
+            severity = (
+                "warning" if any(map(norm, found.neighbours)) else severity
+            )
             what = "the link or button contains nothing but a picture without text"
             yield "ALT003", what, severity
         elif found.decorative and beside:
             found.declared = True
-        elif one.tag == "img" and link is not None and norm(link.get("aria-label") or ""):
-            yield "ALT001", "has no alternative text, inside a named link or button", "note"
+        elif (
+            one.tag == "img"
+            and link is not None
+            and norm(link.get("aria-label") or "")
+        ):
+            yield (
+                "ALT001",
+                "has no alternative text, inside a named link or button",
+                "note",
+            )
         if one.tag in ("img", "object", "amp-img") or found.decorative:
             return
         found.declared = True
-        if (one.tag == "svg" and role in _IMAGE_ROLES) or role.startswith("graphics-"):
+        if (one.tag == "svg" and role in _IMAGE_ROLES) or role.startswith(
+            "graphics-"
+        ):
             yield "ALT009", f"the {one.tag} with role={role} has no name", ""
         elif role in _IMAGE_ROLES:
             yield "ALT008", f"the {one.tag} with role={role} has no name", ""
@@ -256,7 +320,9 @@ class _Page:
             if norm(own or ""):
                 return own, "alt"
         elif one.tag == "svg":
-            title = next((child for child in one if child.tag == "title"), None)
+            title = next(
+                (child for child in one if child.tag == "title"), None
+            )
             own = None if title is None else "".join(title.itertext())
             if norm(own or ""):
                 return own, "title element"
@@ -267,26 +333,38 @@ class _Page:
 
     def _named_by(self, one: Any, attribute: str) -> list[str]:
         known = islice((one.get(attribute) or "").split(), _MOST_IDS)
-        return [self._labelled(self.ids[key]) for key in known if key in self.ids]
+        return [
+            self._labelled(self.ids[key]) for key in known if key in self.ids
+        ]
 
     def _labelled(self, one: Any) -> str:
         return (
-            one.get("aria-label") or one.get("alt") or norm(" ".join(islice(one.itertext(), 1000)))
+            one.get("aria-label")
+            or one.get("alt")
+            or norm(" ".join(islice(one.itertext(), 1000)))
         )
 
-    def _set_context(self, found: Occurrence, one: Any, above: list[Any]) -> None:
+    def _set_context(
+        self, found: Occurrence, one: Any, above: list[Any]
+    ) -> None:
         for parent in (one, *above):
             if language := parent.get("lang") or parent.get("xml:lang"):
                 found.language, found.own_language = language, parent is one
                 break
         link = next((parent for parent in above if _is_active(parent)), None)
-        figure = next((parent for parent in above if parent.tag == "figure"), None)
+        figure = next(
+            (parent for parent in above if parent.tag == "figure"), None
+        )
         near = next(filter(_is_near, above), None)
         found.nearby = self.text(near) if near is not None else ""
         if figure is not None:
             found.caption, is_group = self.caption_of_figure(figure)
-            found.group = f"{self.name}:{figure.sourceline}" if is_group else ""
-        described = self._named_by(one, "aria-describedby") + self._named_by(one, "aria-details")
+            found.group = (
+                f"{self.name}:{figure.sourceline}" if is_group else ""
+            )
+        described = self._named_by(one, "aria-describedby") + self._named_by(
+            one, "aria-details"
+        )
         found.long = " ".join(described) or one.get("longdesc") or ""
         about = " ".join((one.get("class") or "", found.picture))
         if link is not None or one.tag in ("area", "input"):
@@ -304,32 +382,55 @@ class _Page:
             found.neighbours = tuple(self._neighbours(link))
 
     def _image_only(self, link: Any, one: Any) -> bool:
-        if any(norm(link.get(key) or "") for key in ("aria-label", "aria-labelledby")):
+        if any(
+            norm(link.get(key) or "")
+            for key in ("aria-label", "aria-labelledby")
+        ):
             return False
-        others = [named for other, named in self.pictures_of_link(link) if other is not one]
+        others = [
+            named
+            for other, named in self.pictures_of_link(link)
+            if other is not one
+        ]
         return not self.text(link) and not any(others[:_MOST_IDS])
 
     def _find_pictures_of_link(self, link: Any) -> list[tuple[Any, bool]]:
         """Return the first pictures in a link or button, and whether each has a name."""
         pictures = islice(filter(_is_picture, link.iter()), _MOST_IDS + 1)
-        return [(picture, bool(norm(self._name(picture)[0] or ""))) for picture in pictures]
+        return [
+            (picture, bool(norm(self._name(picture)[0] or "")))
+            for picture in pictures
+        ]
 
     def _find_caption_of_figure(self, figure: Any) -> tuple[str, bool]:
         """Return the caption of a figure, and whether it is about several pictures."""
-        caption = next((self.text(child) for child in figure if child.tag == "figcaption"), "")
+        caption = next(
+            (
+                self.text(child)
+                for child in figure
+                if child.tag == "figcaption"
+            ),
+            "",
+        )
         n_images = sum(1 for _ in islice(figure.iter("img"), 2))
         return caption, bool(caption) and n_images > 1
 
     def _neighbours(self, link: Any) -> Iterator[str]:
         before, after = link.getprevious(), link.getnext()
         for other, gap in ((before, before), (after, link)):
-            if other is None or not _is_link(other) or (gap.tail or "").strip():
+            if (
+                other is None
+                or not _is_link(other)
+                or (gap.tail or "").strip()
+            ):
                 continue
             if other.get("href") == link.get("href"):
                 yield self.text(other)
 
     def _sources(self, one: Any) -> tuple[str, ...]:
-        named = [one.get(key) for key in (*_LAZY, "src", "data") if one.get(key)]
+        named = [
+            one.get(key) for key in (*_LAZY, "src", "data") if one.get(key)
+        ]
         if one.get("srcset"):
             pieces = filter(None, map(str.split, one.get("srcset").split(",")))
             named += [piece[0] for piece in islice(pieces, 20)]
@@ -337,24 +438,41 @@ class _Page:
 
     def _address(self, source: str) -> str:
         if source[:5].lower() == "data:":
-            return "data:" + hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:16]
+            return (
+                "data:"
+                + hashlib.sha256(
+                    source.encode("utf-8", "replace")
+                ).hexdigest()[:16]
+            )
         return join_address(self.base, source.strip()) or source.strip()
 
-    def _without_effect(self, one: Any, place: tuple[int, int | None]) -> Occurrence:
+    def _without_effect(
+        self, one: Any, place: tuple[int, int | None]
+    ) -> Occurrence:
         severity = "note" if "-" in one.tag else ""
         found = ("ALT012", f"alt has no effect on {one.tag}", severity)
-        return self._occurrence(one, place, raw=one.get("alt"), declared=True, structural=(found,))
+        return self._occurrence(
+            one, place, raw=one.get("alt"), declared=True, structural=(found,)
+        )
 
-    def _occurrence(self, one: Any, place: tuple[int, int | None], **found: Any) -> Occurrence:
+    def _occurrence(
+        self, one: Any, place: tuple[int, int | None], **found: Any
+    ) -> Occurrence:
         line, column = place
-        place_of: dict[str, Any] = {"file": self.name, "line": line, "column": column}
+        place_of: dict[str, Any] = {
+            "file": self.name,
+            "line": line,
+            "column": column,
+        }
         ignore = self.disabled.get(line, frozenset())
         return Occurrence(element=one.tag, ignore=ignore, **place_of, **found)
 
 
 def _count_named_targets(area_map: Any) -> Counter[str | None]:
     """Count the areas with a text by the address that they lead to."""
-    return Counter(area.get("href") for area in area_map.iter("area") if area.get("alt"))
+    return Counter(
+        area.get("href") for area in area_map.iter("area") if area.get("alt")
+    )
 
 
 def _is_picture(one: Any) -> bool:
@@ -381,7 +499,11 @@ def _is_near(one: Any) -> bool:
 
 
 def _is_active(one: Any) -> bool:
-    return _is_link(one) or one.tag == "button" or one.get("role") in _ACTIVE_ROLES
+    return (
+        _is_link(one)
+        or one.tag == "button"
+        or one.get("role") in _ACTIVE_ROLES
+    )
 
 
 def _counts_as_none(one: Any) -> bool:
@@ -400,7 +522,9 @@ def _hidden(one: Any) -> bool:
 
 
 def _sides(one: Any) -> list[int]:
-    found = (re.match(r"\d{1,6}", one.get(key) or "") for key in ("width", "height"))
+    found = (
+        re.match(r"\d{1,6}", one.get(key) or "") for key in ("width", "height")
+    )
     return [int(side[0]) for side in found if side]
 
 
@@ -452,6 +576,8 @@ def _places(source: str) -> dict[str, list[tuple[int, int | None]]]:
         if tag:
             found[tag].append((line, at - start + 1))
         if not tag or tag in _RAW:
-            end = re.compile(f"</{tag}" if tag else "-->", re.I).search(source, match.end())
+            end = re.compile(f"</{tag}" if tag else "-->", re.I).search(
+                source, match.end()
+            )
             until = end.start() if end else len(source)
     return dict(found)

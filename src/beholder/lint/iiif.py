@@ -9,7 +9,9 @@ from typing import Any
 
 from beholder.lint.occurrence import Occurrence
 
-_LABELS = frozenset(("alt text", "alternative text", "image description", "alttext"))
+_LABELS = frozenset(
+    ("alt text", "alternative text", "image description", "alttext")
+)
 _DATES = frozenset(("date", "created", "dated", "date created"))
 _MEDIA = frozenset(("medium", "type", "technique", "materials"))
 _TYPES = frozenset(
@@ -30,7 +32,10 @@ _ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 
 def is_iiif(value: Any) -> bool:
     """Whether a JSON file is a manifest, collection or annotations, which show no picture alone."""
-    return isinstance(value, dict) and str(_first(value, "type", "@type")).lower() in _TYPES
+    return (
+        isinstance(value, dict)
+        and str(_first(value, "type", "@type")).lower() in _TYPES
+    )
 
 
 def pictures(value: Any, name: str) -> Iterator[Occurrence]:
@@ -41,11 +46,17 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         name: The file as findings name it.
     """
     language = next((tag for tag, _ in _texts(value.get("label")) if tag), "")
-    pairs = [pair for pair in _list(value.get("metadata")) if isinstance(pair, dict)]
+    pairs = [
+        pair for pair in _list(value.get("metadata")) if isinstance(pair, dict)
+    ]
     date_of_all = _fact(pairs, _DATES) or str(value.get("navDate") or "")
     medium_of_all = _fact(pairs, _MEDIA)
     for at, canvas in _canvases(value, "", 0):
-        own = [pair for pair in _list(canvas.get("metadata")) if isinstance(pair, dict)]
+        own = [
+            pair
+            for pair in _list(canvas.get("metadata"))
+            if isinstance(pair, dict)
+        ]
         caption = next((text for _, text in _texts(canvas.get("label"))), "")
         facts: dict[str, Any] = {
             "file": name,
@@ -60,7 +71,9 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         picture = str(_first(bodies[0], "id", "@id") or "") if bodies else ""
         told = _told(canvas, bodies, own)
         long = next((text for _, text, source, is_long in told if is_long), "")
-        short = [one for one in told if not one[3]] or [one for one in told if one[3]]
+        short = [one for one in told if not one[3]] or [
+            one for one in told if one[3]
+        ]
         if not short and bodies:
             if any(map(_is_elsewhere, _notes(canvas))):
                 facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
@@ -77,7 +90,9 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
             )
 
 
-def _canvases(value: Any, at: str, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _canvases(
+    value: Any, at: str, depth: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     if not isinstance(value, dict) or depth > _MOST_DEPTH:
         return
     if str(_first(value, "type", "@type")).lower() in ("canvas", "sc:canvas"):
@@ -89,24 +104,40 @@ def _canvases(value: Any, at: str, depth: int) -> Iterator[tuple[str, dict[str, 
 
 
 def _bodies(canvas: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    pages = [page for page in _list(canvas.get("items")) if isinstance(page, dict)]
+    pages = [
+        page for page in _list(canvas.get("items")) if isinstance(page, dict)
+    ]
     notes = [one for page in pages for one in _list(page.get("items"))]
-    for note in (one for one in notes + _list(canvas.get("images")) if isinstance(one, dict)):
+    for note in (
+        one
+        for one in notes + _list(canvas.get("images"))
+        if isinstance(one, dict)
+    ):
         for body in _list(note.get("body", note.get("resource"))):
             items = _list(body.get("items")) if isinstance(body, dict) else []
             for one in items or [body]:
-                kind = str(_first(one, "type", "@type")) if isinstance(one, dict) else ""
+                kind = (
+                    str(_first(one, "type", "@type"))
+                    if isinstance(one, dict)
+                    else ""
+                )
                 if kind.lower() in ("image", "dctypes:image"):
                     yield one
 
 
 def _told(
-    canvas: dict[str, Any], bodies: list[dict[str, Any]], pairs: list[dict[str, Any]]
+    canvas: dict[str, Any],
+    bodies: list[dict[str, Any]],
+    pairs: list[dict[str, Any]],
 ) -> list[tuple[str, str, str, bool]]:
     """Language, text, place and whether the place is for long texts, of the first place in use."""
     found = []
     for page in _notes(canvas):
-        for note in _list(_first(page, "items", "resources")) if isinstance(page, dict) else []:
+        for note in (
+            _list(_first(page, "items", "resources"))
+            if isinstance(page, dict)
+            else []
+        ):
             if not isinstance(note, dict):
                 continue
             for body in _list(note.get("body", note.get("resource"))):
@@ -114,22 +145,41 @@ def _told(
                 said = " ".join(
                     str(one)
                     for of in (note, body)
-                    for one in _list(of.get("provides")) + _list(of.get("accessibility"))
+                    for one in _list(of.get("provides"))
+                    + _list(of.get("accessibility"))
                 ).lower()
                 if "alternativetext" in said or "longdescription" in said:
                     value = str(_first(body, "value", "chars") or "")
-                    text = _text(value) if body.get("format") == "text/html" else value
+                    text = (
+                        _text(value)
+                        if body.get("format") == "text/html"
+                        else value
+                    )
                     tag = str(next(iter(_list(body.get("language"))), ""))
-                    found.append((tag, text, "annotation", "alternativetext" not in said))
+                    found.append(
+                        (
+                            tag,
+                            text,
+                            "annotation",
+                            "alternativetext" not in said,
+                        )
+                    )
     if any(not is_long for *_, is_long in found):
         return found
     for pair in pairs:
-        if any(text.strip().lower() in _LABELS for _, text in _texts(pair.get("label"))):
-            return found + [(*one, "metadata", False) for one in _texts(pair.get("value"))]
+        if any(
+            text.strip().lower() in _LABELS
+            for _, text in _texts(pair.get("label"))
+        ):
+            return found + [
+                (*one, "metadata", False) for one in _texts(pair.get("value"))
+            ]
     for holder in (*bodies, canvas):
         for key in ("summary", "description"):
             if texts := _texts(holder.get(key)):
-                return found + [(tag, _text(text), key, True) for tag, text in texts]
+                return found + [
+                    (tag, _text(text), key, True) for tag, text in texts
+                ]
     return found
 
 
@@ -138,7 +188,10 @@ def _notes(canvas: dict[str, Any]) -> list[Any]:
 
 
 def _is_elsewhere(page: Any) -> bool:
-    return not isinstance(page, dict) or _first(page, "items", "resources") is None
+    return (
+        not isinstance(page, dict)
+        or _first(page, "items", "resources") is None
+    )
 
 
 def _texts(value: Any) -> list[tuple[str, str]]:
@@ -159,17 +212,26 @@ def _texts(value: Any) -> list[tuple[str, str]]:
 
 def _fact(pairs: list[dict[str, Any]], labels: frozenset[str]) -> str:
     for pair in pairs:
-        if any(text.strip().lower() in labels for _, text in _texts(pair.get("label"))):
+        if any(
+            text.strip().lower() in labels
+            for _, text in _texts(pair.get("label"))
+        ):
             return "; ".join(text for _, text in _texts(pair.get("value")))
     return ""
 
 
 def _text(value: str) -> str:
-    return html.unescape(re.sub(r"<[^<>]*>", " ", value)) if "<" in value else value
+    return (
+        html.unescape(re.sub(r"<[^<>]*>", " ", value))
+        if "<" in value
+        else value
+    )
 
 
 def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return (
+        value if isinstance(value, list) else [] if value is None else [value]
+    )
 
 
 def _first(value: dict[str, Any], *keys: str) -> Any:

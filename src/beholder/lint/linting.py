@@ -54,13 +54,21 @@ class Choice:
     def __post_init__(self) -> None:
         for name in (*self.select, *self.ignore, *self.severity):
             if name not in rules():
-                close = get_close_matches(name, rules(), n=1) or ["see beholder lint --rules"]
-                raise UnknownNameError(f"there is no rule {name!r}; did you mean {close[0]}?")
+                close = get_close_matches(name, rules(), n=1) or [
+                    "see beholder lint --rules"
+                ]
+                raise UnknownNameError(
+                    f"there is no rule {name!r}; did you mean {close[0]}?"
+                )
 
     def excludes(self, rule: str) -> bool:
         """Whether a rule is switched off here."""
         selected = not self.select or rule in self.select
-        return not selected or rule in self.ignore or self.severity.get(rule) == "off"
+        return (
+            not selected
+            or rule in self.ignore
+            or self.severity.get(rule) == "off"
+        )
 
 
 @dataclass
@@ -93,14 +101,19 @@ class LintReport:
 
     def counts(self) -> dict[str, int]:
         """New findings by severity, most severe first."""
-        counted = Counter(one.severity for one in self.findings if one.state == "new")
+        counted = Counter(
+            one.severity for one in self.findings if one.state == "new"
+        )
         return {severity: counted[severity] for severity in ORDER}
 
     def failed(self, fail_on: str) -> bool:
         """Whether a new finding is at least so severe; ``never`` for no."""
         if fail_on == "never":
             return False
-        return any(self.counts()[severity] for severity in ORDER[: ORDER.index(fail_on) + 1])
+        return any(
+            self.counts()[severity]
+            for severity in ORDER[: ORDER.index(fail_on) + 1]
+        )
 
 
 def lint(
@@ -126,17 +139,28 @@ def lint(
         DataError: A path or the baseline cannot be read at all.
         UnknownNameError: ``choice`` names an unknown rule.
     """
-    setting, choice = setting or LintSetting(terms=vocabulary(())), choice or Choice()
+    setting, choice = (
+        setting or LintSetting(terms=vocabulary(())),
+        choice or Choice(),
+    )
     known = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
     for source in read(paths, columns, layouts=layouts):
         report.files.append(source.name)
         report.folders[source.name] = source.folder, source.root
         report.notes += source.notes
-        report.bad += [one for one in source.found if isinstance(one, DataError)]
-        report.occurrences += [one for one in source.found if isinstance(one, Occurrence)]
-    checked = [one for one in report.occurrences if one.text and not one.decorative]
-    setting = replace(setting, lengths=Counter(len(one.text) for one in checked))
+        report.bad += [
+            one for one in source.found if isinstance(one, DataError)
+        ]
+        report.occurrences += [
+            one for one in source.found if isinstance(one, Occurrence)
+        ]
+    checked = [
+        one for one in report.occurrences if one.text and not one.decorative
+    ]
+    setting = replace(
+        setting, lengths=Counter(len(one.text) for one in checked)
+    )
     by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
         for at, one in enumerate(report.occurrences):
@@ -161,11 +185,15 @@ def lint(
     for finding in report.findings:
         if known[finding.fingerprint]:
             finding.state = "known"
-    report.n_gone = len(set(known) - {finding.fingerprint for finding in report.findings})
+    report.n_gone = len(
+        set(known) - {finding.fingerprint for finding in report.findings}
+    )
     return report
 
 
-def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tuple[str, Hit]]:
+def _hits(
+    one: Occurrence, setting: LintSetting, choice: Choice
+) -> Iterator[tuple[str, Hit]]:
     for rule, what, severity in one.structural:
         yield rule, Hit(what, severity=severity)
     if one.declared:
@@ -174,13 +202,25 @@ def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tup
         museum = setting.profile == "museum" and one.element != "svg"
         captioned = bool(words(one.caption))
         if captioned or museum:
-            what = "is marked as decorative" + (", and has a caption" if captioned else "")
-            yield "ALT005", Hit(what, evidence={"caption": one.caption} if captioned else {})
+            what = "is marked as decorative" + (
+                ", and has a caption" if captioned else ""
+            )
+            yield (
+                "ALT005",
+                Hit(
+                    what,
+                    evidence={"caption": one.caption} if captioned else {},
+                ),
+            )
         return
     if not one.text:
-        blank = bool(one.raw) and one.element != "row" and one.text_from != "descr"
+        blank = (
+            bool(one.raw) and one.element != "row" and one.text_from != "descr"
+        )
         missing = "ALT001", Hit("has no alternative text")
-        yield ("ALT002", Hit("has a text of blanks only")) if blank else missing
+        yield (
+            ("ALT002", Hit("has a text of blanks only")) if blank else missing
+        )
         return
     for rule, check in sorted(CHECKS.items()):
         if choice.excludes(rule) and not rules()[rule].covers:
@@ -189,7 +229,9 @@ def _hits(one: Occurrence, setting: LintSetting, choice: Choice) -> Iterator[tup
             yield rule, hit
 
 
-def _severity(rule: LintRule, hit: Hit, setting: LintSetting, choice: Choice) -> str:
+def _severity(
+    rule: LintRule, hit: Hit, setting: LintSetting, choice: Choice
+) -> str:
     if choice.excludes(rule.id):
         return "off"
     if rule.id in choice.severity:
@@ -199,14 +241,18 @@ def _severity(rule: LintRule, hit: Hit, setting: LintSetting, choice: Choice) ->
 
 
 def _shown(
-    one: Occurrence, hits: list[tuple[str, Hit]], setting: LintSetting, choice: Choice
+    one: Occurrence,
+    hits: list[tuple[str, Hit]],
+    setting: LintSetting,
+    choice: Choice,
 ) -> Iterator[tuple[LintRule, Hit, str]]:
     table = rules()
     active = [(table[name], hit) for name, hit in hits]
     covered = {
         other
         for rule, hit in active
-        if rule.severities[setting.profile] != "off" and not (rule.id == "ALT101" and hit.severity)
+        if rule.severities[setting.profile] != "off"
+        and not (rule.id == "ALT101" and hit.severity)
         for other in rule.covers
     }
     done: set[str] = set()
@@ -218,11 +264,17 @@ def _shown(
 
 
 def _finding(
-    rule: LintRule, hit: Hit, severity: str, one: Occurrence, seen: Counter[str]
+    rule: LintRule,
+    hit: Hit,
+    severity: str,
+    one: Occurrence,
+    seen: Counter[str],
 ) -> LintFinding:
     said = "\0".join((rule.id, one.file, one.identity, one.fold))
     seen[said] += 1
-    digest = hashlib.sha256(f"{said}\0{seen[said]}".encode("utf-8", "replace")).hexdigest()
+    digest = hashlib.sha256(
+        f"{said}\0{seen[said]}".encode("utf-8", "replace")
+    ).hexdigest()
     subject = "The text " if one.text else "The picture "
     what = subject * hit.what.startswith(_VERBS) + hit.what
     return LintFinding(
@@ -238,10 +290,30 @@ def _finding(
 
 
 _COPIED = (
-    *("file", "line", "column", "locator", "element", "picture", "text", "text_from", "role"),
+    *(
+        "file",
+        "line",
+        "column",
+        "locator",
+        "element",
+        "picture",
+        "text",
+        "text_from",
+        "role",
+    ),
     *("language", "page"),
 )
-_VERBS = ("has ", "is ", "contains ", "opens ", "equals ", "ends ", "lists ", "repeats ", "says ")
+_VERBS = (
+    "has ",
+    "is ",
+    "contains ",
+    "opens ",
+    "equals ",
+    "ends ",
+    "lists ",
+    "repeats ",
+    "says ",
+)
 
 
 def read_baseline(path: Path) -> Counter[str]:
@@ -254,7 +326,8 @@ def read_baseline(path: Path) -> Counter[str]:
         found = decode_json(path.read_bytes(), BaselineFile)
     except (OSError, ValueError) as error:
         raise DataError(
-            str(path), f"is no baseline ({error}); write one with --write-baseline"
+            str(path),
+            f"is no baseline ({error}); write one with --write-baseline",
         ) from error
     return Counter(one.fingerprint for one in found.findings)
 
@@ -278,9 +351,15 @@ class BaselineFile(msgspec.Struct):
 
 def baseline_of(report: LintReport) -> str:
     """The baseline that makes all findings of a report known."""
-    entries = [BaselineEntry(f.fingerprint, f.rule, f.file, f.text) for f in report.findings]
+    entries = [
+        BaselineEntry(f.fingerprint, f.rule, f.file, f.text)
+        for f in report.findings
+    ]
     made = BaselineFile(1, report.setting.profile, entries)
-    return json.dumps(msgspec.to_builtins(made), ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(msgspec.to_builtins(made), ensure_ascii=False, indent=1)
+        + "\n"
+    )
 
 
 def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
@@ -290,10 +369,15 @@ def by_file(findings: Iterable[L]) -> dict[str, list[L]]:
 
 def summary(report: LintReport) -> str:
     """One line: pictures, files, and new findings by severity."""
-    counts = ", ".join(f"{n} {severity}{'s'[: n != 1]}" for severity, n in report.counts().items())
+    counts = ", ".join(
+        f"{n} {severity}{'s'[: n != 1]}"
+        for severity, n in report.counts().items()
+    )
     known = sum(one.state == "known" for one in report.findings)
     more = (
-        f"; {known} known, {report.n_gone} of the baseline fixed" if known or report.n_gone else ""
+        f"; {known} known, {report.n_gone} of the baseline fixed"
+        if known or report.n_gone
+        else ""
     )
     pictures, files = len(report.occurrences), len(report.files)
     return (

@@ -35,13 +35,19 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
         for found in _FRONT_TEXT.finditer(front[1]):
             line = source.count("\n", 0, front.start(1) + found.start()) + 1
             text = found[1].strip("\"'")
-            yield Occurrence(file=name, line=line, element="front matter", raw=text)
+            yield Occurrence(
+                file=name, line=line, element="front matter", raw=text
+            )
         source = "\n" * front[0].count("\n") + source[front.end() :]
     starts = [0, *(found.end() for found in re.finditer("\n", source))]
     at = 0
     for block in _MARKDOWN.parse(source):
         at = max(at, starts[block.map[0]] if block.map else 0)
-        end = starts[block.map[1]] if block.map and block.map[1] < len(starts) else len(source)
+        end = (
+            starts[block.map[1]]
+            if block.map and block.map[1] < len(starts)
+            else len(source)
+        )
         n_misses = 0
         is_alone = _is_alone(block)
         link: Token | None = None
@@ -50,7 +56,12 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
                 link = token
             elif token.type == "link_close":
                 link = None
-            elif token.type in ("html_block", "html_inline", "code_inline", "image"):
+            elif token.type in (
+                "html_block",
+                "html_inline",
+                "code_inline",
+                "image",
+            ):
                 is_image = token.type == "image"
                 said = f"![{token.content}]" if is_image else token.content
                 place = None
@@ -59,7 +70,9 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
                     place = _pattern(said).search(source, at, end)
                     n_misses += place is None
                 line = bisect_right(starts, place.start() if place else at)
-                column = place.start() - starts[line - 1] + 1 if place else None
+                column = (
+                    place.start() - starts[line - 1] + 1 if place else None
+                )
                 if is_image:
                     yield _picture(token, is_alone, link, name, (line, column))
                 elif token.type != "code_inline":
@@ -70,19 +83,25 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
 def _pattern(text: str) -> re.Pattern[str]:
     """Return a pattern for a text of a block, whose lines may begin with marks of quotes."""
     first, *rest = text.split("\n")
-    lines = (re.escape(first), *(re.escape(line.lstrip(" \t")) for line in rest))
+    lines = (
+        re.escape(first),
+        *(re.escape(line.lstrip(" \t")) for line in rest),
+    )
     return re.compile(r"(?<!\\)" + r"\n[ \t>]*+".join(lines))
 
 
 def _is_alone(block: Token) -> bool:
     """Return whether a block has nothing but pictures and links around them."""
     return all(
-        part.type in ("image", "link_open", "link_close") or not part.content.strip()
+        part.type in ("image", "link_open", "link_close")
+        or not part.content.strip()
         for part in block.children or ()
     )
 
 
-def _inside(source: str, name: str, place: tuple[int, int | None]) -> Iterator[Occurrence]:
+def _inside(
+    source: str, name: str, place: tuple[int, int | None]
+) -> Iterator[Occurrence]:
     for one in html.pictures(source, name):
         if one.line == 1 and one.column and place[1]:
             one.column += place[1] - 1
@@ -91,9 +110,15 @@ def _inside(source: str, name: str, place: tuple[int, int | None]) -> Iterator[O
 
 
 def _picture(
-    token: Token, alone: bool, link: Token | None, name: str, place: tuple[int, int | None]
+    token: Token,
+    alone: bool,
+    link: Token | None,
+    name: str,
+    place: tuple[int, int | None],
 ) -> Occurrence:
-    text = RendererHTML().renderInlineAsText(token.children or [], _MARKDOWN.options, {})
+    text = RendererHTML().renderInlineAsText(
+        token.children or [], _MARKDOWN.options, {}
+    )
     return Occurrence(
         file=name,
         line=place[0],
@@ -106,7 +131,13 @@ def _picture(
         role="functional" if link else "informative",
         link=str(link.attrs.get("href") or "") if link else None,
         image_only=link is not None and alone,
-        structural=(("ALT003", "the link contains nothing but a picture without text", ""),)
+        structural=(
+            (
+                "ALT003",
+                "the link contains nothing but a picture without text",
+                "",
+            ),
+        )
         if link and alone and not text.strip()
         else (),
     )

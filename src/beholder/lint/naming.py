@@ -17,11 +17,15 @@ _LEAST_MENTIONS, _LEAST_DIFFERENCE = 20, 0.20
 _PEOPLE = expression("people")
 _MENTION = expression("person_mention")
 _ANYONE = expression("anyone")
-_MARKERS = {field: expression(field) for field in ("race", "skin", "gender", "age")}
+_MARKERS = {
+    field: expression(field) for field in ("race", "skin", "gender", "age")
+}
 """Expressions that match a person with a marker of the field, and end where the person ends."""
 
 FIELDS: Mapping[str, str] = {
-    name: field for field, names in mapping("naming").items() for name in names.split()
+    name: field
+    for field, names in mapping("naming").items()
+    for name in names.split()
 }
 """The field of a label by the name of its column in ``group``."""
 
@@ -57,34 +61,55 @@ def compare_naming(occurrences: Sequence[Occurrence]) -> Iterator[GroupHit]:
     nothing is known of who is shown; then texts that name a race, but hardly ever "white", are
     found.
     """
-    english = [one for one in occurrences if base_language(one.language) in ("", "en")]
+    english = [
+        one for one in occurrences if base_language(one.language) in ("", "en")
+    ]
     people = [one for one in english if _PEOPLE.search(one.text)]
     for field in _MARKERS:
         labelled = [one for one in people if field in one.labels]
         if len(labelled) >= _LEAST_PEOPLE:
             yield from _compare_labels(field, labelled)
-    yield from _unlabelled_race([one for one in people if "race" not in one.labels])
+    yield from _unlabelled_race(
+        [one for one in people if "race" not in one.labels]
+    )
 
 
 def _unlabelled_race(people: Sequence[Occurrence]) -> Iterator[GroupHit]:
     markers = Counter(
-        match["race"].lower() for one in people for match in _MARKERS["race"].finditer(one.text)
+        match["race"].lower()
+        for one in people
+        for match in _MARKERS["race"].finditer(one.text)
     )
     n, white = markers.total(), markers["white"] + markers["caucasian"]
-    if len(people) >= _LEAST_PEOPLE and n >= _LEAST_MARKERS and white <= _WHITE_SHARE * n:
+    if (
+        len(people) >= _LEAST_PEOPLE
+        and n >= _LEAST_MARKERS
+        and white <= _WHITE_SHARE * n
+    ):
         what = f'{n} texts name a race, and {white} of them say "white"'
         yield GroupHit("ALT403", people[:1], Hit(what), n)
 
 
-def _compare_labels(field: str, people: Sequence[Occurrence]) -> Iterator[GroupHit]:
+def _compare_labels(
+    field: str, people: Sequence[Occurrence]
+) -> Iterator[GroupHit]:
     namings = []
-    for label, places in by_key((one.labels[field].casefold(), one) for one in people).items():
-        mentions = [(_cluster(one), named) for one in places for named in _mentions(one, field)]
+    for label, places in by_key(
+        (one.labels[field].casefold(), one) for one in people
+    ).items():
+        mentions = [
+            (_cluster(one), named)
+            for one in places
+            for named in _mentions(one, field)
+        ]
         if len(mentions) >= _LEAST_MENTIONS:
             namings.append(_LabelNaming(label, mentions, places[0]))
     if len(namings) < 2:
         return
-    low, high = (choose(namings, key=lambda naming: naming.rate) for choose in (min, max))
+    low, high = (
+        choose(namings, key=lambda naming: naming.rate)
+        for choose in (min, max)
+    )
     # Shares of small counts differ from 0.2 in the last digits.
     if high.rate - low.rate < _LEAST_DIFFERENCE - 1e-9:
         return
@@ -96,7 +121,12 @@ def _compare_labels(field: str, people: Sequence[Occurrence]) -> Iterator[GroupH
             f' "{low.first.labels[field]}": {high.rate:.2f} and {low.rate:.2f}, difference'
             f" {high.rate - low.rate:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
         )
-        yield GroupHit("ALT403", [low.first], Hit(what), len(high.mentions) + len(low.mentions))
+        yield GroupHit(
+            "ALT403",
+            [low.first],
+            Hit(what),
+            len(high.mentions) + len(low.mentions),
+        )
 
 
 def _mentions(one: Occurrence, field: str) -> Iterator[bool]:
@@ -111,11 +141,19 @@ def _mentions(one: Occurrence, field: str) -> Iterator[bool]:
         if before is None and latest_by_head and _ANYONE.fullmatch(head):
             before = person
         # "The woman" after "a woman" is one person; so are "the person" and "a baby girl".
-        is_compound = bool(end) and one.text[end : match.start()] == " " and not match["again"]
+        is_compound = (
+            bool(end)
+            and one.text[end : match.start()] == " "
+            and not match["again"]
+        )
         if not is_compound:
-            person = before if match["again"] and before else (head, match.start())
+            person = (
+                before if match["again"] and before else (head, match.start())
+            )
         latest_by_head[head], end = person, match.end()
-        named_by_head[person] = named_by_head.get(person, False) or match.end() in marked
+        named_by_head[person] = (
+            named_by_head.get(person, False) or match.end() in marked
+        )
     yield from named_by_head.values()
 
 
@@ -124,7 +162,9 @@ def _cluster(one: Occurrence) -> str:
     return one.page or one.identity or f"{one.file}:{one.line}:{one.locator}"
 
 
-def _interval(low: _LabelNaming, high: _LabelNaming) -> tuple[float, float] | None:
+def _interval(
+    low: _LabelNaming, high: _LabelNaming
+) -> tuple[float, float] | None:
     """The 95 % interval of the difference of rates, clusters resampled; None if undefined."""
     import numpy as np
 
@@ -139,8 +179,13 @@ def _interval(low: _LabelNaming, high: _LabelNaming) -> tuple[float, float] | No
             row[column + 1] += 1
     if len(counts) < 2:
         return None
-    sums = sum_replicates(np.array([counts[cluster] for cluster in sorted(counts)]))
+    sums = sum_replicates(
+        np.array([counts[cluster] for cluster in sorted(counts)])
+    )
     interval = replicate_interval(
-        [a / m - b / n if m > 0 and n > 0 else None for a, m, b, n in sums.tolist()]
+        [
+            a / m - b / n if m > 0 and n > 0 else None
+            for a, m, b, n in sums.tolist()
+        ]
     )
     return None if interval is None else (interval.low, interval.high)

@@ -6,7 +6,14 @@ import re
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TypeAlias
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urljoin, urlsplit
+from urllib.parse import (
+    SplitResult,
+    parse_qsl,
+    unquote,
+    urlencode,
+    urljoin,
+    urlsplit,
+)
 
 from msgspec import Struct
 
@@ -16,7 +23,21 @@ Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
 
 _SIZES = frozenset(
-    ("width", "w", "height", "h", "size", "quality", "q", "dpr", "format", "fm", "auto", "v", "ver")
+    (
+        "width",
+        "w",
+        "height",
+        "h",
+        "size",
+        "quality",
+        "q",
+        "dpr",
+        "format",
+        "fm",
+        "auto",
+        "v",
+        "ver",
+    )
 )
 """Parameters of an address that choose a size or version of a picture."""
 IIIF_IMAGE = re.compile(
@@ -52,10 +73,16 @@ def identity(source: str) -> str:
     Args:
         source: Path or address of a picture. Fragment, size and version are ignored.
     """
-    parts = split_address(source.strip()) if "//" in source or "?" in source else None
+    parts = (
+        split_address(source.strip())
+        if "//" in source or "?" in source
+        else None
+    )
     if parts is None:
         return _RESIZED.sub("", source.strip().partition("#")[0])
-    query = urlencode([one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES])
+    query = urlencode(
+        [one for one in parse_qsl(parts.query) if one[0].lower() not in _SIZES]
+    )
     path = _RESIZED.sub("", IIIF_IMAGE.sub("", parts.path))
     return f"{parts.netloc.lower()}{path}" + (f"?{query}" if query else "")
 
@@ -161,9 +188,14 @@ class Occurrence(Struct, kw_only=True, dict=True):
     def file_names(self) -> set[str]:
         """Names of the picture's files."""
         paths = (
-            IIIF_IMAGE.sub("", one.partition("?")[0]) for one in (self.picture, *self.pictures)
+            IIIF_IMAGE.sub("", one.partition("?")[0])
+            for one in (self.picture, *self.pictures)
         )
-        return {name for path in paths if (name := PurePosixPath(unquote(path)).name)}
+        return {
+            name
+            for path in paths
+            if (name := PurePosixPath(unquote(path)).name)
+        }
 
     @property
     def functional(self) -> bool:

@@ -18,7 +18,12 @@ from beholder.lint.linting import LintReport, by_file, summary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rates import LintRate, rates
 from beholder.lint.rules import ORDER, Format, LintFinding, rules
-from beholder.report.ci import add_element, junit_text, sarif_result, sarif_text
+from beholder.report.ci import (
+    add_element,
+    junit_text,
+    sarif_result,
+    sarif_text,
+)
 from beholder.report.pages import content_hash, environment, jpeg_uri, styles
 from beholder.visible import for_markdown, for_terminal
 
@@ -39,21 +44,41 @@ def page(report: LintReport) -> str:
     for one, place in zip(report.findings, report.places, strict=True):
         if one.state == "new":
             shown = report.occurrences[place]
-            new.append((one, _marked(one), _picture(report, shown, uris), _name(shown)))
+            new.append(
+                (
+                    one,
+                    _marked(one),
+                    _picture(report, shown, uris),
+                    _name(shown),
+                )
+            )
     groups = []
     for rule in rules().values():
         found = [row for row in new if row[0].rule == rule.id]
         if found:
-            groups.append((rule, sorted(found, key=lambda row: ORDER.index(row[0].severity))))
-    groups.sort(key=lambda group: (ORDER.index(group[1][0][0].severity), group[0].id))
-    style = styles("page.css") + (_HERE / "lint.css").read_text(encoding="utf-8")
+            groups.append(
+                (
+                    rule,
+                    sorted(
+                        found, key=lambda row: ORDER.index(row[0].severity)
+                    ),
+                )
+            )
+    groups.sort(
+        key=lambda group: (ORDER.index(group[1][0][0].severity), group[0].id)
+    )
+    style = styles("page.css") + (_HERE / "lint.css").read_text(
+        encoding="utf-8"
+    )
     script = (_HERE / "lint.js").read_text(encoding="utf-8")
     filters = [
         (name, name.capitalize(), values)
         for name in _FILTERS
         if len(values := sorted({getattr(one, name) for one, *_ in new})) > 1
     ]
-    template = environment(_HERE, percent=_percent, interval=_interval).get_template("lint.html.j2")
+    template = environment(
+        _HERE, percent=_percent, interval=_interval
+    ).get_template("lint.html.j2")
     return template.render(
         style=style,
         style_hash=content_hash(style),
@@ -70,18 +95,28 @@ def _name(one: Occurrence) -> str:
     """The last part of a picture's address, which is shown if the picture is not there."""
     if one.picture.startswith("data:"):
         return ""
-    return unquote(one.picture.partition("?")[0].partition("#")[0]).rpartition("/")[2][:80]
+    return unquote(one.picture.partition("?")[0].partition("#")[0]).rpartition(
+        "/"
+    )[2][:80]
 
 
-def _picture(report: LintReport, one: Occurrence, known: dict[Path, str]) -> str:
+def _picture(
+    report: LintReport, one: Occurrence, known: dict[Path, str]
+) -> str:
     """An address that holds the picture; empty if it does not lie in the folder that was named."""
     folder, root = report.folders[one.file]
-    if not one.picture or one.picture.startswith(("/", "\\")) or ":" in one.picture:
+    if (
+        not one.picture
+        or one.picture.startswith(("/", "\\"))
+        or ":" in one.picture
+    ):
         return ""
     name = unquote(one.picture.partition("?")[0].partition("#")[0])
     path = Path(os.path.normpath(folder / name))
     if path not in known:
-        known[path] = _embedded(root, path) if len(known) < _MOST_PICTURES else ""
+        known[path] = (
+            _embedded(root, path) if len(known) < _MOST_PICTURES else ""
+        )
     return known[path]
 
 
@@ -91,15 +126,22 @@ def _embedded(root: Path, path: Path) -> str:
     if not path.is_relative_to(root):
         return ""
     try:
-        picture = load_image(inside(root, str(path.relative_to(root))), max_side=_SIDE)
-    except ItemError:  # missing, damaged or no picture: rules do not judge files
+        picture = load_image(
+            inside(root, str(path.relative_to(root))), max_side=_SIDE
+        )
+    except (
+        ItemError
+    ):  # missing, damaged or no picture: rules do not judge files
         return ""
     return jpeg_uri(encode_jpeg(picture))
 
 
 def _marked(one: LintFinding) -> list[str]:
     start, end = one.span or (0, 0)
-    return [for_terminal(part) for part in (one.text[:start], one.text[start:end], one.text[end:])]
+    return [
+        for_terminal(part)
+        for part in (one.text[:start], one.text[start:end], one.text[end:])
+    ]
 
 
 def _percent(rate: float) -> str:
@@ -120,10 +162,14 @@ _FIRST = 50
 def text(report: LintReport) -> str:
     """Lines for a terminal: new findings by file, then the summary."""
     said = list(report.notes)
-    for file, findings in by_file(one for one in report.findings if one.state == "new").items():
+    for file, findings in by_file(
+        one for one in report.findings if one.state == "new"
+    ).items():
         said.append(f"\n{file}")
         for one in findings:
-            said.append(f"  {_position(one):>7}  {one.severity:<7}  {one.rule}  {one.message}")
+            said.append(
+                f"  {_position(one):>7}  {one.severity:<7}  {one.rule}  {one.message}"
+            )
             if one.text:
                 said.append(f"           {_short(one.text)}")
     return "\n".join([*said, "", summary(report), ""])
@@ -143,7 +189,10 @@ def as_json(report: LintReport) -> str:
                 "rule": group.rule,
                 "message": group.hit.what,
                 "n": group.n,
-                "places": [{"file": one.file, "line": one.line} for one in group.places],
+                "places": [
+                    {"file": one.file, "line": one.line}
+                    for one in group.places
+                ],
             }
             for group in report.groups
         ],
@@ -156,7 +205,9 @@ def as_json(report: LintReport) -> str:
 
 def sarif(report: LintReport) -> str:
     """SARIF 2.1.0, as code-scanning services read it: the worst 25,000 findings."""
-    worst = sorted(report.findings, key=lambda one: ORDER.index(one.severity))[:_MOST_SARIF]
+    worst = sorted(report.findings, key=lambda one: ORDER.index(one.severity))[
+        :_MOST_SARIF
+    ]
     n_omitted = len(report.findings) - len(worst)
     profile = report.setting.profile
     descriptions: list[dict[str, object]] = [
@@ -168,24 +219,35 @@ def sarif(report: LintReport) -> str:
             "help": {"text": rule.next},
             "properties": {
                 "tags": ["accessibility"],
-                "problem.severity": _PROBLEM.get(rule.severities[profile], "recommendation"),
+                "problem.severity": _PROBLEM.get(
+                    rule.severities[profile], "recommendation"
+                ),
             },
         }
         for rule in rules().values()
     ]
     properties: dict[str, object] = {"columnKind": "unicodeCodePoints"}
     if n_omitted:
-        message = {"text": f"{n_omitted} further findings of lower severity are left out"}
+        message = {
+            "text": f"{n_omitted} further findings of lower severity are left out"
+        }
         note = {"message": message, "level": "warning"}
         properties["invocations"] = [
             {"executionSuccessful": True, "toolExecutionNotifications": [note]}
         ]
-    return sarif_text("beholder lint", descriptions, list(map(_result, worst)), **properties)
+    return sarif_text(
+        "beholder lint", descriptions, list(map(_result, worst)), **properties
+    )
 
 
 def _result(finding: LintFinding) -> dict[str, object]:
     line, column = finding.line or 1, finding.column or 1
-    region = {"startLine": line, "startColumn": column, "endLine": line, "endColumn": column + 1}
+    region = {
+        "startLine": line,
+        "startColumn": column,
+        "endLine": line,
+        "endColumn": column + 1,
+    }
     return sarif_result(
         finding.rule,
         finding.severity,
@@ -193,7 +255,9 @@ def _result(finding: LintFinding) -> dict[str, object]:
         finding.file,
         region=region,
         inside=finding.locator if finding.line is None else "",
-        partialFingerprints={"primaryLocationLineHash": f"{finding.fingerprint}:1"},
+        partialFingerprints={
+            "primaryLocationLineHash": f"{finding.fingerprint}:1"
+        },
         baselineState="new" if finding.state == "new" else "unchanged",
     )
 
@@ -201,7 +265,10 @@ def _result(finding: LintFinding) -> dict[str, object]:
 def junit(report: LintReport) -> str:
     """JUnit: a suite for each file, a case for each picture."""
     suites = ElementTree.Element("testsuites", name="beholder lint")
-    findings_by_file, pictures_by_file = by_file(report.findings), by_file(report.occurrences)
+    findings_by_file, pictures_by_file = (
+        by_file(report.findings),
+        by_file(report.occurrences),
+    )
     for file in report.files:
         pictures = pictures_by_file.get(file, [])
         suite = add_element(suites, "testsuite", name=file)
@@ -213,7 +280,9 @@ def junit(report: LintReport) -> str:
         for picture in pictures:
             name = f"{_position(picture)} {picture.picture}".strip()
             case = add_element(suite, "testcase", classname=file, name=name)
-            findings = by_place.pop((picture.line, picture.column, picture.locator), [])
+            findings = by_place.pop(
+                (picture.line, picture.column, picture.locator), []
+            )
             n_failed += _fill(case, findings)
         suite.set("tests", str(len(pictures)))
         suite.set("failures", str(n_failed))
@@ -232,11 +301,20 @@ def _fill(case: ElementTree.Element, findings: list[LintFinding]) -> bool:
     errors = [finding for finding in new if finding.severity == "error"]
     milder = [finding for finding in new if finding.severity != "error"]
     for error in errors:
-        add_element(case, "failure", [error.text], type=error.rule, message=error.message)
+        add_element(
+            case,
+            "failure",
+            [error.text],
+            type=error.rule,
+            message=error.message,
+        )
     if findings and not new:
         add_element(case, "skipped", message="known")
     if milder:
-        lines = [f"{finding.severity} {finding.rule}: {finding.message}" for finding in milder]
+        lines = [
+            f"{finding.severity} {finding.rule}: {finding.message}"
+            for finding in milder
+        ]
         add_element(case, "system-out", lines)
     return bool(errors)
 
@@ -255,9 +333,18 @@ def markdown(report: LintReport) -> str:
     ]
     head = ["# Alternative texts", "", summary(report), ""]
     if rows:
-        head += ["| rule | name | findings |", "|---|---|---|", *rows, "", *places]
+        head += [
+            "| rule | name | findings |",
+            "|---|---|---|",
+            *rows,
+            "",
+            *places,
+        ]
     if len(new) > _FIRST:
-        head += ["", f"{len(new) - _FIRST} further findings are in the other formats."]
+        head += [
+            "",
+            f"{len(new) - _FIRST} further findings are in the other formats.",
+        ]
     return "\n".join(head) + "\n"
 
 

@@ -42,7 +42,9 @@ _VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
 _DRAWN = "contains(@uri, '/picture') or contains(@uri, '/chart') or contains(@uri, '/diagram')"
-_WORD = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+_WORD = re.compile(
+    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml"
+)
 _SLIDE = re.compile(
     r"""
     ppt/(slides/slide|slideLayouts/slideLayout|slideMasters/slideMaster)(\d+)\.xml
@@ -68,7 +70,9 @@ class Archive:
         DataError: It is encrypted, has a part outside it, or would unpack to too much.
     """
 
-    def __init__(self, file: zipfile.ZipFile, name: str, *, layouts: bool = False) -> None:
+    def __init__(
+        self, file: zipfile.ZipFile, name: str, *, layouts: bool = False
+    ) -> None:
         self.file, self.name, self.layouts = file, name, layouts
         self.parts = file.namelist()
         self.captions = {"Caption"}
@@ -77,20 +81,35 @@ class Archive:
         self.caption_of = cache(self._find_caption)
         self.has_group_text = cache(_has_text)
         parts = file.infolist()
-        self.digests = {one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts}
+        self.digests = {
+            one.filename: f"{one.CRC:08x}-{one.file_size}" for one in parts
+        }
         if len(parts) > MOST_PARTS:
-            raise DataError(name, f"has {len(parts):,} parts; at most {MOST_PARTS:,} are read")
+            raise DataError(
+                name,
+                f"has {len(parts):,} parts; at most {MOST_PARTS:,} are read",
+            )
         if (size := sum(one.file_size for one in parts)) > MOST_UNPACKED:
-            raise DataError(name, f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read")
+            raise DataError(
+                name,
+                f"unpacks to {size:,} bytes; at most {MOST_UNPACKED:,} are read",
+            )
         if len(set(self.parts)) < len(parts):
             double, _ = Counter(self.parts).most_common(1)[0]
-            raise DataError(name, f"has two parts named {double!r}; save it again")
+            raise DataError(
+                name, f"has two parts named {double!r}; save it again"
+            )
         for one in parts:
             steps = one.filename.replace("\\", "/").split("/")
             if ".." in steps or not steps[0] or ":" in steps[0]:
-                raise DataError(name, f"has a part outside it: {one.filename!r}; save it again")
+                raise DataError(
+                    name,
+                    f"has a part outside it: {one.filename!r}; save it again",
+                )
             if one.flag_bits & 1:
-                raise DataError(name, "is encrypted; save it without a password")
+                raise DataError(
+                    name, "is encrypted; save it without a password"
+                )
             if one.file_size > max(_BIG, _BOMB * one.compress_size):
                 raise DataError(
                     name,
@@ -103,7 +122,9 @@ class Archive:
         with self.file.open(part) as opened:
             data = opened.read(MOST_PART + 1)
         if len(data) > MOST_PART:
-            raise DataError(self.name, f"{part!r} has over {MOST_PART:,} bytes; divide it")
+            raise DataError(
+                self.name, f"{part!r} has over {MOST_PART:,} bytes; divide it"
+            )
         return data
 
     def tree(self, part: str) -> Any:
@@ -112,14 +133,22 @@ class Archive:
             return None
         data = self.read(part)
         if max(data.count(b"<"), data.count(b"=")) > MOST_TAGS:
-            raise DataError(self.name, f"{part!r} has over {MOST_TAGS:,} tags; divide it")
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+            raise DataError(
+                self.name, f"{part!r} has over {MOST_TAGS:,} tags; divide it"
+            )
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False
+        )
         try:
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
-            raise DataError(self.name, f"{part!r} cannot be read: {error}") from error
+            raise DataError(
+                self.name, f"{part!r} cannot be read: {error}"
+            ) from error
         if root.getroottree().docinfo.doctype:
-            raise DataError(self.name, f"{part!r} has a document type, which is refused")
+            raise DataError(
+                self.name, f"{part!r} has a document type, which is refused"
+            )
         return root
 
     def _find_caption(self, paragraph: Any) -> str:
@@ -127,7 +156,11 @@ class Archive:
         after = paragraph.getnext()
         while after is not None and not isinstance(after.tag, str):
             after = after.getnext()
-        styles = [] if after is None else after.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS)
+        styles = (
+            []
+            if after is None
+            else after.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS)
+        )
         if not self.captions & set(styles):
             return ""
         return "".join(after.xpath(".//w:t/text()", namespaces=_NS))
@@ -137,15 +170,21 @@ class Archive:
         folder, file = posixpath.split(part)
         root = self.tree(f"{folder}/_rels/{file}.rels")
         found = {}
-        for one in () if root is None else root.iterfind("o:Relationship", _NS):
+        for one in (
+            () if root is None else root.iterfind("o:Relationship", _NS)
+        ):
             target = one.get("Target", "")
             if one.get("TargetMode") != "External":
-                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+                target = posixpath.normpath(
+                    posixpath.join("/", folder, target)
+                ).lstrip("/")
             found[one.get("Id", "")] = target
         return found
 
 
-def pictures(file: Path | IO[bytes], name: str, *, layouts: bool = False) -> Iterator[Occurrence]:
+def pictures(
+    file: Path | IO[bytes], name: str, *, layouts: bool = False
+) -> Iterator[Occurrence]:
     """Pictures of a document or book, in order.
 
     Args:
@@ -161,37 +200,60 @@ def pictures(file: Path | IO[bytes], name: str, *, layouts: bool = False) -> Ite
 
 
 @contextmanager
-def opened(source: Path | IO[bytes], name: str, *, layouts: bool = False) -> Iterator[Archive]:
+def opened(
+    source: Path | IO[bytes], name: str, *, layouts: bool = False
+) -> Iterator[Archive]:
     """A document, checked; its errors and those of reading within are as of ``pictures``."""
     try:
         with zipfile.ZipFile(source) as file:
             yield Archive(file, name, layouts=layouts)
     except _UNREADABLE as error:
         form = Path(name).suffix.lower()
-        raise DataError(name, f"is no readable {form} file: {error}; save it again") from error
+        raise DataError(
+            name, f"is no readable {form} file: {error}; save it again"
+        ) from error
 
 
 def _word(archive: Archive) -> Iterator[Occurrence]:
     styles = archive.tree("word/styles.xml")
-    said = [] if styles is None else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_NS)
-    for style in () if styles is None else styles.iterfind("w:style[w:name]", _NS):
-        name = style.find("w:name", _NS).get(_VALUE, "")  # in English whatever Word's language is
+    said = (
+        []
+        if styles is None
+        else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_NS)
+    )
+    for style in (
+        () if styles is None else styles.iterfind("w:style[w:name]", _NS)
+    ):
+        name = style.find("w:name", _NS).get(
+            _VALUE, ""
+        )  # in English whatever Word's language is
         if name.lower().endswith("caption"):
             archive.captions.add(style.get(_STYLE))
-    for part in sorted(filter(_WORD.fullmatch, archive.parts), key=lambda one: "/doc" not in one):
+    for part in sorted(
+        filter(_WORD.fullmatch, archive.parts),
+        key=lambda one: "/doc" not in one,
+    ):
         targets = archive.targets(part)
-        for one in archive.tree(part).iter(f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"):
+        for one in archive.tree(part).iter(
+            f"{{{_NS['wp']}}}docPr", f"{{{_NS['v']}}}shape"
+        ):
             if _is_fallback(one):
                 continue
             frame = one if one.tag.endswith("shape") else _above(one)
             drawn = f".//a:graphicData[{_DRAWN}] | .//v:imagedata"
-            if one.get("descr") or one.get("alt") or frame.xpath(drawn, namespaces=_NS):
+            if (
+                one.get("descr")
+                or one.get("alt")
+                or frame.xpath(drawn, namespaces=_NS)
+            ):
                 yield _drawing(archive, part, targets, one, frame, *said[:1])
 
 
 def _slides(archive: Archive) -> Iterator[Occurrence]:
     found = [one for part in archive.parts if (one := _SLIDE.fullmatch(part))]
-    for part in sorted(found, key=lambda one: (one[1] != _SLIDES, one[1], int(one[2]))):
+    for part in sorted(
+        found, key=lambda one: (one[1] != _SLIDES, one[1], int(one[2]))
+    ):
         if part[1] != _SLIDES and not archive.layouts:
             continue
         targets = archive.targets(part[0])
@@ -203,17 +265,26 @@ def _slides(archive: Archive) -> Iterator[Occurrence]:
             if _is_fallback(one) or any(map(archive.has_group_text, groups)):
                 continue
             drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
-            is_text = kind == "sp" and not frame.xpath("p:spPr/a:blipFill", namespaces=_NS)
+            is_text = kind == "sp" and not frame.xpath(
+                "p:spPr/a:blipFill", namespaces=_NS
+            )
             shown = kind != "grpSp" and frame.xpath(drawn, namespaces=_NS)
             if shown or (one.get("descr") and not is_text):
                 yield _drawing(archive, part[0], targets, one, frame)
 
 
 def _drawing(
-    archive: Archive, part: str, targets: dict[str, str], said: Any, frame: Any, language: str = ""
+    archive: Archive,
+    part: str,
+    targets: dict[str, str],
+    said: Any,
+    frame: Any,
+    language: str = "",
 ) -> Occurrence:
     """One picture. ``said`` has its text, ``frame`` shows it."""
-    fills = frame.xpath(".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS)
+    fills = frame.xpath(
+        ".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS
+    )
     links = said.xpath("a:hlinkClick/@r:id", namespaces=_NS)
     marked = said.xpath(".//d:decorative/@val", namespaces=_NS)
     paragraph = next(frame.iterancestors(f"{{{_NS['w']}}}p"), None)
@@ -231,7 +302,13 @@ def _drawing(
         role="functional" if links else "informative",
         link=targets.get(links[0], "") if links else None,
         image_only=bool(links),
-        structural=(("ALT003", "the link contains nothing but a picture without text", ""),)
+        structural=(
+            (
+                "ALT003",
+                "the link contains nothing but a picture without text",
+                "",
+            ),
+        )
         if links and not norm(said.get("descr", said.get("alt", "")))
         else (),
         title=said.get("title", ""),
@@ -252,20 +329,33 @@ def _above(element: Any) -> Any:
 
 
 def _is_fallback(element: Any) -> bool:
-    return next(element.iterancestors(f"{{{_NS['mc']}}}Fallback"), None) is not None
+    return (
+        next(element.iterancestors(f"{{{_NS['mc']}}}Fallback"), None)
+        is not None
+    )
 
 
 def _book(archive: Archive) -> Iterator[Occurrence]:
-    sheets = [archive.tree(one) for one in archive.parts if one.lower().endswith(".opf")]
+    sheets = [
+        archive.tree(one)
+        for one in archive.parts
+        if one.lower().endswith(".opf")
+    ]
     languages = [
-        text for sheet in sheets for text in sheet.xpath("//dc:language/text()", namespaces=_NS)
+        text
+        for sheet in sheets
+        for text in sheet.xpath("//dc:language/text()", namespaces=_NS)
     ]
     for part in filter(_PAGE.fullmatch, archive.parts):
         source = decoded(archive.read(part), f"{archive.name}: {part}")
         if "<!ENTITY" in source:
-            raise DataError(archive.name, f"{part!r} declares entities; remove them")
+            raise DataError(
+                archive.name, f"{part!r} declares entities; remove them"
+            )
         for one in _on_page(source, part, archive.name):
-            one.picture = unquote(posixpath.normpath(one.picture)) if one.picture else ""
+            one.picture = (
+                unquote(posixpath.normpath(one.picture)) if one.picture else ""
+            )
             one.digest = archive.digests.get(one.picture, "")
             one.language = one.language or "".join(languages[:1])
             yield one
@@ -274,7 +364,11 @@ def _book(archive: Archive) -> Iterator[Occurrence]:
 def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
     for one in html.pictures(source, page):
         one.file, one.page = name, page
-        one.locator, one.line, one.column = f"{page}:{one.line or ''}", None, None
+        one.locator, one.line, one.column = (
+            f"{page}:{one.line or ''}",
+            None,
+            None,
+        )
         yield one
 
 

@@ -54,21 +54,32 @@ def rates(report: LintReport) -> list[LintRate]:
     for finding, place in zip(report.findings, report.places, strict=True):
         for rule in ("", finding.rule):
             by_rule[rule].add(place)
-    judged = [(at, one) for at, one in enumerate(report.occurrences) if not one.declared]
+    judged = [
+        (at, one)
+        for at, one in enumerate(report.occurrences)
+        if not one.declared
+    ]
     everywhere = [at for at, _ in judged]
     with_text = [at for at, one in judged if one.text and not one.decorative]
     found = [("", everywhere)]
-    found += [(rule, everywhere if rule < "ALT1" else with_text) for rule in rules()]
+    found += [
+        (rule, everywhere if rule < "ALT1" else with_text) for rule in rules()
+    ]
     return [
         rate
         for rule, looked_at in found
         if by_rule[rule]
-        for rate in _of_rule(rule, report.occurrences, looked_at, by_rule[rule])
+        for rate in _of_rule(
+            rule, report.occurrences, looked_at, by_rule[rule]
+        )
     ]
 
 
 def _of_rule(
-    rule: str, pictures: Sequence[Occurrence], looked_at: Sequence[int], hits: set[int]
+    rule: str,
+    pictures: Sequence[Occurrence],
+    looked_at: Sequence[int],
+    hits: set[int],
 ) -> Iterator[LintRate]:
     for by, value_of in _GROUPS.items():
         groups = by_key((value_of(pictures[at]), at) for at in looked_at)
@@ -77,11 +88,17 @@ def _of_rule(
         for value, places in sorted(groups.items()):
             hit = [at in hits for at in places]
             if any(hit) or not rule:
-                yield _rate(rule, by, value, [pictures[at] for at in places], hit)
+                yield _rate(
+                    rule, by, value, [pictures[at] for at in places], hit
+                )
 
 
 def _rate(
-    rule: str, by: str, value: str, pictures: Sequence[Occurrence], hit: Sequence[bool]
+    rule: str,
+    by: str,
+    value: str,
+    pictures: Sequence[Occurrence],
+    hit: Sequence[bool],
 ) -> LintRate:
     n, found = len(hit), sum(hit)
     clusters = [_cluster(one) for one in pictures]

@@ -16,7 +16,9 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from beholder.lint.occurrence import Occurrence
 
-Format: TypeAlias = Literal["text", "json", "sarif", "junit", "markdown", "html"]
+Format: TypeAlias = Literal[
+    "text", "json", "sarif", "junit", "markdown", "html"
+]
 Profile: TypeAlias = Literal["web", "museum", "social", "documents"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 SEVERITIES = {"E": "error", "W": "warning", "N": "note", "-": "off"}
@@ -135,8 +137,14 @@ def rules() -> dict[str, LintRule]:
     """All rules by id."""
     found = {}
     for row in table("rules.tsv"):
-        severities = {profile: SEVERITIES[row[profile]] for profile in PROFILES}
-        own = {**row, "severities": severities, "covers": row["covers"].split()}
+        severities = {
+            profile: SEVERITIES[row[profile]] for profile in PROFILES
+        }
+        own = {
+            **row,
+            "severities": severities,
+            "covers": row["covers"].split(),
+        }
         found[row["id"]] = msgspec.convert(own, LintRule)
     return found
 
@@ -144,7 +152,11 @@ def rules() -> dict[str, LintRule]:
 def table(name: str) -> list[dict[str, str]]:
     """Rows of a table of this package."""
     source = files("beholder.lint").joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(source.split("\n"), delimiter="\t", quoting=csv.QUOTE_NONE))
+    return list(
+        csv.DictReader(
+            source.split("\n"), delimiter="\t", quoting=csv.QUOTE_NONE
+        )
+    )
 
 
 class Term(NamedTuple):

@@ -49,7 +49,10 @@ _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 
 def read(
-    paths: Sequence[str | Path], columns: Mapping[str, str], *, layouts: bool = False
+    paths: Sequence[str | Path],
+    columns: Mapping[str, str],
+    *,
+    layouts: bool = False,
 ) -> Iterator[ReadFile]:
     """The pictures of files and folders, each file once.
 
@@ -70,12 +73,20 @@ def read(
             done.add(real)
             inside = path.is_dir()
             name = (file.relative_to(path) if inside else file).as_posix()
-            found, notes = _read(file, name, columns, strict=not inside, layouts=layouts)
+            found, notes = _read(
+                file, name, columns, strict=not inside, layouts=layouts
+            )
             for one in found:
                 if isinstance(one, Occurrence):
                     # Pages, manifests and documents spell languages as freely as tables do.
                     one.language = canonical_language(one.language)
-            yield ReadFile(name, file.parent, path if inside else file.parent, found, notes)
+            yield ReadFile(
+                name,
+                file.parent,
+                path if inside else file.parent,
+                found,
+                notes,
+            )
 
 
 def _form(file: Path) -> str:
@@ -87,47 +98,80 @@ def _files(path: Path) -> list[Path]:
     if path.is_file():
         if _form(path) in known:
             return [path]
-        raise DataError(str(path), f"has no known form; these are read: {', '.join(known)}")
+        raise DataError(
+            str(path), f"has no known form; these are read: {', '.join(known)}"
+        )
     if not path.is_dir():
         raise DataError(str(path), "is no file or folder; check the path")
     found = []
     for folder, inner, names in os.walk(path):
-        inner[:] = sorted(one for one in inner if one[0] != "." and one != "node_modules")
-        files = [Path(folder, name) for name in sorted(names) if name[0] != "."]
+        inner[:] = sorted(
+            one for one in inner if one[0] != "." and one != "node_modules"
+        )
+        files = [
+            Path(folder, name) for name in sorted(names) if name[0] != "."
+        ]
         found += [
-            one for one in files if _form(one) in known and one.is_file() and not one.is_symlink()
+            one
+            for one in files
+            if _form(one) in known and one.is_file() and not one.is_symlink()
         ]
     if not found:
-        raise DataError(str(path), f"has no file of these forms: {', '.join(known)}")
+        raise DataError(
+            str(path), f"has no file of these forms: {', '.join(known)}"
+        )
     return found
 
 
 def _read(
-    file: Path, name: str, columns: Mapping[str, str], *, strict: bool, layouts: bool
+    file: Path,
+    name: str,
+    columns: Mapping[str, str],
+    *,
+    strict: bool,
+    layouts: bool,
 ) -> tuple[list[Occurrence | DataError], list[str]]:
     notes: list[str] = []
     found: list[Occurrence | DataError] = []
     form = _form(file)
     try:
-        if form not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *packed.FORMS):
+        if form not in (
+            ".csv",
+            ".tsv",
+            ".jsonl",
+            ".ndjson",
+            ".parquet",
+            *packed.FORMS,
+        ):
             size = file.stat().st_size
             if size > MOST_BYTES:
-                raise DataError(name, f"has {size:,} bytes; at most {MOST_BYTES:,} are read")
+                raise DataError(
+                    name,
+                    f"has {size:,} bytes; at most {MOST_BYTES:,} are read",
+                )
         if form in packed.FORMS:
             found += packed.pictures(file, name, layouts=layouts)
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
         else:
-            value = parse_json(file.read_bytes(), name) if form == ".json" else None
+            value = (
+                parse_json(file.read_bytes(), name)
+                if form == ".json"
+                else None
+            )
             if iiif.is_iiif(value):
                 found += iiif.pictures(value, name)
             else:
                 found += tables.pictures(file, name, value, columns, notes)
-    except tables.NoTextColumnError:  # a folder may contain tables of other data
+    except (
+        tables.NoTextColumnError
+    ):  # a folder may contain tables of other data
         if strict:
             raise
         notes.append(f"{name}: skipped, it has no alternative texts in rows")
-    except Exception as error:  # a file of strangers never ends the reading of a folder
+    except (
+        Exception
+    ) as error:  # a file of strangers never ends the reading of a folder
         unread = as_unread(name, error)
         if strict and not found and unread is error:
             raise
@@ -152,5 +196,6 @@ def as_unread(name: str, error: Exception) -> DataError:
     if isinstance(error, MemoryError):
         return DataError(name, "needs more memory than there is; divide it")
     return DataError(
-        name, f"cannot be read ({type(error).__name__}: {error}); please report this file as a bug"
+        name,
+        f"cannot be read ({type(error).__name__}: {error}); please report this file as a bug",
     )

@@ -15,7 +15,9 @@ from beholder.lint.naming import FIELDS
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import mapping
 
-_COLUMNS = {field: names.split() for field, names in mapping("columns").items()}
+_COLUMNS = {
+    field: names.split() for field, names in mapping("columns").items()
+}
 """Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
 _SAME = {
@@ -33,7 +35,11 @@ class NoTextColumnError(DataError):
 
 
 def pictures(
-    file: Path, name: str, value: Any, columns: Mapping[str, str], notes: list[str]
+    file: Path,
+    name: str,
+    value: Any,
+    columns: Mapping[str, str],
+    notes: list[str],
 ) -> Iterator[Occurrence | DataError]:
     """Pictures of a table, one a row.
 
@@ -54,7 +60,11 @@ def pictures(
         if isinstance(row, dict) and isinstance(row.get("context"), dict):
             row = row | row["context"]
         if not isinstance(row, dict | DataError):
-            row = DataError(name, "expected an object with the fields of a picture", line=number)
+            row = DataError(
+                name,
+                "expected an object with the fields of a picture",
+                line=number,
+            )
         flat.append((number, row))
         if isinstance(row, dict):
             names.update(dict.fromkeys(row))
@@ -62,13 +72,23 @@ def pictures(
         yield from (row for _, row in flat if isinstance(row, DataError))
         return
     chosen = _chosen(list(names), columns, name)
-    read = (f"`{chosen[key]}` as {key}" for key in ("text", "picture") if key in chosen)
+    read = (
+        f"`{chosen[key]}` as {key}"
+        for key in ("text", "picture")
+        if key in chosen
+    )
     notes.append(f"{name}: read {', '.join(read)}")
     for number, row in flat:
-        yield row if isinstance(row, DataError) else _occurrence(row, chosen, name, number)
+        yield (
+            row
+            if isinstance(row, DataError)
+            else _occurrence(row, chosen, name, number)
+        )
 
 
-def _rows(file: Path, name: str, value: Any) -> tuple[dict[str, None], Iterable[tuple[int, Any]]]:
+def _rows(
+    file: Path, name: str, value: Any
+) -> tuple[dict[str, None], Iterable[tuple[int, Any]]]:
     """Return the columns, where the file names them, and its rows by number or line."""
     form = file.suffix.lower()
     if form == ".parquet":
@@ -78,10 +98,16 @@ def _rows(file: Path, name: str, value: Any) -> tuple[dict[str, None], Iterable[
     with opened(file, name, None) as stream:
         if form in (".jsonl", ".ndjson"):
             return {}, list(read_jsonl(stream, name))
-        header, rows = read_cells(stream, name, "\t" if form == ".tsv" else ",")
+        header, rows = read_cells(
+            stream, name, "\t" if form == ".tsv" else ","
+        )
         if not header:
-            raise DataError(name, "has no columns; expected a first line with their names")
-        return dict.fromkeys(header), [(row.first_line, row.cells) for row in rows]
+            raise DataError(
+                name, "has no columns; expected a first line with their names"
+            )
+        return dict.fromkeys(header), [
+            (row.first_line, row.cells) for row in rows
+        ]
 
 
 def _json_rows(value: Any, name: str) -> Iterable[Any]:
@@ -93,20 +119,33 @@ def _json_rows(value: Any, name: str) -> Iterable[Any]:
             if isinstance(one, dict)
         }
         return [
-            {"image": files.get(one.get("image_id")), "alt": one.get("caption")}
+            {
+                "image": files.get(one.get("image_id")),
+                "alt": one.get("caption"),
+            }
             if isinstance(one, dict)
             else one
             for one in value["annotations"]
         ]
     if isinstance(value, dict):
-        value = next((one for one in value.values() if isinstance(one, list)), None)
-    if not isinstance(value, list) or not any(isinstance(one, dict) for one in value):
-        raise NoTextColumnError(name, "has no list of rows; expected a list of objects")
+        value = next(
+            (one for one in value.values() if isinstance(one, list)), None
+        )
+    if not isinstance(value, list) or not any(
+        isinstance(one, dict) for one in value
+    ):
+        raise NoTextColumnError(
+            name, "has no list of rows; expected a list of objects"
+        )
     return value
 
 
-def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str, str]:
-    plain = {"_".join(one.strip().lower().split()): one for one in reversed(names)}
+def _chosen(
+    names: list[str], columns: Mapping[str, str], name: str
+) -> dict[str, str]:
+    plain = {
+        "_".join(one.strip().lower().split()): one for one in reversed(names)
+    }
     given: dict[str, str] = {}
     for key, column in columns.items():
         field = _field(key, column, name)
@@ -115,16 +154,25 @@ def _chosen(names: list[str], columns: Mapping[str, str], name: str) -> dict[str
             reason = f"there is no column {column!r}{hint}; it has {', '.join(names)}"
             raise DataError(name, f"--map {key}={column}: {reason}")
         if field in given:
-            raise DataError(name, f"--map {key}={column}: {field} has the column {given[field]!r}")
+            raise DataError(
+                name,
+                f"--map {key}={column}: {field} has the column {given[field]!r}",
+            )
         given[field] = column
     chosen = {
         key: next((plain[one] for one in known if one in plain), "")
         for key, known in _COLUMNS.items()
     }
-    chosen = {key: column for key, column in (chosen | given).items() if column}
+    chosen = {
+        key: column for key, column in (chosen | given).items() if column
+    }
     if "text" not in chosen:
-        reason = f"has no column of alternative texts; it has {', '.join(names)}"
-        raise NoTextColumnError(name, f"{reason}: name one with --map text=COLUMN")
+        reason = (
+            f"has no column of alternative texts; it has {', '.join(names)}"
+        )
+        raise NoTextColumnError(
+            name, f"{reason}: name one with --map text=COLUMN"
+        )
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen
@@ -138,7 +186,10 @@ def _field(key: str, column: str, name: str) -> str:
     for field, known in _COLUMNS.items():
         if plain in known:
             return field
-    hint = _close(plain, [*_COLUMNS, *(one for known in _COLUMNS.values() for one in known)])
+    hint = _close(
+        plain,
+        [*_COLUMNS, *(one for known in _COLUMNS.values() for one in known)],
+    )
     reason = f"there is no field {key!r}{hint}; expected one of {', '.join(_COLUMNS)}"
     raise DataError(name, f"--map {key}={column}: {reason}")
 
@@ -157,9 +208,20 @@ def _occurrence(
     if text is not None and not isinstance(text, str):
         reason = f"is {type(text).__name__}, expected a text"
         return DataError(name, reason, line=number, field=chosen["text"])
-    if text is not None and any("\ud800" <= letter <= "\udfff" for letter in text):
-        return DataError(name, "has half of a surrogate pair", line=number, field=chosen["text"])
-    said = {key: _plain(row.get(column)) for key, column in chosen.items() if key != "text"}
+    if text is not None and any(
+        "\ud800" <= letter <= "\udfff" for letter in text
+    ):
+        return DataError(
+            name,
+            "has half of a surrogate pair",
+            line=number,
+            field=chosen["text"],
+        )
+    said = {
+        key: _plain(row.get(column))
+        for key, column in chosen.items()
+        if key != "text"
+    }
     try:
         # The column that was named or recognised, and the other places that hold a language.
         language = language_of_row({**row, "language": said.get("language")})
@@ -167,7 +229,9 @@ def _occurrence(
         return DataError(name, error.reason, line=number, field=error.field)
     role, link = said.get("role", "").lower(), said.get("link") or None
     caption = said.get("caption", "")
-    same: dict[str, Any] = {own: said.get(key, "") for key, own in _SAME.items()}
+    same: dict[str, Any] = {
+        own: said.get(key, "") for key, own in _SAME.items()
+    }
     return Occurrence(
         file=name,
         line=number,
@@ -178,7 +242,8 @@ def _occurrence(
         text_from=chosen["text"],
         decorative=role == "decorative",
         declared=role == "decorative",
-        role=role or ("functional" if link else "figure" if caption else "informative"),
+        role=role
+        or ("functional" if link else "figure" if caption else "informative"),
         link=link,
         language=language,
         caption=caption,
@@ -186,7 +251,9 @@ def _occurrence(
         medium=bool(said.get("medium")),
         labels=_labels(row),
         own_words=_terms(row.get(chosen.get("self_described", ""))),
-        ignore=frozenset(said.get("lint_ignore", "").replace(",", " ").upper().split()),
+        ignore=frozenset(
+            said.get("lint_ignore", "").replace(",", " ").upper().split()
+        ),
         **same,
     )
 

@@ -13,15 +13,23 @@ from typing import Any
 
 from beholder.text.languages import base_language, language_named
 
-_FORMAT = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+_FORMAT = re.compile(
+    "[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _EDGES = " .,!?;:()[]{}<>«»‹›\"'“”„‟‘’‚‛「」『』"
-_QUOTED = "(?:[\"“„«»‟]([^\"“”„«»‟]*)[\"“”«»]|(?<!\\w)['‘]([^'‘’]*)['’](?!\\w))"
+_QUOTED = (
+    "(?:[\"“„«»‟]([^\"“”„«»‟]*)[\"“”«»]|(?<!\\w)['‘]([^'‘’]*)['’](?!\\w))"
+)
 
 
 @cache
 def _data() -> dict[str, Any]:
-    source = files("beholder.lint").joinpath("data.toml").read_text(encoding="utf-8")
+    source = (
+        files("beholder.lint")
+        .joinpath("data.toml")
+        .read_text(encoding="utf-8")
+    )
     return tomllib.loads(source)
 
 
@@ -64,7 +72,9 @@ _EMOJI = re.compile(
 
 def norm(text: str) -> str:
     """The text in NFC, without format characters, with single blanks."""
-    return " ".join(_FORMAT.sub("", unicodedata.normalize("NFC", text)).split())
+    return " ".join(
+        _FORMAT.sub("", unicodedata.normalize("NFC", text)).split()
+    )
 
 
 def fold(text: str) -> str:
@@ -75,8 +85,14 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """Words; in scripts without blanks, two letters count as one word."""
     dense = _DENSE.findall(text)
-    found = [one for one in _WORD.findall(_DENSE.sub(" ", text)) if any(map(str.isalnum, one))]
-    return found + ["".join(dense[at : at + 2]) for at in range(0, len(dense), 2)]
+    found = [
+        one
+        for one in _WORD.findall(_DENSE.sub(" ", text))
+        if any(map(str.isalnum, one))
+    ]
+    return found + [
+        "".join(dense[at : at + 2]) for at in range(0, len(dense), 2)
+    ]
 
 
 def length(text: str) -> int:
@@ -97,7 +113,9 @@ def emoji(text: str) -> list[tuple[int, int]]:
 
 def stem(word: str, language: str) -> str:
     """The stem of a word, English if the language has no stemmer."""
-    return _stem(word.casefold(), (language_named(language) or "english").lower())
+    return _stem(
+        word.casefold(), (language_named(language) or "english").lower()
+    )
 
 
 @lru_cache(maxsize=50_000)
@@ -110,12 +128,18 @@ def _stemmer(language: str) -> Any:
     import snowballstemmer
 
     known = snowballstemmer.algorithms()
-    return snowballstemmer.stemmer(language if language in known else "english")
+    return snowballstemmer.stemmer(
+        language if language in known else "english"
+    )
 
 
 @cache
 def _lists() -> dict[str, dict[str, Sequence[str]]]:
-    source = files("beholder.lint").joinpath("words.json").read_text(encoding="utf-8")
+    source = (
+        files("beholder.lint")
+        .joinpath("words.json")
+        .read_text(encoding="utf-8")
+    )
     found: dict[str, dict[str, Sequence[str]]] = json.loads(source)
     return found
 
@@ -129,18 +153,24 @@ def codes(language: str) -> tuple[str, ...]:
 @cache
 def listed(name: str, language: str) -> frozenset[str]:
     """The words of a list, in English and in the language of the page."""
-    return frozenset(one for code in codes(language) for one in _lists()[code][name])
+    return frozenset(
+        one for code in codes(language) for one in _lists()[code][name]
+    )
 
 
 @cache
 def pattern(name: str, language: str) -> tuple[re.Pattern[str], ...]:
     """The expressions of a list, in English and in the language of the page."""
-    return tuple(re.compile(str(_lists()[code][name]), re.I) for code in codes(language))
+    return tuple(
+        re.compile(str(_lists()[code][name]), re.I) for code in codes(language)
+    )
 
 
 @cache
 def _reported(language: str) -> re.Pattern[str]:
-    verbs = "|".join(str(_lists()[code]["transcribed"]) for code in codes(language))
+    verbs = "|".join(
+        str(_lists()[code]["transcribed"]) for code in codes(language)
+    )
     return re.compile(rf"\b(?:{verbs})\b[^\"“„«»‟'‘.;]{{0,30}}{_QUOTED}", re.I)
 
 
@@ -156,5 +186,8 @@ def without_quotes(text: str) -> str:
 
 def _blanked(match: re.Match[str]) -> str:
     group = 1 if match[1] is not None else 2
-    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    start, end = (
+        match.start(group) - match.start(),
+        match.end(group) - match.start(),
+    )
     return match[0][:start] + " " * (end - start) + match[0][end:]

@@ -73,7 +73,14 @@ def check_image(path: Path, *, max_pixels: int = MAX_PIXELS) -> Picture:
     wanted = video.moment(path)
     if wanted is not None:
         width, height = video.frame_size(wanted.file, max_pixels=max_pixels)
-        return Picture(path, width, height, "video", "RGB", (f"at {float(wanted.seconds):g} s",))
+        return Picture(
+            path,
+            width,
+            height,
+            "video",
+            "RGB",
+            (f"at {float(wanted.seconds):g} s",),
+        )
     with _opened(path, max_pixels) as image:
         return _describe(path, image)
 
@@ -99,7 +106,9 @@ def load_image(
         return shown if max_side is None else fit(shown, max_side)
     with _opened(path, max_pixels) as image:
         if max_side is not None:
-            image.draft("RGB", (2 * max_side, 2 * max_side))  # JPEG: at a smaller scale
+            image.draft(
+                "RGB", (2 * max_side, 2 * max_side)
+            )  # JPEG: at a smaller scale
         image.load()
         return upright_rgb(image, max_side)
 
@@ -156,10 +165,14 @@ def inside(folder: Path, name: str) -> Path:
     """
     path = folder / name
     try:
-        leads_out = not Path(name).is_absolute() and not file_of(path).resolve().is_relative_to(
-            folder.resolve()
-        )
-    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a NUL in the name
+        leads_out = not Path(name).is_absolute() and not file_of(
+            path
+        ).resolve().is_relative_to(folder.resolve())
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # a ring of links, a NUL in the name
         raise ItemError(f"{path}: cannot be read ({error})") from error
     if leads_out:
         raise ItemError(
@@ -178,12 +191,20 @@ def _opened(path: Path, max_pixels: int) -> Iterator[Image.Image]:
                 " that are read; scale the picture down first"
             )
         try:
-            with room_for(image.width * image.height):  # PNG: what may stand after the pixels
+            with room_for(
+                image.width * image.height
+            ):  # PNG: what may stand after the pixels
                 yield image
         except MemoryError as error:
-            raise ItemError(f"{path}: too large for the memory of this machine") from error
-        except Exception as error:  # decoders of damaged files raise nearly anything
-            raise ItemError(f"{path}: the picture is damaged ({error})") from error
+            raise ItemError(
+                f"{path}: too large for the memory of this machine"
+            ) from error
+        except (
+            Exception
+        ) as error:  # decoders of damaged files raise nearly anything
+            raise ItemError(
+                f"{path}: the picture is damaged ({error})"
+            ) from error
 
 
 def _image(path: Path, file: io.BufferedReader) -> Image.Image:
@@ -201,13 +222,17 @@ def _image(path: Path, file: io.BufferedReader) -> Image.Image:
         raise ItemError(
             f"{path}: not a picture in a format that can be read ({', '.join(FORMATS)}){hint}"
         ) from None
-    except Exception as error:  # header parsers of damaged files raise nearly anything
+    except (
+        Exception
+    ) as error:  # header parsers of damaged files raise nearly anything
         raise ItemError(f"{path}: the picture is damaged ({error})") from error
 
 
 def _describe(path: Path, image: Image.Image) -> Picture:
     notes = []
-    if getattr(image, "is_animated", False):  # to count the frames of some formats takes minutes
+    if getattr(
+        image, "is_animated", False
+    ):  # to count the frames of some formats takes minutes
         notes.append("holds several frames: the first is used")
     exif = image.getexif()
     orientation = exif.get(ExifTags.Base.Orientation, 1)

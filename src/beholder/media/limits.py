@@ -24,7 +24,9 @@ def regular(path: Path, max_bytes: int) -> Iterator[io.BufferedReader]:
     try:
         with open_regular(path) as raw:
             if (size := os.fstat(raw.fileno()).st_size) > max_bytes:
-                raise ItemError(f"{path}: {size} bytes are more than the {max_bytes} read")
+                raise ItemError(
+                    f"{path}: {size} bytes are more than the {max_bytes} read"
+                )
             yield io.BufferedReader(raw)
     except FileNotFoundError:
         raise ItemError(f"{path}: there is no such file") from None
@@ -57,7 +59,9 @@ class Room:
         with self._changed:
             self._waiting.append(ticket)
             try:
-                self._changed.wait_for(lambda: self._waiting[0] is ticket and self._fits(n_pixels))
+                self._changed.wait_for(
+                    lambda: self._waiting[0] is ticket and self._fits(n_pixels)
+                )
                 self._used += n_pixels
             finally:
                 self._waiting.remove(ticket)

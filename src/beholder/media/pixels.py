@@ -34,10 +34,16 @@ def upright_rgb(image: Image.Image, max_side: int | None) -> Image.Image:
         ValueError: The pixels have no agreed meaning as RGB.
     """
     if image.mode == "F":
-        raise ValueError("floating-point pixels have no agreed range; save it as 8-bit")
+        raise ValueError(
+            "floating-point pixels have no agreed range; save it as 8-bit"
+        )
     if max_side is None or image.width * image.height <= LARGE:
         ImageOps.exif_transpose(image, in_place=True)
-        whole = image if image.mode == "RGB" and _is_opaque(image) else _by_bands(image)
+        whole = (
+            image
+            if image.mode == "RGB" and _is_opaque(image)
+            else _by_bands(image)
+        )
         return whole if max_side is None else fit(whole, max_side)
     orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
     small = _scaled_by_bands(image, max_side)
@@ -49,7 +55,11 @@ def upright_rgb(image: Image.Image, max_side: int | None) -> Image.Image:
 def fit(image: Image.Image, max_side: int) -> Image.Image:
     """The image scaled down, shape kept, until its longer side has at most ``max_side`` pixels."""
     size = _fitted(image.size, max_side)
-    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS)
+    return (
+        image
+        if size == image.size
+        else image.resize(size, Image.Resampling.LANCZOS)
+    )
 
 
 def _fitted(size: tuple[int, int], max_side: int) -> tuple[int, int]:
@@ -75,9 +85,16 @@ def _scaled_by_bands(image: Image.Image, max_side: int) -> Image.Image:
     for first, last in _bands(height, math.ceil(image.width * scale)):
         top = max(0, math.floor(first * scale) - margin)
         bottom = min(image.height, math.ceil(last * scale) + margin)
-        box = (0.0, first * scale - top, float(image.width), min(last * scale, bottom) - top)
+        box = (
+            0.0,
+            first * scale - top,
+            float(image.width),
+            min(last * scale, bottom) - top,
+        )
         band = _band(image, top, bottom)
-        part = band.resize((width, last - first), Image.Resampling.LANCZOS, box)
+        part = band.resize(
+            (width, last - first), Image.Resampling.LANCZOS, box
+        )
         small.paste(part, (0, first))
     return small
 
@@ -97,7 +114,9 @@ def _band(image: Image.Image, top: int, bottom: int) -> Image.Image:
         rows = Image.fromarray((tones >> 8).astype(np.uint8))
     elif not _is_opaque(rows):
         rgba = rows.convert("RGBA")
-        rows = Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba)
+        rows = Image.alpha_composite(
+            Image.new("RGBA", rgba.size, "white"), rgba
+        )
     return rows.convert("RGB")
 
 

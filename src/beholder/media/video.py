@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
 
-ENDINGS = (".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ts")
+ENDINGS = (
+    ".mp4",
+    ".m4v",
+    ".mov",
+    ".webm",
+    ".mkv",
+    ".avi",
+    ".mpg",
+    ".mpeg",
+    ".ts",
+)
 """Endings of videos."""
 
 MAX_BYTES = 20_000_000_000
@@ -36,7 +46,9 @@ about a minute's work."""
 
 _CONTAINERS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts"
 _TIME = r"(?:\d+:){0,2}\d+(?:\.\d+)?"
-_PART = re.compile(rf"(.+)#t=({_TIME})(?:,({_TIME})(?:&fps=(\d+(?:\.\d+)?))?)?", re.DOTALL)
+_PART = re.compile(
+    rf"(.+)#t=({_TIME})(?:,({_TIME})(?:&fps=(\d+(?:\.\d+)?))?)?", re.DOTALL
+)
 _MOST_FPS = 24
 
 
@@ -67,7 +79,9 @@ def moment(path: Path) -> Moment | None:
     Of a ``section`` it is the beginning.
     """
     found = _PART.fullmatch(str(path))
-    return None if found is None else Moment(Path(found[1]), _seconds(found[2]))
+    return (
+        None if found is None else Moment(Path(found[1]), _seconds(found[2]))
+    )
 
 
 def section(path: Path) -> Section | None:
@@ -111,7 +125,11 @@ def load_frame(wanted: Moment, *, max_pixels: int) -> Image.Image:
         with room_for(context.width * context.height):
             frame = _frame_at(container, stream, wanted)
             shown = Image.fromarray(frame.to_ndarray(format="rgb24"))
-            return shown.rotate(frame.rotation, expand=True) if frame.rotation else shown
+            return (
+                shown.rotate(frame.rotation, expand=True)
+                if frame.rotation
+                else shown
+            )
 
 
 def frame_size(file: Path, *, max_pixels: int) -> tuple[int, int]:
@@ -131,15 +149,23 @@ def duration(file: Path, *, max_pixels: int) -> float:
             return float(stream.duration * stream.time_base)
         if container.duration is not None:
             return container.duration / 1_000_000
-    raise ItemError(f"{file}: does not say how long it lasts; name its pictures by time, as #t=3.5")
+    raise ItemError(
+        f"{file}: does not say how long it lasts; name its pictures by time, as #t=3.5"
+    )
 
 
 @contextmanager
-def _opened(file: Path, max_pixels: int) -> Iterator[tuple[InputContainer, VideoStream]]:
-    av: Any = require("av", extra="video", purpose=f"a picture of the video {file.name}")
+def _opened(
+    file: Path, max_pixels: int
+) -> Iterator[tuple[InputContainer, VideoStream]]:
+    av: Any = require(
+        "av", extra="video", purpose=f"a picture of the video {file.name}"
+    )
     with regular(file, MAX_BYTES) as raw:
         try:
-            with av.open(raw, options={"format_whitelist": _CONTAINERS}) as container:
+            with av.open(
+                raw, options={"format_whitelist": _CONTAINERS}
+            ) as container:
                 if not container.streams.video:
                     raise ItemError(f"{file}: holds no video")
                 stream = container.streams.video[0]
@@ -155,15 +181,21 @@ def _opened(file: Path, max_pixels: int) -> Iterator[tuple[InputContainer, Video
         except ItemError:
             raise
         except MemoryError as error:
-            raise ItemError(f"{file}: too large for the memory of this machine") from error
-        except Exception as error:  # readers of damaged files raise nearly anything
+            raise ItemError(
+                f"{file}: too large for the memory of this machine"
+            ) from error
+        except (
+            Exception
+        ) as error:  # readers of damaged files raise nearly anything
             raise ItemError(
                 f"{file}: cannot be read as a video, or is damaged ({error}); read are"
                 f" {', '.join(ENDINGS)}"
             ) from error
 
 
-def _frame_at(container: InputContainer, stream: VideoStream, wanted: Moment) -> VideoFrame:
+def _frame_at(
+    container: InputContainer, stream: VideoStream, wanted: Moment
+) -> VideoFrame:
     base = stream.time_base or Fraction(1, 1_000_000)
     first = stream.start_time or 0
     target = first + int(wanted.seconds / base)
@@ -177,7 +209,9 @@ def _frame_at(container: InputContainer, stream: VideoStream, wanted: Moment) ->
             f"{wanted.file}: has no picture at {float(wanted.seconds):g} s that can be decoded"
         )
     if ended and found.pts is not None:
-        shown = found.duration or (1 / stream.average_rate / base if stream.average_rate else 0)
+        shown = found.duration or (
+            1 / stream.average_rate / base if stream.average_rate else 0
+        )
         end = found.pts + shown
         if target >= end:
             raise ItemError(

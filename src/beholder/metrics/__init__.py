@@ -15,7 +15,16 @@ from beholder.spec import Spec, parse
 
 T = TypeVar("T")
 
-__all__ = ["METRICS", "Bounds", "Metric", "Tools", "ValueInfo", "metric", "param", "params"]
+__all__ = [
+    "METRICS",
+    "Bounds",
+    "Metric",
+    "Tools",
+    "ValueInfo",
+    "metric",
+    "param",
+    "params",
+]
 
 METRICS: Registry[Metric[Any]] = Registry(
     kind="metric",
@@ -89,7 +98,11 @@ def metric(given: str | Spec, **defaults: object) -> Metric[Any]:
 def _having(value: str) -> list[str]:
     """The built-in metrics that have a value of that name."""
     names = METRICS.builtin()
-    return [name for name in names if value in (one.name for one in METRICS.get(name).values)]
+    return [
+        name
+        for name in names
+        if value in (one.name for one in METRICS.get(name).values)
+    ]
 
 
 def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
@@ -104,7 +117,10 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
         ConfigError: A parameter is unknown or missing, or a bad value; names what there is.
     """
     known = {p.name: p for p in params(cls)}
-    if parsed.argument is not None or "members" in parsed.options.keys() - known.keys():
+    if (
+        parsed.argument is not None
+        or "members" in parsed.options.keys() - known.keys()
+    ):
         raise ConfigError(
             f"{str(parsed)!r}: {parsed.name} takes named arguments, as in"
             f" {parsed.name}({next(iter(known), 'name')}=...)"
@@ -116,9 +132,19 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
             raise ConfigError(
                 f"{parsed.name} has no parameter {option!r}; {hint}It has: {', '.join(known)}"
             )
-    tools = {name: value for name, value in parsed.options.items() if known[name].metadata["tool"]}
-    plain = {name: value for name, value in parsed.options.items() if name not in tools}
-    fitting = {name: value for name, value in defaults.items() if name in known}
+    tools = {
+        name: value
+        for name, value in parsed.options.items()
+        if known[name].metadata["tool"]
+    }
+    plain = {
+        name: value
+        for name, value in parsed.options.items()
+        if name not in tools
+    }
+    fitting = {
+        name: value for name, value in defaults.items() if name in known
+    }
     given = {**fitting, **tools, **Spec(parsed.name, options=plain).literals()}
     for name, p in known.items():
         if p.default is REQUIRED and name not in given:

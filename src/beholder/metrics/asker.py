@@ -18,7 +18,14 @@ from beholder import errors
 from beholder.embed.base import FloatArray
 from beholder.judges.asking import noted_questions, question_rows
 from beholder.judges.operations import Operation
-from beholder.metrics.params import TEXTS, full_name, params, signature_of, to_spec, validate_params
+from beholder.metrics.params import (
+    TEXTS,
+    full_name,
+    params,
+    signature_of,
+    to_spec,
+    validate_params,
+)
 from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore
 
@@ -75,7 +82,9 @@ class Asker(ABC, Generic[S]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.operations = tuple(dict.fromkeys((*cls.operations, *(one.name for one in cls.needs))))
+        cls.operations = tuple(
+            dict.fromkeys((*cls.operations, *(one.name for one in cls.needs)))
+        )
 
     def __post_init__(self) -> None:
         validate_params(self)
@@ -121,7 +130,9 @@ class Asker(ABC, Generic[S]):
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
         """This asker as ``prepare`` gives it, from the result of ``state``."""
-        raise errors.ConfigError(f"{self.registered_name} keeps nothing of what it finds")
+        raise errors.ConfigError(
+            f"{self.registered_name} keeps nothing of what it finds"
+        )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
@@ -130,7 +141,9 @@ class Asker(ABC, Generic[S]):
         resamples them for the interval. Where ``detail["subset"]`` names several subsets, the
         sums of each stand one after the other, (s * k,).
         """
-        raise errors.ConfigError(f"{self.registered_name} has no values of the whole data set")
+        raise errors.ConfigError(
+            f"{self.registered_name} has no values of the whole data set"
+        )
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """What is wrong with values for the data at hand, a sentence each; usually nothing.
@@ -156,11 +169,16 @@ class Asker(ABC, Generic[S]):
             identities: Identity per tool field, such as ``{"embedder": "static@1f3a"}``; a tool
                 field that is not named shows its spec.
         """
-        return signature_of(self.registered_name, self, self.config(), identities)
+        return signature_of(
+            self.registered_name, self, self.config(), identities
+        )
 
     def tool_specs(self) -> list[tuple[str, str]]:
         """Kind and spec of each tool this asker's fields name."""
-        return [(p.metadata["tool"], getattr(self, p.name)) for p in self._tool_params()]
+        return [
+            (p.metadata["tool"], getattr(self, p.name))
+            for p in self._tool_params()
+        ]
 
     def asks_judge(self) -> bool:
         """Whether a field of this asker names a judge."""
@@ -190,7 +208,9 @@ class Asker(ABC, Generic[S]):
                 tools.judge(spec).check_can(operation, images=self.looks)
         asked = self.operations_asked
         identities = {
-            p.name: tools.identity(p.metadata["tool"], getattr(self, p.name), asked)
+            p.name: tools.identity(
+                p.metadata["tool"], getattr(self, p.name), asked
+            )
             for p in self._tool_params()
         }
         return identities | ({TEXTS: tools.texts} if tools.texts else {})
@@ -200,7 +220,11 @@ class Asker(ABC, Generic[S]):
         return ()
 
     def _tool_params(self) -> list[Field[Any]]:
-        return [p for p in params(self) if p.metadata["tool"] and getattr(self, p.name) is not None]
+        return [
+            p
+            for p in params(self)
+            if p.metadata["tool"] and getattr(self, p.name) is not None
+        ]
 
 
 async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
@@ -219,7 +243,10 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         outcome = await _tried(asker, subject, tools)
     if not questions:
         return outcome
-    return replace(outcome, detail={**outcome.detail, "questions": question_rows(questions)})
+    return replace(
+        outcome,
+        detail={**outcome.detail, "questions": question_rows(questions)},
+    )
 
 
 async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
@@ -233,12 +260,17 @@ async def _tried(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         reason = f"{error} (a bug in {asker.name}, at {where})"
-        return ItemFailure(type(error).__name__, reason, transient=True)  # until it is fixed
+        return ItemFailure(
+            type(error).__name__, reason, transient=True
+        )  # until it is fixed
 
 
 def failure_of(error: errors.BeholderError) -> ItemFailure:
     """An error as the reason why there is no outcome."""
     detail = error.detail if isinstance(error, errors.ItemError) else {}
     return ItemFailure(
-        type(error).__name__, str(error), isinstance(error, errors.TransientError), detail
+        type(error).__name__,
+        str(error),
+        isinstance(error, errors.TransientError),
+        detail,
     )

@@ -56,7 +56,11 @@ class Bounds:
     compares: str = ""
 
     def __str__(self) -> str:
-        pairs = f", {MOST_PAIRS:,} pairs of {self.compares}" if self.compares else ""
+        pairs = (
+            f", {MOST_PAIRS:,} pairs of {self.compares}"
+            if self.compares
+            else ""
+        )
         signs = f"{self.characters // SIGN:,} of them outside words"
         return f"{self.characters:,} characters in all texts together, {signs}{pairs}"
 
@@ -66,13 +70,20 @@ class Bounds:
         Raises:
             ItemError: Its texts are too long or have too many signs, or its pictures are too many.
         """
-        n, most = len(item.candidate) + sum(map(len, item.references)), self.characters
+        n, most = (
+            len(item.candidate) + sum(map(len, item.references)),
+            self.characters,
+        )
         if n > self.characters:
             raise ItemError(
                 f"the texts of this item have {n:,} characters; {name} takes up to"
                 f" {self.characters:,}, so score them in parts"
             )
-        n_signs = sum(map(_n_signs, (item.candidate, *item.references))) if n * SIGN > most else 0
+        n_signs = (
+            sum(map(_n_signs, (item.candidate, *item.references)))
+            if n * SIGN > most
+            else 0
+        )
         if n_signs * SIGN > most:
             raise ItemError(
                 f"the texts of this item have {n_signs:,} characters outside words; {name} takes up"
@@ -83,7 +94,9 @@ class Bounds:
                 f"this item has {len(item.images):,} pictures; {name} takes up to {MOST_PICTURES}"
             )
 
-    def check_pairs(self, candidate: int, references: Sequence[int], name: str) -> None:
+    def check_pairs(
+        self, candidate: int, references: Sequence[int], name: str
+    ) -> None:
         """Refuse texts with too many parts, before each is compared with each.
 
         Args:
@@ -125,7 +138,9 @@ def f1(precision: float, recall: float) -> float:
 
 def _n_signs(text: str) -> int:
     """Characters that are neither white space nor part of a word."""
-    return sum(map(len, text.split())) - sum(end - start for start, end in words(text))
+    return sum(map(len, text.split())) - sum(
+        end - start for start, end in words(text)
+    )
 
 
 E = TypeVar("E")
@@ -166,8 +181,16 @@ class Metric(Asker[Item], Generic[E]):
         for field in sorted(self.required_fields):
             if not getattr(item, field):
                 close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
-                hint = "; beholder lint checks texts alone" if field == "references" else ""
-                hint = f"; it has {close[0]!r}: did you mean {field}?" if close else hint
+                hint = (
+                    "; beholder lint checks texts alone"
+                    if field == "references"
+                    else ""
+                )
+                hint = (
+                    f"; it has {close[0]!r}: did you mean {field}?"
+                    if close
+                    else hint
+                )
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
@@ -209,16 +232,29 @@ class Metric(Asker[Item], Generic[E]):
         check_list("images", images)
         if not isinstance(candidate, str):
             raise ConfigError(f"candidate: expected a text, got {candidate!r}")
-        if isinstance(references, Mapping | bytes) or not isinstance(references, Iterable):
-            raise ConfigError(f"references: expected a text or a list of texts, got {references!r}")
-        texts = (references,) if isinstance(references, str) else tuple(references)
+        if isinstance(references, Mapping | bytes) or not isinstance(
+            references, Iterable
+        ):
+            raise ConfigError(
+                f"references: expected a text or a list of texts, got {references!r}"
+            )
+        texts = (
+            (references,) if isinstance(references, str) else tuple(references)
+        )
         for text in texts:
             if not isinstance(text, str):
                 raise ConfigError(f"references: expected texts, got {text!r}")
-        item = Item(id="text", candidate=candidate, references=texts, images=tuple(images or ()))
+        item = Item(
+            id="text",
+            candidate=candidate,
+            references=texts,
+            images=tuple(images or ()),
+        )
         item = composed(item)
         with one_blas_thread():
-            found = run_sync(self.prepare([item]).evaluate(item, tools or Tools()))
+            found = run_sync(
+                self.prepare([item]).evaluate(item, tools or Tools())
+            )
         return replace(found, item=item)
 
     def score(
@@ -234,7 +270,11 @@ class Metric(Asker[Item], Generic[E]):
 
         async def each() -> list[ItemScore | ItemFailure]:
             found: dict[int, ItemScore | ItemFailure] = {}
-            attempts = bounded(lambda i: attempt(prepared, items[i], shared), range(len(items)), 64)
+            attempts = bounded(
+                lambda i: attempt(prepared, items[i], shared),
+                range(len(items)),
+                64,
+            )
             async for index, outcome in attempts:
                 if isinstance(outcome, ItemScore):
                     outcome = replace(outcome, item=items[index])
@@ -253,8 +293,12 @@ class Metric(Asker[Item], Generic[E]):
         for one in (*self.values, *self.corpus_values):
             if name in (None, one.name):
                 return one
-        there = ", ".join(one.name for one in (*self.values, *self.corpus_values))
-        raise ConfigError(f"{self.registered_name} has no value {name!r}; it has: {there}")
+        there = ", ".join(
+            one.name for one in (*self.values, *self.corpus_values)
+        )
+        raise ConfigError(
+            f"{self.registered_name} has no value {name!r}; it has: {there}"
+        )
 
     def needs_corpus(self) -> bool:
         """Whether a score depends on the texts of all items, so that ``prepare`` must see them."""
@@ -288,7 +332,9 @@ class Metric(Asker[Item], Generic[E]):
             f"all {len(found):,} values of {headline} are {found[0]:.6g}: it separates no texts",
         )
 
-    async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
+    async def evaluate_together(
+        self, items: Sequence[Item], tools: Tools
+    ) -> list[ItemScore]:
         """Score several texts about one picture; a metric that can share work does so.
 
         Raises:
@@ -301,7 +347,11 @@ class Metric(Asker[Item], Generic[E]):
             except ItemError as error:
                 raise type(error)(f"text {number}: {error}") from error
 
-        return list(await asyncio.gather(*(one(n, item) for n, item in enumerate(items, start=1))))
+        return list(
+            await asyncio.gather(
+                *(one(n, item) for n, item in enumerate(items, start=1))
+            )
+        )
 
     async def evaluate(self, subject: Item, tools: Tools) -> ItemScore:
         """Check, gather, score and sign one item, its texts composed (``text.composition``)."""
@@ -310,7 +360,11 @@ class Metric(Asker[Item], Generic[E]):
         self.check_tools(subject, tools)
         identities = self.identities(tools)
         score = self.score_item(subject, await self.gather(subject, tools))
-        return score if score.signature else replace(score, signature=self.signature(identities))
+        return (
+            score
+            if score.signature
+            else replace(score, signature=self.signature(identities))
+        )
 
 
 def check_words_in(item: Item, has_references: bool) -> None:
@@ -331,12 +385,17 @@ def check_words_in(item: Item, has_references: bool) -> None:
     for place, text in enumerate(texts):
         # Joiners and marks of an emoji are no word by themselves, though ``words`` keeps them.
         if not any(map(str.isalnum, text)):
-            raise ItemError(f"{f'reference {place}' if place else 'the candidate'} has no words")
+            raise ItemError(
+                f"{f'reference {place}' if place else 'the candidate'} has no words"
+            )
 
 
 def _check_unicode(item: Item) -> None:
     texts = {"candidate": item.candidate}
-    texts |= {f"reference {n}": text for n, text in enumerate(item.references, start=1)}
+    texts |= {
+        f"reference {n}": text
+        for n, text in enumerate(item.references, start=1)
+    }
     for name, text in texts.items():
         try:
             text.encode("utf-8")

@@ -37,14 +37,20 @@ def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
     foreign = [why for item in items if (why := _foreign(item))]
     if 2 * len(foreign) > len(items):
         if judge:
-            return "posh", f"texts that are not English ({foreign[0]}); the judge reads them"
+            return (
+                "posh",
+                f"texts that are not English ({foreign[0]}); the judge reads them",
+            )
         return "chrf", (
             f"texts that are not English ({foreign[0]}): chrf reads any language; for mistakes and"
             " omissions name a judge"
         )
     n_words = median(len(words(item.candidate)) for item in items)
     if all(item.video for item in items) and n_words >= LONG:
-        return "vcs", "long descriptions of videos with references: meaning and order count"
+        return (
+            "vcs",
+            "long descriptions of videos with references: meaning and order count",
+        )
     return HEADLINE, "English texts with references"
 
 

@@ -49,7 +49,12 @@ def param(
         above: Whether the number must be above the least one.
     """
     bounds = number and (*number, above)
-    known = {"help": help, "affects_score": affects_score, "tool": tool, "whole": whole}
+    known = {
+        "help": help,
+        "affects_score": affects_score,
+        "tool": tool,
+        "whole": whole,
+    }
     known["number"] = bounds
     return field(default=default, metadata=known)
 
@@ -72,11 +77,20 @@ def choices(cls: type[Any]) -> Mapping[str, tuple[object, ...]]:
         named = {p.name: own[p.name] for p in params(cls) if p.name in own}
         try:
             hints = get_type_hints(
-                type("Hints", (), {"__annotations__": named}), vars(sys.modules[owner.__module__])
+                type("Hints", (), {"__annotations__": named}),
+                vars(sys.modules[owner.__module__]),
             )
         except NameError as error:
-            raise ConfigError(f"{owner.__name__}: an annotation cannot be read: {error}") from error
-        found.update({n: get_args(h) for n, h in hints.items() if get_origin(h) is Literal})
+            raise ConfigError(
+                f"{owner.__name__}: an annotation cannot be read: {error}"
+            ) from error
+        found.update(
+            {
+                n: get_args(h)
+                for n, h in hints.items()
+                if get_origin(h) is Literal
+            }
+        )
     return MappingProxyType(found)
 
 
@@ -99,18 +113,24 @@ def validate_params(built: object) -> None:
             low, high = p.metadata["whole"]
             if type(value) is not int or not low <= value <= (high or value):
                 most = f" to {high}" if high else ""
-                raise ConfigError(f"{p.name}={value!r}: expected a whole number from {low}{most}")
+                raise ConfigError(
+                    f"{p.name}={value!r}: expected a whole number from {low}{most}"
+                )
         if p.metadata["number"] and value is not p.default:
             check_number(p.name, value, *p.metadata["number"])
         if p.metadata["tool"] and value is not None:
             if isinstance(value, Judge):
                 value = value.named()
             if not isinstance(value, str | Spec):
-                raise ConfigError(f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'")
+                raise ConfigError(
+                    f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'"
+                )
             object.__setattr__(built, p.name, str(tool(value)))
 
 
-def check_number(name: str, value: object, low: float, high: float, above: bool = False) -> None:
+def check_number(
+    name: str, value: object, low: float, high: float, above: bool = False
+) -> None:
     """Refuse what is no finite number within two bounds.
 
     Raises:
@@ -134,7 +154,11 @@ def to_spec(name: str, built: object) -> Spec:
     for p in params(built):
         value = getattr(built, p.name)
         if value != p.default:
-            named = tool(value) if p.metadata["tool"] and value is not None else None
+            named = (
+                tool(value)
+                if p.metadata["tool"] and value is not None
+                else None
+            )
             options[p.name] = named if named and named.options else value
     return Spec(name, options=options)
 
@@ -150,7 +174,10 @@ TEXTS = "texts"
 
 
 def signature_of(
-    name: str, built: Any, config: Mapping[str, object], identities: Mapping[str, str] | None
+    name: str,
+    built: Any,
+    config: Mapping[str, object],
+    identities: Mapping[str, str] | None,
 ) -> str:
     """Signature: every param that affects the score, tools by identity, code and versions.
 
@@ -169,7 +196,9 @@ def signature_of(
     if TEXTS in known:
         parts.append(f"{TEXTS}:{known[TEXTS]}")
     found = origin(type(built))  # type: ignore[arg-type]  # a type is hashable
-    versions = [] if found is None else [f"{found.distribution}:{found.version}"]
+    versions = (
+        [] if found is None else [f"{found.distribution}:{found.version}"]
+    )
     # What a judge is asked, and how its answer is read, may be in another package.
     operations = getattr(type(built), "needs", ())
     code = digest_of(type(built), *operations)  # type: ignore[arg-type]  # types are hashable

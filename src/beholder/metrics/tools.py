@@ -31,11 +31,15 @@ if TYPE_CHECKING:
     from beholder.embed.contextual import TokenService
 
 
-_TAKES: Mapping[str, Callable[[str, str], bool]] = {"judge": judges.takes, "embedder": embed.takes}
+_TAKES: Mapping[str, Callable[[str, str], bool]] = {
+    "judge": judges.takes,
+    "embedder": embed.takes,
+}
 
 
 def check_taken(
-    options: Mapping[str, Mapping[str, object]], specs: Iterable[tuple[str, str]]
+    options: Mapping[str, Mapping[str, object]],
+    specs: Iterable[tuple[str, str]],
 ) -> None:
     """Refuse an option that none of some tools has a use for: it would be dropped in silence.
 
@@ -47,11 +51,17 @@ def check_taken(
         ConfigError: Names the option and the tools there are.
     """
     named = sorted({(kind, spec) for kind, spec in specs if kind in _TAKES})
-    for option in sorted({name for given in options.values() for name in given}):
+    for option in sorted(
+        {name for given in options.values() for name in given}
+    ):
         if not any(
-            option in options.get(kind, ()) and _TAKES[kind](spec, option) for kind, spec in named
+            option in options.get(kind, ()) and _TAKES[kind](spec, option)
+            for kind, spec in named
         ):
-            there = ", ".join(f"{kind} {spec}" for kind, spec in named) or "it has neither"
+            there = (
+                ", ".join(f"{kind} {spec}" for kind, spec in named)
+                or "it has neither"
+            )
             raise ConfigError(
                 f"{option} was given, and no judge or embedder of this run takes it ({there});"
                 " leave it out, or name one that does, such as openai:MODEL"
@@ -117,13 +127,19 @@ class Tools:
     ) -> None:
         self.texts = texts
         given: Mapping[str, Mapping[str, Any]] = options or {}
-        asking: dict[str, Any] = {"answers": answers, "budget": budget, "tally": tally}
+        asking: dict[str, Any] = {
+            "answers": answers,
+            "budget": budget,
+            "tally": tally,
+        }
         asking |= given.get("judge", {})
         embedding = given.get("embedder", {})
         self.pictures = Pictures(folder)
         self._makers: Mapping[str, Callable[[str], Tool]] = {
             "judge": lambda spec: judges.judge(spec, **asking),
-            "embedder": lambda spec: EmbeddingService(embed.embedder(spec, **embedding), vectors),
+            "embedder": lambda spec: EmbeddingService(
+                embed.embedder(spec, **embedding), vectors
+            ),
             "splitter": text.splitter,
             "parser": lambda name: load(_PARSER)(name),
             "coreference": lambda name: load(_COREFERENCE)(name),
@@ -172,9 +188,13 @@ class Tools:
             ConfigError: ``texts`` is one text.
         """
         check_list("texts", texts)
-        return await cast(EmbeddingService, self.get("embedder", spec)).embed(texts)
+        return await cast(EmbeddingService, self.get("embedder", spec)).embed(
+            texts
+        )
 
-    def check_language(self, specs: Iterable[tuple[str, str]], item: Item) -> None:
+    def check_language(
+        self, specs: Iterable[tuple[str, str]], item: Item
+    ) -> None:
         """Refuse an item with a text that one of some tools, (kind, spec), cannot read.
 
         What the row says of its language counts; where it says nothing, each text is looked at.
@@ -183,11 +203,20 @@ class Tools:
             ItemError: Names the tool, the evidence of the language, and a tool that reads it.
         """
         for kind, spec in specs:
-            only_english = kind in _READERS and getattr(self.get(kind, spec), "english_only", False)
-            if only_english and (why := _in_another_language(item)) is not None:
-                raise ItemError(f"{kind} {spec} reads English, but {why}; name {_READERS[kind]}")
+            only_english = kind in _READERS and getattr(
+                self.get(kind, spec), "english_only", False
+            )
+            if (
+                only_english
+                and (why := _in_another_language(item)) is not None
+            ):
+                raise ItemError(
+                    f"{kind} {spec} reads English, but {why}; name {_READERS[kind]}"
+                )
 
-    def identity(self, kind: str, spec: str, operations: Collection[str] | None = None) -> str:
+    def identity(
+        self, kind: str, spec: str, operations: Collection[str] | None = None
+    ) -> str:
         """The identity of a tool, as signatures state it.
 
         Args:
@@ -198,7 +227,11 @@ class Tools:
         made = self.get(kind, spec)
         if isinstance(made, Judge) and operations is not None:
             return versioned(made, made.identity_for(operations))
-        return made.identity if kind in _SIGNED else versioned(made, made.identity)
+        return (
+            made.identity
+            if kind in _SIGNED
+            else versioned(made, made.identity)
+        )
 
     def are_per_process(self, specs: Iterable[tuple[str, str]]) -> bool:
         """Whether all of these tools, (kind, spec), may be created in every worker process."""
@@ -209,7 +242,11 @@ def _in_another_language(item: Item) -> str | None:
     """Evidence that an item is not in English; None if it may be."""
     said = language_named(item.language)
     if said is not None:
-        return None if said == ENGLISH else f"the row says that its texts are {said}"
+        return (
+            None
+            if said == ENGLISH
+            else f"the row says that its texts are {said}"
+        )
     for one in (item.candidate, *item.references):
         why = not_english(one)
         if why is not None:
@@ -247,10 +284,16 @@ def for_model(path: Path, max_side: int | None = None) -> Image:
     film = media.section(path)
     if film is not None:
         return Image(*media.film_bytes(film), FilmPart(*film[1:]))
-    image = media.load_image(path, max_side=max_side)  # a file that is cut off shows only here
+    image = media.load_image(
+        path, max_side=max_side
+    )  # a file that is cut off shows only here
     kind = _SENT_AS_IS.get(file.format)
     plain = file.mode in ("RGB", "L") and not file.notes
-    if kind and plain and (max_side is None or max(file.width, file.height) <= max_side):
+    if (
+        kind
+        and plain
+        and (max_side is None or max(file.width, file.height) <= max_side)
+    ):
         return Image(media.file_bytes(path), kind)
     return Image(media.encode_jpeg(image), "image/jpeg")
 
@@ -278,10 +321,14 @@ class Pictures:
 
         for name in names:
             if "://" in name or name.startswith("data:"):
-                raise ItemError(f"the picture {name[:80]!r} is no file; fetch it and name the file")
+                raise ItemError(
+                    f"the picture {name[:80]!r} is no file; fetch it and name the file"
+                )
         return [inside(self._folder, name) for name in names]
 
-    async def read(self, names: Sequence[str], max_side: int | None = SENT_SIDE) -> list[Image]:
+    async def read(
+        self, names: Sequence[str], max_side: int | None = SENT_SIDE
+    ) -> list[Image]:
         """Pictures as models get them, in order; see ``for_model``.
 
         Raises:

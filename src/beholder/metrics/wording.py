@@ -44,26 +44,41 @@ def read(text: str, tokens: TokenVectors) -> Reading:
         ConfigError: The encoder does not return the places of its tokens.
     """
     if tokens.spans is None:
-        raise ConfigError("this encoder does not return the places of its tokens; use minilm")
+        raise ConfigError(
+            "this encoder does not return the places of its tokens; use minilm"
+        )
     places = words(text)
     starts, ends = np.array(places, dtype=np.int64).reshape(-1, 2).T
     first, last = tokens.spans[:, 0], tokens.spans[:, 1]
-    inside = (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
+    inside = (
+        (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
+    )
     vectors = unit_rows(inside.astype(np.float64) @ tokens.vectors)
     found = tuple(lower_words(text))
     weights = np.array(frequency.weights(found))
-    return Reading(found, weights, vectors, unit_rows(tokens.vectors.mean(axis=0)[None])[0])
+    return Reading(
+        found,
+        weights,
+        vectors,
+        unit_rows(tokens.vectors.mean(axis=0)[None])[0],
+    )
 
 
-async def read_all(texts: Sequence[str], service: TokenService) -> tuple[Reading, ...]:
+async def read_all(
+    texts: Sequence[str], service: TokenService
+) -> tuple[Reading, ...]:
     """Texts as the encoder's last layer reads them.
 
     Raises:
         ConfigError: The encoder does not return the places of its tokens.
     """
     layer = service.encoder.n_layers
-    encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))
-    return tuple(read(text, found) for text, found in zip(texts, encoded, strict=True))
+    encoded = await asyncio.gather(
+        *(service.encode(text, layer) for text in texts)
+    )
+    return tuple(
+        read(text, found) for text, found in zip(texts, encoded, strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +94,16 @@ class Wording:
     recall: float
 
 
-def compare_words(candidate: Reading, references: Sequence[Reading]) -> Wording:
+def compare_words(
+    candidate: Reading, references: Sequence[Reading]
+) -> Wording:
     """Look for each word's nearest word on the other side."""
     pairs = [_nearest(candidate, reference) for reference in references]
     best = np.max([forward for forward, _ in pairs], axis=0)
-    recalls = [_mean(back, own) for (_, back), own in zip(pairs, references, strict=True)]
+    recalls = [
+        _mean(back, own)
+        for (_, back), own in zip(pairs, references, strict=True)
+    ]
     return Wording(_mean(best, candidate), math.fsum(recalls) / len(recalls))
 
 
@@ -119,4 +139,8 @@ def _nearest(a: Reading, b: Reading) -> tuple[FloatArray, FloatArray]:
 
 
 def _mean(values: FloatArray, text: Reading) -> float:
-    return float((values * text.weights).sum() / text.weights.sum()) if text.words else 0.0
+    return (
+        float((values * text.weights).sum() / text.weights.sum())
+        if text.words
+        else 0.0
+    )

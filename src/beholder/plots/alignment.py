@@ -24,14 +24,22 @@ from beholder.records import Side
 from beholder.rounding import fixed
 
 _PRECISION, _RECALL = "#d1495b", "#0b6e99"
-_GREYS = LinearSegmentedColormap.from_list("similarity", ["#ffffff", "#646464"])
+_GREYS = LinearSegmentedColormap.from_list(
+    "similarity", ["#ffffff", "#646464"]
+)
 _ROOM = 10
 """Chunks for which a drawing has room at least: fewer are drawn no larger."""
-_VERDICT_COLOURS = {"match": "#e9ecef", "out_of_order": "#f4a261", "unmatched": "#6c757d"}
+_VERDICT_COLOURS = {
+    "match": "#e9ecef",
+    "out_of_order": "#f4a261",
+    "unmatched": "#6c757d",
+}
 
 
 def alignment_figure(
-    detail: Mapping[str, Any], verdicts: Mapping[Side, Sequence[str]], title: str = ""
+    detail: Mapping[str, Any],
+    verdicts: Mapping[Side, Sequence[str]],
+    title: str = "",
 ) -> Figure:
     """Draw one alignment.
 
@@ -50,45 +58,88 @@ def alignment_figure(
     """
     similarity = np.asarray(detail["similarity"])
     n_reference, n_candidate = similarity.shape
-    width = float(np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0))  # inches, as a page holds
-    height = float(np.clip(2.0 + 0.22 * n_reference, min(4.8, 2.2 + 0.3 * n_reference), 12.0))
+    width = float(
+        np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0)
+    )  # inches, as a page holds
+    height = float(
+        np.clip(
+            2.0 + 0.22 * n_reference, min(4.8, 2.2 + 0.3 * n_reference), 12.0
+        )
+    )
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     axes = figure.add_subplot()
-    image = axes.imshow(similarity, cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto")
-    _draw_windows(axes, detail["windows"]["precision"], _PRECISION, upright=True)
+    image = axes.imshow(
+        similarity, cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto"
+    )
+    _draw_windows(
+        axes, detail["windows"]["precision"], _PRECISION, upright=True
+    )
     _draw_windows(axes, detail["windows"]["recall"], _RECALL, upright=False)
     across = max(n_candidate, _ROOM)
-    cell = 72 * min(0.75 * width / across, 0.8 * height / n_reference)  # points, about
+    cell = 72 * min(
+        0.75 * width / across, 0.8 * height / n_reference
+    )  # points, about
     precision = np.asarray(detail["matches"]["precision"])
     recall = np.asarray(detail["matches"]["recall"])
-    circle, cross = float(np.clip(0.75 * cell, 4.5, 15)), float(np.clip(0.4 * cell, 3, 7))
+    circle, cross = (
+        float(np.clip(0.75 * cell, 4.5, 15)),
+        float(np.clip(0.4 * cell, 3, 7)),
+    )
     columns, rows = np.arange(n_candidate), np.arange(n_reference)
-    _draw_matches(axes, columns, precision, verdicts["candidate"], _PRECISION, circle)
+    _draw_matches(
+        axes, columns, precision, verdicts["candidate"], _PRECISION, circle
+    )
     _draw_matches(axes, recall, rows, verdicts["reference"], _RECALL, cross)
-    _draw_strip(axes, verdicts["candidate"], along_bottom=True, length=n_reference)
-    _draw_strip(axes, verdicts["reference"], along_bottom=False, length=n_candidate)
+    _draw_strip(
+        axes, verdicts["candidate"], along_bottom=True, length=n_reference
+    )
+    _draw_strip(
+        axes, verdicts["reference"], along_bottom=False, length=n_candidate
+    )
     _label(axes, n_reference, n_candidate)
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     figure.colorbar(image, ax=axes, label="similarity", shrink=0.6, pad=0.02)
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    figure.legend(
+        handles=_legend(),
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+        fontsize=9,
+    )
     return figure
 
 
 def _draw_matches(
-    axes: Axes, x: ArrayLike, y: ArrayLike, verdicts: Sequence[str], colour: str, size: float
+    axes: Axes,
+    x: ArrayLike,
+    y: ArrayLike,
+    verdicts: Sequence[str],
+    colour: str,
+    size: float,
 ) -> None:
     """The line of matches, circles for the candidate's and crosses for the reference's."""
     axes.plot(x, y, color=colour, linewidth=0.8, alpha=0.25)
     # The match of a chunk without counterpart means little: grey.
     grey = _VERDICT_COLOURS["unmatched"]
-    colours = [grey if verdict == "unmatched" else colour for verdict in verdicts]
+    colours = [
+        grey if verdict == "unmatched" else colour for verdict in verdicts
+    ]
     if colour == _PRECISION:
-        axes.scatter(x, y, s=size**2, facecolors="none", edgecolors=colours, linewidths=1.5)
+        axes.scatter(
+            x,
+            y,
+            s=size**2,
+            facecolors="none",
+            edgecolors=colours,
+            linewidths=1.5,
+        )
     else:
         axes.scatter(x, y, s=size**2, marker="x", c=colours, linewidths=1.5)
 
 
-def _draw_windows(axes: Axes, windows: ArrayLike, colour: str, *, upright: bool) -> None:
+def _draw_windows(
+    axes: Axes, windows: ArrayLike, colour: str, *, upright: bool
+) -> None:
     boxes = []
     for index, (start, end) in enumerate(np.asarray(windows).tolist()):
         left, top = (index, start) if upright else (start, index)
@@ -98,14 +149,27 @@ def _draw_windows(axes: Axes, windows: ArrayLike, colour: str, *, upright: bool)
     axes.add_collection(PatchCollection(boxes, facecolor=face, edgecolor=edge))
 
 
-def _draw_strip(axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, length: int) -> None:
+def _draw_strip(
+    axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, length: int
+) -> None:
     """One cell per chunk beside the matrix, coloured by verdict."""
     thickness = _thickness(length)
     for index, verdict in enumerate(verdicts):
-        corner = (index - 0.5, length - 0.5) if along_bottom else (-0.5 - thickness, index - 0.5)
+        corner = (
+            (index - 0.5, length - 0.5)
+            if along_bottom
+            else (-0.5 - thickness, index - 0.5)
+        )
         width, height = (1.0, thickness) if along_bottom else (thickness, 1.0)
         colour = _VERDICT_COLOURS[verdict]
-        cell = Rectangle(corner, width, height, facecolor=colour, edgecolor="white", linewidth=0.5)
+        cell = Rectangle(
+            corner,
+            width,
+            height,
+            facecolor=colour,
+            edgecolor="white",
+            linewidth=0.5,
+        )
         axes.add_patch(cell)
 
 
@@ -114,12 +178,22 @@ def _thickness(length: int) -> float:
 
 
 def _label(axes: Axes, n_reference: int, n_candidate: int) -> None:
-    axes.set_xlim(-0.5 - _thickness(n_candidate), max(n_candidate, _ROOM) - 0.5)
+    axes.set_xlim(
+        -0.5 - _thickness(n_candidate), max(n_candidate, _ROOM) - 0.5
+    )
     axes.set_ylim(n_reference - 0.5 + _thickness(n_reference), -0.5)
     for axis, count in ((axes.xaxis, n_candidate), (axes.yaxis, n_reference)):
-        step = next(step for step in (1, 2, 5, 10, 20, 50, 100, count) if count / step <= 16)
+        step = next(
+            step
+            for step in (1, 2, 5, 10, 20, 50, 100, count)
+            if count / step <= 16
+        )
         numbers = sorted({1, *range(step, count + 1, step)})
-        axis.set_ticks([n - 1 for n in numbers], labels=[str(n) for n in numbers], fontsize=8)
+        axis.set_ticks(
+            [n - 1 for n in numbers],
+            labels=[str(n) for n in numbers],
+            fontsize=8,
+        )
     axes.set_xlabel("candidate chunk")
     axes.set_ylabel("reference chunk")
     for spine in axes.spines.values():
@@ -233,9 +307,18 @@ def step_figures(
         number of the page, and ``regularizer``. They belong to no window.
     """
     panels: dict[str, tuple[str, _Panel]] = {
-        "windows": ("Mapping windows: where each chunk's match is expected", _windows),
-        "candidates": ("Best match: candidates, and the one nearest to the window", _candidates),
-        "distance": ("NAS-D: distance of each match from its window", _distance),
+        "windows": (
+            "Mapping windows: where each chunk's match is expected",
+            _windows,
+        ),
+        "candidates": (
+            "Best match: candidates, and the one nearest to the window",
+            _candidates,
+        ),
+        "distance": (
+            "NAS-D: distance of each match from its window",
+            _distance,
+        ),
         "line": ("NAS-L: the line from match to match", _line),
     }
     n_pages = max(-(-len(one.matches) // PER_PAGE) for one in directions)
@@ -243,7 +326,9 @@ def step_figures(
     for name, (title, panel) in panels.items():
         for page in range(n_pages):
             part = f" (page {page + 1} of {n_pages})" if n_pages > 1 else ""
-            pages[f"{name}-{page + 1}"] = _page(f"{title}{part}", directions, panel, page)
+            pages[f"{name}-{page + 1}"] = _page(
+                f"{title}{part}", directions, panel, page
+            )
     pages["regularizer"] = _regularizer(regularizer)
     return pages
 
@@ -253,7 +338,9 @@ _Panel = Callable[[Axes, DirectionSteps, range], tuple[str, list[_Handle]]]
 """Draws some source chunks; gives what stands above, and handles for the legend."""
 
 
-def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int) -> Figure:
+def _page(
+    title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int
+) -> Figure:
     shown = [one for one in directions if page * PER_PAGE < len(one.matches)]
     room = min(_ROOM, max(one.similarity.shape[1] for one in shown))
     width, height = _SIZE
@@ -263,7 +350,9 @@ def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page:
     handles: dict[str, _Handle] = {}
     for place, one in enumerate(shown):
         axes = figure.add_subplot(len(shown), 1, place + 1)
-        chunks = range(page * PER_PAGE, min((page + 1) * PER_PAGE, len(one.matches)))
+        chunks = range(
+            page * PER_PAGE, min((page + 1) * PER_PAGE, len(one.matches))
+        )
         facts, drawn = panel(axes, one, chunks)
         if axes.yaxis_inverted():  # chunks of the target
             bottom, top = axes.get_ylim()
@@ -271,14 +360,22 @@ def _page(title: str, directions: Sequence[DirectionSteps], panel: _Panel, page:
         axes.set_title(f"{one.name}: {facts}", fontsize=10, loc="left")
         for handle in drawn:
             handles.setdefault(str(handle.get_label()), handle)
-        axes.set_xlim(chunks.start - 0.7, max(chunks.stop, chunks.start + _ROOM) - 0.3)
+        axes.set_xlim(
+            chunks.start - 0.7, max(chunks.stop, chunks.start + _ROOM) - 0.3
+        )
         axes.xaxis.set_major_locator(_whole(20))
         axes.xaxis.set_major_formatter(_numbers(len(one.matches)))
         axes.set_xlabel(f"{one.source} chunk", fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
     entries = list(handles.values())
-    figure.legend(handles=entries, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    figure.legend(
+        handles=entries,
+        loc="outside lower center",
+        ncols=5,
+        frameon=False,
+        fontsize=9,
+    )
     return figure
 
 
@@ -288,15 +385,26 @@ def _whole(n_bins: int | Literal["auto"] = "auto") -> MaxNLocator:
 
 def _numbers(n_chunks: int) -> FuncFormatter:
     """Chunks from 1 on; the room beyond the last has no number."""
-    return FuncFormatter(lambda at, _: f"{at + 1:.0f}" if 0 <= at < n_chunks else "")
+    return FuncFormatter(
+        lambda at, _: f"{at + 1:.0f}" if 0 <= at < n_chunks else ""
+    )
 
 
 def _draw_bars(axes: Axes, one: DirectionSteps, chunks: range) -> Patch:
     """Windows as bars, chunks of the target from the top down."""
     part = slice(chunks.start, chunks.stop)
     heights = one.ends[part] - one.starts[part]
-    axes.bar(chunks, heights, bottom=one.starts[part] - 0.5, width=0.9, color=_WINDOW, zorder=0)
-    axes.use_sticky_edges = False  # rings at the first and last chunk stay whole
+    axes.bar(
+        chunks,
+        heights,
+        bottom=one.starts[part] - 0.5,
+        width=0.9,
+        color=_WINDOW,
+        zorder=0,
+    )
+    axes.use_sticky_edges = (
+        False  # rings at the first and last chunk stay whole
+    )
     axes.margins(y=0.07)
     axes.invert_yaxis()
     axes.yaxis.set_major_locator(_whole(12))
@@ -305,7 +413,9 @@ def _draw_bars(axes: Axes, one: DirectionSteps, chunks: range) -> Patch:
     return Patch(color=_WINDOW, label="mapping window")
 
 
-def _windows(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
+def _windows(
+    axes: Axes, one: DirectionSteps, chunks: range
+) -> tuple[str, list[_Handle]]:
     height = one.ends - one.starts
     facts = (
         f"{len(one.matches)} {one.source} chunks look into {one.similarity.shape[1]} {one.target}"
@@ -314,26 +424,48 @@ def _windows(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[
     return facts, [_draw_bars(axes, one, chunks)]
 
 
-def _candidates(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
+def _candidates(
+    axes: Axes, one: DirectionSteps, chunks: range
+) -> tuple[str, list[_Handle]]:
     window = _draw_bars(axes, one, chunks)
     part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
     rows, columns = one.candidates[part].nonzero()
-    axes.scatter(rows + chunks.start, columns, s=14, c=[_INK], alpha=0.6, linewidths=0, zorder=2)
+    axes.scatter(
+        rows + chunks.start,
+        columns,
+        s=14,
+        c=[_INK],
+        alpha=0.6,
+        linewidths=0,
+        zorder=2,
+    )
     axes.scatter(chunks, one.matches[part], s=80, facecolors="none", edgecolors=colour,
                  linewidths=1.6, zorder=3)  # fmt: skip
     several = int((one.candidates.sum(axis=1) > 1).sum())
-    mean = float(one.similarity[np.arange(len(one.matches)), one.matches].mean())
+    mean = float(
+        one.similarity[np.arange(len(one.matches)), one.matches].mean()
+    )
     facts = (
         f"{several} of {len(one.matches)} chunks had a choice; mean similarity of the matches"
         f" {fixed(mean, 3)}"
     )
-    dot = Line2D([], [], marker="o", color=_INK, linestyle="", markersize=4, label="candidate")
+    dot = Line2D(
+        [],
+        [],
+        marker="o",
+        color=_INK,
+        linestyle="",
+        markersize=4,
+        label="candidate",
+    )
     match = Line2D([], [], marker="o", markerfacecolor="none", markeredgecolor=colour,
                    linestyle="", markersize=9, label=f"match, {one.name}")  # fmt: skip
     return facts, [window, dot, match]
 
 
-def _distance(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
+def _distance(
+    axes: Axes, one: DirectionSteps, chunks: range
+) -> tuple[str, list[_Handle]]:
     part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
     axes.bar(chunks, one.distances[part], width=0.8, color=_LET_OFF)
     axes.bar(chunks, one.penalties[part], width=0.8, color=colour)
@@ -345,22 +477,40 @@ def _distance(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list
         f" NAS-D {fixed(one.nas_d, 3)}"
     )
     penalty = Patch(color=colour, label=f"penalty, {one.name}")
-    return facts, [penalty, Patch(color=_LET_OFF, label="within the tolerance")]
+    return facts, [
+        penalty,
+        Patch(color=_LET_OFF, label="within the tolerance"),
+    ]
 
 
-def _line(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Handle]]:
+def _line(
+    axes: Axes, one: DirectionSteps, chunks: range
+) -> tuple[str, list[_Handle]]:
     part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
     handles: list[_Handle] = [_draw_bars(axes, one, chunks)]
-    for style, (name, path) in zip(("-", ":"), one.ideals.items(), strict=False):
-        handles += axes.plot(chunks, path[part], style, color=_IDEAL, linewidth=1.2, label=name)
+    for style, (name, path) in zip(
+        ("-", ":"), one.ideals.items(), strict=False
+    ):
+        handles += axes.plot(
+            chunks, path[part], style, color=_IDEAL, linewidth=1.2, label=name
+        )
     handles += axes.plot(chunks, one.line[part], "-o", color=colour, linewidth=1.4, markersize=4,
                          label=f"line, {one.name}")  # fmt: skip
     moved = one.line[part] != one.matches[part]
     if moved.any():
         places = np.arange(chunks.start, chunks.stop)[moved]
-        axes.scatter(places, one.matches[part][moved], s=26, marker="x", c=[_INK], zorder=3)
+        axes.scatter(
+            places,
+            one.matches[part][moved],
+            s=26,
+            marker="x",
+            c=[_INK],
+            zorder=3,
+        )
         label = "match before the tolerance"
-        handles.append(Line2D([], [], marker="x", color=_INK, linestyle="", label=label))
+        handles.append(
+            Line2D([], [], marker="x", color=_INK, linestyle="", label=label)
+        )
     below = axes.twinx()
     credits = one.credits[part]
     places = chunks.start + 0.5 + np.arange(len(credits))
@@ -370,29 +520,52 @@ def _line(axes: Axes, one: DirectionSteps, chunks: range) -> tuple[str, list[_Ha
     below.yaxis.set_major_locator(MaxNLocator(nbins=4))
     below.spines["top"].set_visible(False)
     below.tick_params(labelsize=7)
-    handles.append(Patch(color=colour, alpha=0.35, label=f"{one.credit}, {one.name}"))
+    handles.append(
+        Patch(color=colour, alpha=0.35, label=f"{one.credit}, {one.name}")
+    )
     return f"{one.line_note}: NAS-L {fixed(one.nas_l, 3)}", handles
 
 
 def _regularizer(step: RegularizerStep) -> Figure:
     figure = Figure(figsize=_SIZE, layout="constrained", dpi=120)
-    figure.suptitle("Regularizer, and how the parts are joined", fontsize=12, x=0.01, ha="left")
+    figure.suptitle(
+        "Regularizer, and how the parts are joined",
+        fontsize=12,
+        x=0.01,
+        ha="left",
+    )
     curve, bars = figure.subplots(2, 1)
     curve.plot(step.lengths, step.curve, "-", color=_INK, linewidth=1.2)
-    curve.plot([step.shorter], [step.value], "o", color=_PRECISION, markersize=9)
-    curve.set_xlabel(f"chunks of the shorter text; the longer one has {step.longer}", fontsize=9)
+    curve.plot(
+        [step.shorter], [step.value], "o", color=_PRECISION, markersize=9
+    )
+    curve.set_xlabel(
+        f"chunks of the shorter text; the longer one has {step.longer}",
+        fontsize=9,
+    )
     curve.set_ylabel("regularizer", fontsize=9)
     curve.set_ylim(-0.03, 1.03)
     curve.xaxis.set_major_locator(_whole())
     nas_f1, nas = fixed(step.values["nas_f1"], 3), fixed(step.values["nas"], 3)
     facts = f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)}"
-    curve.set_title(f"{facts}; NAS-F1 {nas_f1} becomes NAS {nas}", fontsize=10, loc="left")
+    curve.set_title(
+        f"{facts}; NAS-F1 {nas_f1} becomes NAS {nas}", fontsize=10, loc="left"
+    )
     names, numbers = list(step.values), list(step.values.values())
-    bars.bar(range(len(names)), numbers, width=0.65, color=[_bar_colour(name) for name in names])
+    bars.bar(
+        range(len(names)),
+        numbers,
+        width=0.65,
+        color=[_bar_colour(name) for name in names],
+    )
     for place, number in enumerate(numbers):
         top = max(number, 0.0)
-        bars.text(place, top, fixed(number, 2), ha="center", va="bottom", fontsize=8)
-    bars.set_xticks(range(len(names)), [_shown(name) for name in names], fontsize=7)
+        bars.text(
+            place, top, fixed(number, 2), ha="center", va="bottom", fontsize=8
+        )
+    bars.set_xticks(
+        range(len(names)), [_shown(name) for name in names], fontsize=7
+    )
     bars.set_ylim(min(0.0, *numbers), max(1.12, *numbers))
     bars.set_title("all values", fontsize=10, loc="left")
     for axes in (curve, bars):

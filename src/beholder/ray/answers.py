@@ -49,7 +49,11 @@ class Desk:
 
     def budget(self) -> Budget:
         """The run's budget, for this process."""
-        return Budget() if self.max_cost is None else _SharedBudget(self.actor, self.max_cost)
+        return (
+            Budget()
+            if self.max_cost is None
+            else _SharedBudget(self.actor, self.max_cost)
+        )
 
 
 @contextmanager
@@ -64,12 +68,18 @@ def at_desk(ray: Any, folder: Path, work: WorkOptions) -> Iterator[Desk]:
     Raises:
         RunError: A file of answers cannot be opened.
     """
-    strategies = require("ray.util.scheduling_strategies", extra="ray", purpose="the engine ray")
+    strategies = require(
+        "ray.util.scheduling_strategies", extra="ray", purpose="the engine ray"
+    )
     here = strategies.NodeAffinitySchedulingStrategy(
         ray.get_runtime_context().get_node_id(), soft=False
     )
-    made = ray.remote(Keeper).options(num_cpus=0, scheduling_strategy=here, max_concurrency=_CALLS)
-    cache = work.cache.resolve() if isinstance(work.cache, Path) else work.cache
+    made = ray.remote(Keeper).options(
+        num_cpus=0, scheduling_strategy=here, max_concurrency=_CALLS
+    )
+    cache = (
+        work.cache.resolve() if isinstance(work.cache, Path) else work.cache
+    )
     actor = made.remote(folder.resolve(), replace(work, cache=cache))
     watch = actor.watch.remote()  # ends with the actor
     try:
@@ -109,7 +119,9 @@ class Keeper:
     async def claim(self, name: str, who: str) -> bool:
         """See ``ServerFacts.claim``: between the processes here, and beside other runs."""
         self.hear(who, time.monotonic())
-        free = self._claims.setdefault(name, who) == who and self._answers.claim(name)
+        free = self._claims.setdefault(
+            name, who
+        ) == who and self._answers.claim(name)
         if not free and self._claims[name] == who:
             del self._claims[name]  # another run has it
         return free
@@ -163,9 +175,15 @@ class Keeper:
 
     def give_up(self, now: float) -> None:
         """Count calls of processes that were silent for long at the most they can have cost."""
-        for who in [who for who, heard in self._heard.items() if now - heard > LOST_AFTER]:
+        for who in [
+            who
+            for who, heard in self._heard.items()
+            if now - heard > LOST_AFTER
+        ]:
             del self._heard[who]
-            self._claims = {name: by for name, by in self._claims.items() if by != who}
+            self._claims = {
+                name: by for name, by in self._claims.items() if by != who
+            }
             for most in self._held.pop(who, Counter()).elements():
                 self._budget.pay(most)
                 self._budget.frees(most)
@@ -196,7 +214,9 @@ class _SharedAnswers(_Caller):
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         """A method of ``AnswerStore``, which the desk is asked for."""
-        return lambda *arguments: self._ray.get(self._actor.ask.remote(method, arguments))
+        return lambda *arguments: self._ray.get(
+            self._actor.ask.remote(method, arguments)
+        )
 
     def claim(self, name: str) -> bool:
         """See ``ServerFacts``."""
@@ -214,9 +234,13 @@ class _SharedBudget(Budget, _Caller):
         Budget.__init__(self, max_cost)
         _Caller.__init__(self, actor)
 
-    async def admits(self, most: float, drawing: SampleSeries | None = None) -> bool:
+    async def admits(
+        self, most: float, drawing: SampleSeries | None = None
+    ) -> bool:
         """See ``Budget``."""
-        admitted, self.spent = await self._actor.admit.remote(most, self._who, drawing)
+        admitted, self.spent = await self._actor.admit.remote(
+            most, self._who, drawing
+        )
         return bool(admitted)
 
     def frees(self, most: float) -> None:

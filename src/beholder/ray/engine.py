@@ -62,7 +62,9 @@ class RayEngine:
     num_gpus: float = 0.0
 
     def __post_init__(self) -> None:
-        check_amount("num_gpus", self.num_gpus, "leave it out for judges that need none")
+        check_amount(
+            "num_gpus", self.num_gpus, "leave it out for judges that need none"
+        )
 
     def store(self, folder: Path) -> AbstractContextManager[Store]:
         """See ``Engine``."""
@@ -79,17 +81,31 @@ class RayEngine:
             means = _everywhere(means)
             make_tools = means.tools
             size = BLOCK
-            if not work.are_cheap():  # others are waited for: as many at once as the options say
+            if (
+                not work.are_cheap()
+            ):  # others are waited for: as many at once as the options say
                 size = means.work.concurrency or CONCURRENCY
             if any(asker.asks_judge() for asker in scorer.askers):
-                desk = stack.enter_context(at_desk(ray, work.store.folder, means.work))
+                desk = stack.enter_context(
+                    at_desk(ray, work.store.folder, means.work)
+                )
                 make_tools = partial(_tools, means, desk)
             scorer = Scorer(scorer.askers, scorer.kind, make_tools)
-            make = ray.remote(Worker).options(num_cpus=1, num_gpus=self.num_gpus or None)
+            make = ray.remote(Worker).options(
+                num_cpus=1, num_gpus=self.num_gpus or None
+            )
             tables = work.store.tables
             try:
-                start = partial(make.remote, ray.put(scorer), tables.parts, tables.start)
-                self._map(ray, start, deque(_blocks(work, size)), means.work.workers, done)
+                start = partial(
+                    make.remote, ray.put(scorer), tables.parts, tables.start
+                )
+                self._map(
+                    ray,
+                    start,
+                    deque(_blocks(work, size)),
+                    means.work.workers,
+                    done,
+                )
             except ray.exceptions.RayError as error:
                 raise RunError(
                     f"the cluster failed: {error}; what was finished is kept: run the"
@@ -106,7 +122,9 @@ class RayEngine:
     ) -> None:
         """Give each block to a free actor; replace actors that are lost and repeat their blocks."""
         room = self._room(ray)
-        most = min(workers or room, len(blocks))  # more than there is room for: a cluster may grow
+        most = min(
+            workers or room, len(blocks)
+        )  # more than there is room for: a cluster may grow
         losses = 0
         stopped: BeholderError | None = None
         busy: dict[Any, tuple[Any, Block | None]] = {}
@@ -118,7 +136,9 @@ class RayEngine:
         for _ in range(most):
             start()
         try:
-            while any(block for _, block in busy.values()) or (blocks and stopped is None):
+            while any(block for _, block in busy.values()) or (
+                blocks and stopped is None
+            ):
                 (answer,), _ = ray.wait(list(busy), num_returns=1)
                 actor, block = busy.pop(answer)
                 try:
@@ -133,7 +153,9 @@ class RayEngine:
                     continue
                 if block:
                     losses = 0
-                    if isinstance(found, BeholderError):  # let the blocks under way finish
+                    if isinstance(
+                        found, BeholderError
+                    ):  # let the blocks under way finish
                         stopped = stopped or found
                     else:
                         done(*found)
@@ -195,14 +217,22 @@ class Worker:
             )
         names = [asker.name for asker in self._scorer.askers]
         part = self._tables.part_name(
-            (position, names[place]) for position, own in block for place in own
+            (position, names[place])
+            for position, own in block
+            for place in own
         )
-        if not self._tables.parts.holds(part):  # a machine may have been lost after it wrote
-            subjects = self._store.subjects(self._scorer.kind, [position for position, _ in block])
+        if not self._tables.parts.holds(
+            part
+        ):  # a machine may have been lost after it wrote
+            subjects = self._store.subjects(
+                self._scorer.kind, [position for position, _ in block]
+            )
             self._store.put_block(
                 self._scorer(
                     (position, subject, own)
-                    for (position, subject), (_, own) in zip(subjects, block, strict=True)
+                    for (position, subject), (_, own) in zip(
+                        subjects, block, strict=True
+                    )
                 )
             )
         return self._tables.counts(part)
@@ -217,7 +247,9 @@ def _blocks(work: Work, size: int) -> Iterator[Block]:
 def _everywhere(means: RunContext) -> RunContext:
     """The same means where the working directory is another."""
     prompts = means.judging.prompts
-    judging = replace(means.judging, prompts=None if prompts is None else prompts.resolve())
+    judging = replace(
+        means.judging, prompts=None if prompts is None else prompts.resolve()
+    )
     return replace(means, judging=judging, folder=means.folder.resolve())
 
 
@@ -302,9 +334,13 @@ def score(
         RunError: The run directory is busy or holds another run, or the cluster fails.
     """
     require("ray", extra="ray", purpose="beholder.ray.score")
-    data = sys.modules.get("ray.data")  # who has a data set of Ray has imported it
+    data = sys.modules.get(
+        "ray.data"
+    )  # who has a data set of Ray has imported it
     return door.score(
-        _rows(dataset) if data and isinstance(dataset, data.Dataset) else dataset,
+        _rows(dataset)
+        if data and isinstance(dataset, data.Dataset)
+        else dataset,
         metrics,
         judge=judge,
         embedder=embedder,
@@ -321,7 +357,9 @@ def _rows(dataset: Any) -> Iterator[Mapping[str, Any]]:
     before = ordered.preserve_order
     ordered.preserve_order = True
     try:
-        for table in dataset.iter_batches(batch_size=_ROWS, batch_format="pyarrow"):
+        for table in dataset.iter_batches(
+            batch_size=_ROWS, batch_format="pyarrow"
+        ):
             yield from table.to_pylist()
     finally:
         ordered.preserve_order = before

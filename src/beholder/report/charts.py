@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.records import Interval
-from beholder.report.numbers import count_ticks, level, show_tick, ticks, widened
+from beholder.report.numbers import (
+    count_ticks,
+    level,
+    show_tick,
+    ticks,
+    widened,
+)
 
 if TYPE_CHECKING:
     from beholder.run.manifest import ValueLog
@@ -66,9 +72,15 @@ class RangeBar:
 def domain(value: ValueLog, scores: Scores) -> tuple[float, float]:
     """The range an axis shows: all that is possible, or where the scores are if that is narrow."""
     least, most = float(scores.min()), float(scores.max())
-    bounded = value.low is not None and value.high is not None and value.low < value.high
+    bounded = (
+        value.low is not None
+        and value.high is not None
+        and value.low < value.high
+    )
     low = min(least, value.low) if bounded and value.low is not None else least
-    high = max(most, value.high) if bounded and value.high is not None else most
+    high = (
+        max(most, value.high) if bounded and value.high is not None else most
+    )
     if bounded and most - least >= 0.25 * (high - low):
         return low, high
     if not bounded or not level(least, most):
@@ -83,7 +95,9 @@ def histogram(value: ValueLog, scores: Scores, bins: int = 24) -> Histogram:
     low, high = marks[0], marks[-1]
     steps = len(marks) - 1
     per_step = max(1, round(bins / steps))  # a tick falls on a border of bins
-    counts, edges = np.histogram(scores, bins=steps * per_step, range=(low, high))
+    counts, edges = np.histogram(
+        scores, bins=steps * per_step, range=(low, high)
+    )
     levels = count_ticks(int(counts.max()))
     plot_width, plot_height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
 
@@ -128,16 +142,24 @@ def sparkline(value: ValueLog, scores: Scores, bins: int = 20) -> list[float]:
 
 def scale(value: ValueLog, scores: Scores) -> tuple[float, float]:
     """The bounds of a value, widened to the scores; the range of the scores without bounds."""
-    low = min(float(scores.min()), value.low if value.low is not None else np.inf)
-    high = max(float(scores.max()), value.high if value.high is not None else -np.inf)
+    low = min(
+        float(scores.min()), value.low if value.low is not None else np.inf
+    )
+    high = max(
+        float(scores.max()), value.high if value.high is not None else -np.inf
+    )
     return widened(low, high)
 
 
-def range_bar(mean: float, interval: Interval | None, low: float, high: float) -> RangeBar:
+def range_bar(
+    mean: float, interval: Interval | None, low: float, high: float
+) -> RangeBar:
     """Place a mean and its interval on a scale from ``low`` to ``high``."""
 
     def percent(score: float) -> float:
-        return round(min(100.0, max(0.0, 100.0 * (score - low) / (high - low))), 2)
+        return round(
+            min(100.0, max(0.0, 100.0 * (score - low) / (high - low))), 2
+        )
 
     return RangeBar(
         mean=percent(mean),

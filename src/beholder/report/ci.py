@@ -73,7 +73,10 @@ def sarif_result(
 
 
 def add_element(
-    parent: ElementTree.Element, tag: str, lines: Sequence[str] = (), **attributes: str
+    parent: ElementTree.Element,
+    tag: str,
+    lines: Sequence[str] = (),
+    **attributes: str,
 ) -> ElementTree.Element:
     """Add an element to a JUnit report, without the characters that XML does not allow.
 

@@ -10,7 +10,12 @@ from beholder.report.pages import render_page
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
 from beholder.run import manifest
-from beholder.run.compare import Comparison, Difference, SubjectCounts, paired_values
+from beholder.run.compare import (
+    Comparison,
+    Difference,
+    SubjectCounts,
+    paired_values,
+)
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.stats.ranks import subtract
@@ -26,7 +31,9 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
         label_a: Name of the first run.
         label_b: Name of the second.
     """
-    counts = "; ".join(_counted(one, label_a, label_b) for one in comparison.counts)
+    counts = "; ".join(
+        _counted(one, label_a, label_b) for one in comparison.counts
+    )
     return Table(
         name="differences",
         title="Differences of the means",
@@ -47,7 +54,9 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
                 "mean_a": row.mean_a,
                 "mean_b": row.mean_b,
                 "difference": row.paired.mean,
-                **interval_cells("difference", row.paired.interval, row.paired.reason),
+                **interval_cells(
+                    "difference", row.paired.interval, row.paired.reason
+                ),
                 "p": row.paired.p_value,
                 "p_holm": row.p_holm,
                 "n": row.paired.n,
@@ -58,7 +67,11 @@ def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:
             f"{counts}; difference is the second minus the first.",
             "p: sign flips per source; Holm: corrected over all values that are compared.",
             *_fewer(comparison),
-            *(f"caution: {one.note}." for one in comparison.counts if one.note),
+            *(
+                f"caution: {one.note}."
+                for one in comparison.counts
+                if one.note
+            ),
             *(f"caution: {one}." for one in comparison.cautions),
         ),
         by="metric",
@@ -70,12 +83,17 @@ def _fewer(comparison: Comparison) -> list[str]:
     if all(row.paired.n == most for row in comparison.differences):
         return []
     what = " and ".join(counts.subjects for counts in comparison.counts)
-    return [f"n: {what} with a value in both runs; those that failed in one have none there."]
+    return [
+        f"n: {what} with a value in both runs; those that failed in one have none there."
+    ]
 
 
 def _counted(counts: SubjectCounts, label_a: str, label_b: str) -> str:
     text = f"{counts.n_common:,} {counts.subjects} in both runs"
-    for label, n_only in ((label_a, counts.n_only_a), (label_b, counts.n_only_b)):
+    for label, n_only in (
+        (label_a, counts.n_only_a),
+        (label_b, counts.n_only_b),
+    ):
         if n_only:
             text += f", {n_only:,} only in {visible(label)}"
     return text
@@ -87,7 +105,11 @@ _ROOM = 6_000_000
 
 
 def write_comparison(
-    a: Store, b: Store, comparison: Comparison, output: Path, media_root: Path | None = None
+    a: Store,
+    b: Store,
+    comparison: Comparison,
+    output: Path,
+    media_root: Path | None = None,
 ) -> None:
     """Draw two runs as one HTML file: differences, and per metric the items that moved most.
 
@@ -118,7 +140,11 @@ def write_comparison(
 
 
 def _named(row: Difference) -> str:
-    return row.metric if row.other in ("", row.metric) else f"{row.metric} against {row.other}"
+    return (
+        row.metric
+        if row.other in ("", row.metric)
+        else f"{row.metric} against {row.other}"
+    )
 
 
 def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
@@ -173,8 +199,13 @@ def _moved(
     a: Store, b: Store, headline: Difference, root: Path | None
 ) -> Iterator[Mapping[str, str | float]]:
     """The items that differ most: their scores, texts, and the address of the picture."""
-    paired = paired_values(a, b, headline.value, headline.metric, headline.other)
-    common = sorted(paired, key=lambda name: (-abs(paired[name][1][1] - paired[name][0][1]), name))
+    paired = paired_values(
+        a, b, headline.value, headline.metric, headline.other
+    )
+    common = sorted(
+        paired,
+        key=lambda name: (-abs(paired[name][1][1] - paired[name][0][1]), name),
+    )
     room = _ROOM
     for name in common[:_N_MOVED]:
         (at_a, score_a), (at_b, score_b) = paired[name]

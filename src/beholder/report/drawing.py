@@ -32,7 +32,9 @@ def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
     """
     kind = kind_of(run_folder)
     if not kind.page:
-        raise RunError(f"{run_folder}: runs of the kind {kind.name!r} have no page")
+        raise RunError(
+            f"{run_folder}: runs of the kind {kind.name!r} have no page"
+        )
     written: Path = load(kind.page)(run_folder, output, **options)
     return written
 

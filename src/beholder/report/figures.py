@@ -47,7 +47,9 @@ def write_figures(
     Raises:
         RunError: The folder holds no run.
     """
-    from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
+    from beholder.plots.alignment import (
+        alignment_figure,
+    )  # matplotlib loads slowly
 
     manifest.check_kind(run_folder, manifest.SCORES)
     make_folder(figures_dir)
@@ -60,16 +62,27 @@ def write_figures(
             scores = metric.finite(value.name)
             if not len(scores):
                 continue
-            figure = distribution_figure(scores, name=value.name, low=value.low, high=value.high)
-            written += save(figure, figures_dir / f"{stem}-distribution", formats)
+            figure = distribution_figure(
+                scores, name=value.name, low=value.low, high=value.high
+            )
+            written += save(
+                figure, figures_dir / f"{stem}-distribution", formats
+            )
             ranking = metric.ranking().tolist()
-            for position in sorted(choose(run.n_items, [ranking, ranking[::-1]], max_items)):
+            for position in sorted(
+                choose(run.n_items, [ranking, ranking[::-1]], max_items)
+            ):
                 score = store.score(metric.name, position)
-                if not isinstance(score, ItemScore) or score.detail.get("view") != "alignment":
+                if (
+                    not isinstance(score, ItemScore)
+                    or score.detail.get("view") != "alignment"
+                ):
                     continue
                 [(_, item)] = store.items([position])
                 title = f"{value.name} {fixed(score.values[value.name], 3)}"
-                figure = alignment_figure(score.detail, chunk_verdicts(score), title)
+                figure = alignment_figure(
+                    score.detail, chunk_verdicts(score), title
+                )
                 name = f"{stem}-{position:06d}-{safe_name(item.id)}"
                 written += save(figure, figures_dir / name, formats)
     return written
@@ -92,14 +105,23 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
         path = stem.with_name(f"{stem.name}.{ending}")
         metadata = {"Date": None} if ending == "svg" else {"Software": None}
         # Without the salt, ids in the file are random.
-        with rc_context({"svg.hashsalt": "beholder"}), replacing(path) as unfinished:
-            figure.savefig(unfinished, format=ending, dpi=160, metadata=metadata)
+        with (
+            rc_context({"svg.hashsalt": "beholder"}),
+            replacing(path) as unfinished,
+        ):
+            figure.savefig(
+                unfinished, format=ending, dpi=160, metadata=metadata
+            )
         paths.append(path)
     return paths
 
 
 def distribution_figure(
-    scores: ArrayLike, *, name: str, low: float | None = None, high: float | None = None
+    scores: ArrayLike,
+    *,
+    name: str,
+    low: float | None = None,
+    high: float | None = None,
 ) -> Figure:
     """Histogram of scores with their mean and median.
 
@@ -119,14 +141,33 @@ def distribution_figure(
         start, end = start - 0.5, end + 0.5
     figure = Figure(figsize=(6.0, 2.6), layout="constrained")
     axes = figure.add_subplot()
-    axes.hist(values, bins=25, range=(float(start), float(end)), color="#7fb2d9")
-    for name_, middle, line in (("mean", values.mean(), "-"), ("median", np.median(values), ":")):
+    axes.hist(
+        values, bins=25, range=(float(start), float(end)), color="#7fb2d9"
+    )
+    for name_, middle, line in (
+        ("mean", values.mean(), "-"),
+        ("median", np.median(values), ":"),
+    ):
         label = f"{name_} {fixed(float(middle), 3)}"
-        axes.axvline(float(middle), color="#1b1f23", linewidth=1.3, linestyle=line, label=label)
+        axes.axvline(
+            float(middle),
+            color="#1b1f23",
+            linewidth=1.3,
+            linestyle=line,
+            label=label,
+        )
     axes.set_xlabel(name, parse_math=False)
     axes.set_ylabel("items")
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
-    axes.set_title(f"n = {len(values):,}", loc="right", fontsize=8, color="0.35")
+    axes.legend(
+        frameon=False,
+        fontsize=8,
+        ncols=2,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+    )
+    axes.set_title(
+        f"n = {len(values):,}", loc="right", fontsize=8, color="0.35"
+    )
     return figure

@@ -28,7 +28,11 @@ _ROUNDS = 260
 Places: TypeAlias = npt.NDArray[np.float64]
 """Points or sizes, (n, 2) or (2,), in pixels."""
 
-_STYLE = (Path(__file__).parent / "templates" / "graph.css").read_text("utf-8").replace("\n", "")
+_STYLE = (
+    (Path(__file__).parent / "templates" / "graph.css")
+    .read_text("utf-8")
+    .replace("\n", "")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,19 @@ def graph_svg(graph: SceneGraph) -> str:
     boxes = [_box(graph, entity) for entity in graph.entities]
     labels = _labels(graph)
     # The words of arrows take room as boxes do.
-    words = [(max(map(len, texts)) * 0.9 * _LETTER, 13.0 * len(texts)) for texts in labels.values()]
-    sizes = np.array([*((box.width, box.height) for box in boxes), *words]).reshape(-1, 2)
+    words = [
+        (max(map(len, texts)) * 0.9 * _LETTER, 13.0 * len(texts))
+        for texts in labels.values()
+    ]
+    sizes = np.array(
+        [*((box.width, box.height) for box in boxes), *words]
+    ).reshape(-1, 2)
     places = _layout(sizes, len(boxes), list(labels))
     if len(boxes):
-        low, high = (places - sizes / 2).min(axis=0) - 24, (places + sizes / 2).max(axis=0) + 24
+        low, high = (
+            (places - sizes / 2).min(axis=0) - 24,
+            (places + sizes / 2).max(axis=0) + 24,
+        )
         places = places - low
         width, height = high - low
     else:
@@ -71,30 +83,48 @@ def graph_svg(graph: SceneGraph) -> str:
         for (pair, texts), words in zip(labels.items(), of_labels, strict=True)
     ]
     parts += [line for line, _ in arrows]
-    parts += [_drawn_box(box, place) for box, place in zip(boxes, of_boxes, strict=True)]
+    parts += [
+        _drawn_box(box, place)
+        for box, place in zip(boxes, of_boxes, strict=True)
+    ]
     parts += [text for _, text in arrows]
     return "".join([*parts, "</svg>"])
 
 
 def _labels(graph: SceneGraph) -> dict[tuple[int, int], list[str]]:
-    return by_key(((one.subject, one.object), _stated(one)) for one in graph.relations)
+    return by_key(
+        ((one.subject, one.object), _stated(one)) for one in graph.relations
+    )
 
 
 def _box(graph: SceneGraph, entity: Entity) -> _Box:
     rows: list[tuple[str, bool]] = []
     for attribute in graph.attributes_of(entity.index):
-        rows += [(part, attribute.polarity) for part in _wrapped(attribute.text)]
+        rows += [
+            (part, attribute.polarity) for part in _wrapped(attribute.text)
+        ]
     widest = max(len(_title(entity)), *(len(text) for text, _ in rows), 3)
-    return _Box(entity, tuple(rows), widest * _LETTER + 18, _LINE * (1 + len(rows)) + 12.0)
+    return _Box(
+        entity,
+        tuple(rows),
+        widest * _LETTER + 18,
+        _LINE * (1 + len(rows)) + 12.0,
+    )
 
 
 def _title(entity: Entity) -> str:
-    named = entity.mentions[0].text.lower() if entity.member_of is None else entity.name
+    named = (
+        entity.mentions[0].text.lower()
+        if entity.member_of is None
+        else entity.name
+    )
     return f"{entity.quantity} {named}" if entity.quantity else named
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WRAP, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        text, _WRAP, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _layout(sizes: Places, n: int, pairs: list[tuple[int, int]]) -> Places:
@@ -104,19 +134,31 @@ def _layout(sizes: Places, n: int, pairs: list[tuple[int, int]]) -> Places:
     """
     places = np.zeros_like(sizes)
     halves = ((a, n + k, b) for k, (a, b) in enumerate(pairs))
-    edges = [half for a, words, b in halves for half in ((a, words), (words, b))]
+    edges = [
+        half for a, words, b in halves for half in ((a, words), (words, b))
+    ]
     gaps = np.where(np.arange(len(sizes)) < n, _GAP, _LABEL_GAP)
     blocks = []
     for part in _parts(len(sizes), edges):
-        inner = [(part.index(a), part.index(b)) for a, b in edges if a in part and b in part]
+        inner = [
+            (part.index(a), part.index(b))
+            for a, b in edges
+            if a in part and b in part
+        ]
         centres = _apart(_force(len(part), inner), sizes[part], gaps[part])
         low = (centres - sizes[part] / 2).min(axis=0)
         high = (centres + sizes[part] / 2).max(axis=0)
         blocks.append((part, centres - low, high - low))
-    area = sum(float((size[0] + _GAP) * (size[1] + _GAP)) for _, _, size in blocks)
-    row_width = max([1.5 * area**0.5, *(float(size[0]) for _, _, size in blocks)])
+    area = sum(
+        float((size[0] + _GAP) * (size[1] + _GAP)) for _, _, size in blocks
+    )
+    row_width = max(
+        [1.5 * area**0.5, *(float(size[0]) for _, _, size in blocks)]
+    )
     left = top = row_height = 0.0
-    for part, centres, size in sorted(blocks, key=lambda block: (-block[2][1], block[0])):
+    for part, centres, size in sorted(
+        blocks, key=lambda block: (-block[2][1], block[0])
+    ):
         if left and left + size[0] > row_width:
             left, top, row_height = 0.0, top + row_height + _GAP, 0.0
         places[part] = centres + np.array([left, top])
@@ -127,14 +169,23 @@ def _layout(sizes: Places, n: int, pairs: list[tuple[int, int]]) -> Places:
 
 def _parts(n: int, edges: list[tuple[int, int]]) -> list[list[int]]:
     """The connected parts of a graph, each in order, in the order of their first points."""
-    graph = coo_array((np.ones(len(edges)), np.reshape(edges, (-1, 2)).T), shape=(n, n))
-    labels = connected_components(graph, directed=False)[1] if n else np.empty(0)
-    return [np.flatnonzero(labels == label).tolist() for label in dict.fromkeys(labels.tolist())]
+    graph = coo_array(
+        (np.ones(len(edges)), np.reshape(edges, (-1, 2)).T), shape=(n, n)
+    )
+    labels = (
+        connected_components(graph, directed=False)[1] if n else np.empty(0)
+    )
+    return [
+        np.flatnonzero(labels == label).tolist()
+        for label in dict.fromkeys(labels.tolist())
+    ]
 
 
 def _force(n: int, edges: list[tuple[int, int]]) -> Places:
     """Centres by forces: joined points attract, all repel; starts evenly spread, without chance."""
-    angle = np.arange(n) * 2.399963  # the golden angle spreads points evenly on a disc
+    angle = (
+        np.arange(n) * 2.399963
+    )  # the golden angle spreads points evenly on a disc
     places: Places = (np.sqrt(np.arange(n) + 0.5) * 90)[:, None] * np.stack(
         [np.cos(angle), 0.7 * np.sin(angle)], axis=1
     )
@@ -144,7 +195,9 @@ def _force(n: int, edges: list[tuple[int, int]]) -> Places:
     for step in range(_ROUNDS if n > 1 else 0):
         offset = places[:, None] - places[None]
         distance = np.sqrt((offset**2).sum(axis=2)) + np.eye(n)
-        strength = (_LENGTH / distance) ** 2 - joined * distance / _LENGTH - 0.05
+        strength = (
+            (_LENGTH / distance) ** 2 - joined * distance / _LENGTH - 0.05
+        )
         force = (offset * (strength / distance)[:, :, None]).sum(axis=1) * 20
         longest = np.abs(force).max(axis=1, keepdims=True) + 1e-9
         step_size: Places = np.minimum(1, 30 / longest) * (1 - step / _ROUNDS)
@@ -152,12 +205,18 @@ def _force(n: int, edges: list[tuple[int, int]]) -> Places:
     return places
 
 
-def _apart(places: Places, sizes: Places, gaps: npt.NDArray[np.float64]) -> Places:
+def _apart(
+    places: Places, sizes: Places, gaps: npt.NDArray[np.float64]
+) -> Places:
     """Push what overlaps apart, along the axis on which it overlaps least."""
     gap = np.minimum(gaps[:, None], gaps[None])
-    room = (sizes[:, None] + sizes[None]) / 2 + np.stack([gap, gap / 2], axis=2)
+    room = (sizes[:, None] + sizes[None]) / 2 + np.stack(
+        [gap, gap / 2], axis=2
+    )
     order = np.arange(len(places))
-    earlier = np.where(order[:, None] < order[None], -1.0, 1.0)  # decides where centres are equal
+    earlier = np.where(
+        order[:, None] < order[None], -1.0, 1.0
+    )  # decides where centres are equal
     for _ in range(_ROUNDS):
         offset = places[:, None] - places[None]
         overlap = room - np.abs(offset)
@@ -166,14 +225,22 @@ def _apart(places: Places, sizes: Places, gaps: npt.NDArray[np.float64]) -> Plac
             break
         axis = np.argmin(overlap / room, axis=2)
         for a in (0, 1):
-            sign = np.where(offset[:, :, a] == 0, earlier, np.sign(offset[:, :, a]))
-            shift = np.where(hit & (axis == a), sign * overlap[:, :, a] * 0.26, 0.0)
+            sign = np.where(
+                offset[:, :, a] == 0, earlier, np.sign(offset[:, :, a])
+            )
+            shift = np.where(
+                hit & (axis == a), sign * overlap[:, :, a] * 0.26, 0.0
+            )
             places[:, a] += shift.sum(axis=1)
     return places
 
 
 def _arrow(
-    boxes: list[_Box], places: Places, pair: tuple[int, int], words: Places, texts: list[str]
+    boxes: list[_Box],
+    places: Places,
+    pair: tuple[int, int],
+    words: Places,
+    texts: list[str],
 ) -> tuple[str, str]:
     """A curve from box to box that runs through the middle of its words, and these."""
     one, other = (_edge(boxes[end], places[end], words) for end in pair)
@@ -193,7 +260,9 @@ def _arrow(
 def _edge(box: _Box, centre: Places, toward: Places) -> Places:
     """Where the line from the centre of a box leaves it."""
     direction = toward - centre
-    scale = np.array([box.width / 2, box.height / 2]) / (np.abs(direction) + 1e-9)
+    scale = np.array([box.width / 2, box.height / 2]) / (
+        np.abs(direction) + 1e-9
+    )
     edge: Places = centre + direction * min(float(scale.min()), 1.0)
     return edge
 
@@ -220,11 +289,15 @@ def graph_text(graph: SceneGraph) -> str:
     lines = []
     for entity in graph.entities:
         attributes = ", ".join(map(_stated, graph.attributes_of(entity.index)))
-        lines.append(_entity(entity) + (f": {attributes}" if attributes else ""))
+        lines.append(
+            _entity(entity) + (f": {attributes}" if attributes else "")
+        )
         for relation in graph.relations:
             if relation.subject == entity.index:
                 target = graph.entities[relation.object]
-                lines.append(f"    {_stated(relation)} -> {target.name} [{target.index}]")
+                lines.append(
+                    f"    {_stated(relation)} -> {target.name} [{target.index}]"
+                )
     return "\n".join(lines)
 
 
@@ -232,8 +305,14 @@ def _entity(entity: Entity) -> str:
     notes = [entity.quantity] if entity.quantity else []
     notes += ["not there"] if not entity.polarity else []
     notes += [entity.kind] if entity.kind != "thing" else []
-    notes += [f"one of [{entity.member_of}]"] if entity.member_of is not None else []
-    return f"{entity.name} [{entity.index}]" + (f" ({', '.join(notes)})" if notes else "")
+    notes += (
+        [f"one of [{entity.member_of}]"]
+        if entity.member_of is not None
+        else []
+    )
+    return f"{entity.name} [{entity.index}]" + (
+        f" ({', '.join(notes)})" if notes else ""
+    )
 
 
 def _stated(fact: Attribute | Relation) -> str:

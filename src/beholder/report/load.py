@@ -59,7 +59,11 @@ class MetricColumns:
         """
         column = self.columns[self.headline.name]
         known = np.isfinite(column)
-        key = -column[known] if self.headline.higher_is_better is False else column[known]
+        key = (
+            -column[known]
+            if self.headline.higher_is_better is False
+            else column[known]
+        )
         return self.positions[known][np.argsort(key, kind="stable")]
 
     def reasons(self) -> list[tuple[str, int]]:
@@ -95,12 +99,19 @@ def load(store: Store) -> RunData:
     log = manifest.read(store.folder)
     n_items = log.data.n_items
     results = manifest.results(log)
-    labels = SubjectLabels.of(ITEM, (item for _, item in islice(store.items(), n_items)))
+    labels = SubjectLabels.of(
+        ITEM, (item for _, item in islice(store.items(), n_items))
+    )
     return RunData(
         log=log,
         n_items=n_items,
-        metrics=tuple(_metric(store, one, n_items, results.get(one.name)) for one in log.metrics),
-        groups={name: column.to_pylist() for name, column in labels.groups.items()},
+        metrics=tuple(
+            _metric(store, one, n_items, results.get(one.name))
+            for one in log.metrics
+        ),
+        groups={
+            name: column.to_pylist() for name, column in labels.groups.items()
+        },
         caution=describe_incomplete(store),
     )
 
@@ -110,8 +121,17 @@ def _metric(
 ) -> MetricColumns:
     found = read_columns(store, entry.name, n_items)
     lacking = np.full(len(found.positions), np.nan)
-    columns = {value.name: found.values.get(value.name, lacking) for value in entry.values}
+    columns = {
+        value.name: found.values.get(value.name, lacking)
+        for value in entry.values
+    }
     signature = result.signature if result else entry.signature
     return MetricColumns(
-        entry.name, signature, entry.values, found.positions, columns, found.failures, result
+        entry.name,
+        signature,
+        entry.values,
+        found.positions,
+        columns,
+        found.failures,
+        result,
     )

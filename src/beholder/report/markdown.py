@@ -24,21 +24,36 @@ def markdown(table: Table) -> str:
     columns = table.shown_columns()
     lines = [f"### {for_markdown(table.title)}", ""] if table.title else []
     if table.rows:
-        lines.append(_line(for_markdown(column.heading or column.key) for column in columns))
-        lines.append(_line("---" if c.kind in ("text", "mark") else "---:" for c in columns))
+        lines.append(
+            _line(
+                for_markdown(column.heading or column.key)
+                for column in columns
+            )
+        )
+        lines.append(
+            _line(
+                "---" if c.kind in ("text", "mark") else "---:"
+                for c in columns
+            )
+        )
     before: Any = None
     for row in table.rows:
         follows = bool(table.by) and row[table.by] == before
         before = row[table.by] if table.by else None
         lines.append(
-            _line("" if follows and c.key == table.by else _cell(table, row, c) for c in columns)
+            _line(
+                "" if follows and c.key == table.by else _cell(table, row, c)
+                for c in columns
+            )
         )
     if notes := table.shown_notes():
         lines += ["", *(f"- {for_markdown(note)}" for note in notes)]
     return "\n".join([*lines, ""])
 
 
-def together(title: str, tables: Iterable[Table], problems: Sequence[str] = ()) -> str:
+def together(
+    title: str, tables: Iterable[Table], problems: Sequence[str] = ()
+) -> str:
     """A summary: whether all is well, then tables.
 
     Args:
@@ -52,7 +67,10 @@ def together(title: str, tables: Iterable[Table], problems: Sequence[str] = ()) 
         "",
         *(f"- {for_markdown(one)}" for one in problems),
     ]
-    parts = ["\n".join(lines).rstrip() + "\n", *(markdown(table) for table in tables)]
+    parts = [
+        "\n".join(lines).rstrip() + "\n",
+        *(markdown(table) for table in tables),
+    ]
     return "\n".join(parts)
 
 
@@ -77,14 +95,26 @@ def run_tables(folder: Path) -> list[Table]:
 
 def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
     rows: list[dict[str, Any]] = [
-        {"id": item.id, "score": None, "text": _short(f"failed: {metric.failures[place]}")}
+        {
+            "id": item.id,
+            "score": None,
+            "text": _short(f"failed: {metric.failures[place]}"),
+        }
         for place, item in store.items(sorted(metric.failures)[:N_WORST])
     ]
-    column = dict(zip(metric.positions, metric.columns[metric.headline.name], strict=True))
+    column = dict(
+        zip(
+            metric.positions, metric.columns[metric.headline.name], strict=True
+        )
+    )
     directed = metric.headline.higher_is_better is not None
     lowest = [int(p) for p in metric.ranking()[:N_WORST]] if directed else []
     rows += [
-        {"id": item.id, "score": float(column[place]), "text": _short(item.candidate)}
+        {
+            "id": item.id,
+            "score": float(column[place]),
+            "text": _short(item.candidate),
+        }
         for place, item in store.items(lowest)
     ]
     columns = (
@@ -92,7 +122,9 @@ def _worst(store: Store, run: RunData, metric: MetricColumns) -> Table:
         Column("score", metric.headline.name),
         Column("text", "text", "text"),
     )
-    return Table("worst", f"Worst items by {metric.name}", columns, tuple(rows))
+    return Table(
+        "worst", f"Worst items by {metric.name}", columns, tuple(rows)
+    )
 
 
 def _short(text: str) -> str:
@@ -100,7 +132,11 @@ def _short(text: str) -> str:
 
 
 def _cell(table: Table, row: Mapping[str, Any], column: Column) -> str:
-    beside = table.heads.get(str(row.get(column.key)), "") if column.key == table.by else ""
+    beside = (
+        table.heads.get(str(row.get(column.key)), "")
+        if column.key == table.by
+        else ""
+    )
     interval = show_range(row, column)
     text = show_cell(row, column) + (f" [{interval}]" if interval else "")
     return for_markdown(f"{text} ({beside})" if beside else text)

@@ -50,7 +50,9 @@ def pieces(text: str, spans: Iterable[tuple[int, Span]]) -> list[Piece]:
     return found
 
 
-def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0) -> list[Piece]:
+def mark(
+    text: str, units: Sequence[Unit], side: Side, reference_index: int = 0
+) -> list[Piece]:
     """Pieces of one text of an item, with control characters made visible.
 
     What the judge is not sure of (``detail["unsure"]``) is not marked.
@@ -61,8 +63,17 @@ def mark(text: str, units: Sequence[Unit], side: Side, reference_index: int = 0)
         side: Which side the text is of.
         reference_index: Which reference it is. A unit that names none belongs to the first.
     """
-    own = ((k, one) for k, one in enumerate(units) if stands_in(one, side, reference_index))
-    spans = [(key, span) for key, unit in own if is_sure(unit) for span in unit.spans]
+    own = (
+        (k, one)
+        for k, one in enumerate(units)
+        if stands_in(one, side, reference_index)
+    )
+    spans = [
+        (key, span)
+        for key, unit in own
+        if is_sure(unit)
+        for span in unit.spans
+    ]
     return pieces(visible(text), spans)
 
 
@@ -94,7 +105,11 @@ def marked_texts(item: Item, units: Sequence[Unit]) -> list[CutText]:
     """The candidate and the references of an item, in this order."""
     found = [("candidate", mark(item.candidate, units, "candidate"))]
     for index, text in enumerate(item.references):
-        title = "reference" if len(item.references) == 1 else f"reference {index + 1}"
+        title = (
+            "reference"
+            if len(item.references) == 1
+            else f"reference {index + 1}"
+        )
         found.append((title, mark(text, units, "reference", index)))
     return [CutText(title, cut, heights(cut)) for title, cut in found]
 
@@ -103,4 +118,6 @@ def stands_in(unit: Unit, side: Side, reference_index: int = 0) -> bool:
     """Whether a unit is of that text; one that names no reference is of the first."""
     if unit.side != side:
         return False
-    return side == "candidate" or (unit.reference_index or 0) == reference_index
+    return (
+        side == "candidate" or (unit.reference_index or 0) == reference_index
+    )

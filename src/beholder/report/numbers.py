@@ -68,7 +68,11 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     low, high = widened(low, high)
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+    step = next(
+        power * factor
+        for factor in (1, 2, 2.5, 5, 10)
+        if power * factor >= raw * 0.999
+    )
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
@@ -88,7 +92,9 @@ def _steps() -> Iterator[int]:
 def show_tick(value: float, values: list[float]) -> str:
     """A tick's label, with as many decimals as its axis needs."""
     step = values[1] - values[0] if len(values) > 1 else 1.0
-    digits = next((d for d in range(7) if abs(round(step, d) - step) < 1e-9), 7)
+    digits = next(
+        (d for d in range(7) if abs(round(step, d) - step) < 1e-9), 7
+    )
     return f"{value:.{digits}f}".replace("-", MINUS)
 
 

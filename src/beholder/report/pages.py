@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from beholder.optional import missing
-from beholder.report.numbers import show_interval, show_number, show_signed, two, whole
+from beholder.report.numbers import (
+    show_interval,
+    show_number,
+    show_signed,
+    two,
+    whole,
+)
 from beholder.report.tones import label
 from beholder.rounding import fixed
 from beholder.run.kind import kinds
@@ -39,8 +45,13 @@ _FILTERS: dict[str, Callable[..., object]] = {
 
 def template_folders() -> list[Path]:
     """Where templates and style sheets lie: of the report itself, then of each kind of work."""
-    packages = dict.fromkeys(kind.templates for kind in kinds() if kind.templates)
-    return [_HERE, *(Path(str(files(package))) / "templates" for package in packages)]
+    packages = dict.fromkeys(
+        kind.templates for kind in kinds() if kind.templates
+    )
+    return [
+        _HERE,
+        *(Path(str(files(package))) / "templates" for package in packages),
+    ]
 
 
 def styles(*names: str) -> str:
@@ -50,7 +61,9 @@ def styles(*names: str) -> str:
         FileNotFoundError: No folder of templates has a file of that name.
     """
     folders = template_folders()
-    return "".join(_found(name, folders).read_text(encoding="utf-8") for name in names)
+    return "".join(
+        _found(name, folders).read_text(encoding="utf-8") for name in names
+    )
 
 
 def _found(name: str, folders: Sequence[Path]) -> Path:
@@ -61,11 +74,15 @@ def _found(name: str, folders: Sequence[Path]) -> Path:
 
 
 def _source(folders: Sequence[Path], name: str) -> str:
-    return _found(name, [*folders, *template_folders()]).read_text(encoding="utf-8")
+    return _found(name, [*folders, *template_folders()]).read_text(
+        encoding="utf-8"
+    )
 
 
 @cache
-def environment(*folders: Path, **filters: Callable[..., object]) -> Environment:
+def environment(
+    *folders: Path, **filters: Callable[..., object]
+) -> Environment:
     """Templates that escape every text; the same one again for the same arguments, compiled once.
 
     Args:
@@ -106,7 +123,9 @@ def data_uri(figure: Figure) -> str:
 
 def svg_uri(data: bytes) -> str:
     """An SVG file as an address; shown as a picture it runs nothing."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
+    return (
+        f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}"
+    )
 
 
 def jpeg_uri(data: bytes) -> str:
@@ -123,7 +142,9 @@ def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:
     )
 
 
-def render_page(template: str, style_sheets: Sequence[str], extra: str = "", **values: Any) -> str:
+def render_page(
+    template: str, style_sheets: Sequence[str], extra: str = "", **values: Any
+) -> str:
     """A page without a script: styles are allowed by their hash, all texts are escaped.
 
     Args:

@@ -73,14 +73,19 @@ def item_data(
     for metric in run.metrics:
         ranking = metric.ranking()
         ends = (ranking[:max_items], ranking[::-1][:max_items])
-        lists += [*(end.tolist() for end in ends), sorted(metric.failures)[:max_items]]
+        lists += [
+            *(end.tolist() for end in ends),
+            sorted(metric.failures)[:max_items],
+        ]
     encoded: dict[int, str] = {}
     names = [metric.name for metric in run.metrics]
     size = picture_size = 0
     for position in choose(run.n_items, lists, max_items):
         _, item = next(iter(store.items([position])))
         room = MAX_PICTURE_BYTES - picture_size
-        found = "" if media_root is None else picture_uri(item, media_root, room)
+        found = (
+            "" if media_root is None else picture_uri(item, media_root, room)
+        )
         pictures = [found] if found else []
         text = encode_item(store, names, position, pictures)
         picture_size += sum(map(len, pictures))
@@ -90,7 +95,9 @@ def item_data(
         encoded[position] = text
     positions = sorted(encoded)
     metrics = [(metric.name, metric.values) for metric in run.metrics]
-    return ItemData(page_json(metrics, [encoded[at] for at in positions]), positions)
+    return ItemData(
+        page_json(metrics, [encoded[at] for at in positions]), positions
+    )
 
 
 def picture_uri(item: Item, root: Path, room: int) -> str:
@@ -102,16 +109,23 @@ def picture_uri(item: Item, root: Path, room: int) -> str:
         room: Characters that the address may take.
     """
     try:
-        found = jpeg_uri(encode_jpeg(load_image(inside(root, item.images[0]), max_side=_SIDE)))
+        found = jpeg_uri(
+            encode_jpeg(
+                load_image(inside(root, item.images[0]), max_side=_SIDE)
+            )
+        )
     except (IndexError, ItemError, MissingExtraError):
         return ""  # the page states how many pictures the item has
     return found if len(found) <= room else ""
 
 
-def page_json(metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]) -> str:
+def page_json(
+    metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterable[str]
+) -> str:
     """The data of a page: names and values of metrics, and items of ``encode_item``."""
     known = [
-        {"name": name, "values": [_value(value) for value in values]} for name, values in metrics
+        {"name": name, "values": [_value(value) for value in values]}
+        for name, values in metrics
     ]
     head = _dumps({"metrics": known})
     items = ",\n".join(encoded)
@@ -119,7 +133,10 @@ def page_json(metrics: Iterable[tuple[str, Sequence[ValueLog]]], encoded: Iterab
 
 
 def encode_item(
-    store: Store, metrics: Sequence[str], position: int, pictures: Sequence[str] = ()
+    store: Store,
+    metrics: Sequence[str],
+    position: int,
+    pictures: Sequence[str] = (),
 ) -> str:
     """All that a page draws of one item, as JSON that is safe inside a script element.
 
@@ -129,45 +146,71 @@ def encode_item(
         position: The item's place.
         pictures: Addresses of its pictures.
     """
-    return _dumps({**_item(store, metrics, position), "pictures": list(pictures)})
+    return _dumps(
+        {**_item(store, metrics, position), "pictures": list(pictures)}
+    )
 
 
 def _dumps(value: object) -> str:
     """JSON that is safe inside a script element: no ``</script>``, no line separators."""
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(
+        _plain(value),
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+    )
     return text.translate(_ESCAPES)
 
 
 def _value(v: ValueLog) -> Mapping[str, object]:
-    return {"name": v.name, "help": v.help, "low": v.low, "high": v.high, "up": v.higher_is_better}
+    return {
+        "name": v.name,
+        "help": v.help,
+        "low": v.low,
+        "high": v.high,
+        "up": v.higher_is_better,
+    }
 
 
-def _item(store: Store, metrics: Sequence[str], position: int) -> Mapping[str, object]:
+def _item(
+    store: Store, metrics: Sequence[str], position: int
+) -> Mapping[str, object]:
     _, item = next(iter(store.items([position])))
     return {
         "position": position,
         "id": visible(item.id),
         "group": {visible(k): visible(v) for k, v in item.group.items()},
-        "outcomes": [_outcome(item, store.score(name, position)) for name in metrics],
+        "outcomes": [
+            _outcome(item, store.score(name, position)) for name in metrics
+        ],
         "candidate": visible(item.candidate),
         "references": [visible(text) for text in item.references],
         "n_images": len(item.images),
     }
 
 
-def _outcome(item: Item, outcome: ItemScore | ItemFailure | None) -> Mapping[str, object] | None:
+def _outcome(
+    item: Item, outcome: ItemScore | ItemFailure | None
+) -> Mapping[str, object] | None:
     if outcome is None:
         return None
     if isinstance(outcome, ItemFailure):
         return {"failure": visible(outcome.message), "error": outcome.error}
     units = outcome.units
     candidate, *references = marked_texts(item, units)
-    height = dict(chain.from_iterable(one.heights.items() for one in (candidate, *references)))
+    height = dict(
+        chain.from_iterable(
+            one.heights.items() for one in (candidate, *references)
+        )
+    )
     return {
         "values": dict(outcome.values),
         "candidate": _pieces(candidate.pieces),
         "references": [_pieces(reference.pieces) for reference in references],
-        "units": [_unit(unit, item, height.get(key, 0)) for key, unit in enumerate(units)],
+        "units": [
+            _unit(unit, item, height.get(key, 0))
+            for key, unit in enumerate(units)
+        ],
         "verdicts": _verdicts(units),
         "view": view_of(outcome),
     }
@@ -186,7 +229,9 @@ def _utf16(text: str) -> int:
 def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
     own: dict[str, object] = {
         "kind": unit.kind,
-        "side": "candidate" if unit.side == "candidate" else (unit.reference_index or 0),
+        "side": "candidate"
+        if unit.side == "candidate"
+        else (unit.reference_index or 0),
         "verdict": label(unit.verdict),
         "score": unit.score,
         "strength": round(strength(unit), 2),
@@ -199,7 +244,9 @@ def _unit(unit: Unit, item: Item, height: int) -> Mapping[str, object]:
         text = item.references[index] if index < len(item.references) else ""
     alone = len(unit.spans) == 1 and text[slice(*unit.spans[0])] == unit.text
     if not (alone and is_sure(unit)):
-        own["text"] = visible(unit.text)  # else the page takes it from its mark
+        own["text"] = visible(
+            unit.text
+        )  # else the page takes it from its mark
     return own
 
 
@@ -224,7 +271,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 4) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items() if inner is not None}
+        return {
+            key: _plain(inner)
+            for key, inner in value.items()
+            if inner is not None
+        }
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
     if isinstance(value, np.ndarray):
@@ -232,7 +283,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def choose(n_items: int, lists: Sequence[Iterable[int]], limit: int) -> list[int]:
+def choose(
+    n_items: int, lists: Sequence[Iterable[int]], limit: int
+) -> list[int]:
     """Positions to show, the most informative first.
 
     The lists (worst, best, failed, ...) take turns, together with an even sample over all items,

@@ -28,8 +28,14 @@ def write_standing_figure(boards: Sequence[Board], path: Path) -> None:
     """
     ending = path.suffix.removeprefix(".").lower()
     if ending not in FORMATS:
-        raise ConfigError(f"--figure {path}: expected a file that ends in {', '.join(FORMATS)}")
-    drawn = [board for board in boards if any(s.mean is not None for s in board.standings)]
+        raise ConfigError(
+            f"--figure {path}: expected a file that ends in {', '.join(FORMATS)}"
+        )
+    drawn = [
+        board
+        for board in boards
+        if any(s.mean is not None for s in board.standings)
+    ]
     if not drawn:
         raise ConfigError(f"--figure {path}: no system has a score to draw")
     require("matplotlib", extra="plots", purpose="drawing figures")
@@ -47,15 +53,25 @@ def standing_figure(boards: Sequence[Board]) -> Figure:
 
     heights = [0.9 + 0.28 * len(board.standings) for board in boards]
     figure = Figure(figsize=(6.4, sum(heights)), layout="constrained")
-    panels = figure.subplots(len(boards), 1, squeeze=False, height_ratios=heights)[:, 0]
+    panels = figure.subplots(
+        len(boards), 1, squeeze=False, height_ratios=heights
+    )[:, 0]
     for board, axes in zip(boards, panels, strict=True):
-        standings = [standing for standing in board.standings if standing.mean is not None]
+        standings = [
+            standing
+            for standing in board.standings
+            if standing.mean is not None
+        ]
         for place, standing in enumerate(standings):
             if standing.interval is not None:
                 ends = [standing.interval.low, standing.interval.high]
                 axes.plot(ends, [place, place], color="#7fb2d9", linewidth=2.5)
-            axes.plot(standing.mean, place, marker="o", color="#0072b2", markersize=5)
-        axes.set_yticks(range(len(standings)), [standing.system for standing in standings])
+            axes.plot(
+                standing.mean, place, marker="o", color="#0072b2", markersize=5
+            )
+        axes.set_yticks(
+            range(len(standings)), [standing.system for standing in standings]
+        )
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.set_ylim(len(standings) - 0.5, -0.5)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def write_steps(
-    run_folder: Path, item_id: str, output: Path | None = None, metric: str | None = None
+    run_folder: Path,
+    item_id: str,
+    output: Path | None = None,
+    metric: str | None = None,
 ) -> Path:
     """Draw the steps of one item's score.
 
@@ -49,7 +52,9 @@ def write_steps(
         score = store.score(name, position)
     if not isinstance(score, ItemScore):
         reason = "it is not scored yet" if score is None else score.message
-        raise ConfigError(f"{name} has no score of the item {item_id!r}: {reason}")
+        raise ConfigError(
+            f"{name} has no score of the item {item_id!r}: {reason}"
+        )
     figures = built.steps(score)
     if target.suffix == ".pdf":
         _write_pdf(target, figures)
@@ -70,16 +75,23 @@ def step_pictures(store: Store, position: int) -> Mapping[str, str]:
     score = store.score(name, position)
     if not isinstance(score, ItemScore):
         return {}
-    return {key: data_uri(figure) for key, figure in built.steps(score).items()}
+    return {
+        key: data_uri(figure) for key, figure in built.steps(score).items()
+    }
 
 
-def drawn_metric(store: Store, asked: str | None = None) -> tuple[str, VCS | VCSShort]:
+def drawn_metric(
+    store: Store, asked: str | None = None
+) -> tuple[str, VCS | VCSShort]:
     """Name of a VCS or VCS-short of a run, and the metric as it scored there.
 
     Raises:
         ConfigError: The run has none, or none of that name.
     """
-    kinds: dict[str, type[VCS] | type[VCSShort]] = {"vcs": VCS, "vcs_short": VCSShort}
+    kinds: dict[str, type[VCS] | type[VCSShort]] = {
+        "vcs": VCS,
+        "vcs_short": VCSShort,
+    }
     found = {
         asker.name: kinds[parse(asker.name).name](**asker.config)
         for asker in store.askers()
@@ -112,15 +124,23 @@ def _write_pdf(target: Path, figures: Mapping[str, Figure]) -> None:
             pages.savefig(figure)
 
 
-def _page(name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]) -> str:
+def _page(
+    name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]
+) -> str:
     reference = int(score.detail["reference_index"])
-    units = [unit for unit in score.units if unit.reference_index in (None, reference)]
+    units = [
+        unit
+        for unit in score.units
+        if unit.reference_index in (None, reference)
+    ]
     return render_page(
         "steps.html.j2",
         ("page.css", "steps.css"),
         metric=name,
         item=item,
-        values={key: show_number(value) for key, value in score.values.items()},
+        values={
+            key: show_number(value) for key, value in score.values.items()
+        },
         signature=score.signature,
         sides={
             side: [unit for unit in units if unit.side == side]

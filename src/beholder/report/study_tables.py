@@ -22,7 +22,12 @@ from rich.text import Text
 from beholder import files
 from beholder.records import Interval
 from beholder.report.charts import RangeBar, range_bar
-from beholder.report.numbers import show_fixed, show_number, show_p, show_signed
+from beholder.report.numbers import (
+    show_fixed,
+    show_number,
+    show_p,
+    show_signed,
+)
 from beholder.tables import Column, Table, plain, write_csv
 from beholder.visible import for_terminal, visible
 
@@ -31,7 +36,9 @@ _GAP = "  "
 _WIDE = 7
 _INTERVAL = "95 % interval"
 DASH = "\N{EN DASH}"
-_LATEX: dict[str, str] = json.loads(Path(__file__).with_name("latex.json").read_text("utf-8"))
+_LATEX: dict[str, str] = json.loads(
+    Path(__file__).with_name("latex.json").read_text("utf-8")
+)
 
 
 @dataclass(frozen=True)
@@ -46,21 +53,35 @@ class TerminalTable:
 
     table: Table
 
-    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Text]:
+    def __rich_console__(
+        self, _: Console, options: ConsoleOptions
+    ) -> Iterator[Text]:
         """Lines that fit the width."""
         table, room = self.table, options.max_width
-        columns = [column for column in table.shown_columns() if column.key != table.by]
+        columns = [
+            column
+            for column in table.shown_columns()
+            if column.key != table.by
+        ]
         printed = [list(_printed(table, column)) for column in columns]
-        n_names = len(list(takewhile(lambda column: column.kind == "text", columns))) or 1
+        n_names = (
+            len(list(takewhile(lambda column: column.kind == "text", columns)))
+            or 1
+        )
         names, rest = list(chain(*printed[:n_names])), printed[n_names:]
-        above = bool(rest) and _wide(names) + max(one.width for one in chain(*rest)) > room
+        above = (
+            bool(rest)
+            and _wide(names) + max(one.width for one in chain(*rest)) > room
+        )
         if table.title:
             yield Text(visible(table.title), style="bold")
         parts = [left := [] if above else names]
         for own in rest:
             whole = _wide([*left, *own]) - len(_GAP) <= room
             for block in [own] if whole else zip(own, strict=True):
-                if _wide([*parts[-1], *block]) - len(_GAP) > room and len(parts[-1]) > len(left):
+                if _wide([*parts[-1], *block]) - len(_GAP) > room and len(
+                    parts[-1]
+                ) > len(left):
                     parts.append(left)
                 parts[-1] = [*parts[-1], *block]
         for part in parts:
@@ -90,9 +111,17 @@ class _Printed:
 def _printed(table: Table, column: Column) -> Iterator[_Printed]:
     """A column of a table, and its intervals as another."""
     cells = [show_cell(row, column) for row in table.rows]
-    yield _Printed([visible(column.heading), *cells], column.kind not in _WORDS)
+    yield _Printed(
+        [visible(column.heading), *cells], column.kind not in _WORDS
+    )
     if column.interval:
-        yield _Printed([_INTERVAL, *(show_range(row, column) or DASH for row in table.rows)], True)
+        yield _Printed(
+            [
+                _INTERVAL,
+                *(show_range(row, column) or DASH for row in table.rows),
+            ],
+            True,
+        )
 
 
 def _wide(columns: Iterable[_Printed]) -> int:
@@ -102,10 +131,15 @@ def _wide(columns: Iterable[_Printed]) -> int:
 
 def _groups(table: Table) -> list[str]:
     """The group of each row, with its note; empty texts without groups."""
-    by = next((column for column in table.columns if column.key == table.by), None)
+    by = next(
+        (column for column in table.columns if column.key == table.by), None
+    )
     if by is None:
         return [""] * len(table.rows)
-    heads = [visible(table.heads.get(str(row.get(table.by)), "")) for row in table.rows]
+    heads = [
+        visible(table.heads.get(str(row.get(table.by)), ""))
+        for row in table.rows
+    ]
     rows = zip(table.rows, heads, strict=True)
     return [f"{show_cell(row, by)}{_GAP}{head}".strip() for row, head in rows]
 
@@ -122,7 +156,9 @@ def _lines(
         if above:
             indent = _GAP if any(groups) else ""
             name = _GAP.join(column.cells[place] for column in above).strip()
-            yield Text(f"{indent}{name}", style=style, no_wrap=True, overflow="ignore")
+            yield Text(
+                f"{indent}{name}", style=style, no_wrap=True, overflow="ignore"
+            )
         cells = _GAP.join(column.padded(place) for column in part).rstrip()
         yield Text(cells, style=style, no_wrap=True, overflow="ignore")
 
@@ -144,7 +180,9 @@ def renderable(table: Table | RenderableType) -> RenderableType:
 class SafeConsole(Console):
     """Shows control characters in tables and texts instead of obeying them."""
 
-    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: Any, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """See ``Console.render``; the console's own control codes stay."""
         for segment in super().render(renderable, options):
             if segment.control:
@@ -159,7 +197,9 @@ WIDTH = 100
 
 def as_text(tables: Iterable[RenderableType | Table]) -> str:
     """Tables as the terminal shows them, without colours."""
-    console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, color_system=None)
+    console = SafeConsole(
+        file=io.StringIO(), width=WIDTH, force_jupyter=False, color_system=None
+    )
     with console.capture() as caught:
         for table in tables:
             console.print(renderable(table), crop=False)
@@ -168,10 +208,14 @@ def as_text(tables: Iterable[RenderableType | Table]) -> str:
 
 def as_html(tables: Iterable[RenderableType | Table]) -> str:
     """Tables as HTML; every text is escaped."""
-    console = SafeConsole(file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True)
+    console = SafeConsole(
+        file=io.StringIO(), width=WIDTH, force_jupyter=False, record=True
+    )
     for table in tables:
         console.print(renderable(table), crop=False)
-    return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+    return console.export_html(
+        inline_styles=True, code_format="<pre>{code}</pre>"
+    )
 
 
 def html(table: Table) -> Markup:
@@ -179,10 +223,16 @@ def html(table: Table) -> Markup:
 
     Values of a column with a scale are drawn on it, too.
     """
-    from beholder.report.pages import environment  # loads jinja2, which a terminal does not need
+    from beholder.report.pages import (
+        environment,
+    )  # loads jinja2, which a terminal does not need
 
     shown = {"cell": show_cell, "range": show_range, "bar": _bar}
-    drawn = environment().get_template("table.html.j2").render(table=table, **shown)
+    drawn = (
+        environment()
+        .get_template("table.html.j2")
+        .render(table=table, **shown)
+    )
     return Markup(drawn)  # noqa: S704  # escaped by the template
 
 
@@ -204,7 +254,9 @@ def latex(table: Table) -> str:
     wide = len(columns) > _WIDE
     # Stars of ``best`` are set in bold.
     caption = " ".join((f"{table.title}.", *table.shown_notes()))
-    marks = "".join("l" if column.kind in _WORDS else "r" for column in columns)
+    marks = "".join(
+        "l" if column.kind in _WORDS else "r" for column in columns
+    )
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -216,7 +268,10 @@ def latex(table: Table) -> str:
         " & ".join(_escaped(column.heading) for column in columns) + r" \\",
         r"\midrule",
     ]
-    lines += [" & ".join(_latex_cell(row, c) for c in columns) + r" \\" for row in table.rows]
+    lines += [
+        " & ".join(_latex_cell(row, c) for c in columns) + r" \\"
+        for row in table.rows
+    ]
     end = r"\end{tabular}}" if wide else r"\end{tabular}"
     return "\n".join([*lines, r"\bottomrule", end, r"\end{table}", ""])
 
@@ -228,7 +283,11 @@ def _latex_cell(row: Mapping[str, Any], column: Column) -> str:
         text = _escaped(text.removesuffix(" †").removesuffix(" ★"))
         text = rf"\textbf{{{text}}}" if row[f"{column.key}_best"] else text
         text += r"$^{\dagger}$" if row[f"{column.key}_below"] else ""
-        return rf"{text}\textsubscript{{{_escaped(interval)}}}" if interval else text
+        return (
+            rf"{text}\textsubscript{{{_escaped(interval)}}}"
+            if interval
+            else text
+        )
     return _escaped(f"{text} [{interval}]" if interval else text)
 
 
@@ -241,16 +300,24 @@ def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
     files.make_folder(folder)
     written = []
     for table in tables:
-        paths = [(folder / table.name).with_suffix(ending) for ending in (".csv", ".json", ".tex")]
+        paths = [
+            (folder / table.name).with_suffix(ending)
+            for ending in (".csv", ".json", ".tex")
+        ]
         write_csv(table, paths[0])
-        files.write_text(paths[1], json.dumps(plain(table), ensure_ascii=False, indent=2) + "\n")
+        files.write_text(
+            paths[1],
+            json.dumps(plain(table), ensure_ascii=False, indent=2) + "\n",
+        )
         files.write_text(paths[2], latex(table))
         written += paths
     return written
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in visible(text))
+    return "".join(
+        _LATEX.get(character, character) for character in visible(text)
+    )
 
 
 def show_cell(row: Mapping[str, Any], column: Column) -> str:
@@ -277,13 +344,17 @@ def show_range(row: Mapping[str, Any], column: Column) -> str:
     if not column.interval or low is None or high is None:
         return ""
     size = _size(row, column)
-    return " to ".join(_number(end, column, size).removesuffix(" %") for end in (low, high))
+    return " to ".join(
+        _number(end, column, size).removesuffix(" %") for end in (low, high)
+    )
 
 
 def _size(row: Mapping[str, Any], column: Column) -> float | None:
     """The largest absolute number of a cell; None without an interval."""
     numbers = [row.get(f"{column.key}{end}") for end in ("", "_low", "_high")]
-    known = [abs(number) for number in numbers if isinstance(number, int | float)]
+    known = [
+        abs(number) for number in numbers if isinstance(number, int | float)
+    ]
     return max(known) if column.interval and known else None
 
 

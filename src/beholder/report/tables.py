@@ -54,14 +54,25 @@ def summary_table(log: manifest.RunLog) -> Table:
             if value.name in result.values
         ]
         rows += found or [{"metric": name, "value": "", "mean": None}]
-        notes += [f"{name}: {n:,} failed: {reason}" for reason, n in result.failures.items()]
+        notes += [
+            f"{name}: {n:,} failed: {reason}"
+            for reason, n in result.failures.items()
+        ]
         notes += [f"{name}: caution: {caution}" for caution in result.cautions]
     notes += log.data.notes
     notes += [result.signature for result in results.values()]
     if log.judging:
         notes.append(f"judges: {log.judging}")
     columns = (METRIC, VALUE, Column("mean", "mean", interval=True), N)
-    return Table("summary", "", columns, tuple(rows), tuple(notes), by="metric", heads=heads)
+    return Table(
+        "summary",
+        "",
+        columns,
+        tuple(rows),
+        tuple(notes),
+        by="metric",
+        heads=heads,
+    )
 
 
 def cell(text: str, style: str = "") -> Text:
@@ -74,7 +85,10 @@ def leaderboard_tables(boards: Sequence[Board]) -> list[Table]:
     first = {board.metric: board for board in reversed(boards)}
     return [
         *([systems_by_metric(boards)] if len(boards) > 1 else []),
-        *(_board(board, "" if first[board.metric] is board else board.value) for board in boards),
+        *(
+            _board(board, "" if first[board.metric] is board else board.value)
+            for board in boards
+        ),
     ]
 
 
@@ -96,24 +110,39 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
 def systems_by_metric(boards: Sequence[Board]) -> Table:
     """The table of a paper: systems by metrics, with the best, those below it, and signatures."""
     systems = [standing.system for standing in boards[0].standings]
-    rows: dict[str, dict[str, Any]] = {system: {"system": system} for system in systems}
+    rows: dict[str, dict[str, Any]] = {
+        system: {"system": system} for system in systems
+    }
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = []
     # Each mean has its n beside it where one number for all of them would be wrong.
-    counts = {one.n for board in boards for one in board.standings if one.mean is not None}
+    counts = {
+        one.n
+        for board in boards
+        for one in board.standings
+        if one.mean is not None
+    }
     for board in boards:
         name = f"{board.metric}.{board.value}"
         heading = f"{name}{arrows[board.higher_is_better]}"
         columns.append(Column(name, heading, interval=True, best=True))
         for standing in board.standings:
-            rows[standing.system] |= _marks(name, standing) | {f"{name}_n": standing.n}
+            rows[standing.system] |= _marks(name, standing) | {
+                f"{name}_n": standing.n
+            }
         if len(counts) > 1:
             columns.append(Column(f"{name}_n", "n", "count"))
-    sources = by_key((f"{board.n_sources:,}", f"{board.metric}.{board.value}") for board in boards)
-    counted = "; ".join(
-        f"{n} ({', '.join(names)})" if len(sources) > 1 else n for n, names in sources.items()
+    sources = by_key(
+        (f"{board.n_sources:,}", f"{board.metric}.{board.value}")
+        for board in boards
     )
-    starred = any(row.get(f"{c.key}_best") for row in rows.values() for c in columns)
+    counted = "; ".join(
+        f"{n} ({', '.join(names)})" if len(sources) > 1 else n
+        for n, names in sources.items()
+    )
+    starred = any(
+        row.get(f"{c.key}_best") for row in rows.values() for c in columns
+    )
     return Table(
         name="leaderboard",
         title="Systems by metric",
@@ -134,20 +163,37 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
 
 
 def _board(board: Board, suffix: str) -> Table:
-    better = {True: "higher is better", False: "lower is better", None: "neither end is better"}
-    notes = [_MARKS, "best, worst: ranks within 95 % of resamples of the sources."]
+    better = {
+        True: "higher is better",
+        False: "lower is better",
+        None: "neither end is better",
+    }
+    notes = [
+        _MARKS,
+        "best, worst: ranks within 95 % of resamples of the sources.",
+    ]
     if board.higher_is_better is None:
         notes = ["not ranked: the value has no better end."]
     sources = f"{board.n_sources:,}"
     if board.n_sources < board.n_all_sources:
         sources += f" of {board.n_all_sources:,}"
-    what = "the value of all texts together, about" if board.of_whole_set else "means over"
-    notes.append(f"{what} the {sources} sources (pictures, videos) that all systems scored.")
+    what = (
+        "the value of all texts together, about"
+        if board.of_whole_set
+        else "means over"
+    )
+    notes.append(
+        f"{what} the {sources} sources (pictures, videos) that all systems scored."
+    )
     if any(standing.mean is None for standing in board.standings):
-        notes.append("systems without any score stand last and restrict no other.")
+        notes.append(
+            "systems without any score stand last and restrict no other."
+        )
     notes += [f"caution: {caution}." for caution in board.cautions]
     return Table(
-        name="-".join(filter(None, ("leaderboard", safe_name(board.metric), suffix))),
+        name="-".join(
+            filter(None, ("leaderboard", safe_name(board.metric), suffix))
+        ),
         title=f"{board.metric}.{board.value}, {better[board.higher_is_better]}",
         columns=(
             Column("system", "system", "text"),
@@ -160,7 +206,8 @@ def _board(board: Board, suffix: str) -> Table:
             FAILED,
         ),
         rows=tuple(
-            {**asdict(standing), **_marks("mean", standing)} for standing in board.standings
+            {**asdict(standing), **_marks("mean", standing)}
+            for standing in board.standings
         ),
         notes=tuple(notes),
     )
@@ -173,7 +220,9 @@ FEW_ITEMS = 20
 def reliability_table(reliability: Reliability) -> Table:
     """Coefficients of agreement between raters."""
     n, n_left_out = reliability.n_items, reliability.n_left_out
-    left_out = f", {n_left_out:,} left out because a score is missing" * bool(n_left_out)
+    left_out = f", {n_left_out:,} left out because a score is missing" * bool(
+        n_left_out
+    )
     return Table(
         name=f"reliability-{safe_name(reliability.what)}",
         title=f"{reliability.what}: {len(reliability.raters)} raters, {n:,} items{left_out}",
@@ -193,6 +242,7 @@ def reliability_table(reliability: Reliability) -> Table:
         ),
         notes=(
             f"Raters: {', '.join(reliability.raters)}.",
-            *[f"Intervals of fewer than {FEW_ITEMS} items are too narrow."] * (n < FEW_ITEMS),
+            *[f"Intervals of fewer than {FEW_ITEMS} items are too narrow."]
+            * (n < FEW_ITEMS),
         ),
     )

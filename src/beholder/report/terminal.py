@@ -50,7 +50,10 @@ def show(score: ItemScore, console: Console | None = None) -> None:
 
 
 def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
-    panels = [_panel(one.title, one.pieces, score) for one in marked_texts(item, score.units)]
+    panels = [
+        _panel(one.title, one.pieces, score)
+        for one in marked_texts(item, score.units)
+    ]
     if width < _SIDE_BY_SIDE or len(panels) == 1:
         return Group(*panels)
     grid = Table.grid(expand=True, padding=(0, 1))
@@ -63,9 +66,19 @@ def _texts(item: Item, score: ItemScore, width: int) -> RenderableType:
 def _panel(title: str, pieces: Iterable[Piece], score: ItemScore) -> Panel:
     text = Text()
     for piece in pieces:
-        style = tone(score.units[piece.units[-1]].verdict).rich if piece.units else ""
+        style = (
+            tone(score.units[piece.units[-1]].verdict).rich
+            if piece.units
+            else ""
+        )
         text.append(piece.text, style=style)
-    return Panel(text, title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+    return Panel(
+        text,
+        title=title,
+        title_align="left",
+        box=box.ROUNDED,
+        border_style="dim",
+    )
 
 
 def _legend(units: Iterable[Unit]) -> Text:
@@ -85,7 +98,10 @@ def _values(score: ItemScore) -> Table:
     table.add_column("score", justify="right")
     for row, (name, value) in enumerate(score.values.items()):
         style = "bold" if row == 0 else ""
-        table.add_row(Text(visible(name), style=style), Text(show_number(value), style=style))
+        table.add_row(
+            Text(visible(name), style=style),
+            Text(show_number(value), style=style),
+        )
     return table
 
 
@@ -98,7 +114,10 @@ def _units(units: list[Unit], item: Item | None) -> Table:
     for unit in units[:MAX_NOTABLE]:
         drawn = tone(unit.verdict)
         table.add_row(
-            Text(f"{drawn.symbol} {visible(label(unit.verdict))}", style=drawn.rich),
+            Text(
+                f"{drawn.symbol} {visible(label(unit.verdict))}",
+                style=drawn.rich,
+            ),
             _place(unit, item),
             Text(visible(unit.kind)),
             "" if unit.score is None else show_number(unit.score),
@@ -135,7 +154,9 @@ def to_html(score: ItemScore) -> str:
     template = environment().get_template("notebook.html.j2")
     return template.render(
         score=score,
-        sides=[] if score.item is None else marked_texts(score.item, score.units),
+        sides=[]
+        if score.item is None
+        else marked_texts(score.item, score.units),
         legend=[(verdict, tone(verdict)) for verdict in verdicts],
         notable=notable(score.units),
         tone=tone,
@@ -160,5 +181,8 @@ def _mark_style(unit: Unit, height: int) -> str:
 def _unit_title(unit: Unit) -> str:
     """What a mark says when pointed at."""
     score = "" if unit.score is None else f" {show_number(unit.score)}"
-    facts = "".join(f"\n{key.replace('_', ' ')}: {value}" for key, value in unit.detail.items())
+    facts = "".join(
+        f"\n{key.replace('_', ' ')}: {value}"
+        for key, value in unit.detail.items()
+    )
     return visible(f"{label(unit.verdict)}{score} ({unit.kind}){facts}")

@@ -49,10 +49,25 @@ _TOLD = 5
 """Units of one verdict that are named in words."""
 
 _BY_VERDICT: Mapping[str, Tone] = {
-    **dict.fromkeys(("match", "present", "supported", "correct", "covered", "met", "right"), GOOD),
-    **dict.fromkeys(("mistake", "unmatched", "unsupported", "contradicted", "wrong"), WRONG),
+    **dict.fromkeys(
+        (
+            "match",
+            "present",
+            "supported",
+            "correct",
+            "covered",
+            "met",
+            "right",
+        ),
+        GOOD,
+    ),
+    **dict.fromkeys(
+        ("mistake", "unmatched", "unsupported", "contradicted", "wrong"), WRONG
+    ),
     "unstated": UNSTATED,
-    **dict.fromkeys(("omission", "missing", "absent", "not_mentioned", "not_said"), MISSING),
+    **dict.fromkeys(
+        ("omission", "missing", "absent", "not_mentioned", "not_said"), MISSING
+    ),
     **dict.fromkeys(("out_of_order", "moved"), MOVED),
 }
 
@@ -64,7 +79,10 @@ def tone(verdict: str | None) -> Tone:
 
 def by_tone(verdicts: Iterable[str | None]) -> list[str | None]:
     """The distinct verdicts in the order in which people should look."""
-    return sorted(set(verdicts), key=lambda verdict: (TONES.index(tone(verdict)), verdict or ""))
+    return sorted(
+        set(verdicts),
+        key=lambda verdict: (TONES.index(tone(verdict)), verdict or ""),
+    )
 
 
 def is_sure(unit: Unit) -> bool:
@@ -80,7 +98,9 @@ def notable(units: Iterable[Unit]) -> list[Unit]:
     found = [
         unit
         for unit in units
-        if tone(unit.verdict).notable and is_sure(unit) and "under" not in unit.detail
+        if tone(unit.verdict).notable
+        and is_sure(unit)
+        and "under" not in unit.detail
     ]
     order = by_tone(unit.verdict for unit in found)
     return sorted(found, key=lambda unit: order.index(unit.verdict))
@@ -89,7 +109,9 @@ def notable(units: Iterable[Unit]) -> list[Unit]:
 def in_words(units: Iterable[Unit]) -> list[str]:
     """The units to look at as lines of text, one for each verdict."""
     lines = []
-    for verdict, group in groupby(notable(units), key=lambda unit: unit.verdict):
+    for verdict, group in groupby(
+        notable(units), key=lambda unit: unit.verdict
+    ):
         said = [unit.text for unit in group]
         more = f" and {len(said) - _TOLD:,} more" if len(said) > _TOLD else ""
         lines.append(f"{label(verdict)}: {'; '.join(said[:_TOLD])}{more}")

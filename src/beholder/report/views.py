@@ -35,7 +35,9 @@ def alignment(score: ItemScore) -> Mapping[str, object]:
     matrix = np.asarray(detail["similarity"], dtype=np.float32)
     pooled = _pool(matrix)
     low, high = float(pooled.min()), float(pooled.max())
-    cells = np.rint((pooled - low) / ((high - low) or 1.0) * 255).astype(np.uint8)
+    cells = np.rint((pooled - low) / ((high - low) or 1.0) * 255).astype(
+        np.uint8
+    )
     return {
         "rows": matrix.shape[0],
         "columns": matrix.shape[1],
@@ -54,7 +56,11 @@ def chunk_units(score: ItemScore) -> dict[Side, list[int]]:
     """Places in ``score.units`` of the aligned chunks of each side, in order."""
     reference = int(score.detail["reference_index"])
     return {
-        side: [key for key, unit in enumerate(score.units) if stands_in(unit, side, reference)]
+        side: [
+            key
+            for key, unit in enumerate(score.units)
+            if stands_in(unit, side, reference)
+        ]
         for side in get_args(Side)
     }
 
@@ -111,7 +117,13 @@ def view_of(score: ItemScore) -> Mapping[str, object] | None:
 
 
 _SCRIPTS = Path(__file__).parent / "scripts"
-_ITEM = ("base.js", "texts.js", *(f"view_{name}.js" for name in VIEWS), "units.js", "item.js")
+_ITEM = (
+    "base.js",
+    "texts.js",
+    *(f"view_{name}.js" for name in VIEWS),
+    "units.js",
+    "item.js",
+)
 
 
 def item_script(rest: str) -> str:

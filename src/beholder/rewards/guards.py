@@ -40,13 +40,21 @@ class LengthGuard(RewardGuard):
 
     def __post_init__(self) -> None:
         if not self.limit > 0:
-            raise ConfigError(f"limit={self.limit!r}: expected a ratio above 0, such as 1.5")
+            raise ConfigError(
+                f"limit={self.limit!r}: expected a ratio above 0, such as 1.5"
+            )
 
     def factor(self, item: Item) -> float:
         """See ``RewardGuard.factor``."""
-        longest = max((len(words(text)) for text in item.references), default=0)
+        longest = max(
+            (len(words(text)) for text in item.references), default=0
+        )
         n = len(words(item.candidate))
-        return 1.0 if n <= self.limit * longest or not longest else self.limit * longest / n
+        return (
+            1.0
+            if n <= self.limit * longest or not longest
+            else self.limit * longest / n
+        )
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,9 @@ class RepetitionGuard(RewardGuard):
 
     def factor(self, item: Item) -> float:
         """See ``RewardGuard.factor``."""
-        usual = min((self._distinct(text) for text in item.references), default=1.0)
+        usual = min(
+            (self._distinct(text) for text in item.references), default=1.0
+        )
         return min(1.0, self._distinct(item.candidate) / usual)
 
     def _distinct(self, text: str) -> float:

@@ -77,7 +77,9 @@ def reward(
         & options.keys()
     )
     if unfit:
-        raise ConfigError(f"{unfit[0]} means nothing for a reward: leave it out")
+        raise ConfigError(
+            f"{unfit[0]} means nothing for a reward: leave it out"
+        )
     rows, judging, work = grouped(options)
     means = RunContext(judging, work, rows.media_root or Path())
     means.check([chosen])
@@ -98,8 +100,13 @@ def reward(
             f"{chosen.registered_name} counts in the whole data set before the first text: hand"
             " over the rows of the training set as data=..."
         )
-    texts = ((row.get(references), row.get(images)) for row in (() if data is None else data))
-    of = chosen.prepare(item for text, seen in texts for item in items_of([""], [text], [seen]))
+    texts = (
+        (row.get(references), row.get(images))
+        for row in (() if data is None else data)
+    )
+    of = chosen.prepare(
+        item for text, seen in texts for item in items_of([""], [text], [seen])
+    )
     return Reward(of, info, lowest, (references, images), guards, means)
 
 
@@ -158,7 +165,10 @@ class Reward:
         return self._rewards(items, outcomes, columns)
 
     async def dense(
-        self, completions: Sequence[Completion], offsets: Sequence[Offsets], **columns: Any
+        self,
+        completions: Sequence[Completion],
+        offsets: Sequence[Offsets],
+        **columns: Any,
     ) -> list[list[float] | None]:
         """A reward for each token of each completion; see ``by_token``.
 
@@ -176,7 +186,9 @@ class Reward:
         self._rewards(items, outcomes, columns)
         return [
             _dense(one, shifted(places, n_blank(said)))
-            for said, one, places in zip(completions, outcomes, offsets, strict=True)
+            for said, one, places in zip(
+                completions, outcomes, offsets, strict=True
+            )
         ]
 
     async def compute_score(
@@ -199,13 +211,20 @@ class Reward:
             ItemError: There is no reward for this text; verl knows no None.
         """
         references, images = self.columns
-        extra = {name: [(extra_info or {}).get(name)] for name in (images, *ROW_FIELDS)}
+        extra = {
+            name: [(extra_info or {}).get(name)]
+            for name in (images, *ROW_FIELDS)
+        }
         given = {**extra, references: [ground_truth]}
         found = (await self([data_source], [solution_str], **given))[0]
         if found is None:
             index = (extra_info or {}).get("index")
             row = "" if index is None else f" of row {index}"
-            why = "" if texts_of(ground_truth, references) else ": ground_truth is empty"
+            why = (
+                ""
+                if texts_of(ground_truth, references)
+                else ": ground_truth is empty"
+            )
             raise ItemError(
                 f"{self.__name__} has no reward for the text {solution_str[:60]!r}{row}{why}"
             )
@@ -219,7 +238,9 @@ class Reward:
         """End the worker processes; they end with this process, too."""
         self._scorer.close()
 
-    def _items(self, completions: Sequence[Completion], columns: Mapping[str, Any]) -> list[Item]:
+    def _items(
+        self, completions: Sequence[Completion], columns: Mapping[str, Any]
+    ) -> list[Item]:
         references, images = self.columns
         needed = [
             name
@@ -232,8 +253,12 @@ class Reward:
                 f" {', '.join(sorted(columns)) or 'none'}"
             )
         nothing = [None] * len(completions)
-        texts, pictures = (columns.get(name, nothing) for name in (references, images))
-        fields = {name: columns[name] for name in ROW_FIELDS if name in columns}
+        texts, pictures = (
+            columns.get(name, nothing) for name in (references, images)
+        )
+        fields = {
+            name: columns[name] for name in ROW_FIELDS if name in columns
+        }
         return items_of(completions, texts, pictures, fields)
 
     def _rewards(
@@ -243,23 +268,34 @@ class Reward:
         columns: Mapping[str, Any],
     ) -> list[float | None]:
         failed: Counter[str] = Counter()
-        found = [self._one(*pair, failed) for pair in zip(items, outcomes, strict=True)]
+        found = [
+            self._one(*pair, failed)
+            for pair in zip(items, outcomes, strict=True)
+        ]
         references = columns.get(self.columns[0], [None] * len(items))
         blank = [
             str(place)
-            for place, (given, outcome) in enumerate(zip(references, outcomes, strict=True), 1)
+            for place, (given, outcome) in enumerate(
+                zip(references, outcomes, strict=True), 1
+            )
             if outcome is None and _is_blank(given)
         ]
         if blank:
-            failed[f"the references are blank (completion {', '.join(blank)})"] = len(blank)
+            failed[
+                f"the references are blank (completion {', '.join(blank)})"
+            ] = len(blank)
         tell: Callable[[str, float], object] | None = columns.get("log_metric")
         for reason, n in failed.items():
-            logger.warning("%s: %d of %d texts: %s", self.__name__, n, len(items), reason)
+            logger.warning(
+                "%s: %d of %d texts: %s", self.__name__, n, len(items), reason
+            )
         if tell is not None and items:
             tell(f"{self.__name__}/failed", failed.total() / len(items))
         return found
 
-    def _one(self, item: Item, outcome: Outcome | None, failed: Counter[str]) -> float | None:
+    def _one(
+        self, item: Item, outcome: Outcome | None, failed: Counter[str]
+    ) -> float | None:
         if outcome is None:
             return None
         if isinstance(outcome, ItemFailure):
@@ -276,14 +312,22 @@ class Reward:
 
 def _is_blank(given: Any) -> bool:
     """Whether references are there and have no word; an empty list or None is no reference."""
-    texts = (given,) if isinstance(given, str) else () if given is None else tuple(given)
+    texts = (
+        (given,)
+        if isinstance(given, str)
+        else ()
+        if given is None
+        else tuple(given)
+    )
     return len(texts) > 0 and not texts_of(texts, "references")
 
 
 def _dense(outcome: Outcome | None, offsets: Offsets) -> list[float] | None:
     if isinstance(outcome, TextFailure):
         return [-1.0] * len(offsets)
-    return by_token(outcome, offsets) if isinstance(outcome, ItemScore) else None
+    return (
+        by_token(outcome, offsets) if isinstance(outcome, ItemScore) else None
+    )
 
 
 Completion: TypeAlias = str | Sequence[Mapping[str, Any]]
@@ -366,7 +410,11 @@ def items_of(
     Raises:
         ConfigError: The columns are not as long as the completions, or hold something else.
     """
-    for name, column in (("references", references), ("images", images), *fields.items()):
+    for name, column in (
+        ("references", references),
+        ("images", images),
+        *fields.items(),
+    ):
         if len(column) != len(completions):
             raise ConfigError(
                 f"{len(completions)} completions have {len(column)} {name}: expected one entry each"

@@ -72,15 +72,21 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
     """
     found: dict[str, GivenAnswer] = {}
     wanted = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
-    if not (folder / FILE_NAME).is_file():  # machines that share a cache keep their answers there
+    if not (
+        folder / FILE_NAME
+    ).is_file():  # machines that share a cache keep their answers there
         return found
     with to_read(folder) as db:
         for key in keys if _has_answers(db) else ():
             row = db.execute(wanted, (key,)).fetchone()
             if row is not None:
                 operation, template, backend, model, answer, cost = row
-                said = tuple(sample.text for sample in Answer.from_json(answer).samples)
-                found[key] = GivenAnswer(operation, template, backend, model, said, cost)
+                said = tuple(
+                    sample.text for sample in Answer.from_json(answer).samples
+                )
+                found[key] = GivenAnswer(
+                    operation, template, backend, model, said, cost
+                )
     return found
 
 
@@ -141,7 +147,11 @@ def run_answers(
     """
     with ExitStack() as stack:
         own = stack.enter_context(closing(AnswerFile(folder / FILE_NAME)))
-        shared = None if cache is None else stack.enter_context(closing(open_cache(cache)))
+        shared = (
+            None
+            if cache is None
+            else stack.enter_context(closing(open_cache(cache)))
+        )
         n_open, cost = own.charge_open_promises()
         if n_open:
             _LOGGER.warning(
@@ -155,7 +165,9 @@ def run_answers(
         yield Answers(own, shared, heard, recalled), budget
 
 
-def open_cache(place: Path | Address, *, facts_last: float = FACTS_LAST) -> AnswerCache:
+def open_cache(
+    place: Path | Address, *, facts_last: float = FACTS_LAST
+) -> AnswerCache:
     """The cache that runs share, in a file or a database.
 
     Args:
@@ -171,7 +183,9 @@ def open_cache(place: Path | Address, *, facts_last: float = FACTS_LAST) -> Answ
 
 
 @contextmanager
-def cached_answers(cache: Path | Address | None) -> Iterator[AnswerStore | None]:
+def cached_answers(
+    cache: Path | Address | None,
+) -> Iterator[AnswerStore | None]:
     """The answers of the cache for a dry run, which writes none; None if there is no cache.
 
     What was found out about servers is given however old it is: answers are not older.

@@ -68,7 +68,9 @@ class Encoded:
     scores: list[ScoreRow] = field(default_factory=list)
     failures: list[FailureRow] = field(default_factory=list)
 
-    def add(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
+    def add(
+        self, asker: str, position: int, outcome: ItemScore | ItemFailure
+    ) -> None:
         """Encode one outcome.
 
         Raises:
@@ -78,13 +80,28 @@ class Encoded:
         detail = encode_detail(outcome.detail)
         if isinstance(outcome, ItemFailure):
             self.failures.append(
-                (asker, position, outcome.error, outcome.message, outcome.transient, detail)
+                (
+                    asker,
+                    position,
+                    outcome.error,
+                    outcome.message,
+                    outcome.transient,
+                    detail,
+                )
             )
             return
         numbers = json.dumps(dict(outcome.values), allow_nan=False)
         units = encode_units(outcome.units)
         self.scores.append(
-            (asker, position, outcome.signature, numbers, units, detail, outcome.unfinished)
+            (
+                asker,
+                position,
+                outcome.signature,
+                numbers,
+                units,
+                detail,
+                outcome.unfinished,
+            )
         )
 
     def __len__(self) -> int:
@@ -93,13 +110,20 @@ class Encoded:
 
 def encode_units(units: tuple[Unit, ...]) -> bytes:
     """Units as bytes, in full precision."""
-    return encode_detail([{name: getattr(unit, name) for name in _FIELDS} for unit in units])
+    return encode_detail(
+        [{name: getattr(unit, name) for name in _FIELDS} for unit in units]
+    )
 
 
 def decode_units(data: bytes) -> tuple[Unit, ...]:
     """The units of ``encode_units``."""
     return tuple(
-        Unit(**{**fields, "spans": tuple((start, end) for start, end in fields["spans"])})
+        Unit(
+            **{
+                **fields,
+                "spans": tuple((start, end) for start, end in fields["spans"]),
+            }
+        )
         for fields in unit_fields(data)
     )
 
@@ -123,7 +147,9 @@ def decode_detail(data: bytes) -> Mapping[str, Any]:
     reader = zlib.decompressobj()
     text = reader.decompress(data, MAX_BYTES)
     if reader.unconsumed_tail:
-        raise ValueError(f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB")
+        raise ValueError(
+            f"what is kept of one subject is larger than {MAX_BYTES >> 20} MiB"
+        )
     found: Mapping[str, Any] = json.loads(
         text, object_hook=_decode_array if _MARK in text else None
     )
@@ -146,14 +172,23 @@ def _encode_array(value: object) -> Any:
     if value.dtype.kind != "f":
         return value.tolist()
     half = np.ascontiguousarray(value, dtype="<f2")
-    return {_ARRAY: base64.b64encode(half.tobytes()).decode("ascii"), "shape": list(half.shape)}
+    return {
+        _ARRAY: base64.b64encode(half.tobytes()).decode("ascii"),
+        "shape": list(half.shape),
+    }
 
 
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_encode_array)
+_JSON = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, default=_encode_array
+)
 
 
 def _decode_array(fields: Mapping[str, Any]) -> Any:
     if _ARRAY not in fields:
         return fields
     raw = base64.b64decode(fields[_ARRAY])
-    return np.frombuffer(raw, dtype="<f2").reshape(fields["shape"]).astype(np.float32)
+    return (
+        np.frombuffer(raw, dtype="<f2")
+        .reshape(fields["shape"])
+        .astype(np.float32)
+    )

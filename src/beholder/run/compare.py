@@ -84,7 +84,11 @@ class Comparison:
 
 
 def compare(
-    a: Store, b: Store, *, allow_different: bool = False, values: Sequence[str] = ()
+    a: Store,
+    b: Store,
+    *,
+    allow_different: bool = False,
+    values: Sequence[str] = (),
 ) -> Comparison:
     """Compare two runs of one kind, subject by subject.
 
@@ -102,7 +106,9 @@ def compare(
             signatures differ.
     """
     manifest.check_kind(b.folder, manifest.kind_of(a.folder))
-    names_a, names_b = ([asker.name for asker in store.askers()] for store in (a, b))
+    names_a, names_b = (
+        [asker.name for asker in store.askers()] for store in (a, b)
+    )
     shared = {name: name for name in shared_askers(a, b)}
     alike = shared or _other_settings(names_a, names_b)
     if not alike:
@@ -111,20 +117,28 @@ def compare(
             f" {', '.join(names_b) or 'none'}"
         )
     if not (shared or allow_different):
-        settings = "; ".join(f"{name} against {other}" for name, other in alike.items())
+        settings = "; ".join(
+            f"{name} against {other}" for name, other in alike.items()
+        )
         raise ConfigError(
             f"the runs share a metric in other settings only: {settings}; compare anyway with"
             " --allow-different"
         )
     logs = manifest.read(a.folder).askers
     askers = {name: logs[name] for name in alike if name in logs}
-    chosen = {name: [*log.values, *log.corpus_values[:1]] for name, log in askers.items()}
+    chosen = {
+        name: [*log.values, *log.corpus_values[:1]]
+        for name, log in askers.items()
+    }
     if values:
         chosen = manifest.choose_values(askers, values)
-        alike = {name: other for name, other in alike.items() if chosen.get(name)}
+        alike = {
+            name: other for name, other in alike.items() if chosen.get(name)
+        }
     kinds = {kind.name: kind for kind in map(a.kind_of, alike)}
     subjects = {
-        name: _shared(a, b, kind, allow_different=allow_different) for name, kind in kinds.items()
+        name: _shared(a, b, kind, allow_different=allow_different)
+        for name, kind in kinds.items()
     }
     differences: list[Difference] = []
     for name, other in alike.items():
@@ -141,11 +155,17 @@ def compare(
             for one in _differences(name, other, a, b, shared_subjects)
             if not values or one.value in names_of_values
         ]
-        differences += _whole_differences(name, other, a, b, shared_subjects, names_of_values)
-    corrected = holm([one.paired.p_value for one in differences])  # many are tested at once
+        differences += _whole_differences(
+            name, other, a, b, shared_subjects, names_of_values
+        )
+    corrected = holm(
+        [one.paired.p_value for one in differences]
+    )  # many are tested at once
     pairs = zip(differences, corrected, strict=True)
     return Comparison(
-        differences=tuple(replace(one, p_holm=p) for one, p in pairs if p is not None),
+        differences=tuple(
+            replace(one, p_holm=p) for one, p in pairs if p is not None
+        ),
         counts=tuple(one.counts for one in subjects.values()),
         cautions=tuple(filter(None, map(describe_incomplete, (a, b)))),
     )
@@ -157,9 +177,14 @@ def shared_askers(a: Store, b: Store) -> list[str]:
     return [asker.name for asker in a.askers() if asker.name in there]
 
 
-def _other_settings(names: Sequence[str], others: Sequence[str]) -> dict[str, str]:
+def _other_settings(
+    names: Sequence[str], others: Sequence[str]
+) -> dict[str, str]:
     """Metrics that each run has once, in different settings, by their names in the first."""
-    by_metric = [Counter(name.partition("(")[0] for name in each) for each in (names, others)]
+    by_metric = [
+        Counter(name.partition("(")[0] for name in each)
+        for each in (names, others)
+    ]
     return {
         name: other
         for name in names
@@ -185,12 +210,18 @@ class _Shared:
 
 
 def pair_runs(
-    a: Store, b: Store, kind: SubjectKind[Any], *, allow_different: bool = False
+    a: Store,
+    b: Store,
+    kind: SubjectKind[Any],
+    *,
+    allow_different: bool = False,
 ) -> SubjectPairing:
     """Pair the subjects of two runs; see ``pairs.pair_subjects``."""
     names = (a.folder, b.folder)
     subjects = (a.subjects(kind), b.subjects(kind))
-    return pair_subjects(*subjects, kind, names, allow_different=allow_different)
+    return pair_subjects(
+        *subjects, kind, names, allow_different=allow_different
+    )
 
 
 def paired_values(
@@ -206,7 +237,11 @@ def paired_values(
         other: Its name in the second run; empty if it is the same.
     """
     first, second = (
-        {place: values[value] for place, values in store.values(name) if value in values}
+        {
+            place: values[value]
+            for place, values in store.values(name)
+            if value in values
+        }
         for store, name in ((a, metric), (b, other or metric))
     )
     ids = {place: item.id for place, item in a.items()}
@@ -217,11 +252,18 @@ def paired_values(
     }
 
 
-def _shared(a: Store, b: Store, kind: SubjectKind[Any], *, allow_different: bool) -> _Shared:
+def _shared(
+    a: Store, b: Store, kind: SubjectKind[Any], *, allow_different: bool
+) -> _Shared:
     pairing = pair_runs(a, b, kind, allow_different=allow_different)
     n = len(pairing.common)
     counts = SubjectCounts(
-        kind.plural, n, pairing.n_a - n, pairing.n_b - n, pairing.paired_by, pairing.note
+        kind.plural,
+        n,
+        pairing.n_a - n,
+        pairing.n_b - n,
+        pairing.paired_by,
+        pairing.note,
     )
     return _Shared(counts, pairing.common, a.sources(pairing.n_a, kind))
 
@@ -230,37 +272,64 @@ def _differences(
     name: str, other: str, a: Store, b: Store, shared: _Shared
 ) -> Iterator[Difference]:
     values_a, values_b = dict(a.values(name)), dict(b.values(other))
-    pairs = [(i, j) for i, j in shared.common if i in values_a and j in values_b]
-    for value in dict.fromkeys(value for place, _ in pairs for value in values_a[place]):
-        both = [(i, j) for i, j in pairs if value in values_a[i] and value in values_b[j]]
+    pairs = [
+        (i, j) for i, j in shared.common if i in values_a and j in values_b
+    ]
+    for value in dict.fromkeys(
+        value for place, _ in pairs for value in values_a[place]
+    ):
+        both = [
+            (i, j)
+            for i, j in pairs
+            if value in values_a[i] and value in values_b[j]
+        ]
         if not both:
             continue
         clusters = [shared.sources[place] for place, _ in both]
         first = [values_a[place][value] for place, _ in both]
         second = [values_b[place][value] for _, place in both]
-        paired = stats.paired_difference(second, first, clusters=clusters, seed=SEED)
-        mean_a, mean_b = (math.fsum(numbers) / len(numbers) for numbers in (first, second))
+        paired = stats.paired_difference(
+            second, first, clusters=clusters, seed=SEED
+        )
+        mean_a, mean_b = (
+            math.fsum(numbers) / len(numbers) for numbers in (first, second)
+        )
         yield Difference(name, value, mean_a, mean_b, paired, other=other)
 
 
 def _whole_differences(
-    name: str, other: str, a: Store, b: Store, shared: _Shared, chosen: Collection[str]
+    name: str,
+    other: str,
+    a: Store,
+    b: Store,
+    shared: _Shared,
+    chosen: Collection[str],
 ) -> Iterator[Difference]:
     """The differences of chosen values of the whole set, over subjects that both runs scored."""
-    logs = (manifest.read(a.folder).askers.get(name), manifest.read(b.folder).askers.get(other))
+    logs = (
+        manifest.read(a.folder).askers.get(name),
+        manifest.read(b.folder).askers.get(other),
+    )
     values = []
     if logs[0] is not None and logs[1] is not None:
-        values = [value for value in logs[0].corpus_values if value.name in chosen]
+        values = [
+            value for value in logs[0].corpus_values if value.name in chosen
+        ]
     if not values:
         return
     counts_a, counts_b = read_counts(a, name), read_counts(b, other)
-    pairs = [(i, j) for i, j in shared.common if i in counts_a and j in counts_b]
+    pairs = [
+        (i, j) for i, j in shared.common if i in counts_a and j in counts_b
+    ]
     if not pairs or len(counts_a[pairs[0][0]]) != len(counts_b[pairs[0][1]]):
         return  # the data of the runs have other subsets
     codes = cluster_codes([shared.sources[i] for i, _ in pairs], len(pairs))
     first, second = (
         cluster_rows(codes, np.array(rows))
-        for rows in ([counts_a[i] for i, _ in pairs], [counts_b[j] for _, j in pairs])
+        for rows in (
+            [counts_a[i] for i, _ in pairs],
+            [counts_b[j] for _, j in pairs],
+        )
     )
     metric = metrics.metric(name)
     for info in values:
@@ -268,4 +337,6 @@ def _whole_differences(
         mean_a, mean_b = value(first.sum(axis=0)), value(second.sum(axis=0))
         if math.isfinite(mean_a) and math.isfinite(mean_b):
             paired = whole_difference(value, second, first, len(pairs))
-            yield Difference(name, info.name, mean_a, mean_b, paired, other=other)
+            yield Difference(
+                name, info.name, mean_a, mean_b, paired, other=other
+            )

@@ -25,7 +25,13 @@ from beholder.stats.corrected import (
     corrected_mean,
     corrected_share,
 )
-from beholder.stats.judge_bias import OWN_UNIT, Bias, length_bias, own_text_bias, place_bias
+from beholder.stats.judge_bias import (
+    OWN_UNIT,
+    Bias,
+    length_bias,
+    own_text_bias,
+    place_bias,
+)
 from beholder.stats.significance import holm
 from beholder.tables import NOTE, VALUE, Column, N, Table, interval_cells
 from beholder.text.rules import RuleSplitter
@@ -71,17 +77,23 @@ _Judged: TypeAlias = dict[Hashable, _Labelled]
 """These by text or picture."""
 
 
-def labelled_tables(run: Path, wanted: Sequence[Target]) -> tuple[list[Table], list[str]]:
+def labelled_tables(
+    run: Path, wanted: Sequence[Target]
+) -> tuple[list[Table], list[str]]:
     """The corrected means of a run and the bias card of its judges; and what is missing."""
     if not wanted:
         return [], []
     with Store.read(run) as store:
-        tables, problems = corrected_tables([store], [[""] * store.n_subjects()], wanted)
+        tables, problems = corrected_tables(
+            [store], [[""] * store.n_subjects()], wanted
+        )
         return [*tables, bias_table(store, wanted)], problems
 
 
 def corrected_tables(
-    runs: Sequence[Store], systems: Sequence[Sequence[str]], wanted: Sequence[Target]
+    runs: Sequence[Store],
+    systems: Sequence[Sequence[str]],
+    wanted: Sequence[Target],
 ) -> tuple[list[Table], list[str]]:
     """Means by judge alone, by labels alone and corrected, and rates of verdicts; what is missing.
 
@@ -110,23 +122,42 @@ def corrected_tables(
             for place, grade, given, source, item in texts:
                 # A rate of units is corrected by the share of the same units that people marked.
                 label = fmean(marked[place]) if place in marked else given
-                judged.setdefault(of[place], {})[number, place] = (grade, label, source)
+                judged.setdefault(of[place], {})[number, place] = (
+                    grade,
+                    label,
+                    source,
+                )
                 used |= {(item.id, item.candidate), (item.id, "")}
         if lost := len(target.labels.numbers.keys() - used):
-            notes[f"{lost} labels belong to no scored text: another id or other words"] = None
-        pictures = {system: _by_picture(texts) for system, texts in judged.items()}
+            notes[
+                f"{lost} labels belong to no scored text: another id or other words"
+            ] = None
+        pictures = {
+            system: _by_picture(texts) for system, texts in judged.items()
+        }
         pairs = {
-            f"{b} - {a}": _paired(pictures[a], pictures[b]) for a, b in combinations(judged, 2)
+            f"{b} - {a}": _paired(pictures[a], pictures[b])
+            for a, b in combinations(judged, 2)
         }
         found: dict[str, CorrectedMean] = {}
         for name, units in (judged | pairs).items():
             try:
                 found[name] = _corrected(units, notes)
             except ConfigError as error:
-                of_what = f"{target.metric}.{target.value}{name and f' of {name}'}"
-                problems.append(f"--labels: {of_what} is not corrected: {error}")
-        chances = holm([one.p_value for name, one in found.items() if name in pairs])
-        adjusted = dict(zip((name for name in found if name in pairs), chances, strict=True))
+                of_what = (
+                    f"{target.metric}.{target.value}{name and f' of {name}'}"
+                )
+                problems.append(
+                    f"--labels: {of_what} is not corrected: {error}"
+                )
+        chances = holm(
+            [one.p_value for name, one in found.items() if name in pairs]
+        )
+        adjusted = dict(
+            zip(
+                (name for name in found if name in pairs), chances, strict=True
+            )
+        )
         rows += [
             {
                 "value": f"{target.metric}.{target.value}",
@@ -135,20 +166,33 @@ def corrected_tables(
                 **interval_cells("labels", one.labels_interval),
                 **interval_cells("corrected", one.corrected_interval),
                 "p": adjusted.get(name),
-                "effective": one.n_effective if math.isfinite(one.n_effective) else None,
+                "effective": one.n_effective
+                if math.isfinite(one.n_effective)
+                else None,
             }
             for name, one in found.items()
         ]
         rates += [
-            {"value": f"{target.metric}.{target.value}", "of": name, **_rate(given)}
+            {
+                "value": f"{target.metric}.{target.value}",
+                "of": name,
+                **_rate(given),
+            }
             for name, given in verdicts.items()
         ]
-    if any(row["effective"] is not None and row["effective"] < row["n_labels"] for row in rows):
-        notes["worth fewer labels than there are: the judge adds nothing, use the labels alone"] = (
-            None
-        )
-    notes["labelled pictures must be a random sample of all, and labels the truth"] = None
-    means = Table("corrected", "Corrected by labels", _COLUMNS, tuple(rows), tuple(notes))
+    if any(
+        row["effective"] is not None and row["effective"] < row["n_labels"]
+        for row in rows
+    ):
+        notes[
+            "worth fewer labels than there are: the judge adds nothing, use the labels alone"
+        ] = None
+    notes[
+        "labelled pictures must be a random sample of all, and labels the truth"
+    ] = None
+    means = Table(
+        "corrected", "Corrected by labels", _COLUMNS, tuple(rows), tuple(notes)
+    )
     title = "Rates, corrected by sensitivity and specificity"
     of_verdicts = Table("corrected-rates", title, _RATE_COLUMNS, tuple(rates))
     return [table for table in (means, of_verdicts) if table.rows], problems
@@ -164,19 +208,34 @@ def _verdicts(
     """
     if target.labels.marks and target.value.endswith("_rate"):
         named = target.value.removesuffix("_rate")
-        side = next(side for label, side in SIDES if label == target.labels.name)
+        side = next(
+            side for label, side in SIDES if label == target.labels.name
+        )
         faults = (named,) if named in FAULTS else FAULTS
         of = {place: (source, item) for place, _, _, source, item in texts}
         for place, units in run.units(target.metric):
             source, item = of.get(place, (b"", None))
-            people = target.labels.marks.get((item.id, item.candidate), ()) if item else ()
+            people = (
+                target.labels.marks.get((item.id, item.candidate), ())
+                if item
+                else ()
+            )
             for unit in units if item else ():
-                if unit.side == side and unit.spans and (unit.reference_index or 0) == 0:
+                if (
+                    unit.side == side
+                    and unit.spans
+                    and (unit.reference_index or 0) == 0
+                ):
                     touched = [_overlap(unit.spans, spans) for spans in people]
                     truth = float(fmean(touched) >= 0.5) if touched else None
                     yield place, (float(unit.verdict in faults), truth, source)
-    elif {0, 1}.issuperset(x for _, *both, _, _ in texts for x in both if x is not None):
-        yield from ((place, (grade, label, source)) for place, grade, label, source, _ in texts)
+    elif {0, 1}.issuperset(
+        x for _, *both, _, _ in texts for x in both if x is not None
+    ):
+        yield from (
+            (place, (grade, label, source))
+            for place, grade, label, source, _ in texts
+        )
 
 
 def _rate(given: Sequence[_Labelled]) -> dict[str, Any]:
@@ -189,17 +248,28 @@ def _rate(given: Sequence[_Labelled]) -> dict[str, Any]:
     except ConfigError as error:
         return cells | {"reason": f"not corrected: {error}"}
     reason = "clipped to 0 to 1" if found.clipped else ""
-    return cells | asdict(found) | interval_cells("rate", found.interval) | {"reason": reason}
+    return (
+        cells
+        | asdict(found)
+        | interval_cells("rate", found.interval)
+        | {"reason": reason}
+    )
 
 
 def _by_picture(texts: _Judged) -> _Judged:
     """Means of the texts of each picture: of those with a label if there are any."""
-    by = by_key((picture, (grade, label)) for grade, label, picture in texts.values())
+    by = by_key(
+        (picture, (grade, label)) for grade, label, picture in texts.values()
+    )
     found: _Judged = {}
     for picture, pairs in by.items():
         known = [(grade, label) for grade, label in pairs if label is not None]
         label = fmean(label for _, label in known) if known else None
-        found[picture] = (fmean(grade for grade, _ in known or pairs), label, picture)
+        found[picture] = (
+            fmean(grade for grade, _ in known or pairs),
+            label,
+            picture,
+        )
     return found
 
 
@@ -209,24 +279,35 @@ def _paired(a: _Judged, b: _Judged) -> _Judged:
     for picture in a.keys() & b.keys():
         (grade_a, label_a, _), (grade_b, label_b, _) = a[picture], b[picture]
         if (label_a is None) == (label_b is None):
-            label = None if label_a is None or label_b is None else label_b - label_a
+            label = (
+                None
+                if label_a is None or label_b is None
+                else label_b - label_a
+            )
             found[picture] = (grade_b - grade_a, label, picture)
     return found
 
 
 def _corrected(units: _Judged, notes: dict[str, None]) -> CorrectedMean:
     """The corrected mean; ConfigError says why there is none."""
-    judged, labels, pictures = zip(*units.values(), strict=True) if units else ((), (), ())
+    judged, labels, pictures = (
+        zip(*units.values(), strict=True) if units else ((), (), ())
+    )
     found = corrected_mean(labels, judged, pictures)
     if dropped := len(units) - found.n:
-        notes[f"{dropped} texts of labelled pictures have no label and are left out"] = None
+        notes[
+            f"{dropped} texts of labelled pictures have no label and are left out"
+        ] = None
     if found.n_pictures < FEW_PICTURES:
         notes[
             f"{found.n_pictures} labelled pictures: intervals of fewer than {FEW_PICTURES} may be"
             " too narrow"
         ] = None
     said = Counter(label for label in labels if label is not None)
-    if len(said) < 3 and min(said.values() if len(said) > 1 else [0]) < FEW_OF_CLASS:
+    if (
+        len(said) < 3
+        and min(said.values() if len(said) > 1 else [0]) < FEW_OF_CLASS
+    ):
         notes[
             f"of labels that have two values, fewer than {FEW_OF_CLASS} have one of them: their"
             " intervals may be too narrow"
@@ -252,28 +333,47 @@ def bias_table(run: Store, wanted: Sequence[Target]) -> Table:
         words = [len(item.candidate.split()) for *_, item in known]
         entries = [
             length_bias(words, judged, human, pictures),
-            *(_places(run, target, known) if target.labels.name == "mistakes" else ()),
+            *(
+                _places(run, target, known)
+                if target.labels.name == "mistakes"
+                else ()
+            ),
             _own_texts(known, _model(target.metric)),
         ]
         scored = {"scored": f"{target.metric}.{target.value}"}
-        rows += [scored | asdict(one) | interval_cells("value", one.interval) for one in entries]
+        rows += [
+            scored | asdict(one) | interval_cells("value", one.interval)
+            for one in entries
+        ]
     notes = (
         "0 is no bias; errors of the labels draw length towards its value without labels",
         "seat, flips, wording and repeats: a run does not ask twice, beholder judge-check does",
     )
-    return Table("bias", "What else the grades follow", _BIAS_COLUMNS, tuple(rows), notes)
+    return Table(
+        "bias",
+        "What else the grades follow",
+        _BIAS_COLUMNS,
+        tuple(rows),
+        notes,
+    )
 
 
 def _own_texts(known: Sequence[Graded], model: str | None) -> Bias:
     """How much more a judge overrates texts of its own model."""
     if not model:
-        return Bias("own texts", None, None, 0, OWN_UNIT, "the metric asks no model")
+        return Bias(
+            "own texts", None, None, 0, OWN_UNIT, "the metric asks no model"
+        )
     gaps: dict[bytes, dict[bool, list[float]]] = {}
     for _, grade, label, picture, item in known:
         own = item.group.get("system", "").casefold() == model.casefold()
-        gaps.setdefault(picture, {}).setdefault(own, []).append(grade - (label or 0.0))
+        gaps.setdefault(picture, {}).setdefault(own, []).append(
+            grade - (label or 0.0)
+        )
     both = [gap for gap in gaps.values() if len(gap) == 2]
-    own_gaps, others = ([fmean(gap[own]) for gap in both] for own in (True, False))
+    own_gaps, others = (
+        [fmean(gap[own]) for gap in both] for own in (True, False)
+    )
     return own_text_bias(own_gaps, others)
 
 
@@ -282,7 +382,9 @@ def _overlap(some: Sequence[Span], others: Sequence[Span]) -> bool:
     return any(a < end and start < b for a, b in some for start, end in others)
 
 
-def _places(run: Store, target: Target, known: Sequence[Graded]) -> Iterator[Bias]:
+def _places(
+    run: Store, target: Target, known: Sequence[Graded]
+) -> Iterator[Bias]:
     """Whether a metric finds fault with wrong sentences, and with right ones, by their place."""
     splitter = RuleSplitter()
     of_place = {place: (source, item) for place, _, _, source, item in known}
@@ -296,10 +398,17 @@ def _places(run: Store, target: Target, known: Sequence[Graded]) -> Iterator[Bia
         if marks is None or len(sentences) < 2:
             continue
         marked = [span for spans in marks for span in spans]
-        faulty = (one for one in units if one.side == "candidate" and one.verdict in FAULTS)
+        faulty = (
+            one
+            for one in units
+            if one.side == "candidate" and one.verdict in FAULTS
+        )
         bad = [span for unit in faulty for span in unit.spans]
         for number, one in enumerate(sentences):
-            wrong, found = (_overlap([(one.start, one.end)], spans) for spans in (marked, bad))
+            wrong, found = (
+                _overlap([(one.start, one.end)], spans)
+                for spans in (marked, bad)
+            )
             rows[wrong].append((number / (len(sentences) - 1), found, source))
     for wrong, some in rows.items():
         at, hits, of = zip(*some, strict=True) if some else ((), (), ())

@@ -18,7 +18,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -74,9 +79,15 @@ class Scorer:
             ConfigError: A tool does not support the operation.
             RunError: The run cannot continue.
         """
-        jobs = [(position, subject, place) for position, subject, open_ in tasks for place in open_]
+        jobs = [
+            (position, subject, place)
+            for position, subject, open_ in tasks
+            for place in open_
+        ]
         found = Encoded()
-        for (position, _, place), outcome in zip(jobs, self.outcomes(jobs), strict=True):
+        for (position, _, place), outcome in zip(
+            jobs, self.outcomes(jobs), strict=True
+        ):
             found.add(self._names[place], position, outcome)
         return found
 
@@ -87,15 +98,22 @@ class Scorer:
             if self._tools is None:
                 self._tools = self.make_tools()
             tools = self._tools
-            asked = (attempt(self.askers[place], subject, tools) for _, subject, place in jobs)
+            asked = (
+                attempt(self.askers[place], subject, tools)
+                for _, subject, place in jobs
+            )
             return list(await asyncio.gather(*asked))
 
         with one_blas_thread():
             return run_sync(each())
 
 
-def _scorer(askers: tuple[Asker[Any], ...], kind: str, make_tools: Callable[[], Tools]) -> Scorer:
-    return Scorer(askers, KINDS[kind], make_tools)  # kinds hold functions that cannot be pickled
+def _scorer(
+    askers: tuple[Asker[Any], ...], kind: str, make_tools: Callable[[], Tools]
+) -> Scorer:
+    return Scorer(
+        askers, KINDS[kind], make_tools
+    )  # kinds hold functions that cannot be pickled
 
 
 Put: TypeAlias = Callable[[Encoded], None]
@@ -131,7 +149,10 @@ class Work:
 
     def are_cheap(self) -> bool:
         """Whether every process can make all tools itself."""
-        return all(self.tools.are_per_process(one.tool_specs()) for one in self.scorer.askers)
+        return all(
+            self.tools.are_per_process(one.tool_specs())
+            for one in self.scorer.askers
+        )
 
     def size_for(self, workers: int) -> int:
         """Subjects of a block, where so many work."""
@@ -156,11 +177,15 @@ class _Positions:
     def tasks(self, store: Store, scorer: Scorer) -> Iterator[Task]:
         """The subjects themselves, with the places of the askers that are put to each."""
         subjects = store.subjects(scorer.kind, self.positions.tolist())
-        for (position, subject), column in zip(subjects, self.open.T, strict=True):
+        for (position, subject), column in zip(
+            subjects, self.open.T, strict=True
+        ):
             yield position, subject, np.flatnonzero(column).tolist()
 
 
-def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> None:
+def execute(
+    work: Work, put: Put, *, workers: int | None, concurrency: int
+) -> None:
     """Do the open work and pass on its outcomes; may be interrupted at any time.
 
     Args:
@@ -174,7 +199,9 @@ def execute(work: Work, put: Put, *, workers: int | None, concurrency: int) -> N
         KeyboardInterrupt: Passed on, after all that was finished was handed over.
     """
     if workers is None:
-        workers = os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
+        workers = (
+            os.cpu_count() or 1 if work.open.sum() >= WORTH_WORKERS else 1
+        )
     if workers > 1 and work.are_cheap():
         _in_processes(work, put, workers)
     else:
@@ -187,7 +214,9 @@ async def _in_coroutines(work: Work, put: Put, concurrency: int) -> None:
 
     def jobs() -> Iterator[tuple[int, Any, int]]:
         for block in work.blocks():
-            for position, subject, places in block.tasks(work.store, work.scorer):
+            for position, subject, places in block.tasks(
+                work.store, work.scorer
+            ):
                 yield from ((position, subject, place) for place in places)
 
     async def one(job: tuple[int, Any, int]) -> Encoded:
@@ -212,7 +241,10 @@ def _in_processes(work: Work, put: Put, workers: int) -> None:
     )
     try:
         while True:
-            while len(running) < 2 * workers and (block := next(blocks, None)) is not None:
+            while (
+                len(running) < 2 * workers
+                and (block := next(blocks, None)) is not None
+            ):
                 with starting(work.scorer.askers):
                     running.add(pool.submit(_do, block))
             if not running:
@@ -281,13 +313,19 @@ _AGAIN = "put what the script does under `if __name__ == '__main__':`, since eac
 
 def needs_script(askers: Iterable[Asker[Any]]) -> bool:
     """Whether workers must import the caller's script."""
-    return bool(Registry.of_script) or any(type(one).__module__ == _SCRIPT for one in askers)
+    return bool(Registry.of_script) or any(
+        type(one).__module__ == _SCRIPT for one in askers
+    )
 
 
 def remedy(askers: Iterable[Asker[Any]], otherwise: str) -> str:
     """What to do about a worker that died."""
     named = getattr(sys.modules[_SCRIPT], "__file__", None) is not None
-    return f"{_AGAIN}; {otherwise}" if named and needs_script(askers) else otherwise
+    return (
+        f"{_AGAIN}; {otherwise}"
+        if named and needs_script(askers)
+        else otherwise
+    )
 
 
 @contextmanager
@@ -298,7 +336,9 @@ def starting(askers: Iterable[Asker[Any]]) -> Iterator[None]:
         yield
         return
     names = ("__file__", "__spec__")
-    hidden: dict[str, Any] = {k: vars(script).pop(k) for k in names if k in vars(script)}
+    hidden: dict[str, Any] = {
+        k: vars(script).pop(k) for k in names if k in vars(script)
+    }
     script.__spec__ = None
     try:
         yield

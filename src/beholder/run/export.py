@@ -50,7 +50,9 @@ class SubjectLabels:
     groups: Mapping[str, pa.Array]
 
     @classmethod
-    def of(cls, kind: SubjectKind[Any], subjects: Iterable[Any]) -> SubjectLabels:
+    def of(
+        cls, kind: SubjectKind[Any], subjects: Iterable[Any]
+    ) -> SubjectLabels:
         """The labels of subjects of one kind, in order."""
         ids: list[str] = []
         groups: dict[str, list[str | None]] = {}
@@ -61,7 +63,9 @@ class SubjectLabels:
                 groups[key] = [None] * place
             for key, column in groups.items():
                 column.append(found.get(key))
-        columns = {key: pa.array(groups[key], pa.string()) for key in sorted(groups)}
+        columns = {
+            key: pa.array(groups[key], pa.string()) for key in sorted(groups)
+        }
         return cls(pa.array(ids, pa.string()), columns)
 
 
@@ -74,7 +78,9 @@ def export(store: Store, asked: Sequence[ScheduledAsker]) -> None:
     """
     kinds = {one.kind.name: (one.kind, one.n) for one in asked}
     labels = {
-        name: SubjectLabels.of(kind, (subject for _, subject in islice(store.subjects(kind), n)))
+        name: SubjectLabels.of(
+            kind, (subject for _, subject in islice(store.subjects(kind), n))
+        )
         for name, (kind, n) in kinds.items()
     }
     schema = score_schema(key for one in labels.values() for key in one.groups)
@@ -82,7 +88,10 @@ def export(store: Store, asked: Sequence[ScheduledAsker]) -> None:
         table
         for one in asked
         for table in score_tables(
-            one.name, read_columns(store, one.name, one.n), labels[one.kind.name], schema
+            one.name,
+            read_columns(store, one.name, one.n),
+            labels[one.kind.name],
+            schema,
         )
     )
     _write(store.folder / SCORES, schema, scores)
@@ -90,7 +99,9 @@ def export(store: Store, asked: Sequence[ScheduledAsker]) -> None:
         table
         for one in asked
         for table in unit_tables(
-            one.name, store.unit_fields(one.name, one.n), labels[one.kind.name].ids
+            one.name,
+            store.unit_fields(one.name, one.n),
+            labels[one.kind.name].ids,
         )
     )
     with _without_collector():
@@ -123,12 +134,17 @@ def tables_stand(folder: Path) -> bool:
 
 def score_schema(groups: Iterable[str]) -> pa.Schema:
     """The columns of ``scores.parquet`` for data with these group columns."""
-    columns = [pa.field(f"group.{key}", pa.string()) for key in sorted(set(groups))]
+    columns = [
+        pa.field(f"group.{key}", pa.string()) for key in sorted(set(groups))
+    ]
     return pa.schema([*named_schema("scores"), *columns])
 
 
 def score_tables(
-    metric: str, columns: OutcomeColumns, labels: SubjectLabels, schema: pa.Schema
+    metric: str,
+    columns: OutcomeColumns,
+    labels: SubjectLabels,
+    schema: pa.Schema,
 ) -> Iterator[pa.Table]:
     """Rows of ``scores.parquet``: per subject, in order, one per value or the one of its failure.
 
@@ -145,10 +161,16 @@ def score_tables(
     failed = np.fromiter(columns.failures, np.int64, len(columns.failures))
     last = max([-1, *columns.positions[-1:], *failed[-1:]])
     for start in range(0, int(last) + 1, _SUBJECTS_AT_ONCE):
-        low, high = np.searchsorted(columns.positions, (start, start + _SUBJECTS_AT_ONCE))
-        first, end = np.searchsorted(failed, (start, start + _SUBJECTS_AT_ONCE))
+        low, high = np.searchsorted(
+            columns.positions, (start, start + _SUBJECTS_AT_ONCE)
+        )
+        first, end = np.searchsorted(
+            failed, (start, start + _SUBJECTS_AT_ONCE)
+        )
         cells = [column[low:high] for column in columns.values.values()]
-        values = np.stack(cells, axis=1) if cells else np.zeros((high - low, 0))
+        values = (
+            np.stack(cells, axis=1) if cells else np.zeros((high - low, 0))
+        )
         row, name = np.nonzero(np.isfinite(values))
         lost = failed[first:end]
         place = np.concatenate([columns.positions[low:high][row], lost])
@@ -157,22 +179,37 @@ def score_tables(
         at = pa.array(place[order])
         reasons = [columns.failures[int(position)] for position in lost]
         said = np.concatenate([name, np.full(len(lost), len(cells))])[order]
-        number = np.concatenate([values[row, name], np.zeros(len(lost))])[order]
-        why = np.concatenate([np.full(len(row), len(lost)), np.arange(len(lost))])[order]
+        number = np.concatenate([values[row, name], np.zeros(len(lost))])[
+            order
+        ]
+        why = np.concatenate(
+            [np.full(len(row), len(lost)), np.arange(len(lost))]
+        )[order]
         found = {
             "item": labels.ids.take(at),
             "metric": pa.repeat(metric, len(order)),
             "name": names.take(pa.array(said)),
             "value": pa.array(number, mask=~scored),
-            "status": pa.array(["failed", "scored"]).take(pa.array(scored.astype(np.int8))),
-            "reason": pa.array([*reasons, None], pa.string()).take(pa.array(why)),
-        } | {f"group.{key}": column.take(at) for key, column in labels.groups.items()}
+            "status": pa.array(["failed", "scored"]).take(
+                pa.array(scored.astype(np.int8))
+            ),
+            "reason": pa.array([*reasons, None], pa.string()).take(
+                pa.array(why)
+            ),
+        } | {
+            f"group.{key}": column.take(at)
+            for key, column in labels.groups.items()
+        }
         nothing = pa.nulls(len(order), pa.string())
-        yield pa.table([found.get(key, nothing) for key in schema.names], schema=schema)
+        yield pa.table(
+            [found.get(key, nothing) for key in schema.names], schema=schema
+        )
 
 
 def unit_tables(
-    metric: str, found: Iterable[tuple[int, list[Mapping[str, Any]]]], ids: pa.Array
+    metric: str,
+    found: Iterable[tuple[int, list[Mapping[str, Any]]]],
+    ids: pa.Array,
 ) -> Iterator[pa.Table]:
     """Rows of ``units.parquet``, in order of subjects.
 
@@ -186,15 +223,24 @@ def unit_tables(
     """
     for places, units in _chunks(found):
         by_field = zip(*map(_fields_of, units), strict=True)
-        columns: dict[str, tuple[Any, ...]] = dict(zip(_OF_UNITS, by_field, strict=True))
-        made = {name: pa.array(columns[name], UNIT_SCHEMA.field(name).type) for name in _PLAIN}
+        columns: dict[str, tuple[Any, ...]] = dict(
+            zip(_OF_UNITS, by_field, strict=True)
+        )
+        made = {
+            name: pa.array(columns[name], UNIT_SCHEMA.field(name).type)
+            for name in _PLAIN
+        }
         made |= {
             "item": ids.take(pa.array(places, pa.int64())),
             "metric": pa.repeat(metric, len(units)),
             "spans": _spans(columns["spans"]),
-            "detail": pa.array(map(_JSON.encode, columns["detail"]), pa.string()),
+            "detail": pa.array(
+                map(_JSON.encode, columns["detail"]), pa.string()
+            ),
         }
-        yield pa.table([made[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA)
+        yield pa.table(
+            [made[name] for name in UNIT_SCHEMA.names], schema=UNIT_SCHEMA
+        )
 
 
 def _chunks(
@@ -217,7 +263,9 @@ def _spans(found: Sequence[Sequence[Sequence[int]]]) -> pa.Array:
     ends = np.cumsum([0, *map(len, found)], dtype=np.int32)
     numbers = list(chain.from_iterable(chain.from_iterable(found)))
     pairs = np.arange(0, len(numbers) + 1, 2, dtype=np.int32)
-    inner = pa.ListArray.from_arrays(pa.array(pairs), pa.array(numbers, pa.int32()))
+    inner = pa.ListArray.from_arrays(
+        pa.array(pairs), pa.array(numbers, pa.int32())
+    )
     return pa.ListArray.from_arrays(pa.array(ends), inner)
 
 

@@ -49,10 +49,18 @@ class Input:
         where links lead (``media_root``).
         """
         rows = self.rows
-        timed = _BESIDE_A_FILM.intersection(suffix.lower() for suffix in self.path.suffixes)
-        if timed or rows.media_root is not None or isinstance(rows.frames, int):
+        timed = _BESIDE_A_FILM.intersection(
+            suffix.lower() for suffix in self.path.suffixes
+        )
+        if (
+            timed
+            or rows.media_root is not None
+            or isinstance(rows.frames, int)
+        ):
             return None
-        found = hashlib.sha256(repr((astuple(rows), __version__, *self.how)).encode("utf-8"))
+        found = hashlib.sha256(
+            repr((astuple(rows), __version__, *self.how)).encode("utf-8")
+        )
         for path in filter(None, (self.path, rows.references_from)):
             try:
                 with path.open("rb") as file:
@@ -94,7 +102,10 @@ def fingerprint(path: Path) -> str:
 
 
 def check_pictures(
-    store: Store, folder: Path, asked: Iterable[ScheduledAsker], shared: Mapping[str, Iterable[str]]
+    store: Store,
+    folder: Path,
+    asked: Iterable[ScheduledAsker],
+    shared: Mapping[str, Iterable[str]],
 ) -> None:
     """Compare the pictures of what looks at them with those of earlier starts, and note new ones.
 
@@ -111,9 +122,21 @@ def check_pictures(
         RunError: A score was made of a picture that has changed since.
     """
     looking = [one for one in asked if one.asker.looks]
-    shown = {one.name: _shown(store, one, shared.get(one.name, ())) for one in looking}
-    names = {name for positions in shown.values() for at in positions.values() for name in at}
-    known = {name: digest for piece in _pieces(store) for name, digest in piece.items()}
+    shown = {
+        one.name: _shown(store, one, shared.get(one.name, ()))
+        for one in looking
+    }
+    names = {
+        name
+        for positions in shown.values()
+        for at in positions.values()
+        for name in at
+    }
+    known = {
+        name: digest
+        for piece in _pieces(store)
+        for name, digest in piece.items()
+    }
     now = {name: fingerprint(_file(folder, name)) for name in sorted(names)}
     changed = {
         name
@@ -121,7 +144,11 @@ def check_pictures(
         if digest != MISSING and known.get(name, digest) != digest
     }
     for one in looking:
-        again = {at for at, own in shown[one.name].items() if changed.intersection(own)}
+        again = {
+            at
+            for at, own in shown[one.name].items()
+            if changed.intersection(own)
+        }
         for at in sorted(() if one.renew else again):
             if isinstance(store.score(one.name, at), ItemScore):
                 name = min(changed.intersection(shown[one.name][at]))
@@ -135,11 +162,16 @@ def check_pictures(
     _keep(store, fresh)
 
 
-def _shown(store: Store, asked: ScheduledAsker, shared: Iterable[str]) -> dict[int, frozenset[str]]:
+def _shown(
+    store: Store, asked: ScheduledAsker, shared: Iterable[str]
+) -> dict[int, frozenset[str]]:
     """Files of the pictures on which the outcome of each subject depends, by position."""
     every = _files(shared)
     subjects = islice(store.subjects(asked.kind), asked.n)
-    return {at: every | _files(asked.kind.pictures(subject)) for at, subject in subjects}
+    return {
+        at: every | _files(asked.kind.pictures(subject))
+        for at, subject in subjects
+    }
 
 
 def _files(names: Iterable[str]) -> frozenset[str]:

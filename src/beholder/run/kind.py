@@ -146,7 +146,9 @@ def kinds() -> Iterator[RunKind[Any, Any, Any]]:
     for point in sorted(installed(GROUP), key=lambda one: one.name):
         found = point.load()
         if not isinstance(found, RunKind):
-            raise ConfigError(f"entry point {point.name!r} of {GROUP}: {point.value} is no RunKind")
+            raise ConfigError(
+                f"entry point {point.name!r} of {GROUP}: {point.value} is no RunKind"
+            )
         yield found
 
 
@@ -209,7 +211,15 @@ def run(
         raise ConfigError(
             f"runs of the kind {found.name!r} work on this machine only; leave the engine out"
         )
-    made: R = _call(found, found.run, config, progress, given=given, notes=notes, engine=engine)
+    made: R = _call(
+        found,
+        found.run,
+        config,
+        progress,
+        given=given,
+        notes=notes,
+        engine=engine,
+    )
     return made
 
 
@@ -234,11 +244,17 @@ def plan(
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     found = kind_named(kind) if isinstance(kind, str) else kind
-    planned: RunPlan = _call(found, found.plan, config, given=given, notes=notes)
+    planned: RunPlan = _call(
+        found, found.plan, config, given=given, notes=notes
+    )
     return planned
 
 
-def _call(kind: RunKind[Any, Any, Any], part: Part, *positional: Any, **optional: Any) -> Any:
+def _call(
+    kind: RunKind[Any, Any, Any], part: Part, *positional: Any, **optional: Any
+) -> Any:
     if not part:
         raise ConfigError(f"the kind {kind.name!r} makes no runs")
-    return load(part)(*positional, **{k: v for k, v in optional.items() if v is not None})
+    return load(part)(
+        *positional, **{k: v for k, v in optional.items() if v is not None}
+    )

@@ -9,7 +9,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
-from beholder.data.labels import LabelColumn, has_decimal_commas, read_labels, wrong_answers
+from beholder.data.labels import (
+    LabelColumn,
+    has_decimal_commas,
+    read_labels,
+    wrong_answers,
+)
 from beholder.data.marks import SIDES
 from beholder.data.read import error_of_rows, good_rows, read_items
 from beholder.errors import ConfigError
@@ -43,7 +48,9 @@ class Labels:
 
     def of(self, item: Item) -> float | None:
         """The label of a text; None without one."""
-        return self.numbers.get((item.id, item.candidate), self.numbers.get((item.id, "")))
+        return self.numbers.get(
+            (item.id, item.candidate), self.numbers.get((item.id, ""))
+        )
 
 
 def with_labels(
@@ -59,17 +66,25 @@ def with_labels(
     Raises:
         DataError: A row or an answer is wrong.
     """
-    given = {(one.id, one.candidate): one.judgments for one in _rows(paths, chosen)}
+    given = {
+        (one.id, one.candidate): one.judgments for one in _rows(paths, chosen)
+    }
     return [
         replace(item, judgments={**item.judgments, **more})
-        if (more := given.get((item.id, item.candidate), given.get((item.id, ""))))
+        if (
+            more := given.get(
+                (item.id, item.candidate), given.get((item.id, ""))
+            )
+        )
         else item
         for item in items
     ]
 
 
 def _rows(
-    paths: Sequence[Path], chosen: Sequence[str], notes: list[str] | None = None
+    paths: Sequence[Path],
+    chosen: Sequence[str],
+    notes: list[str] | None = None,
 ) -> Iterator[Item]:
     for path in paths:
         line_numbers: dict[str, int] = {}
@@ -82,11 +97,17 @@ def _rows(
         )
         check_answers(columns, chosen, len(items))
         if notes is not None:
-            notes += [str(one) for one in columns.values() if one.name in (chosen or columns)]
+            notes += [
+                str(one)
+                for one in columns.values()
+                if one.name in (chosen or columns)
+            ]
         yield from items
 
 
-def check_answers(columns: Mapping[str, LabelColumn], chosen: Sequence[str], n_rows: int) -> None:
+def check_answers(
+    columns: Mapping[str, LabelColumn], chosen: Sequence[str], n_rows: int
+) -> None:
     """Refuse answers of another kind than most answers of their label.
 
     Raises:
@@ -145,7 +166,9 @@ def targets(
             label, _, scale = label.partition("@")
         if label not in names:
             there = ", ".join(names) or "there are none"
-            raise ConfigError(f"{where}: name one of its judgments with --label: {there}")
+            raise ConfigError(
+                f"{where}: name one of its judgments with --label: {there}"
+            )
         labels = _read(items, label)
         if len(labels.numbers) < LEAST_PICTURES:
             raise ConfigError(
@@ -156,7 +179,9 @@ def targets(
             low = -math.inf if value.low is None else value.low
             high = math.inf if value.high is None else value.high
             own = _scaled(labels, scale, low, high) if scale else labels
-            off = next((v for v in own.numbers.values() if not low <= v <= high), None)
+            off = next(
+                (v for v in own.numbers.values() if not low <= v <= high), None
+            )
             if off is None:
                 made.append(Target(metric, value.name, own))
                 continue
@@ -209,17 +234,25 @@ def _scaled(labels: Labels, scale: str, low: float, high: float) -> Labels:
             f"--label {labels.name}@{scale}: expected the ends of a scale, such as"
             f" {labels.name}@1..10, and a value of a scale that ends"
         )
-    numbers = {key: low + (one - first) * step for key, one in labels.numbers.items()}
+    numbers = {
+        key: low + (one - first) * step for key, one in labels.numbers.items()
+    }
     return replace(labels, numbers=numbers)
 
 
-def _values(named: str, scored: Mapping[str, Sequence[Value]]) -> list[tuple[str, Value]]:
+def _values(
+    named: str, scored: Mapping[str, Sequence[Value]]
+) -> list[tuple[str, Value]]:
     """The values that ``METRIC.VALUE`` names; the first of each metric if it is empty."""
     if not named:
-        return [(metric, values[0]) for metric, values in scored.items() if values]
+        return [
+            (metric, values[0]) for metric, values in scored.items() if values
+        ]
     spec, wanted = with_value(named)
     fitting = [name for name in scored if name == str(spec)]
-    fitting = fitting or [name for name in scored if parse(name).name == str(spec)]
+    fitting = fitting or [
+        name for name in scored if parse(name).name == str(spec)
+    ]
     found: list[tuple[str, Value]] = [
         (metric, value)
         for metric in fitting
@@ -227,8 +260,12 @@ def _values(named: str, scored: Mapping[str, Sequence[Value]]) -> list[tuple[str
         if value.name == (wanted or scored[metric][0].name)
     ]
     if not found:
-        there = ", ".join(f"{name}.{one.name}" for name, of in scored.items() for one in of)
-        raise ConfigError(f"--label {named}=: there is no such value; there are: {there}")
+        there = ", ".join(
+            f"{name}.{one.name}" for name, of in scored.items() for one in of
+        )
+        raise ConfigError(
+            f"--label {named}=: there is no such value; there are: {there}"
+        )
     return found
 
 
@@ -238,18 +275,32 @@ def _read(items: Sequence[Item], label: str) -> Labels:
     marks: dict[tuple[str, str], list[list[Span]]] = {}
     for item in items:
         given = item.judgments.get(label)
-        key = (item.id.removesuffix(f"/{item.meta.get('annotator')}"), item.candidate)
+        key = (
+            item.id.removesuffix(f"/{item.meta.get('annotator')}"),
+            item.candidate,
+        )
         ratings = given if isinstance(given, (list, tuple)) else [given]
         if label in dict(SIDES) and isinstance(given, (list, tuple)):
             spans = [(int(start), int(end)) for start, end in given]
-            text = item.candidate if dict(SIDES)[label] == "candidate" else item.references[0]
-            touched = [any(s < end and start < e for s, e in spans) for start, end in words(text)]
+            text = (
+                item.candidate
+                if dict(SIDES)[label] == "candidate"
+                else item.references[0]
+            )
+            touched = [
+                any(s < end and start < e for s, e in spans)
+                for start, end in words(text)
+            ]
             marks.setdefault(key, []).append(spans)
             ratings = [fmean(touched)] if touched else []
-        found = [float(one) for one in ratings if isinstance(one, (int, float))]
+        found = [
+            float(one) for one in ratings if isinstance(one, (int, float))
+        ]
         if found:
             numbers.setdefault(key, []).append(fmean(found))
-    return Labels(label, {key: fmean(found) for key, found in numbers.items()}, marks)
+    return Labels(
+        label, {key: fmean(found) for key, found in numbers.items()}, marks
+    )
 
 
 Graded: TypeAlias = tuple[int, float, float | None, bytes, Item]
@@ -263,4 +314,10 @@ def graded(run: Store, target: Target) -> Iterator[Graded]:
     for place, values in run.values(target.metric):
         if target.value in values:
             item = items[place]
-            yield place, values[target.value], target.labels.of(item), sources[place], item
+            yield (
+                place,
+                values[target.value],
+                target.labels.of(item),
+                sources[place],
+                item,
+            )

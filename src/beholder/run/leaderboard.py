@@ -20,7 +20,12 @@ from beholder.run.kind import kind_of
 from beholder.run.reading import describe_incomplete
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED
-from beholder.run.whole_set import read_counts, resample_whole, whole_difference, whole_value
+from beholder.run.whole_set import (
+    read_counts,
+    resample_whole,
+    whole_difference,
+    whole_value,
+)
 from beholder.stats.bootstrap import (
     describe_few_sources,
     paired_difference,
@@ -96,11 +101,15 @@ class Board:
 class _Tally:
     """Scores of one system under one metric, or counts of the whole set, by source."""
 
-    scores: dict[bytes, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    scores: dict[bytes, list[Any]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     n_failed: int = 0
 
 
-def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Board]:
+def leaderboard(
+    stores: Sequence[Store], values: Sequence[str] = ()
+) -> list[Board]:
     """Rank systems by every metric that all runs share.
 
     A system is the ``system`` of an item's group; items without one belong to the system named as
@@ -127,11 +136,18 @@ def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Boa
     for store in stores:
         manifest.check_kind(store.folder, kind.name)
     logs = [manifest.read(store.folder) for store in stores]
-    shared = [name for name in logs[0].askers if all(name in log.askers for log in logs)]
+    shared = [
+        name
+        for name in logs[0].askers
+        if all(name in log.askers for log in logs)
+    ]
     if not shared:
         raise ConfigError("the runs share no metric")
     askers = {name: logs[0].askers[name] for name in shared}
-    chosen = {name: [*log.values[:1], *log.corpus_values[:1]] for name, log in askers.items()}
+    chosen = {
+        name: [*log.values[:1], *log.corpus_values[:1]]
+        for name, log in askers.items()
+    }
     if values:
         chosen = manifest.choose_values(askers, values)
     shared = [name for name in shared if chosen[name]]
@@ -140,7 +156,11 @@ def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Boa
     cautions = tuple(filter(None, map(describe_incomplete, stores)))
     boards = []
     for name in shared:
-        made = {signature for store in stores for signature in store.signatures(name)}
+        made = {
+            signature
+            for store in stores
+            for signature in store.signatures(name)
+        }
         if len(made) > 1:
             raise ConfigError(
                 f"{name} was made in different ways: {' ; '.join(sorted(made))}; score the runs"
@@ -150,27 +170,60 @@ def leaderboard(stores: Sequence[Store], values: Sequence[str] = ()) -> list[Boa
         signature = next(iter(made), "")
         for value in chosen[name]:
             whole = value in logs[0].askers[name].corpus_values
-            tallies: dict[str, _Tally] = {system: _Tally() for of in systems for system in of}
-            for store, of, described_by in zip(stores, systems, sources, strict=True):
-                _count(store, name, "" if whole else value.name, of, described_by, tallies)
+            tallies: dict[str, _Tally] = {
+                system: _Tally() for of in systems for system in of
+            }
+            for store, of, described_by in zip(
+                stores, systems, sources, strict=True
+            ):
+                _count(
+                    store,
+                    name,
+                    "" if whole else value.name,
+                    of,
+                    described_by,
+                    tallies,
+                )
             if whole and len(_widths(tallies)) > 1:
-                cautions += (f"{name}.{value.name} is left out: the runs have other subsets",)
+                cautions += (
+                    f"{name}.{value.name} is left out: the runs have other subsets",
+                )
                 continue
             common = _common(name, tallies)
             better = value.higher_is_better
-            find = _whole_means(metrics.metric(name), value.name) if whole else _means
+            find = (
+                _whole_means(metrics.metric(name), value.name)
+                if whole
+                else _means
+            )
             standings = _standings(tallies, common, better, find)
-            if whole and not all(one.mean is None or math.isfinite(one.mean) for one in standings):
-                cautions += (f"{name}.{value.name} is not defined for a system and left out",)
+            if whole and not all(
+                one.mean is None or math.isfinite(one.mean)
+                for one in standings
+            ):
+                cautions += (
+                    f"{name}.{value.name} is not defined for a system and left out",
+                )
                 continue
-            board = Board(name, value.name, better, standings, len(common), n_all, signature)
+            board = Board(
+                name,
+                value.name,
+                better,
+                standings,
+                len(common),
+                n_all,
+                signature,
+            )
             boards.append(replace(board, of_whole_set=whole))
     return [replace(board, cautions=cautions) for board in boards]
 
 
 def systems_of(stores: Sequence[Store]) -> list[list[str]]:
     """Per run, the system of each item; the name of the run for items without one."""
-    given = [[item.group.get("system") for _, item in store.items()] for store in stores]
+    given = [
+        [item.group.get("system") for _, item in store.items()]
+        for store in stores
+    ]
     named = {system for of in given for system in of if system is not None}
     names = _names([store.folder for store in stores], named)
     return [
@@ -202,7 +255,10 @@ def _count(
 ) -> None:
     rows: Iterable[tuple[int, Mapping[str, Any]]] = store.values(metric)
     if not value:
-        rows = ((place, {"": counts}) for place, counts in read_counts(store, metric).items())
+        rows = (
+            (place, {"": counts})
+            for place, counts in read_counts(store, metric).items()
+        )
     for place, values in rows:
         tally = tallies[systems[place]]
         if value in values:
@@ -215,18 +271,28 @@ def _count(
 
 def _widths(tallies: Mapping[str, _Tally]) -> set[int]:
     """How many counts of the whole set the texts have; other subsets of the data have others."""
-    by_source = (counts for tally in tallies.values() for counts in tally.scores.values())
+    by_source = (
+        counts
+        for tally in tallies.values()
+        for counts in tally.scores.values()
+    )
     return {len(counts) for of_source in by_source for counts in of_source}
 
 
 def _common(metric: str, tallies: Mapping[str, _Tally]) -> list[bytes]:
     """Sources that all systems with a score have a score for."""
-    scored = {system: tally.scores.keys() for system, tally in tallies.items() if tally.scores}
+    scored = {
+        system: tally.scores.keys()
+        for system, tally in tallies.items()
+        if tally.scores
+    }
     if not scored:
         return []
     common = set.intersection(*map(set, scored.values()))
     if not common:
-        counts = ", ".join(f"{system} {len(found):,}" for system, found in scored.items())
+        counts = ", ".join(
+            f"{system} {len(found):,}" for system, found in scored.items()
+        )
         raise ConfigError(
             f"{metric}: there is no picture (video, or reference text) that all systems have a"
             f" score for, so they cannot be ranked; scored sources: {counts}. Score the systems on"
@@ -249,9 +315,9 @@ _ByKey: TypeAlias = Sequence[Mapping[bytes, list[Any]]]
 
 def _means(scored: _ByKey, common: Sequence[bytes]) -> _Means:
     """Means over sources of the mean of the texts about each."""
-    table = np.array([[np.mean(scores[source]) for source in common] for scores in scored]).reshape(
-        len(scored), len(common)
-    )
+    table = np.array(
+        [[np.mean(scores[source]) for source in common] for scores in scored]
+    ).reshape(len(scored), len(common))
     means = np.array([math.fsum(row) / len(row) for row in table.tolist()])
 
     def p_value(a: int, b: int) -> float:
@@ -260,17 +326,24 @@ def _means(scored: _ByKey, common: Sequence[bytes]) -> _Means:
     return _Means(means, _resampled(table), p_value)
 
 
-def _whole_means(metric: Asker[Any], name: str) -> Callable[[_ByKey, Sequence[bytes]], _Means]:
+def _whole_means(
+    metric: Asker[Any], name: str
+) -> Callable[[_ByKey, Sequence[bytes]], _Means]:
     """The same of a value of the whole set, from the counts of each source."""
     value = whole_value(metric, name)
 
     def find(scored: _ByKey, common: Sequence[bytes]) -> _Means:
-        sums = [np.array([np.sum(counts[s], axis=0) for s in common]) for counts in scored]
+        sums = [
+            np.array([np.sum(counts[s], axis=0) for s in common])
+            for counts in scored
+        ]
         means = np.array([value(own.sum(axis=0)) for own in sums])
         return _Means(
             means,
             np.array([resample_whole(value, own) for own in sums]).T,
-            lambda a, b: whole_difference(value, sums[a], sums[b], len(common)).p_value,
+            lambda a, b: (
+                whole_difference(value, sums[a], sums[b], len(common)).p_value
+            ),
         )
 
     return find
@@ -282,7 +355,9 @@ def _standings(
     higher_is_better: bool | None,
     find: Callable[[_ByKey, Sequence[bytes]], _Means],
 ) -> tuple[Standing, ...]:
-    scored = {system: tally for system, tally in tallies.items() if tally.scores}
+    scored = {
+        system: tally for system, tally in tallies.items() if tally.scores
+    }
     if not scored:
         found = _Means(np.zeros(0), np.zeros((0, 0)), lambda a, b: 1.0)
     else:
@@ -292,12 +367,16 @@ def _standings(
     all_ranks = _ranks(resampled, higher_is_better is not False)
     below = {}
     if scored and higher_is_better is not None:
-        below = _chances(found.p_value, len(means), int(np.argmin(ranks)), len(common))
+        below = _chances(
+            found.p_value, len(means), int(np.argmin(ranks)), len(common)
+        )
     standings = []
     for row, (system, tally) in enumerate(scored.items()):
         best = worst = None
         if len(resampled) and higher_is_better is not None:
-            best, worst = np.quantile(all_ranks[:, row], [0.025, 0.975], method="nearest")
+            best, worst = np.quantile(
+                all_ranks[:, row], [0.025, 0.975], method="nearest"
+            )
         standings.append(
             Standing(
                 system=system,
@@ -329,7 +408,10 @@ def _interval(replicates: Floats) -> Interval | None:
 
 
 def _chances(
-    p_value: Callable[[int, int], float], n_rows: int, best: int, n_sources: int
+    p_value: Callable[[int, int], float],
+    n_rows: int,
+    best: int,
+    n_sources: int,
 ) -> dict[int, float | None]:
     """By row, the corrected p of its difference from the best row."""
     others = [row for row in range(n_rows) if row != best and n_sources > 1]
@@ -340,11 +422,15 @@ def _chances(
 def _resampled(table: Floats) -> Floats:
     """(resamples, systems) means over drawn sources; no resample of too few sources."""
     n = table.shape[1]
-    sums = sum_replicates(np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED)
+    sums = sum_replicates(
+        np.ascontiguousarray(table.T), n_resamples=N_RESAMPLES, seed=SEED
+    )
     return np.asarray(sums / n)
 
 
 def _ranks(means: Floats, higher_is_better: bool) -> np.ndarray:
     """Rank of each system per row, 1 the best; ties share the better rank."""
     signed = round_values(means if higher_is_better else -means)
-    return np.asarray(1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2))
+    return np.asarray(
+        1 + (signed[:, :, None] < signed[:, None, :]).sum(axis=2)
+    )

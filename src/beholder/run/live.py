@@ -62,20 +62,31 @@ class LiveScorer:
         self._resources = ExitStack()
         options, work = means.judging.for_tools(), means.work
         answers, budget = None, None
-        if metric.asks_judge():  # what is said in a long training is nothing to hold in memory
-            folder = self._resources.enter_context(tempfile.TemporaryDirectory())
+        if (
+            metric.asks_judge()
+        ):  # what is said in a long training is nothing to hold in memory
+            folder = self._resources.enter_context(
+                tempfile.TemporaryDirectory()
+            )
             kept = run_answers(Path(folder), work.cache, work.max_cost)
             answers, budget = self._resources.enter_context(kept)
-        self._tools = Tools(None, options, answers, budget, folder=means.folder)
+        self._tools = Tools(
+            None, options, answers, budget, folder=means.folder
+        )
         # Questions of models are typical answers here: it costs nothing to try another text.
-        self._trying = Tools(options=options, tally=Tally(), folder=means.folder)
+        self._trying = Tools(
+            options=options, tally=Tally(), folder=means.folder
+        )
         metric.identities(self._tools)  # a tool that cannot be made stops here
         self._closed = False
         self._cheap = self._tools.are_per_process(metric.tool_specs())
         self._workers = _Workers(
-            work.workers or min(WORKERS, os.cpu_count() or 1), Scorer([metric], ITEM, means.tools)
+            work.workers or min(WORKERS, os.cpu_count() or 1),
+            Scorer([metric], ITEM, means.tools),
         )
-        self._end = weakref.finalize(self, _close, os.getpid(), self._workers, self._resources)
+        self._end = weakref.finalize(
+            self, _close, os.getpid(), self._workers, self._resources
+        )
 
     async def score(self, items: Sequence[Item]) -> list[Outcome | None]:
         """What is found for each item; None where the metric does not apply.
@@ -88,11 +99,15 @@ class LiveScorer:
             RunError: A worker process died, or the budget is spent.
         """
         if self._closed:
-            raise RunError(f"this scorer of {self.metric.registered_name} is closed; make another")
+            raise RunError(
+                f"this scorer of {self.metric.registered_name} is closed; make another"
+            )
         places = [k for k, item in enumerate(items) if self.applies(item)]
         score = self._in_processes if self._cheap else self._in_coroutines
         found: list[Outcome | None] = [None] * len(items)
-        for place, outcome in zip(places, await score([items[k] for k in places]), strict=True):
+        for place, outcome in zip(
+            places, await score([items[k] for k in places]), strict=True
+        ):
             found[place] = outcome
         return found
 
@@ -114,11 +129,16 @@ class LiveScorer:
             outcome = await attempt(self.metric, items[place], self._tools)
             if not _may_be_of_text(outcome):
                 return outcome
-            other = await attempt(self.metric, _with_other_text(items[place]), self._trying)
+            other = await attempt(
+                self.metric, _with_other_text(items[place]), self._trying
+            )
             return _told_apart(outcome, other)
 
         limit = self._means.work.concurrency or CONCURRENCY
-        found = {k: outcome async for k, outcome in bounded(one, range(len(items)), limit)}
+        found = {
+            k: outcome
+            async for k, outcome in bounded(one, range(len(items)), limit)
+        }
         return [found[k] for k in range(len(items))]
 
     async def _in_processes(self, items: Sequence[Item]) -> list[Outcome]:
@@ -152,7 +172,9 @@ class _Workers:
         self._pool: ProcessPoolExecutor | None = None
         self._of = 0
 
-    async def do(self, blocks: Sequence[Sequence[Item]]) -> list[list[Outcome]]:
+    async def do(
+        self, blocks: Sequence[Sequence[Item]]
+    ) -> list[list[Outcome]]:
         """What is found for each block.
 
         Raises:
@@ -163,7 +185,10 @@ class _Workers:
         waited: list[Awaitable[list[Outcome]]] = []
         try:
             with starting(self._scorer.askers):
-                waited += (loop.run_in_executor(pool, _score, block) for block in blocks)
+                waited += (
+                    loop.run_in_executor(pool, _score, block)
+                    for block in blocks
+                )
             return await asyncio.gather(*waited)
         except BrokenProcessPool:
             await asyncio.gather(*waited, return_exceptions=True)
@@ -192,7 +217,9 @@ class _Workers:
 
 def _close(owner: int, workers: _Workers, resources: ExitStack) -> None:
     workers.stop()
-    if os.getpid() == owner:  # a forked child must not remove its parent's files
+    if (
+        os.getpid() == owner
+    ):  # a forked child must not remove its parent's files
         resources.close()
 
 
@@ -215,9 +242,17 @@ def _start(scorer: Scorer) -> None:
 
 def _score(items: Sequence[Item]) -> list[Outcome]:
     assert _scorer is not None
-    found = _scorer.outcomes([(place, item, 0) for place, item in enumerate(items)])
-    suspects = [place for place, outcome in enumerate(found) if _may_be_of_text(outcome)]
-    others = _scorer.outcomes([(place, _with_other_text(items[place]), 0) for place in suspects])
+    found = _scorer.outcomes(
+        [(place, item, 0) for place, item in enumerate(items)]
+    )
+    suspects = [
+        place
+        for place, outcome in enumerate(found)
+        if _may_be_of_text(outcome)
+    ]
+    others = _scorer.outcomes(
+        [(place, _with_other_text(items[place]), 0) for place in suspects]
+    )
     for place, other in zip(suspects, others, strict=True):
         found[place] = _told_apart(found[place], other)
     return found
@@ -237,4 +272,9 @@ def _told_apart(outcome: Outcome, other: Outcome) -> Outcome:
     """A failure, as one of the text where another text in its place has a score."""
     if isinstance(other, ItemFailure) or not isinstance(outcome, ItemFailure):
         return outcome
-    return TextFailure(**{field.name: getattr(outcome, field.name) for field in fields(outcome)})
+    return TextFailure(
+        **{
+            field.name: getattr(outcome, field.name)
+            for field in fields(outcome)
+        }
+    )

@@ -162,7 +162,9 @@ def build(kind: str, log: Log, asked: Sequence[ScheduledAsker]) -> RunLog:
         kind=kind,
         status="running",
         versions=versions(),
-        data=DataLog(log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes),
+        data=DataLog(
+            log.source, log.sha256, log.n_items, log.n_bad_rows, log.notes
+        ),
         settings=log.settings,
         metrics=tuple(
             AskerLog(
@@ -188,7 +190,12 @@ def summary_rows(summary: Mapping[str, MetricResult]) -> tuple[ResultLog, ...]:
     return tuple(
         ResultLog(
             **{one.name: getattr(result, one.name) for one in fields(result)}
-            | {"values": {name: _estimate(value) for name, value in result.values.items()}}
+            | {
+                "values": {
+                    name: _estimate(value)
+                    for name, value in result.values.items()
+                }
+            }
         )
         for result in summary.values()
     )
@@ -206,7 +213,12 @@ def results(log: RunLog) -> dict[str, MetricResult]:
     return {
         row.metric: MetricResult(
             **structs.asdict(row)
-            | {"values": {name: _read_estimate(value) for name, value in row.values.items()}}
+            | {
+                "values": {
+                    name: _read_estimate(value)
+                    for name, value in row.values.items()
+                }
+            }
         )
         for row in log.summary
     }
@@ -215,7 +227,9 @@ def results(log: RunLog) -> dict[str, MetricResult]:
 def _read_estimate(found: EstimateLog) -> Estimate:
     if found.low is None or found.high is None or found.level is None:
         return Estimate(found.mean, None, found.n, found.reason)
-    return Estimate(found.mean, Interval(found.low, found.high, found.level), found.n)
+    return Estimate(
+        found.mean, Interval(found.low, found.high, found.level), found.n
+    )
 
 
 def choose_values(
@@ -227,16 +241,22 @@ def choose_values(
         ConfigError: No asker has such a value; names all that there are.
     """
     values = [
-        (name, value) for name, log in askers.items() for value in (*log.values, *log.corpus_values)
+        (name, value)
+        for name, log in askers.items()
+        for value in (*log.values, *log.corpus_values)
     ]
     chosen: dict[str, list[ValueLog]] = {name: [] for name in askers}
     for text in wanted:
         fitting = [
-            (name, value) for name, value in values if text in (value.name, f"{name}.{value.name}")
+            (name, value)
+            for name, value in values
+            if text in (value.name, f"{name}.{value.name}")
         ]
         if not fitting:
             names = ", ".join(f"{name}.{value.name}" for name, value in values)
-            raise ConfigError(f"--value {text}: the runs have no such value; they have: {names}")
+            raise ConfigError(
+                f"--value {text}: the runs have no such value; they have: {names}"
+            )
         for name, value in fitting:
             if value not in chosen[name]:
                 chosen[name].append(value)
@@ -252,7 +272,10 @@ def versions() -> dict[str, str]:
 def write(folder: Path, log: RunLog) -> None:
     """Write ``run.json`` completely or not at all."""
     content = msgspec.to_builtins(log)
-    text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = (
+        json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
+        + "\n"
+    )
     files.write_text(folder / FILE_NAME, text)
 
 
@@ -276,7 +299,9 @@ def content(folder: Path) -> Mapping[str, Any]:
 
 def _read(folder: Path) -> tuple[Mapping[str, Any], RunLog]:
     path = folder / FILE_NAME
-    plain = files.read_json(path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder))
+    plain = files.read_json(
+        path, form=FORMAT, kind="run log", missing=NO_RUN.format(folder)
+    )
     return plain, files.as_record(plain, RunLog, path)
 
 
@@ -285,7 +310,10 @@ def is_closed(folder: Path, log: RunLog) -> bool:
     if not is_run(folder):
         return False
     written = msgspec.json.decode(msgspec.json.encode(log), type=RunLog)
-    now, then = (structs.replace(one, judging="", summary=()) for one in (written, read(folder)))
+    now, then = (
+        structs.replace(one, judging="", summary=())
+        for one in (written, read(folder))
+    )
     return now == then
 
 

@@ -101,8 +101,14 @@ def pair_subjects(
     unlike = [(x, y) for x, y in same_id if _contradicts(x, y)]
     if not unlike:
         common = [(x.place, y.place) for x, y in same_id]
-        return SubjectPairing(common, len(first), len(second), "id", _unverified(kind, same_id))
-    what = "pictures" if unlike[0][0].pictures and unlike[0][1].pictures else "references"
+        return SubjectPairing(
+            common, len(first), len(second), "id", _unverified(kind, same_id)
+        )
+    what = (
+        "pictures"
+        if unlike[0][0].pictures and unlike[0][1].pictures
+        else "references"
+    )
     example = (
         f"id {unlike[0][0].id!r} is of {_describe(unlike[0][0], what)} in {names[0]} and of"
         f" {_describe(unlike[0][1], what)} in {names[1]}"
@@ -127,7 +133,11 @@ def _identity(kind: SubjectKind[Any], place: int, subject: Any) -> _Identity:
     video = getattr(subject, "video", None)
     pictures = tuple(kind.pictures(subject)) or ((video,) if video else ())
     texts = sorted(getattr(subject, "references", ()))
-    digest = hashlib.sha256(json.dumps(texts).encode()).digest()[:16] if texts else b""
+    digest = (
+        hashlib.sha256(json.dumps(texts).encode()).digest()[:16]
+        if texts
+        else b""
+    )
     group = tuple(sorted(kind.group(subject).items()))
     return _Identity(
         place,
@@ -157,7 +167,9 @@ def _is_same_file(a: str, b: str) -> bool:
     return parts_a[-n:] == parts_b[-n:]
 
 
-def _pair_by_source(first: list[_Identity], second: list[_Identity]) -> list[tuple[int, int]]:
+def _pair_by_source(
+    first: list[_Identity], second: list[_Identity]
+) -> list[tuple[int, int]]:
     """Places of subjects of one source, by the strictest key that both runs have equally often."""
     keys: dict[str, Callable[[_Identity], Hashable]] = {
         "id": lambda one: (one.source, one.id),
@@ -167,17 +179,23 @@ def _pair_by_source(first: list[_Identity], second: list[_Identity]) -> list[tup
     found: list[tuple[int, int]] = []
     for by, key in keys.items():
         left, right = (
-            _by_key((one for one in side if by != "id" or not one.is_numbered), key)
+            _by_key(
+                (one for one in side if by != "id" or not one.is_numbered), key
+            )
             for side in (first, second)
         )
         pairs = [
             pair
             for name in left.keys() & right.keys()
-            if len(left[name]) == len(right[name])  # else it is not known who belongs to whom
+            if len(left[name])
+            == len(right[name])  # else it is not known who belongs to whom
             for pair in zip(left[name], right[name], strict=True)
         ]
         found += [(x.place, y.place) for x, y in pairs]
-        paired_a, paired_b = {x.place for x, _ in pairs}, {y.place for _, y in pairs}
+        paired_a, paired_b = (
+            {x.place for x, _ in pairs},
+            {y.place for _, y in pairs},
+        )
         first = [one for one in first if one.place not in paired_a]
         second = [one for one in second if one.place not in paired_b]
     return sorted(found)
@@ -193,10 +211,16 @@ def _by_key(
 
 
 def _describe(one: _Identity, what: str) -> str:
-    return ", ".join(map(repr, one.pictures)) if what == "pictures" else repr(one.excerpt)
+    return (
+        ", ".join(map(repr, one.pictures))
+        if what == "pictures"
+        else repr(one.excerpt)
+    )
 
 
-def _unverified(kind: SubjectKind[Any], pairs: Sequence[tuple[_Identity, _Identity]]) -> str:
+def _unverified(
+    kind: SubjectKind[Any], pairs: Sequence[tuple[_Identity, _Identity]]
+) -> str:
     """A caution for rows that are paired by their number alone; empty if anything else fits."""
     alone = sum(
         x.is_numbered

@@ -23,8 +23,12 @@ _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 
 def named_schema(name: str) -> pa.Schema:
     """The columns of a Parquet file, from ``schemas.json``."""
-    known = json.loads(Path(__file__).with_name("schemas.json").read_text("utf-8"))
-    return pa.schema([(column, _type(kind)) for column, kind in known[name].items()])
+    known = json.loads(
+        Path(__file__).with_name("schemas.json").read_text("utf-8")
+    )
+    return pa.schema(
+        [(column, _type(kind)) for column, kind in known[name].items()]
+    )
 
 
 def _type(kind: str) -> pa.DataType:
@@ -65,9 +69,13 @@ class PartsPlace:
             RunError: It cannot be looked at.
         """
         with self._at(folder) as (files, path):
-            found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
+            found = files.get_file_info(
+                fs.FileSelector(path, allow_not_found=True)
+            )
         names = (info.base_name for info in found if info.is_file)
-        return sorted(one for one in names if one.endswith(".parquet") and one[0] != ".")
+        return sorted(
+            one for one in names if one.endswith(".parquet") and one[0] != "."
+        )
 
     def holds(self, name: str) -> bool:
         """Whether a file is there.
@@ -84,13 +92,19 @@ class PartsPlace:
         Raises:
             RunError: It cannot be written.
         """
-        few = [column for column in _ONCE_A_COLUMN if column in table.column_names]
+        few = [
+            column for column in _ONCE_A_COLUMN if column in table.column_names
+        ]
         with self._at(name) as (files, path):
             folder, _, last = path.rpartition("/")
             unfinished = f"{folder}/.{last}.{uuid.uuid4().hex}"
             files.create_dir(folder, recursive=True)
             pq.write_table(
-                table, unfinished, filesystem=files, compression="zstd", use_dictionary=few
+                table,
+                unfinished,
+                filesystem=files,
+                compression="zstd",
+                use_dictionary=few,
             )
             files.move(unfinished, path)
 
@@ -100,10 +114,15 @@ class PartsPlace:
         Raises:
             RunError: It cannot be read, or a column is missing.
         """
-        with self._at(name) as (files, path), pq.ParquetFile(path, filesystem=files) as file:
+        with (
+            self._at(name) as (files, path),
+            pq.ParquetFile(path, filesystem=files) as file,
+        ):
             lacking = set(columns) - set(file.schema_arrow.names)
             if lacking:
-                raise RunError(f"{self.url}/{name} is damaged: it has no column {lacking}")
+                raise RunError(
+                    f"{self.url}/{name} is damaged: it has no column {lacking}"
+                )
             return file.read(columns=list(columns), use_threads=False)
 
     def n_rows(self, name: str) -> int:
@@ -112,7 +131,10 @@ class PartsPlace:
         Raises:
             RunError: It cannot be read.
         """
-        with self._at(name) as (files, path), pq.ParquetFile(path, filesystem=files) as file:
+        with (
+            self._at(name) as (files, path),
+            pq.ParquetFile(path, filesystem=files) as file,
+        ):
             return int(file.metadata.num_rows)
 
     @contextmanager

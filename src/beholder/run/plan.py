@@ -99,7 +99,10 @@ def plan(
     few = at_most or {}
     asking = any(asker.asks_judge() for asker in askers)
     with cached_answers(means.work.cache if asking else None) as answers:
-        counting = [_Counting(asker, out, means, few.get(asker.name), answers) for asker in askers]
+        counting = [
+            _Counting(asker, out, means, few.get(asker.name), answers)
+            for asker in askers
+        ]
 
         async def count() -> int:
             n = 0
@@ -109,9 +112,13 @@ def plan(
                 n += 1
             return n
 
-        n = run_sync(count())  # one event loop for all subjects: starting one takes milliseconds
+        n = run_sync(
+            count()
+        )  # one event loop for all subjects: starting one takes milliseconds
     sentences = () if notes is None else tuple(notes.sentences())
-    return RunPlan(n, tuple(bad_rows), tuple(one.planned for one in counting), sentences)
+    return RunPlan(
+        n, tuple(bad_rows), tuple(one.planned for one in counting), sentences
+    )
 
 
 class _Counting:
@@ -126,13 +133,21 @@ class _Counting:
         answers: AnswerStore | None,
     ) -> None:
         self._asker = asker
-        self._tally, low, high = (Tally(answers=one) for one in ("typical", "fewest", "most"))
+        self._tally, low, high = (
+            Tally(answers=one) for one in ("typical", "fewest", "most")
+        )
         tallies = (self._tally, low, high)
-        self._tools, *self._bounds = (means.counting(one, answers) for one in tallies)
+        self._tools, *self._bounds = (
+            means.counting(one, answers) for one in tallies
+        )
         self._others: list[tuple[Asker[Any], Tools]] = []
         self._finished = finished(out, asker.name)
-        self._room = None if most is None else max(0, most - len(self._finished))
-        self.planned = PlannedAsker(asker.name, asker.signature(asker.identities(self._tools)))
+        self._room = (
+            None if most is None else max(0, most - len(self._finished))
+        )
+        self.planned = PlannedAsker(
+            asker.name, asker.signature(asker.identities(self._tools))
+        )
         if asker.asks_judge():
             self.planned.judge, self.planned.judge_most = self._tally, high
             self.planned.judge_least = low if asker.foresees_calls else None
@@ -152,11 +167,17 @@ class _Counting:
             self._asker.check(subject)
             self._asker.check_tools(subject, self._tools)
             if self.planned.judge is not None:
-                await self._asker.evaluate(subject, self._tools)  # sends no request, counts
+                await self._asker.evaluate(
+                    subject, self._tools
+                )  # sends no request, counts
                 if self._tally.n_calls:
-                    others = [(self._asker, tools) for tools in self._bounds] + self._others
+                    others = [
+                        (self._asker, tools) for tools in self._bounds
+                    ] + self._others
                     for other, tools in others:
-                        with suppress(ItemError):  # its calls count; few facts may give no score
+                        with suppress(
+                            ItemError
+                        ):  # its calls count; few facts may give no score
                             await other.evaluate(subject, tools)
         except ItemError as error:
             self.planned.lacking[str(error)] += 1

@@ -30,7 +30,9 @@ def describe_incomplete(store: Store) -> str:
     return word_incomplete(store.folder.resolve().name, status, counts)
 
 
-def word_incomplete(run: str, status: str, counts: Mapping[str, tuple[int, int]]) -> str:
+def word_incomplete(
+    run: str, status: str, counts: Mapping[str, tuple[int, int]]
+) -> str:
     """The caution of a run that is not complete.
 
     Args:
@@ -38,7 +40,10 @@ def word_incomplete(run: str, status: str, counts: Mapping[str, tuple[int, int]]
         status: Its status, such as ``interrupted``.
         counts: Per metric, how many subjects are finished, and how many there are.
     """
-    done = ", ".join(f"{n:,} of {of:,} finished by {name}" for name, (n, of) in counts.items())
+    done = ", ".join(
+        f"{n:,} of {of:,} finished by {name}"
+        for name, (n, of) in counts.items()
+    )
     return (
         f"{run} is not complete (status: {status or 'unknown'}): {done or 'nothing is finished'};"
         " values cover what is finished. Run the same command again to resume"

@@ -98,7 +98,9 @@ def reliability(
     raters = list(names) if names else held
     for name in raters:
         if name not in held:
-            raise ConfigError(f"the run has no metric {name!r}; it has: {', '.join(held)}")
+            raise ConfigError(
+                f"the run has no metric {name!r}; it has: {', '.join(held)}"
+            )
     if len(raters) < 2:
         raise ConfigError(
             "reliability needs two or more raters: score the same items with several judges as"
@@ -107,11 +109,19 @@ def reliability(
     columns = [_column(store, name, value) for name in raters]
     common = sorted(set.intersection(*(set(column) for column in columns)))
     if len(common) < 2:
-        raise ConfigError(f"the raters share {len(common)} scored items; two are needed")
-    table = np.array([[column[place] for column in columns] for place in common])
+        raise ConfigError(
+            f"the raters share {len(common)} scored items; two are needed"
+        )
+    table = np.array(
+        [[column[place] for column in columns] for place in common]
+    )
     n_any = len(set.union(*(set(column) for column in columns)))
     return Reliability(
-        "scores", tuple(raters), len(common), n_any - len(common), coefficients(table)
+        "scores",
+        tuple(raters),
+        len(common),
+        n_any - len(common),
+        coefficients(table),
     )
 
 
@@ -132,8 +142,13 @@ def of_panels(folder: Path) -> list[Reliability]:
     for operation, judges, table, left_out in asked:
         if min(table.shape) > 1:
             same = float((table == table[:, :1]).all(axis=1).mean())
-            all_of_it = (Coefficient("same answer by all", same), *coefficients(table))
-            found.append(Reliability(operation, judges, len(table), left_out, all_of_it))
+            all_of_it = (
+                Coefficient("same answer by all", same),
+                *coefficients(table),
+            )
+            found.append(
+                Reliability(operation, judges, len(table), left_out, all_of_it)
+            )
     return found
 
 
@@ -150,7 +165,11 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
         ConfigError: Fewer than two items have such a list of one common length of two or more, or
             the ratings are no numbers.
     """
-    lists = [item.judgments[label] for item in items if isinstance(item.judgments.get(label), list)]
+    lists = [
+        item.judgments[label]
+        for item in items
+        if isinstance(item.judgments.get(label), list)
+    ]
     n_raters = max(map(len, lists), default=0)
     whole = [ratings for ratings in lists if len(ratings) == n_raters]
     if n_raters < 2 or len(whole) < 2:
@@ -158,20 +177,35 @@ def of_ratings(items: Sequence[Item], label: str) -> Reliability:
             f"fewer than two items have a list of two or more ratings under {label!r};"
             " name another label with --label, or give a run directory"
         )
-    word = next((one for ratings in whole for one in ratings if isinstance(one, str)), None)
+    word = next(
+        (one for ratings in whole for one in ratings if isinstance(one, str)),
+        None,
+    )
     if word is not None:
-        raise ConfigError(f"the ratings under {label!r} are words such as {word!r}, not numbers")
+        raise ConfigError(
+            f"the ratings under {label!r} are words such as {word!r}, not numbers"
+        )
     rated = [
-        ratings for ratings in whole if sum(one is not None for one in ratings) >= _FEWEST_RATINGS
+        ratings
+        for ratings in whole
+        if sum(one is not None for one in ratings) >= _FEWEST_RATINGS
     ]
     table = np.array(rated, dtype=np.float64).reshape(len(rated), n_raters)
     n_incomplete = int(np.isnan(table).any(axis=1).sum())
     raters = tuple(f"rater {place}" for place in range(1, n_raters + 1))
-    found = _without_full_table(table, n_incomplete) if n_incomplete else coefficients(table)
-    return Reliability(label, raters, len(rated), len(lists) - len(rated), found)
+    found = (
+        _without_full_table(table, n_incomplete)
+        if n_incomplete
+        else coefficients(table)
+    )
+    return Reliability(
+        label, raters, len(rated), len(lists) - len(rated), found
+    )
 
 
-def _without_full_table(table: Floats, n_incomplete: int) -> tuple[Coefficient, ...]:
+def _without_full_table(
+    table: Floats, n_incomplete: int
+) -> tuple[Coefficient, ...]:
     """Krippendorff's alpha of a table with missing ratings; of the other names the reason."""
     reason = (
         f"{n_incomplete} of {len(table)} items have a rating missing, and this coefficient needs"
@@ -180,7 +214,8 @@ def _without_full_table(table: Floats, n_incomplete: int) -> tuple[Coefficient, 
     names = (one.name for one in coefficients(np.arange(4.0).reshape(2, 2)))
     alpha = Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval"))
     return tuple(
-        alpha if name == _ALPHA else Coefficient(name, None, reason=reason) for name in names
+        alpha if name == _ALPHA else Coefficient(name, None, reason=reason)
+        for name in names
     )
 
 
@@ -188,8 +223,12 @@ def _column(store: Store, name: str, value: str | None) -> dict[int, float]:
     found = {}
     for place, values in store.values(name):
         if value is not None and value not in values:
-            raise ConfigError(f"{name} has no value {value!r}; it has: {', '.join(values)}")
-        found[place] = values[value] if value is not None else next(iter(values.values()))
+            raise ConfigError(
+                f"{name} has no value {value!r}; it has: {', '.join(values)}"
+            )
+        found[place] = (
+            values[value] if value is not None else next(iter(values.values()))
+        )
     return found
 
 
@@ -201,7 +240,10 @@ def coefficients(table: Floats) -> tuple[Coefficient, ...]:
         Coefficient.of(_ALPHA, krippendorff_alpha(table, "interval")),
         Coefficient.of("Cronbach alpha", cronbach_alpha(table)),
         Coefficient.of("Kendall W", kendall_w(table)),
-        Coefficient.of("mean pairwise Spearman", mean_pairwise_correlation(table, "spearman")),
+        Coefficient.of(
+            "mean pairwise Spearman",
+            mean_pairwise_correlation(table, "spearman"),
+        ),
         Coefficient.of_mean("mean SD within an item", spread.sd),
         Coefficient.of_mean("mean range within an item", spread.range),
     )

@@ -21,7 +21,12 @@ from beholder.data.read import good_rows
 from beholder.errors import BadRowError, ConfigError, DataError
 from beholder.grouping import by_key
 from beholder.metrics import Metric, fitting
-from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
+from beholder.options import (
+    DataOptions,
+    JudgeOptions,
+    WorkOptions,
+    check_distinct,
+)
 from beholder.records import Interval, Item
 from beholder.run import SCORES, manifest
 from beholder.run.inputs import Input
@@ -79,7 +84,9 @@ class ScoreConfig:
     @property
     def means(self) -> RunContext:
         """With what the run works."""
-        return RunContext(self.judging, self.work, self.folder, cleaning_rules(self.clean))
+        return RunContext(
+            self.judging, self.work, self.folder, cleaning_rules(self.clean)
+        )
 
 
 def run_scores(
@@ -109,7 +116,12 @@ def run_scores(
     """
     metrics = _checked(config.metrics)
     with Session.open(
-        config.out, SCORES, means=config.means, askers=metrics, progress=progress, engine=engine
+        config.out,
+        SCORES,
+        means=config.means,
+        askers=metrics,
+        progress=progress,
+        engine=engine,
     ) as session:
         bad: list[DataError] = []
         notes = notes or RowNotes(config.clean)
@@ -119,8 +131,13 @@ def run_scores(
         sentences = session.store_notes(digest, notes)
         for metric in metrics:
             session.add(metric, ITEM, n)
-        settings = {"limit": config.rows.limit, "skip_bad_rows": config.rows.skip_bad_rows}
-        log = manifest.Log(config.data, digest, n, len(bad), sentences, settings)
+        settings = {
+            "limit": config.rows.limit,
+            "skip_bad_rows": config.rows.skip_bad_rows,
+        }
+        log = manifest.Log(
+            config.data, digest, n, len(bad), sentences, settings
+        )
         if session.begin(log):
             if config.until is None:
                 session.map(*session.asked)
@@ -130,7 +147,9 @@ def run_scores(
     return bad
 
 
-def fitting_metric(data: str, rows: DataOptions, *, judge: bool) -> tuple[str, str]:
+def fitting_metric(
+    data: str, rows: DataOptions, *, judge: bool
+) -> tuple[str, str]:
     """The metric for a data set if none is named, and why.
 
     Raises:
@@ -173,7 +192,9 @@ def plan_scores(
 
 def _checked(metrics: tuple[Metric[Any], ...]) -> tuple[Metric[Any], ...]:
     if not metrics:
-        raise ConfigError("no metric was asked for; name one with -m, such as -m vcs")
+        raise ConfigError(
+            "no metric was asked for; name one with -m, such as -m vcs"
+        )
     check_distinct("metric", [metric.name for metric in metrics])
     return metrics
 
@@ -195,10 +216,16 @@ def read(
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    opened = _source(config.data, config.rows, notes) if rows is None else nullcontext(rows)
+    opened = (
+        _source(config.data, config.rows, notes)
+        if rows is None
+        else nullcontext(rows)
+    )
     with opened as source:
         checked = _check_rows(source, config.metrics, config.data)
-        for item in good_rows(checked, config.rows, bad, name=config.data, notes=notes):
+        for item in good_rows(
+            checked, config.rows, bad, name=config.data, notes=notes
+        ):
             yield prepared(item, config.clean)
 
 
@@ -286,7 +313,9 @@ def score_until(session: Session, goal: Until) -> None:
     while True:
         positions = np.flatnonzero(np.isin(codes, order[:size])).tolist()
         session.map(*session.asked, positions=positions)
-        if size >= len(order) or reached(session.store, goal, n).is_narrow(goal.width):
+        if size >= len(order) or reached(session.store, goal, n).is_narrow(
+            goal.width
+        ):
             return
         size = math.ceil(size * GROWTH)
 
@@ -300,8 +329,14 @@ def reached(store: Store, goal: Until, n: int) -> Reached:
         n: Items of the run.
     """
     codes, order = _pictures(store, n)
-    known = ((p, found) for p, found in store.values(goal.metric, n) if goal.value in found)
-    of_picture = by_key((int(codes[place]), numbers[goal.value]) for place, numbers in known)
+    known = (
+        (p, found)
+        for p, found in store.values(goal.metric, n)
+        if goal.value in found
+    )
+    of_picture = by_key(
+        (int(codes[place]), numbers[goal.value]) for place, numbers in known
+    )
     sequence, found = Betting(goal.low, goal.high), 0
     for picture in order:
         if values := of_picture.get(picture):
@@ -315,4 +350,7 @@ def _pictures(store: Store, n: int) -> tuple[Ints, Sequence[int]]:
     keys = store.sources(n, ITEM)
     codes = cluster_codes(keys, n)
     of_key = dict(zip(keys, codes.tolist(), strict=True))
-    return codes, [of_key[key] for key in sorted(of_key, key=lambda k: hashlib.sha256(k).digest())]
+    return codes, [
+        of_key[key]
+        for key in sorted(of_key, key=lambda k: hashlib.sha256(k).digest())
+    ]

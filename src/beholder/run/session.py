@@ -8,7 +8,14 @@ keeps each outcome the moment it arrives, and reports the progress.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -118,30 +125,48 @@ class RunContext:
         Raises:
             ConfigError: Names the option and the tools or askers.
         """
-        check_taken(self.judging.for_tools(), (spec for one in askers for spec in one.tool_specs()))
-        named = [(name, one.name) for one in askers for name in one.operations_asked]
-        merged = (issubclass(OPERATIONS[name], PanelOperation) for name, _ in named)
+        check_taken(
+            self.judging.for_tools(),
+            (spec for one in askers for spec in one.tool_specs()),
+        )
+        named = [
+            (name, one.name) for one in askers for name in one.operations_asked
+        ]
+        merged = (
+            issubclass(OPERATIONS[name], PanelOperation) for name, _ in named
+        )
         if (self.judging.replicates or 1) > 1 and not any(merged):
             what = ", ".join(sorted({one for _, one in named}))
-            raise ConfigError(f"replicates (--samples): {what} takes one answer; leave it out")
+            raise ConfigError(
+                f"replicates (--samples): {what} takes one answer; leave it out"
+            )
 
-    def tools(self, answers: AnswerStore | None = None, budget: Budget | None = None) -> Tools:
+    def tools(
+        self, answers: AnswerStore | None = None, budget: Budget | None = None
+    ) -> Tools:
         """Tools without a store, as worker processes make them."""
         return self._tools(answers=answers, budget=budget)
 
-    def counting(self, tally: Tally, answers: AnswerStore | None = None) -> Tools:
+    def counting(
+        self, tally: Tally, answers: AnswerStore | None = None
+    ) -> Tools:
         """Tools whose judges are not asked but counted; answers that are stored are taken."""
         return self._tools(answers=answers, tally=tally)
 
     def storing(
-        self, store: Store, answers: AnswerStore | None = None, budget: Budget | None = None
+        self,
+        store: Store,
+        answers: AnswerStore | None = None,
+        budget: Budget | None = None,
     ) -> Tools:
         """Tools that keep vectors in a store."""
         return self._tools(vectors=store, answers=answers, budget=budget)
 
     def _tools(self, **options: Any) -> Tools:
         judging = self.judging.for_tools()
-        return Tools(options=judging, folder=self.folder, texts=self.texts, **options)
+        return Tools(
+            options=judging, folder=self.folder, texts=self.texts, **options
+        )
 
 
 Done: TypeAlias = Callable[[int, int], None]
@@ -182,7 +207,12 @@ class OneMachine:
             done(len(found.scores), len(found.failures))
 
         limits = means.work
-        execute(work, put, workers=limits.workers, concurrency=limits.concurrency or CONCURRENCY)
+        execute(
+            work,
+            put,
+            workers=limits.workers,
+            concurrency=limits.concurrency or CONCURRENCY,
+        )
 
 
 class Session:
@@ -196,7 +226,12 @@ class Session:
     """
 
     def __init__(
-        self, kind: str, store: Store, tools: Tools, means: RunContext, progress: Progress
+        self,
+        kind: str,
+        store: Store,
+        tools: Tools,
+        means: RunContext,
+        progress: Progress,
     ) -> None:
         self.store = store
         self.tools = tools
@@ -259,15 +294,21 @@ class Session:
             session = cls(kind, store, tools, means, progress)
             session._engine, session.answers = working, answers
             for asker in asking:
-                asker.identities(tools)  # a tool that cannot be made stops here
-            stack.enter_context(one_blas_thread())  # sums depend on the number of threads
+                asker.identities(
+                    tools
+                )  # a tool that cannot be made stops here
+            stack.enter_context(
+                one_blas_thread()
+            )  # sums depend on the number of threads
             try:
                 yield session
             except BaseException:
                 session._write("interrupted")
                 raise
 
-    def take(self, kind: SubjectKind[S], subjects: Iterable[S]) -> tuple[int, str]:
+    def take(
+        self, kind: SubjectKind[S], subjects: Iterable[S]
+    ) -> tuple[int, str]:
         """Take in subjects, or check that they are those of the run; their number and hash.
 
         Raises:
@@ -300,7 +341,9 @@ class Session:
         if (known := self.store.tables.input(key)) is not None:
             self._taken[kind.name] = known
             return known
-        taken = self.take(kind, subjects)  # hash again: the file may have changed while it was read
+        taken = self.take(
+            kind, subjects
+        )  # hash again: the file may have changed while it was read
         if not bad and key == source.key():
             self.store.tables.add_input(key, *taken)
         return taken
@@ -316,7 +359,9 @@ class Session:
             A sentence each.
         """
         if not notes.n_rows:
-            stored = self.store.state(_NOTES, data, lambda state: tuple(state["notes"]))
+            stored = self.store.state(
+                _NOTES, data, lambda state: tuple(state["notes"])
+            )
             return stored or ()
         sentences = tuple(notes.sentences())
         self.store.add_state(_NOTES, data, {"notes": sentences})
@@ -346,13 +391,24 @@ class Session:
         """
         prepared = self._prepared(asker, kind, n)
         signature = prepared.signature(prepared.identities(self.tools))
-        self.store.add_asker(prepared.name, kind, prepared.config(), signature, renew=renew)
+        self.store.add_asker(
+            prepared.name, kind, prepared.config(), signature, renew=renew
+        )
         self.asked.append(
-            ScheduledAsker(prepared, kind, n, signature, n if jobs is None else jobs, renew)
+            ScheduledAsker(
+                prepared,
+                kind,
+                n,
+                signature,
+                n if jobs is None else jobs,
+                renew,
+            )
         )
         return self.asked[-1]
 
-    def _prepared(self, asker: Asker[S], kind: SubjectKind[S], n: int) -> Asker[S]:
+    def _prepared(
+        self, asker: Asker[S], kind: SubjectKind[S], n: int
+    ) -> Asker[S]:
         """The asker, knowing what it must of the data: as it was found before, or found now."""
         own = asker.signature(asker.identities(self.tools))
         n_taken, data = self._taken.get(kind.name, (None, ""))
@@ -360,13 +416,19 @@ class Session:
             known = self.store.state(own, data, asker.with_state)
             if known is not None:
                 return known
-        prepared = asker.prepare(subject for _, subject in islice(self.store.subjects(kind), n))
+        prepared = asker.prepare(
+            subject for _, subject in islice(self.store.subjects(kind), n)
+        )
         state = prepared.state()
         if n == n_taken and state is not None:
             self.store.add_state(own, data, state)
         return prepared
 
-    def begin(self, log: manifest.Log, shared: Mapping[str, Iterable[str]] | None = None) -> bool:
+    def begin(
+        self,
+        log: manifest.Log,
+        shared: Mapping[str, Iterable[str]] | None = None,
+    ) -> bool:
         """Begin when all is added; False if this same run is already closed.
 
         Args:
@@ -376,9 +438,14 @@ class Session:
         Raises:
             RunError: The run holds scores made of a picture that has changed since.
         """
-        check_pictures(self.store, self._means.folder, self.asked, shared or {})
+        check_pictures(
+            self.store, self._means.folder, self.asked, shared or {}
+        )
         self._log = manifest.build(self._kind, log, self.asked)
-        reused = sum(min(one.jobs, self.store.n_finished(one.name, one.n)) for one in self.asked)
+        reused = sum(
+            min(one.jobs, self.store.n_finished(one.name, one.n))
+            for one in self.asked
+        )
         total = sum(one.jobs for one in self.asked)
         self._progress.start(total, reused)
         closed = structs.replace(self._log, status="complete")
@@ -391,7 +458,9 @@ class Session:
         self._write("running")
         return True
 
-    def map(self, *asked: ScheduledAsker, positions: Sequence[int] | None = None) -> None:
+    def map(
+        self, *asked: ScheduledAsker, positions: Sequence[int] | None = None
+    ) -> None:
         """Ask the open questions about subjects of one kind, and keep every outcome.
 
         Args:
@@ -406,26 +475,39 @@ class Session:
         if positions is not None:
             for one in asked:
                 self.store.keep_only(one.name, positions)
-        open_ = np.zeros((len(asked), max(one.n for one in asked)), dtype=np.bool_)
+        open_ = np.zeros(
+            (len(asked), max(one.n for one in asked)), dtype=np.bool_
+        )
         for place, one in enumerate(asked):
             open_[place, : one.n] = self.store.pending(one.name, one.n)
         if positions is not None:
             open_[:, ~np.isin(np.arange(open_.shape[1]), positions)] = False
 
-        scorer = Scorer([one.asker for one in asked], asked[0].kind, self._means.tools)
+        scorer = Scorer(
+            [one.asker for one in asked], asked[0].kind, self._means.tools
+        )
         work = Work(scorer, open_, self.store, self.tools)
         self._engine.execute(work, self._means, self._progress.advance)
 
     def outcomes(self, asked: ScheduledAsker) -> dict[int, Outcome]:
         """What is known of each subject, by position, in order."""
-        found = ((place, self.store.score(asked.name, place)) for place in range(asked.n))
-        return {place: outcome for place, outcome in found if outcome is not None}
+        found = (
+            (place, self.store.score(asked.name, place))
+            for place in range(asked.n)
+        )
+        return {
+            place: outcome for place, outcome in found if outcome is not None
+        }
 
     def close(self) -> dict[str, MetricResult]:
         """Take means with intervals, write the tables and close the log; gives the summary."""
         export(self.store, self.asked)
-        judging = None if self.answers is None else run_judging(self.store.folder)
-        summary = {one.name: summarise(self.store, one, judging) for one in self.asked}
+        judging = (
+            None if self.answers is None else run_judging(self.store.folder)
+        )
+        summary = {
+            one.name: summarise(self.store, one, judging) for one in self.asked
+        }
         self._write("complete", summary, judging)
         return summary
 

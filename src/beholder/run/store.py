@@ -24,8 +24,20 @@ from beholder.embed.base import FloatArray
 from beholder.errors import RunError
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import codec
-from beholder.run.codec import MOST, SCORE_COLUMNS, Encoded, StoredAsker, SubjectRow
-from beholder.run.store_file import FILE_NAME, PARTS_NAME, locked, to_read, to_write
+from beholder.run.codec import (
+    MOST,
+    SCORE_COLUMNS,
+    Encoded,
+    StoredAsker,
+    SubjectRow,
+)
+from beholder.run.store_file import (
+    FILE_NAME,
+    PARTS_NAME,
+    locked,
+    to_read,
+    to_write,
+)
 from beholder.run.subjects import ITEM, KINDS, SubjectKind
 from beholder.run.tables_parquet import ParquetTables
 from beholder.run.tables_sqlite import SqliteTables
@@ -36,7 +48,14 @@ T = TypeVar("T")
 VERSION = "v"
 """The part of a signature that states the version of beholder."""
 
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, zlib.error, RecursionError)
+_DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    zlib.error,
+    RecursionError,
+)
 
 
 class Store:
@@ -47,7 +66,9 @@ class Store:
         tables: Its rows.
     """
 
-    def __init__(self, folder: Path, tables: SqliteTables | ParquetTables) -> None:
+    def __init__(
+        self, folder: Path, tables: SqliteTables | ParquetTables
+    ) -> None:
         self.folder = folder
         self.tables = tables
 
@@ -70,7 +91,9 @@ class Store:
 
     @classmethod
     @contextmanager
-    def open_parts(cls, folder: Path, place: str | None = None) -> Iterator[Store]:
+    def open_parts(
+        cls, folder: Path, place: str | None = None
+    ) -> Iterator[Store]:
         """Open a run in parts for writing, made if need be; see ``open``.
 
         Args:
@@ -107,11 +130,15 @@ class Store:
     @staticmethod
     def stands(folder: Path) -> bool:
         """Whether a folder holds what can be read, if it is not damaged."""
-        return any((folder / name).is_file() for name in (FILE_NAME, PARTS_NAME))
+        return any(
+            (folder / name).is_file() for name in (FILE_NAME, PARTS_NAME)
+        )
 
     # Subjects
 
-    def sync(self, kind: SubjectKind[S], subjects: Iterable[S]) -> tuple[int, str]:
+    def sync(
+        self, kind: SubjectKind[S], subjects: Iterable[S]
+    ) -> tuple[int, str]:
         """Take in the subjects of a data set, or check that they are the ones that are here.
 
         A run may grow (``--limit`` raised) or be asked for its first subjects; none may change but
@@ -136,7 +163,13 @@ class Store:
                 n = position + 1
                 known = next(stored, None)
                 if known is None:
-                    yield position, kind.id(subject), digest, row, kind.source_key(subject)
+                    yield (
+                        position,
+                        kind.id(subject),
+                        digest,
+                        row,
+                        kind.source_key(subject),
+                    )
                 elif known != digest:
                     raise RunError(
                         f"{self.folder} holds a run over other data ({kind.name}"
@@ -160,10 +193,17 @@ class Store:
         for position, row in self.tables.subjects(kind.name, positions):
             yield (
                 position,
-                self._read(lambda row: kind.from_row(json.loads(row)), row, kind.name, position),
+                self._read(
+                    lambda row: kind.from_row(json.loads(row)),
+                    row,
+                    kind.name,
+                    position,
+                ),
             )
 
-    def items(self, positions: Sequence[int] | None = None) -> Iterator[tuple[int, Item]]:
+    def items(
+        self, positions: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, Item]]:
         """Items with their positions, in order; all of them, or those asked for."""
         return self.subjects(ITEM, positions)
 
@@ -199,9 +239,13 @@ class Store:
             self.tables.forget(name)
             del made[name]
         if name not in made:
-            self.tables.add_asker(StoredAsker(name, kind.name, config, signature))
+            self.tables.add_asker(
+                StoredAsker(name, kind.name, config, signature)
+            )
         elif made[name] != signature:
-            raise RunError(_made_otherwise(self.folder, name, made[name], signature))
+            raise RunError(
+                _made_otherwise(self.folder, name, made[name], signature)
+            )
 
     def askers(self) -> list[StoredAsker]:
         """The askers of the run, in the order they were added."""
@@ -215,13 +259,18 @@ class Store:
         """
         kinds = {known.name: known.kind for known in self.tables.askers()}
         if kinds.get(asker) not in KINDS:
-            raise RunError(f"{self.folder} has asked nothing called {asker!r} that can be read")
+            raise RunError(
+                f"{self.folder} has asked nothing called {asker!r} that can be read"
+            )
         return KINDS[kinds[asker]]
 
     # What need not be found again
 
     def state(
-        self, asker: str, data: str, with_state: Callable[[Mapping[str, Any]], T]
+        self,
+        asker: str,
+        data: str,
+        with_state: Callable[[Mapping[str, Any]], T],
     ) -> T | None:
         """What ``with_state`` makes of an asker's state over a data set; None if none is stored.
 
@@ -236,9 +285,13 @@ class Store:
         found = self.tables.state(asker, data)
         if found is None:
             return None
-        return self._read(lambda data: with_state(codec.decode_detail(data)), found, asker, 0)
+        return self._read(
+            lambda data: with_state(codec.decode_detail(data)), found, asker, 0
+        )
 
-    def add_state(self, asker: str, data: str, state: Mapping[str, Any]) -> None:
+    def add_state(
+        self, asker: str, data: str, state: Mapping[str, Any]
+    ) -> None:
         """Keep what an asker found of a whole data set, unless it is larger than what is read."""
         packed = codec.encode_bounded(state)
         if packed is not None:
@@ -261,7 +314,9 @@ class Store:
             found[position] = False
         return found
 
-    def put(self, asker: str, position: int, outcome: ItemScore | ItemFailure) -> None:
+    def put(
+        self, asker: str, position: int, outcome: ItemScore | ItemFailure
+    ) -> None:
         """Write the outcome of one subject."""
         found = Encoded()
         found.add(asker, position, outcome)
@@ -275,7 +330,9 @@ class Store:
         """Forget the outcomes of an asker at all other positions."""
         self.tables.keep_only(asker, positions)
 
-    def values(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, float]]]:
+    def values(
+        self, asker: str, n: int | None = None
+    ) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Scores by name per scored subject, in order, without units or detail."""
         kind = self.kind_of(asker)
         if kind.measure is not None:
@@ -288,43 +345,74 @@ class Store:
     def values_by_id(self, metric: str) -> dict[str, Mapping[str, float]]:
         """The same of a metric, by the ids of the items."""
         ids = {position: item.id for position, item in self.items()}
-        return {ids[position]: values for position, values in self.values(metric)}
+        return {
+            ids[position]: values for position, values in self.values(metric)
+        }
 
-    def units(self, asker: str, n: int | None = None) -> Iterator[tuple[int, tuple[Unit, ...]]]:
+    def units(
+        self, asker: str, n: int | None = None
+    ) -> Iterator[tuple[int, tuple[Unit, ...]]]:
         """Units per scored subject, of all or of the first ``n`` subjects, in order."""
         return self._scores(asker, "units", codec.decode_units, n)
 
-    def unit_fields(self, asker: str, n: int) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
+    def unit_fields(
+        self, asker: str, n: int
+    ) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
         """The same as plain fields, for tables."""
         return self._scores(asker, "units", codec.unit_fields, n)
 
-    def details(self, asker: str, n: int | None = None) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def details(
+        self, asker: str, n: int | None = None
+    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Detail per scored subject, of all or of the first ``n`` subjects, in order."""
         return self._scores(asker, "detail", codec.decode_detail, n)
 
     def _scores(
-        self, asker: str, column: str, decode: Callable[[Any], T], n: int | None
+        self,
+        asker: str,
+        column: str,
+        decode: Callable[[Any], T],
+        n: int | None,
     ) -> Iterator[tuple[int, T]]:
-        for position, value in self.tables.scores(asker, (column,), MOST if n is None else n):
+        for position, value in self.tables.scores(
+            asker, (column,), MOST if n is None else n
+        ):
             yield position, self._read(decode, value, asker, position)
 
-    def score(self, asker: str, position: int) -> ItemScore | ItemFailure | None:
+    def score(
+        self, asker: str, position: int
+    ) -> ItemScore | ItemFailure | None:
         """All that is known of one subject under an asker; None while it is not finished."""
-        for _, signature, numbers, units, detail, unfinished in self.tables.scores(
-            asker, SCORE_COLUMNS, MOST, position
-        ):
+        for (
+            _,
+            signature,
+            numbers,
+            units,
+            detail,
+            unfinished,
+        ) in self.tables.scores(asker, SCORE_COLUMNS, MOST, position):
             return ItemScore(
                 values=self._read(json.loads, numbers, asker, position),
                 units=self._read(codec.decode_units, units, asker, position),
                 signature=signature,
-                detail=self._read(codec.decode_detail, detail, asker, position),
+                detail=self._read(
+                    codec.decode_detail, detail, asker, position
+                ),
                 unfinished=bool(unfinished),
             )
         return dict(self.failures(asker, position)).get(position)
 
-    def failures(self, asker: str, at: int | None = None) -> Iterator[tuple[int, ItemFailure]]:
+    def failures(
+        self, asker: str, at: int | None = None
+    ) -> Iterator[tuple[int, ItemFailure]]:
         """Failures of an asker, in order; of all subjects, or of one."""
-        for position, error, message, transient, detail in self.tables.failures(asker, MOST, at):
+        for (
+            position,
+            error,
+            message,
+            transient,
+            detail,
+        ) in self.tables.failures(asker, MOST, at):
             found = codec.decode_detail(detail)
             yield position, ItemFailure(error, message, bool(transient), found)
 
@@ -332,7 +420,9 @@ class Store:
         """The distinct signatures of an asker's scores; more than one means that a tool changed."""
         return self.tables.signatures(asker)
 
-    def _read(self, decode: Callable[[Any], T], data: Any, what: str, position: int) -> T:
+    def _read(
+        self, decode: Callable[[Any], T], data: Any, what: str, position: int
+    ) -> T:
         """What is kept of a subject.
 
         Raises:
@@ -349,20 +439,29 @@ class Store:
 
     # Vectors (the VectorStore of embed.service)
 
-    def get_vectors(self, identity: str, texts: Sequence[str]) -> dict[str, FloatArray]:
+    def get_vectors(
+        self, identity: str, texts: Sequence[str]
+    ) -> dict[str, FloatArray]:
         """The vectors that are here, by text."""
         by_digest = {_digest(text): text for text in texts}
         return {
             by_digest[digest]: np.frombuffer(vector, dtype="<f4")
-            for digest, vector in self.tables.vectors(identity, list(by_digest))
+            for digest, vector in self.tables.vectors(
+                identity, list(by_digest)
+            )
         }
 
-    def put_vectors(self, identity: str, vectors: Mapping[str, FloatArray]) -> None:
+    def put_vectors(
+        self, identity: str, vectors: Mapping[str, FloatArray]
+    ) -> None:
         """Keep vectors by text."""
         self.tables.put_vectors(
             identity,
             (
-                (_digest(text), np.ascontiguousarray(vector, dtype="<f4").tobytes())
+                (
+                    _digest(text),
+                    np.ascontiguousarray(vector, dtype="<f4").tobytes(),
+                )
                 for text, vector in vectors.items()
             ),
         )

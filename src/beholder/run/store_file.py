@@ -169,9 +169,14 @@ def _is_blank(folder: Path) -> bool:
         return True
     try:
         with closing(_connect(folder, "mode=ro")) as db:
-            tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            tables = db.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            ).fetchall()
             counted = {name for (name,) in tables} - {"notes", "claims"}
-            rows = (db.execute(f'SELECT 1 FROM "{one}" LIMIT 1') for one in counted)  # noqa: S608
+            rows = (
+                db.execute(f'SELECT 1 FROM "{one}" LIMIT 1')  # noqa: S608
+                for one in counted
+            )
             return not any(found.fetchone() for found in rows)
     except _DAMAGE:  # the error that led here is the one to report
         return False
@@ -199,14 +204,18 @@ def _connect_to_read(folder: Path) -> sqlite3.Connection:
         return connection
     except sqlite3.DatabaseError as error:
         connection.close()
-        if not isinstance(error, sqlite3.OperationalError):  # not a matter of rights
+        if not isinstance(
+            error, sqlite3.OperationalError
+        ):  # not a matter of rights
             raise _unusable(folder, error) from error
         if (folder / f"{FILE_NAME}-wal").exists():
             raise RunError(
                 f"{folder} holds a run that was killed, on a disk that cannot be written; copy the"
                 " folder to where it can, and read it there"
             ) from error
-    return _connect(folder, "mode=ro&immutable=1")  # no one writes: it could not make its log
+    return _connect(
+        folder, "mode=ro&immutable=1"
+    )  # no one writes: it could not make its log
 
 
 def _sql(name: str) -> str:
@@ -215,7 +224,9 @@ def _sql(name: str) -> str:
 
 def _close_whole(connection: sqlite3.Connection) -> None:
     """Leave one file that can be read anywhere."""
-    with suppress(sqlite3.DatabaseError, UnicodeDecodeError):  # someone reads it, or it is damaged
+    with suppress(
+        sqlite3.DatabaseError, UnicodeDecodeError
+    ):  # someone reads it, or it is damaged
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()

@@ -83,17 +83,25 @@ class SubjectKind(Generic[S]):
     source: Callable[[S], object]
     pictures: Callable[[S], Iterable[str]]
     group: Callable[[S], Mapping[str, str]]
-    measure: Callable[[S, Mapping[str, Any]], Mapping[str, float]] | None = None
+    measure: Callable[[S, Mapping[str, Any]], Mapping[str, float]] | None = (
+        None
+    )
     loose: frozenset[str] = frozenset()
 
     def row(self, subject: S) -> str:
         """The row as it is written."""
-        return json.dumps(self.to_row(subject), ensure_ascii=False, allow_nan=False)
+        return json.dumps(
+            self.to_row(subject), ensure_ascii=False, allow_nan=False
+        )
 
     def digest(self, subject: S, row: str) -> bytes:
         """SHA-256 of all that outcomes may depend on."""
         if self.loose:
-            fixed = {k: v for k, v in self.to_row(subject).items() if k not in self.loose}
+            fixed = {
+                k: v
+                for k, v in self.to_row(subject).items()
+                if k not in self.loose
+            }
             row = json.dumps(fixed, ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(row.encode("utf-8")).digest()
 
@@ -103,9 +111,13 @@ class SubjectKind(Generic[S]):
         return hashlib.sha256(text.encode("utf-8")).digest()[:8]
 
 
-def _correlation(reviews: Reviews, detail: Mapping[str, Any]) -> dict[str, float]:
+def _correlation(
+    reviews: Reviews, detail: Mapping[str, Any]
+) -> dict[str, float]:
     """How well a ranking follows people's, where they ranked the texts."""
-    found: dict[str, float] = load("beholder.kinds.ranking.study:measured")(reviews, detail)
+    found: dict[str, float] = load("beholder.kinds.ranking.study:measured")(
+        reviews, detail
+    )
     return found
 
 
@@ -127,7 +139,9 @@ REVIEWS: SubjectKind[Reviews] = SubjectKind(
     source=lambda reviews: reviews.source,
     pictures=lambda reviews: filter(None, [reviews.image]),
     group=lambda reviews: {
-        name: value for name in ("language", "category") if (value := getattr(reviews, name))
+        name: value
+        for name in ("language", "category")
+        if (value := getattr(reviews, name))
     },
     measure=_correlation,
     loose=frozenset({"ranks", "prompt_ranks"}),
@@ -147,7 +161,9 @@ STORYLINE: SubjectKind[Storyline] = SubjectKind(
     to_row=data.storyline_row,
     from_row=partial(data.storyline_from_row, media_root=_ANYWHERE),
     source=lambda storyline: storyline.id,
-    pictures=lambda storyline: filter(None, [frame.image for frame in storyline.frames]),
+    pictures=lambda storyline: filter(
+        None, [frame.image for frame in storyline.frames]
+    ),
     group=lambda storyline: {"source": storyline.source, **storyline.group},
 )
 KINDS: Mapping[str, SubjectKind[Any]] = {

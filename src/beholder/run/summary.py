@@ -21,7 +21,11 @@ from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker
-from beholder.stats.bootstrap import describe_few_sources, percentile_interval, sum_replicates
+from beholder.stats.bootstrap import (
+    describe_few_sources,
+    percentile_interval,
+    sum_replicates,
+)
 from beholder.stats.checks import Ints, cluster_codes, cluster_rows
 
 
@@ -52,7 +56,9 @@ class OutcomeColumns:
         return self.positions[known], column[known]
 
 
-def read_columns(store: Store, asker: str, n: int, *, statistics: bool = False) -> OutcomeColumns:
+def read_columns(
+    store: Store, asker: str, n: int, *, statistics: bool = False
+) -> OutcomeColumns:
     """The outcomes of an asker over the first ``n`` subjects.
 
     Args:
@@ -73,14 +79,21 @@ def read_columns(store: Store, asker: str, n: int, *, statistics: bool = False) 
         for name, column in values.items():
             column.append(scores.get(name, np.nan))
     return OutcomeColumns(
-        np.frombuffer(positions, dtype=np.int64) if positions else np.zeros(0, dtype=np.int64),
-        {name: np.frombuffer(column, dtype=np.float64) for name, column in values.items()},
+        np.frombuffer(positions, dtype=np.int64)
+        if positions
+        else np.zeros(0, dtype=np.int64),
+        {
+            name: np.frombuffer(column, dtype=np.float64)
+            for name, column in values.items()
+        },
         {p: failure.message for p, failure in store.failures(asker) if p < n},
         *(_statistics(store, asker, n) if statistics and positions else ()),
     )
 
 
-def _statistics(store: Store, asker: str, n: int) -> tuple[FloatArray, list[str]]:
+def _statistics(
+    store: Store, asker: str, n: int
+) -> tuple[FloatArray, list[str]]:
     flat, subsets = array("d"), []
     for _, detail in store.details(asker, n):
         flat.extend(detail["statistics"])
@@ -90,7 +103,9 @@ def _statistics(store: Store, asker: str, n: int) -> tuple[FloatArray, list[str]
     if not 1 < len(names) <= _MOST_SUBSETS:
         return rows, subsets
     places = np.array([name == np.array(subsets) for name in names]).T
-    return (places[:, :, None] * rows[:, None, :]).reshape(len(rows), -1), subsets
+    return (places[:, :, None] * rows[:, None, :]).reshape(
+        len(rows), -1
+    ), subsets
 
 
 _MOST_SUBSETS = 20
@@ -99,7 +114,9 @@ N_RESAMPLES = 1000
 SEED = 12345
 
 
-def summarise(store: Store, asked: ScheduledAsker, judging: Judging | None = None) -> MetricResult:
+def summarise(
+    store: Store, asked: ScheduledAsker, judging: Judging | None = None
+) -> MetricResult:
     """The result of one asker over the subjects it is asked of.
 
     Means are over scored items. Intervals resample what is described, not texts: several texts
@@ -116,17 +133,28 @@ def summarise(store: Store, asked: ScheduledAsker, judging: Judging | None = Non
     sources = cluster_codes(store.sources(n, asked.kind), n)
     made = store.signatures(name) or [asked.signature]
     estimates = {}
-    for key in columns.values:  # a value that an item does not have counts nowhere
+    for (
+        key
+    ) in columns.values:  # a value that an item does not have counts nowhere
         positions, values = columns.known(key)
         estimates[key] = stats.mean_interval(
-            values, clusters=sources[positions], n_resamples=N_RESAMPLES, seed=SEED
+            values,
+            clusters=sources[positions],
+            n_resamples=N_RESAMPLES,
+            seed=SEED,
         )
     if columns.statistics is not None:
         clusters = sources[columns.positions]
-        estimates |= corpus_estimates(asked.asker, columns.statistics, clusters)
+        estimates |= corpus_estimates(
+            asked.asker, columns.statistics, clusters
+        )
     failures = Counter(columns.failures.values())
     asks = judging is not None and asked.asker.asks_judge()
-    unsure = [judging.caution] if judging is not None and asks and judging.caution else []
+    unsure = (
+        [judging.caution]
+        if judging is not None and asks and judging.caution
+        else []
+    )
     return MetricResult(
         metric=name,
         values=estimates,
@@ -135,7 +163,9 @@ def summarise(store: Store, asked: ScheduledAsker, judging: Judging | None = Non
         signature=f"{' ; '.join(made)}|bs:{N_RESAMPLES}|seed:{SEED}",
         failures=dict(failures.most_common()),
         cautions=(
-            *asked.asker.cautions({key: columns.known(key)[1] for key in columns.values}),
+            *asked.asker.cautions(
+                {key: columns.known(key)[1] for key in columns.values}
+            ),
             *unsure,
         ),
     )
@@ -159,6 +189,9 @@ def corpus_estimates(
     estimates = {}
     for name, value in values.items():
         drawn = np.array([found[name] for found in resampled if name in found])
-        interval, few = percentile_interval(drawn, 0.95), describe_few_sources(len(sums))
+        interval, few = (
+            percentile_interval(drawn, 0.95),
+            describe_few_sources(len(sums)),
+        )
         estimates[name] = Estimate(value, interval, len(statistics), few)
     return estimates

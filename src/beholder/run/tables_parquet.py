@@ -63,19 +63,31 @@ class _Known:
         part: Which part holds it, (n,).
     """
 
-    state: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
-    part: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    state: NDArray[np.int8] = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int8)
+    )
+    part: NDArray[np.int32] = field(
+        default_factory=lambda: np.zeros(0, dtype=np.int32)
+    )
 
-    def note(self, positions: NDArray[np.int64], states: NDArray[np.int8], part: int) -> None:
+    def note(
+        self, positions: NDArray[np.int64], states: NDArray[np.int8], part: int
+    ) -> None:
         lacking = int(positions.max(initial=-1)) + 1 - len(self.state)
         if lacking > 0:
             room = max(lacking, len(self.state))
-            self.state = np.concatenate([self.state, np.zeros(room, dtype=np.int8)])
-            self.part = np.concatenate([self.part, np.zeros(room, dtype=np.int32)])
+            self.state = np.concatenate(
+                [self.state, np.zeros(room, dtype=np.int8)]
+            )
+            self.part = np.concatenate(
+                [self.part, np.zeros(room, dtype=np.int32)]
+            )
         self.state[positions] = states
         self.part[positions] = part
 
-    def chosen(self, states: Sequence[int], n: int, at: int | None) -> NDArray[np.intp]:
+    def chosen(
+        self, states: Sequence[int], n: int, at: int | None
+    ) -> NDArray[np.intp]:
         """Positions with one of some states, below ``n`` or one alone."""
         window = slice(0, n) if at is None else slice(at, at + 1)
         found = np.flatnonzero(np.isin(self.state[window], states))
@@ -91,7 +103,9 @@ class ParquetTables:
         start: Number of the start of the run that writes; 0 to read alone.
     """
 
-    def __init__(self, parts: PartsPlace, folder: Path | None = None, start: int = 0) -> None:
+    def __init__(
+        self, parts: PartsPlace, folder: Path | None = None, start: int = 0
+    ) -> None:
         self.parts = parts
         self.start = start
         self._folder = folder
@@ -108,7 +122,9 @@ class ParquetTables:
         Raises:
             RunError: What it says of its parts is damaged, or they cannot be reached.
         """
-        return cls(PartsPlace.named(_read_parts(folder).place or folder), folder)
+        return cls(
+            PartsPlace.named(_read_parts(folder).place or folder), folder
+        )
 
     @classmethod
     def to_write(cls, folder: Path, place: str | None) -> ParquetTables:
@@ -183,18 +199,29 @@ class ParquetTables:
 
     def sources(self, kind: str, n: int) -> list[bytes]:
         """See ``SqliteTables``."""
-        return [source for _, source in islice(self._subjects(kind, "source"), n)]
+        return [
+            source for _, source in islice(self._subjects(kind, "source"), n)
+        ]
 
     def _subjects(self, kind: str, column: str) -> Iterator[tuple[int, Any]]:
         for first in self._subject_parts(kind)[0]:
-            values = self.parts.read(_subject_part(kind, first), (column,))[column].to_pylist()
+            values = self.parts.read(_subject_part(kind, first), (column,))[
+                column
+            ].to_pylist()
             yield from enumerate(values, start=first)
 
     def _subject_parts(self, kind: str) -> tuple[list[int], int]:
         """First positions of the parts, and how many subjects there are."""
         if kind not in self._n:
-            names = [name for name in self.parts.names(SUBJECTS) if name.startswith(f"{kind}-")]
-            firsts = [int(name.removeprefix(f"{kind}-").partition(".")[0]) for name in names]
+            names = [
+                name
+                for name in self.parts.names(SUBJECTS)
+                if name.startswith(f"{kind}-")
+            ]
+            firsts = [
+                int(name.removeprefix(f"{kind}-").partition(".")[0])
+                for name in names
+            ]
             rows = self.parts.n_rows(f"{SUBJECTS}/{names[-1]}") if names else 0
             self._n[kind] = firsts, firsts[-1] + rows if firsts else 0
         return self._n[kind]
@@ -239,12 +266,16 @@ class ParquetTables:
         files.write_bytes(path, state)
 
     def _prepared(self, asker: str, data: str) -> Path:
-        name = hashlib.sha256(json.dumps([asker, data]).encode("utf-8")).hexdigest()[:16]
+        name = hashlib.sha256(
+            json.dumps([asker, data]).encode("utf-8")
+        ).hexdigest()[:16]
         return self._run / PREPARED / f"{name}.bin"
 
     @property
     def _run(self) -> Path:
-        assert self._folder is not None, "a machine that only works has no run directory"
+        assert self._folder is not None, (
+            "a machine that only works has no run directory"
+        )
         return self._folder
 
     # Outcomes
@@ -252,7 +283,9 @@ class ParquetTables:
     def part_name(self, jobs: Iterable[tuple[int, str]]) -> str:
         """The name of the part of some jobs, (position, asker), of this start of the run."""
         ordered = sorted(jobs)
-        digest = hashlib.sha256(json.dumps(ordered).encode("utf-8")).hexdigest()[:8]
+        digest = hashlib.sha256(
+            json.dumps(ordered).encode("utf-8")
+        ).hexdigest()[:8]
         return f"{PARTS}/part-{ordered[0][0]:012d}-{self.start:04d}-{digest}.parquet"
 
     def put(self, found: Encoded) -> None:
@@ -294,16 +327,28 @@ class ParquetTables:
         """See ``SqliteTables``."""
         return self._rows(asker, columns, (_WHOLE, _HALF), n, at)
 
-    def failures(self, asker: str, n: int, at: int | None = None) -> Iterator[tuple[Any, ...]]:
+    def failures(
+        self, asker: str, n: int, at: int | None = None
+    ) -> Iterator[tuple[Any, ...]]:
         """See ``SqliteTables``."""
         return self._rows(asker, _FAILURE, (_LOST, _LATER), n, at)
 
     def signatures(self, asker: str) -> list[str]:
         """See ``SqliteTables``."""
-        return sorted({signature for _, signature in self.scores(asker, ("signature",), MOST)})
+        return sorted(
+            {
+                signature
+                for _, signature in self.scores(asker, ("signature",), MOST)
+            }
+        )
 
     def _rows(
-        self, asker: str, columns: Sequence[str], states: Sequence[int], n: int, at: int | None
+        self,
+        asker: str,
+        columns: Sequence[str],
+        states: Sequence[int],
+        n: int,
+        at: int | None,
     ) -> Iterator[tuple[Any, ...]]:
         known = self._of(asker)
         positions = known.chosen(states, n, at)
@@ -316,7 +361,9 @@ class ParquetTables:
             name = f"{PARTS}/{self._names[parts[start]]}"
             table = self._held(name, ("position", "asker", *columns))
             own = table.filter(pc.equal(table["asker"], asker))
-            places = np.searchsorted(own["position"].to_numpy(), positions[start:end])
+            places = np.searchsorted(
+                own["position"].to_numpy(), positions[start:end]
+            )
             found = own.take(places)
             values = [found[column].to_pylist() for column in columns]
             yield from zip(positions[start:end].tolist(), *values, strict=True)
@@ -337,20 +384,35 @@ class ParquetTables:
         self._names.append(name)
         scored = pc.equal(table["status"], _SCORED).to_numpy()
         again = pc.coalesce(table["unfinished"], table["transient"]).to_numpy()
-        states = np.where(scored, np.where(again, _HALF, _WHOLE), np.where(again, _LATER, _LOST))
-        positions, askers = table["position"].to_numpy(), table["asker"].to_numpy()
+        states = np.where(
+            scored,
+            np.where(again, _HALF, _WHOLE),
+            np.where(again, _LATER, _LOST),
+        )
+        positions, askers = (
+            table["position"].to_numpy(),
+            table["asker"].to_numpy(),
+        )
         for asker in np.unique(askers):
             own = askers == asker
             known = self._known.setdefault(str(asker), _Known())
-            known.note(positions[own], states[own].astype(np.int8), len(self._names) - 1)
+            known.note(
+                positions[own],
+                states[own].astype(np.int8),
+                len(self._names) - 1,
+            )
 
     # Vectors
 
-    def vectors(self, identity: str, digests: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    def vectors(
+        self, identity: str, digests: Sequence[bytes]
+    ) -> Iterator[tuple[bytes, bytes]]:
         """None are kept: each machine has those of its own subjects in memory."""
         return iter(())
 
-    def put_vectors(self, identity: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+    def put_vectors(
+        self, identity: str, vectors: Iterable[tuple[bytes, bytes]]
+    ) -> None:
         """None are kept."""
 
 
@@ -374,13 +436,20 @@ class _PartsFile(Struct, kw_only=True):
 def _read_parts(folder: Path) -> _PartsFile:
     path = folder / PARTS_NAME
     missing = f"{folder} is no run in parts: it has no {PARTS_NAME}"
-    found = files.read_json(path, form=FORMAT, kind="list of parts", missing=missing)
-    return files.as_record(found, _PartsFile, path, "choose another run directory with -o")
+    found = files.read_json(
+        path, form=FORMAT, kind="list of parts", missing=missing
+    )
+    return files.as_record(
+        found, _PartsFile, path, "choose another run directory with -o"
+    )
 
 
 def _write_parts(folder: Path, content: _PartsFile) -> None:
     plain = msgspec.to_builtins(content, enc_hook=str)
-    files.write_text(folder / PARTS_NAME, json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
+    files.write_text(
+        folder / PARTS_NAME,
+        json.dumps(plain, ensure_ascii=False, indent=2) + "\n",
+    )
 
 
 def _stays(what: str) -> RunError:

@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from beholder.errors import RunError
-from beholder.run.codec import FAILURE_COLUMNS, Encoded, StoredAsker, SubjectRow
+from beholder.run.codec import (
+    FAILURE_COLUMNS,
+    Encoded,
+    StoredAsker,
+    SubjectRow,
+)
 from beholder.run.store_file import FILE_NAME
 
 
@@ -62,19 +67,26 @@ class SqliteTables:
         for position, name, digest, row, source in subjects:
             values = (kind, position, name, digest, row, source)
             try:
-                self._db.execute("INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?)", values)
+                self._db.execute(
+                    "INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?)", values
+                )
             except sqlite3.IntegrityError:
-                raise RunError(f"two of the data are called {name!r}; ids must differ") from None
+                raise RunError(
+                    f"two of the data are called {name!r}; ids must differ"
+                ) from None
 
     def renew_subject(self, kind: str, position: int, row: str) -> None:
         """Replace the row of a subject."""
         self._db.execute(
-            "UPDATE subjects SET row = ? WHERE kind = ? AND position = ?", (row, kind, position)
+            "UPDATE subjects SET row = ? WHERE kind = ? AND position = ?",
+            (row, kind, position),
         )
 
     def n_subjects(self, kind: str) -> int:
         """How many subjects of a kind there are."""
-        counted = self._db.execute("SELECT count(*) FROM subjects WHERE kind = ?", (kind,))
+        counted = self._db.execute(
+            "SELECT count(*) FROM subjects WHERE kind = ?", (kind,)
+        )
         return int(counted.fetchone()[0])
 
     def subjects(
@@ -86,7 +98,8 @@ class SqliteTables:
             return self._db.execute(f"{wanted} ORDER BY position", (kind,))
         one = f"{wanted} AND position = ?"
         return chain.from_iterable(
-            self._db.execute(one, (kind, position)).fetchall() for position in positions
+            self._db.execute(one, (kind, position)).fetchall()
+            for position in positions
         )
 
     def sources(self, kind: str, n: int) -> list[bytes]:
@@ -101,7 +114,9 @@ class SqliteTables:
 
     def askers(self) -> list[StoredAsker]:
         """The askers, in the order in which they were added."""
-        rows = self._db.execute("SELECT name, kind, config, signature FROM askers ORDER BY rowid")
+        rows = self._db.execute(
+            "SELECT name, kind, config, signature FROM askers ORDER BY rowid"
+        )
         return [
             StoredAsker(name, kind, json.loads(config), signature)
             for name, kind, config, signature in rows
@@ -116,30 +131,45 @@ class SqliteTables:
     def forget(self, asker: str) -> None:
         """Remove an asker with its outcomes."""
         with self.transaction():
-            for table, column in (("scores", "asker"), ("failures", "asker"), ("askers", "name")):
-                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (asker,))  # noqa: S608  # the names are ours
+            for table, column in (
+                ("scores", "asker"),
+                ("failures", "asker"),
+                ("askers", "name"),
+            ):
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE {column} = ?",  # noqa: S608
+                    (asker,),
+                )  # the names are ours
 
     # What need not be found again
 
     def input(self, key: str) -> tuple[int, str] | None:
         """Number and hash of the subjects that an input gave; None where it is not known."""
-        found = self._db.execute("SELECT n, data FROM inputs WHERE input = ?", (key,)).fetchone()
+        found = self._db.execute(
+            "SELECT n, data FROM inputs WHERE input = ?", (key,)
+        ).fetchone()
         return None if found is None else (int(found[0]), str(found[1]))
 
     def add_input(self, key: str, n: int, data: str) -> None:
         """Note what an input gave."""
-        self._db.execute("INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data))
+        self._db.execute(
+            "INSERT OR REPLACE INTO inputs VALUES (?, ?, ?)", (key, n, data)
+        )
 
     def state(self, asker: str, data: str) -> bytes | None:
         """What an asker of some signature found of the data of some hash, encoded."""
         found = self._db.execute(
-            "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?", (asker, data)
+            "SELECT knowledge FROM prepared WHERE asker = ? AND data = ?",
+            (asker, data),
         ).fetchone()
         return None if found is None else found[0]
 
     def add_state(self, asker: str, data: str, state: bytes) -> None:
         """Keep what an asker found."""
-        self._db.execute("INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)", (asker, data, state))
+        self._db.execute(
+            "INSERT OR REPLACE INTO prepared VALUES (?, ?, ?)",
+            (asker, data, state),
+        )
 
     # Outcomes
 
@@ -147,16 +177,21 @@ class SqliteTables:
         """Write outcomes of subjects, all or none; they replace earlier outcomes."""
         with self.transaction():
             # An asker has one outcome per subject; a new one replaces the old.
-            for table, others in (("failures", found.scores), ("scores", found.failures)):
+            for table, others in (
+                ("failures", found.scores),
+                ("scores", found.failures),
+            ):
                 self._db.executemany(
                     f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # the names are ours
                     [row[:2] for row in others],
                 )
             self._db.executemany(
-                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", found.scores
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+                found.scores,
             )
             self._db.executemany(
-                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)", found.failures
+                "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)",
+                found.failures,
             )
 
     def keep_only(self, asker: str, positions: Iterable[int]) -> None:
@@ -170,12 +205,18 @@ class SqliteTables:
                 ).fetchall()
                 self._db.executemany(
                     f"DELETE FROM {table} WHERE asker = ? AND position = ?",  # noqa: S608  # likewise
-                    [(asker, position) for (position,) in found if position not in kept],
+                    [
+                        (asker, position)
+                        for (position,) in found
+                        if position not in kept
+                    ],
                 )
 
     def finished(self, asker: str, n: int) -> Iterator[int]:
         """Positions below ``n`` with a whole score, or with a failure that will stay."""
-        return (position for (position,) in self._finished(asker, "position", n))
+        return (
+            position for (position,) in self._finished(asker, "position", n)
+        )
 
     def n_finished(self, asker: str, n: int) -> int:
         """How many positions below ``n`` are finished."""
@@ -183,11 +224,17 @@ class SqliteTables:
 
     def _finished(self, asker: str, what: str, n: int) -> Iterator[tuple[int]]:
         """Of positions below ``n`` that are finished; read from indices, no outcome is touched."""
-        for table, not_yet in (("scores", "unfinished"), ("failures", "transient")):
+        for table, not_yet in (
+            ("scores", "unfinished"),
+            ("failures", "transient"),
+        ):
             chosen = f"FROM {table} WHERE asker = :asker AND position < :n"  # the names are ours
-            without = f"position NOT IN (SELECT position {chosen} AND {not_yet})"
+            without = (
+                f"position NOT IN (SELECT position {chosen} AND {not_yet})"
+            )
             yield from self._db.execute(
-                f"SELECT {what} {chosen} AND {without}", {"asker": asker, "n": n}
+                f"SELECT {what} {chosen} AND {without}",
+                {"asker": asker, "n": n},
             )
 
     def scores(
@@ -196,12 +243,19 @@ class SqliteTables:
         """Position and some of ``SCORE_COLUMNS``, below ``n`` or at one position."""
         return self._rows("scores", columns, asker, n, at)
 
-    def failures(self, asker: str, n: int, at: int | None = None) -> Iterator[tuple[Any, ...]]:
+    def failures(
+        self, asker: str, n: int, at: int | None = None
+    ) -> Iterator[tuple[Any, ...]]:
         """Position and ``FAILURE_COLUMNS``, below ``n`` or at one position."""
         return self._rows("failures", FAILURE_COLUMNS, asker, n, at)
 
     def _rows(
-        self, table: str, columns: Sequence[str], asker: str, n: int, at: int | None
+        self,
+        table: str,
+        columns: Sequence[str],
+        asker: str,
+        n: int,
+        at: int | None,
     ) -> Iterator[tuple[Any, ...]]:
         which, limit = ("<", n) if at is None else ("=", at)
         return self._db.execute(
@@ -213,20 +267,26 @@ class SqliteTables:
     def signatures(self, asker: str) -> list[str]:
         """The distinct signatures of an asker's scores, in order."""
         rows = self._db.execute(
-            "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature", (asker,)
+            "SELECT DISTINCT signature FROM scores WHERE asker = ? ORDER BY signature",
+            (asker,),
         )
         return [signature for (signature,) in rows]
 
     # Vectors
 
-    def vectors(self, identity: str, digests: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    def vectors(
+        self, identity: str, digests: Sequence[bytes]
+    ) -> Iterator[tuple[bytes, bytes]]:
         """Vectors that are kept, by digest of their text."""
         one = "SELECT digest, vector FROM vectors WHERE identity = ? AND digest = ?"
         return chain.from_iterable(
-            self._db.execute(one, (identity, digest)).fetchall() for digest in digests
+            self._db.execute(one, (identity, digest)).fetchall()
+            for digest in digests
         )
 
-    def put_vectors(self, identity: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+    def put_vectors(
+        self, identity: str, vectors: Iterable[tuple[bytes, bytes]]
+    ) -> None:
         """Keep vectors."""
         with self.transaction():
             self._db.executemany(

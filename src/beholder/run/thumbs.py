@@ -18,7 +18,10 @@ def thumb(run: Path, number: int) -> Path:
 
 
 def write_thumbs(
-    run: Path, root: Path, pictures: Iterable[tuple[str, str | None]], side: int
+    run: Path,
+    root: Path,
+    pictures: Iterable[tuple[str, str | None]],
+    side: int,
 ) -> list[str]:
     """Write what is not there yet.
 

@@ -10,7 +10,11 @@ import numpy as np
 from beholder.metrics.asker import Asker
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED, read_columns
-from beholder.stats.bootstrap import PairedDifference, percentile_interval, sum_replicates
+from beholder.stats.bootstrap import (
+    PairedDifference,
+    percentile_interval,
+    sum_replicates,
+)
 from beholder.stats.checks import Floats
 
 WholeValue: TypeAlias = Callable[[Floats], float]
@@ -30,7 +34,9 @@ def read_counts(store: Store, metric: str) -> dict[int, Floats]:
     columns = read_columns(store, metric, n, statistics=True)
     if columns.statistics is None:
         return {}
-    return dict(zip(columns.positions.tolist(), columns.statistics, strict=True))
+    return dict(
+        zip(columns.positions.tolist(), columns.statistics, strict=True)
+    )
 
 
 def resample_whole(value: WholeValue, sums: Floats) -> Floats:
@@ -39,7 +45,9 @@ def resample_whole(value: WholeValue, sums: Floats) -> Floats:
     return np.array([value(replicate) for replicate in replicates])
 
 
-def whole_difference(value: WholeValue, a: Floats, b: Floats, n: int) -> PairedDifference:
+def whole_difference(
+    value: WholeValue, a: Floats, b: Floats, n: int
+) -> PairedDifference:
     """The value of ``a`` minus that of ``b`` with a bootstrap interval and a swap test.
 
     The null hypothesis is that the two sides of a source could as well be exchanged (approximate
@@ -57,11 +65,15 @@ def whole_difference(value: WholeValue, a: Floats, b: Floats, n: int) -> PairedD
     differences = resample_whole(value, a) - resample_whole(value, b)
     if np.isfinite(differences).all():
         interval = percentile_interval(differences, 0.95)
-    rng = np.random.default_rng([SEED, 1])  # independent of the bootstrap's draws
+    rng = np.random.default_rng(
+        [SEED, 1]
+    )  # independent of the bootstrap's draws
     as_extreme = 1
     for _ in range(_N_SWAPS):
         moved = (rng.random(len(gap)) < 0.5) @ gap
         swapped = value(total_a - moved) - value(total_b + moved)
         as_extreme += abs(swapped) >= abs(observed) - 1e-12
     method = f"percentile bootstrap ({N_RESAMPLES} resamples), swap test ({_N_SWAPS} swaps)"
-    return PairedDifference(observed, interval, as_extreme / (_N_SWAPS + 1), n, len(a), method)
+    return PairedDifference(
+        observed, interval, as_extreme / (_N_SWAPS + 1), n, len(a), method
+    )

@@ -10,7 +10,13 @@ import numpy as np
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
-from beholder.stats.checks import Ints, Resampling, cluster_codes, n_clusters, resampling
+from beholder.stats.checks import (
+    Ints,
+    Resampling,
+    cluster_codes,
+    n_clusters,
+    resampling,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +70,15 @@ def bootstrapped(
     items = np.arange(n_items)
     value = statistic(items) if n_items else None
     if value is None:
-        return Agreement(method, None, None, n_items, n_raters, None, undefined)
+        return Agreement(
+            method, None, None, n_items, n_raters, None, undefined
+        )
     interval = cluster_bootstrap(statistic, codes, **options)
-    few = describe_few_sources(n_clusters(codes)) or "too few items vary for a bootstrap interval"
+    few = (
+        describe_few_sources(n_clusters(codes))
+        or "too few items vary for a bootstrap interval"
+    )
     reason = None if interval else few
-    return Agreement(method, value, interval, n_items, n_raters, p_value, reason)
+    return Agreement(
+        method, value, interval, n_items, n_raters, p_value, reason
+    )

@@ -93,7 +93,9 @@ def alert_f1(
     s, g = documents(scores, labels)
     resampling(**options)
     if threshold is not None and not np.isfinite(threshold):
-        raise ConfigError(f"threshold: expected a finite number, got {threshold}")
+        raise ConfigError(
+            f"threshold: expected a finite number, got {threshold}"
+        )
     used = best_threshold(s, g, macro) if threshold is None else threshold
     counts = np.array([_counts(x, y, used) for x, y in zip(s, g, strict=True)])
     chosen = "maximum" if threshold is None else "given"
@@ -138,18 +140,24 @@ def held_out_alert_f1(
     most = n_clusters(codes)
     if not 2 <= n_folds <= most:
         what = "documents" if clusters is None else "clusters"
-        raise ConfigError(f"n_folds: expected 2 to {most} (the {what}), got {n_folds}")
+        raise ConfigError(
+            f"n_folds: expected 2 to {most} (the {what}), got {n_folds}"
+        )
     fold = (np.random.default_rng(seed).permutation(most) % n_folds)[codes]
     counts = np.zeros((len(s), 4))
     for i in range(n_folds):
         rest = np.flatnonzero(fold != i)
-        used = best_threshold([s[j] for j in rest], [g[j] for j in rest], macro)
+        used = best_threshold(
+            [s[j] for j in rest], [g[j] for j in rest], macro
+        )
         for j in np.flatnonzero(fold == i):
             counts[j] = _counts(s[j], g[j], used)
     return _result(counts, None, "held-out", macro, codes, **options)
 
 
-def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str) -> float:
+def best_threshold(
+    scores: Sequence[Floats], labels: Sequence[Ints], macro: str
+) -> float:
     """Lowest of the thresholds with the highest macro F1, among all that change a prediction."""
     tokens = np.concatenate(scores)
     finite = np.unique(tokens[np.isfinite(tokens)])
@@ -157,11 +165,17 @@ def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str)
         return 0.0  # no token is scored: every threshold predicts the same
     thresholds = np.append(finite, np.nextafter(finite[-1], np.inf))
     pooled = [(tokens, np.concatenate(labels))]
-    parts = pooled if macro == "classes" else list(zip(scores, labels, strict=True))
+    parts = (
+        pooled
+        if macro == "classes"
+        else list(zip(scores, labels, strict=True))
+    )
     total = np.zeros(len(thresholds))
     for s, g in parts:
         wrong, right = np.sort(s[g == 1]), np.sort(s[g == 0])
-        true = np.searchsorted(wrong, thresholds).astype(np.float64)  # scores below each
+        true = np.searchsorted(wrong, thresholds).astype(
+            np.float64
+        )  # scores below each
         false = np.searchsorted(right, thresholds).astype(np.float64)
         total += _f1(true, false, len(wrong) - true)
         if macro == "classes":
@@ -172,22 +186,35 @@ def best_threshold(scores: Sequence[Floats], labels: Sequence[Ints], macro: str)
 def _f1(true: Floats, false: Floats, missed: Floats) -> Floats:
     """F1 from counts, 1 if there is nothing to find and nothing found."""
     whole = 2 * true + false + missed
-    return np.asarray(np.where(whole > 0, 2 * true / np.where(whole > 0, whole, 1), 1.0))
+    return np.asarray(
+        np.where(whole > 0, 2 * true / np.where(whole > 0, whole, 1), 1.0)
+    )
 
 
-def _counts(scores: Floats, labels: Ints, threshold: float) -> tuple[int, int, int, int]:
+def _counts(
+    scores: Floats, labels: Ints, threshold: float
+) -> tuple[int, int, int, int]:
     alert = scores < threshold
-    true, false = int((alert & (labels == 1)).sum()), int((alert & (labels == 0)).sum())
+    true, false = (
+        int((alert & (labels == 1)).sum()),
+        int((alert & (labels == 0)).sum()),
+    )
     wrong = int(labels.sum())
     return true, false, wrong - true, len(labels) - wrong - false
 
 
 def _macro_f1(counts: Floats, macro: str) -> float | None:
-    true, false, missed, quiet = counts.T if macro == "documents" else counts.sum(axis=0)[:, None]
+    true, false, missed, quiet = (
+        counts.T if macro == "documents" else counts.sum(axis=0)[:, None]
+    )
     if true.sum() + missed.sum() == 0 or false.sum() + quiet.sum() == 0:
         return None
     error = float(_f1(true, false, missed).mean())
-    return error if macro == "documents" else (error + float(_f1(quiet, missed, false)[0])) / 2
+    return (
+        error
+        if macro == "documents"
+        else (error + float(_f1(quiet, missed, false)[0])) / 2
+    )
 
 
 def _result(
@@ -199,19 +226,37 @@ def _result(
     **options: Unpack[Resampling],
 ) -> AlertF1:
     f1, interval = _macro_f1(counts, macro), None
-    reason: str | None = "gold marks no token, or every token: there are no two classes"
+    reason: str | None = (
+        "gold marks no token, or every token: there are no two classes"
+    )
     if f1 is not None:
-        interval = cluster_bootstrap(lambda rows: _macro_f1(counts[rows], macro), codes, **options)
-        reason = None if interval else describe_few_sources(n_clusters(codes)) or _FEW
+        interval = cluster_bootstrap(
+            lambda rows: _macro_f1(counts[rows], macro), codes, **options
+        )
+        reason = (
+            None
+            if interval
+            else describe_few_sources(n_clusters(codes)) or _FEW
+        )
     n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
     return AlertF1(
-        f1, interval, threshold, chosen, macro, len(counts), int(counts.sum()), n_gold, reason
+        f1,
+        interval,
+        threshold,
+        chosen,
+        macro,
+        len(counts),
+        int(counts.sum()),
+        n_gold,
+        reason,
     )
 
 
 def _check_macro(macro: str) -> None:
     if macro not in ("classes", "documents"):
-        raise ConfigError(f"macro: expected classes or documents, got {macro!r}")
+        raise ConfigError(
+            f"macro: expected classes or documents, got {macro!r}"
+        )
 
 
 def documents(
@@ -225,12 +270,16 @@ def documents(
     """
     at_least(len(scores), 1, "the number of documents")
     if len(scores) != len(labels):
-        raise ConfigError(f"expected as many documents, got {len(scores)} and {len(labels)}")
+        raise ConfigError(
+            f"expected as many documents, got {len(scores)} and {len(labels)}"
+        )
     s = [round_values(x) for x in scores]
     g = [np.asarray(x) for x in labels]
     for i, (x, y) in enumerate(zip(s, g, strict=True)):
         if x.ndim != 1 or x.shape != y.shape:
-            raise ConfigError(f"document {i}: {x.shape} scores and {y.shape} labels do not pair")
+            raise ConfigError(
+                f"document {i}: {x.shape} scores and {y.shape} labels do not pair"
+            )
         if bool(np.isnan(x).any() | (x == -np.inf).any()):
             raise ConfigError(f"document {i}: a score is NaN or -infinity")
         if not bool(np.isin(y, (0, 1)).all()):
@@ -296,12 +345,18 @@ def alert_auc(
     n_levels = int(levels.max()) + 1 if len(levels) else 0
 
     def area(rows: Ints) -> float | None:
-        weight = np.bincount(rows, minlength=len(s)).astype(np.float64)[document]
+        weight = np.bincount(rows, minlength=len(s)).astype(np.float64)[
+            document
+        ]
         marked, plain = (
-            np.bincount(levels[which], weights=weight[which], minlength=n_levels)
+            np.bincount(
+                levels[which], weights=weight[which], minlength=n_levels
+            )
             for which in (wrong, ~wrong)
         )
-        return area_of_levels(marked.astype(np.float64), plain.astype(np.float64))
+        return area_of_levels(
+            marked.astype(np.float64), plain.astype(np.float64)
+        )
 
     auc = area(np.arange(len(s)))
     counts = (len(s), len(gold), int(wrong.sum()))

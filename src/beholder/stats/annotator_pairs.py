@@ -40,19 +40,27 @@ class AnnotatorPair:
     agreement: float
 
 
-def ranks_of(scores: Sequence[float], *, higher_is_better: bool) -> tuple[float, ...]:
+def ranks_of(
+    scores: Sequence[float], *, higher_is_better: bool
+) -> tuple[float, ...]:
     """Ranks of scores, 1 = best; equal scores share the average of their ranks."""
-    signed = np.asarray(scores, dtype=np.float64) * (-1.0 if higher_is_better else 1.0)
+    signed = np.asarray(scores, dtype=np.float64) * (
+        -1.0 if higher_is_better else 1.0
+    )
     return tuple(mean_ranks(signed).tolist())
 
 
 def rank_correlation(a: Ranking, b: Ranking) -> float | None:
     """Spearman's rho of two rankings; None where one of them puts all texts level."""
     spearman = coefficient("spearman")
-    return spearman(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+    return spearman(
+        np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    )
 
 
-def complete(ranks: Mapping[str, Sequence[float | None]]) -> dict[str, tuple[float, ...]]:
+def complete(
+    ranks: Mapping[str, Sequence[float | None]],
+) -> dict[str, tuple[float, ...]]:
     """The rankings of the annotators who ranked every text, by name in alphabetical order."""
     found: dict[str, tuple[float, ...]] = {}
     for name in sorted(ranks):
@@ -81,7 +89,9 @@ def best_pairs(ranks: Mapping[str, Ranking]) -> tuple[AnnotatorPair, ...]:
 
 
 def correlation_with_pairs(
-    ranking: Ranking, ranks: Mapping[str, Ranking], pairs: Sequence[AnnotatorPair]
+    ranking: Ranking,
+    ranks: Mapping[str, Ranking],
+    pairs: Sequence[AnnotatorPair],
 ) -> float | None:
     """Mean of a ranking's correlations with both annotators of each pair: the image's score.
 
@@ -99,7 +109,9 @@ def correlation_with_pairs(
     return math.fsum(known) / len(known) if len(known) == len(names) else None
 
 
-def joined_pair(ranking: Ranking, ranks: Mapping[str, Ranking]) -> AnnotatorPair | None:
+def joined_pair(
+    ranking: Ranking, ranks: Mapping[str, Ranking]
+) -> AnnotatorPair | None:
     """The best pair when the model counts as one more annotator, under the name of ``MODEL``.
 
     The model wins no tie: the pair of people stays. So the agreement is never lower than theirs.

@@ -71,22 +71,32 @@ def alternative_annotator(
     Source: Calderon et al. 2025 (arXiv 2501.10970).
     """
     given = round_values(matrix(people, "people", missing=True)).T
-    answers = round_values(matrix(np.reshape(judge, (-1, 1)), "judge", missing=True)[:, 0])
+    answers = round_values(
+        matrix(np.reshape(judge, (-1, 1)), "judge", missing=True)[:, 0]
+    )
     if given.shape[1] != len(answers):
-        raise ConfigError(f"people label {given.shape[1]} items, the judge {len(answers)}")
+        raise ConfigError(
+            f"people label {given.shape[1]} items, the judge {len(answers)}"
+        )
     codes = cluster_codes(clusters, len(answers))
     wins, losses = [], []
     for j, own in enumerate(given):
         others = np.delete(given, j, axis=0)
-        asked = ~np.isnan(own) & ~np.isnan(answers) & ~np.isnan(others).all(axis=0)
+        asked = (
+            ~np.isnan(own) & ~np.isnan(answers) & ~np.isnan(others).all(axis=0)
+        )
         if asked.sum() < LEAST_ITEMS:
             continue
-        of_judge = _agreement(answers[asked], others[:, asked], numeric=numeric)
+        of_judge = _agreement(
+            answers[asked], others[:, asked], numeric=numeric
+        )
         of_person = _agreement(own[asked], others[:, asked], numeric=numeric)
         won = (of_judge >= of_person - _TIE).astype(np.float64)
         difference = (of_person >= of_judge - _TIE) - won
         own_codes = np.unique(codes[asked], return_inverse=True)[1]
-        losses.append(cluster_sums(own_codes, difference) / np.bincount(own_codes))
+        losses.append(
+            cluster_sums(own_codes, difference) / np.bincount(own_codes)
+        )
         wins.append(float(won.mean()))
     if len(losses) < 2:
         raise ConfigError(
@@ -94,9 +104,14 @@ def alternative_annotator(
             " labelled; at least 2 are needed"
         )
     p_values = {e: tuple(_p(one, e) for one in losses) for e in epsilons}
-    adjusted = {e: scipy.stats.false_discovery_control(p, method="by") for e, p in p_values.items()}
+    adjusted = {
+        e: scipy.stats.false_discovery_control(p, method="by")
+        for e, p in p_values.items()
+    }
     return AlternativeAnnotator(
-        winning_rate={e: float(np.mean(p <= level)) for e, p in adjusted.items()},
+        winning_rate={
+            e: float(np.mean(p <= level)) for e, p in adjusted.items()
+        },
         p_values=p_values,
         advantage=float(np.mean(wins)),
         n_people=len(losses),
@@ -109,11 +124,17 @@ def _agreement(labels: Floats, others: Floats, *, numeric: bool) -> Floats:
     apart = labels[None] - others
     if numeric:
         return np.asarray(-np.sqrt(np.nanmean(apart**2, axis=0)))
-    return np.asarray(np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0))
+    return np.asarray(
+        np.nansum(apart == 0, axis=0) / (~np.isnan(apart)).sum(axis=0)
+    )
 
 
 def _p(differences: Floats, epsilon: float) -> float:
     """That the mean is not below epsilon; without spread it is certain."""
     if np.ptp(differences) == 0:
         return 0.0 if differences[0] < epsilon else 1.0
-    return float(scipy.stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+    return float(
+        scipy.stats.ttest_1samp(
+            differences, epsilon, alternative="less"
+        ).pvalue
+    )

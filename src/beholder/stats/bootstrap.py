@@ -40,8 +40,12 @@ runs between their extremes, whatever the level.
 """
 MOST_DRAWN = 4096
 """Units of a resample at most."""
-_EXACT_UP_TO = 13  # 2**13 sign patterns are fewer than the usual number of random ones
-_TIE = 1.0 - 1e-12  # a flip equal to the observed sum may differ in the last digits
+_EXACT_UP_TO = (
+    13  # 2**13 sign patterns are fewer than the usual number of random ones
+)
+_TIE = (
+    1.0 - 1e-12
+)  # a flip equal to the observed sum may differ in the last digits
 _CHUNK_CELLS = 1 << 20  # cells of working memory: 8 MB per float64 array
 
 
@@ -95,7 +99,11 @@ def mean_interval(
         return Estimate(mean, Interval(mean, mean, level), len(x))
     sums = np.stack([cluster_sums(codes, x), sizes], axis=1)
     replicates = sum_replicates(sums, n_resamples=n_resamples, seed=seed)
-    return Estimate(mean, percentile_interval(replicates[:, 0] / replicates[:, 1], level), len(x))
+    return Estimate(
+        mean,
+        percentile_interval(replicates[:, 0] / replicates[:, 1], level),
+        len(x),
+    )
 
 
 def percentile_interval(replicates: Floats, level: float) -> Interval | None:
@@ -111,7 +119,12 @@ def percentile_interval(replicates: Floats, level: float) -> Interval | None:
 
 
 def draw_units(
-    n: int, size: int, *, n_resamples: int, seed: int | Sequence[int], width: int = 1
+    n: int,
+    size: int,
+    *,
+    n_resamples: int,
+    seed: int | Sequence[int],
+    width: int = 1,
 ) -> Iterator[Ints]:
     """The units of all resamples: arrays (resamples, size) of indices below n, one after another.
 
@@ -178,13 +191,18 @@ def cluster_bootstrap(
     """
     n = n_clusters(codes)
     size = min(n, MOST_DRAWN)
-    drawn = cluster_replicates(statistic, codes, size, n_resamples=n_resamples, seed=seed)
+    drawn = cluster_replicates(
+        statistic, codes, size, n_resamples=n_resamples, seed=seed
+    )
     if size < n:
         centre = statistic(np.arange(len(codes)))
         if centre is None:
             return None
         scale = np.sqrt(size / n)
-        drawn = [None if one is None else centre + scale * (one - centre) for one in drawn]
+        drawn = [
+            None if one is None else centre + scale * (one - centre)
+            for one in drawn
+        ]
     return replicate_interval(drawn, level)
 
 
@@ -215,10 +233,14 @@ def cluster_replicates(
     units = (row for chunk in chunks for row in chunk)
     if n == len(codes):
         return [statistic(order[drawn]) for drawn in units]
-    return [statistic(order[_runs(ends[drawn], sizes[drawn])]) for drawn in units]
+    return [
+        statistic(order[_runs(ends[drawn], sizes[drawn])]) for drawn in units
+    ]
 
 
-def replicate_interval(replicates: Sequence[float | None], level: float = 0.95) -> Interval | None:
+def replicate_interval(
+    replicates: Sequence[float | None], level: float = 0.95
+) -> Interval | None:
     """Percentile interval over the replicates with a value; None if these are under nine in ten."""
     known = [one for one in replicates if one is not None]
     if not known or len(known) < 0.9 * len(replicates):
@@ -294,14 +316,20 @@ def paired_difference(
     at_least(n, 1, "the number of pairs")
     difference = subtract(first, second)
     estimate = mean_interval(
-        difference, clusters=clusters, n_resamples=n_resamples, level=level, seed=seed
+        difference,
+        clusters=clusters,
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
     )
     sums = cluster_sums(cluster_codes(clusters, n), difference)
     exact = len(sums) <= _EXACT_UP_TO
     p_value = _exact_p(sums) if exact else _random_p(sums, n_resamples, seed)
     flips = f"all {2 ** len(sums)}" if exact else f"{n_resamples} random"
     method = f"percentile bootstrap ({n_resamples} resamples), sign-flip test ({flips} patterns)"
-    return PairedDifference(estimate.mean, estimate.interval, p_value, n, len(sums), method)
+    return PairedDifference(
+        estimate.mean, estimate.interval, p_value, n, len(sums), method
+    )
 
 
 def _exact_p(sums: Floats) -> float:
@@ -312,7 +340,9 @@ def _exact_p(sums: Floats) -> float:
 
 
 def _random_p(sums: Floats, n_resamples: int, seed: int) -> float:
-    rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
+    rng = np.random.default_rng(
+        [seed, 1]
+    )  # independent of the bootstrap's draws
     sizes = np.sort(np.abs(sums))[::-1]
     flipped_one_by_one, rest = sizes[:MOST_DRAWN], sizes[MOST_DRAWN:]
     residual = float(np.sqrt((rest**2).sum()))
@@ -321,7 +351,12 @@ def _random_p(sums: Floats, n_resamples: int, seed: int) -> float:
     step = max(1, _CHUNK_CELLS // len(flipped_one_by_one))
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
-        signs = 2.0 * rng.integers(0, 2, size=(rows, len(flipped_one_by_one))) - 1.0
-        flipped = signs @ flipped_one_by_one + residual * rng.standard_normal(rows)
+        signs = (
+            2.0 * rng.integers(0, 2, size=(rows, len(flipped_one_by_one)))
+            - 1.0
+        )
+        flipped = signs @ flipped_one_by_one + residual * rng.standard_normal(
+            rows
+        )
         as_extreme += int(np.count_nonzero(np.abs(flipped) >= observed))
     return as_extreme / (n_resamples + 1)

@@ -28,7 +28,9 @@ class Resampling(TypedDict, total=False):
     seed: int
 
 
-def floats(values: ArrayLike | Sequence[float | None], name: str, expected: str) -> Floats:
+def floats(
+    values: ArrayLike | Sequence[float | None], name: str, expected: str
+) -> Floats:
     """A float64 array of any shape.
 
     Raises:
@@ -41,7 +43,10 @@ def floats(values: ArrayLike | Sequence[float | None], name: str, expected: str)
 
 
 def vector(
-    values: ArrayLike | Sequence[float | None], name: str, *, missing: bool = False
+    values: ArrayLike | Sequence[float | None],
+    name: str,
+    *,
+    missing: bool = False,
 ) -> Floats:
     """Finite float64 vector of shape (n,); NaN or None is allowed if values may be missing.
 
@@ -50,7 +55,9 @@ def vector(
     """
     array = floats(values, name, "numbers")
     if array.ndim != 1:
-        raise ConfigError(f"{name}: expected one dimension, got shape {array.shape}")
+        raise ConfigError(
+            f"{name}: expected one dimension, got shape {array.shape}"
+        )
     bad = np.flatnonzero(np.isinf(array) if missing else ~np.isfinite(array))
     if bad.size:
         raise ConfigError(
@@ -82,7 +89,9 @@ def at_least(n: int, least: int, name: str) -> None:
         raise ConfigError(f"{name}: needs at least {least}, got {n}")
 
 
-def cluster_codes(clusters: Sequence[Any] | NDArray[Any] | None, n: int) -> Ints:
+def cluster_codes(
+    clusters: Sequence[Any] | NDArray[Any] | None, n: int
+) -> Ints:
     """Cluster index 0..C-1 per value, in the order of the labels; each its own when None.
 
     The order of rows does not matter: what is resampled by index is resampled by label.
@@ -92,9 +101,15 @@ def cluster_codes(clusters: Sequence[Any] | NDArray[Any] | None, n: int) -> Ints
     """
     if clusters is None:
         return np.arange(n, dtype=np.int64)
-    labels = clusters.tolist() if isinstance(clusters, np.ndarray) else list(clusters)
+    labels = (
+        clusters.tolist()
+        if isinstance(clusters, np.ndarray)
+        else list(clusters)
+    )
     if len(labels) != n:
-        raise ConfigError(f"clusters: expected one label per value ({n}), got {len(labels)}")
+        raise ConfigError(
+            f"clusters: expected one label per value ({n}), got {len(labels)}"
+        )
     distinct = list(dict.fromkeys(labels))
     try:
         distinct.sort(key=lambda label: (type(label).__name__, label))
@@ -119,16 +134,22 @@ def cluster_rows(codes: Ints, rows: Floats) -> Floats:
     return np.stack([cluster_sums(codes, column) for column in rows.T], axis=1)
 
 
-def resampling(n_resamples: int = 1000, level: float = 0.95, seed: int = 0) -> None:
+def resampling(
+    n_resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> None:
     """Refuse settings that give no interval.
 
     Raises:
         ConfigError: Fewer than 1 resample, or a level outside 0..1.
     """
     if n_resamples < 1:
-        raise ConfigError(f"n_resamples: expected at least 1, got {n_resamples}")
+        raise ConfigError(
+            f"n_resamples: expected at least 1, got {n_resamples}"
+        )
     if not 0.0 < level < 1.0:
-        raise ConfigError(f"level: expected a number between 0 and 1, such as 0.95, got {level}")
+        raise ConfigError(
+            f"level: expected a number between 0 and 1, such as 0.95, got {level}"
+        )
 
 
 def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
@@ -144,11 +165,17 @@ def matrix(values: ArrayLike, name: str, *, missing: bool = False) -> Floats:
     """
     array = floats(values, name, "a table of numbers")
     if array.ndim != 2:
-        raise ConfigError(f"{name}: expected shape (n_items, n_raters), got shape {array.shape}")
+        raise ConfigError(
+            f"{name}: expected shape (n_items, n_raters), got shape {array.shape}"
+        )
     bad = np.argwhere(np.isinf(array) if missing else ~np.isfinite(array))
     if len(bad):
         row, column = bad[0]
-        advice = "" if missing else "; leave the item out, or use a statistic for missing ratings"
+        advice = (
+            ""
+            if missing
+            else "; leave the item out, or use a statistic for missing ratings"
+        )
         raise ConfigError(
             f"{name}: {len(bad)} ratings are missing or not finite, the first is "
             f"{array[row, column]} at item {row}, rater {column}{advice}"

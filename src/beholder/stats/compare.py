@@ -104,11 +104,17 @@ def compare_correlations(
             or tau with a test that does not allow for them.
     """
     if test not in ("permutation", "williams", "steiger"):
-        raise ConfigError(f"test: expected permutation, williams or steiger, got {test!r}")
+        raise ConfigError(
+            f"test: expected permutation, williams or steiger, got {test!r}"
+        )
     if clusters is not None and test != "permutation":
-        raise ConfigError(f"test: {test} supposes independent rows; with clusters use permutation")
+        raise ConfigError(
+            f"test: {test} supposes independent rows; with clusters use permutation"
+        )
     if kind.startswith("tau") and test != "permutation":
-        raise ConfigError(f"test: {test} does not know the variance of {kind}; use permutation")
+        raise ConfigError(
+            f"test: {test} does not know the variance of {kind}; use permutation"
+        )
     resampling(n_resamples, level)
     x, y, z = vector(a, "a"), vector(b, "b"), vector(gold, "gold")
     n = same_length(a=x, b=y, gold=z)
@@ -117,8 +123,14 @@ def compare_correlations(
     units = n_clusters(codes)
     r_a, r_b = function(x, z), function(y, z)
     if r_a is None or r_b is None or n < 3:
-        reason = "fewer than three rows" if n < 3 else "a metric or gold is constant"
-        return CorrelationDifference(kind, test, r_a, r_b, None, None, None, None, n, units, reason)
+        reason = (
+            "fewer than three rows"
+            if n < 3
+            else "a metric or gold is constant"
+        )
+        return CorrelationDifference(
+            kind, test, r_a, r_b, None, None, None, None, n, units, reason
+        )
     difference = r_a - r_b
     of_x, of_y = on_resamples(kind, x, z), on_resamples(kind, y, z)
 
@@ -126,27 +138,40 @@ def compare_correlations(
         first, second = of_x(x[rows], z[rows]), of_y(y[rows], z[rows])
         return None if first is None or second is None else first - second
 
-    interval = cluster_bootstrap(statistic, codes, n_resamples=n_resamples, level=level, seed=seed)
+    interval = cluster_bootstrap(
+        statistic, codes, n_resamples=n_resamples, level=level, seed=seed
+    )
     value: float | None = None
     p: float | None
     if test == "permutation":
-        p = _permutation_p(function, kind, (x, y, z), difference, codes, n_resamples, seed)
+        p = _permutation_p(
+            function, kind, (x, y, z), difference, codes, n_resamples, seed
+        )
     else:
         r_ab = function(x, y)
-        assert r_ab is not None  # both vary, else their correlation with gold had no value
+        assert (
+            r_ab is not None
+        )  # both vary, else their correlation with gold had no value
         formula = williams if test == "williams" else steiger
         value, p = formula(r_a, r_b, r_ab, n)
-    few = describe_few_sources(units) or "too few clusters vary for a bootstrap interval"
+    few = (
+        describe_few_sources(units)
+        or "too few clusters vary for a bootstrap interval"
+    )
     reasons = [] if interval else [few]
     if p is None:
-        reasons.append(f"{test}'s test is not defined for n={n} or a full correlation")
+        reasons.append(
+            f"{test}'s test is not defined for n={n} or a full correlation"
+        )
     why = "; ".join(reasons) or None
     return CorrelationDifference(
         kind, test, r_a, r_b, difference, interval, value, p, n, units, why
     )
 
 
-def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float | None, float | None]:
+def williams(
+    r_a: float, r_b: float, r_ab: float, n: int
+) -> tuple[float | None, float | None]:
     """Williams' t and two-sided p for ``r_a - r_b``, two correlations with one third variable.
 
     Args:
@@ -165,14 +190,19 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float | None,
         return 0.0, 1.0
     determinant = 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab
     mean = (r_a + r_b) / 2
-    spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - r_ab) ** 3
+    spread = (
+        2 * (n - 1) / (n - 3) * max(determinant, 0.0)
+        + mean**2 * (1 - r_ab) ** 3
+    )
     if spread <= 0 or r_ab <= -1:
         return None, None
     t = (r_a - r_b) * float(np.sqrt((n - 1) * (1 + r_ab) / spread))
     return t, float(2 * scipy.stats.t.sf(abs(t), n - 3))
 
 
-def steiger(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float | None, float | None]:
+def steiger(
+    r_a: float, r_b: float, r_ab: float, n: int
+) -> tuple[float | None, float | None]:
     """Steiger's Z (with the mean correlation in its covariance) and two-sided p; see williams."""
     if n < 4 or max(abs(r_a), abs(r_b)) >= 1:
         return None, None
@@ -196,13 +226,25 @@ def _permutation_p(
     n_resamples: int,
     seed: int,
 ) -> float:
-    x, y = (scipy.stats.zscore(v if kind == "pearson" else mean_ranks(v)) for v in data[:2])
+    x, y = (
+        scipy.stats.zscore(v if kind == "pearson" else mean_ranks(v))
+        for v in data[:2]
+    )
     z = data[2]
-    rng = np.random.default_rng([seed, 1])  # independent of the bootstrap's draws
+    rng = np.random.default_rng(
+        [seed, 1]
+    )  # independent of the bootstrap's draws
     as_extreme = 1
     for _ in range(n_resamples):
         swap = (rng.random(n_clusters(codes)) < 0.5)[codes]
-        first, second = function(np.where(swap, y, x), z), function(np.where(swap, x, y), z)
-        if first is None or second is None or abs(first - second) >= abs(observed) - 1e-12:
+        first, second = (
+            function(np.where(swap, y, x), z),
+            function(np.where(swap, x, y), z),
+        )
+        if (
+            first is None
+            or second is None
+            or abs(first - second) >= abs(observed) - 1e-12
+        ):
             as_extreme += 1  # a swap that leaves no correlation counts against a difference
     return as_extreme / (n_resamples + 1)

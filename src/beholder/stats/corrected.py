@@ -75,7 +75,9 @@ class CorrectedMean:
 
 
 def _sides(
-    labels: ArrayLike | Sequence[float | None], judged: ArrayLike, clusters: Sequence[Any] | None
+    labels: ArrayLike | Sequence[float | None],
+    judged: ArrayLike,
+    clusters: Sequence[Any] | None,
 ) -> tuple[Floats, Floats, Floats, Ints, Ints]:
     """Labels, the judge's values of these, those of pictures without labels; and the pictures."""
     f = vector(judged, "judged")
@@ -83,7 +85,9 @@ def _sides(
     codes = cluster_codes(clusters, same_length(labels=y, judged=f))
     known = ~np.isnan(y)
     other = ~np.isin(codes, codes[known])
-    own, others = (cluster_codes(codes[side], int(side.sum())) for side in (known, other))
+    own, others = (
+        cluster_codes(codes[side], int(side.sum())) for side in (known, other)
+    )
     return y[known], f[known], f[other], own, others
 
 
@@ -118,7 +122,9 @@ def corrected_mean(
         version by picture is ours.
     """
     public = rules == "public"
-    y, f, rest, codes, other_codes = _sides(labels, judged, None if public else clusters)
+    y, f, rest, codes, other_codes = _sides(
+        labels, judged, None if public else clusters
+    )
     k, further = n_clusters(codes), n_clusters(other_codes)
     if k < LEAST_PICTURES or further < 2:
         raise ConfigError(
@@ -132,7 +138,11 @@ def corrected_mean(
     of_others = of_rest @ of_rest / (further - fitted) / further
     apart = float(rest.mean() - f.mean())
     pooled = float(of_judge @ of_judge + of_rest @ of_rest) / (k + further - 2)
-    if (alike := _chance(apart, pooled * (1 / k + 1 / further), k + further - 2)) < UNLIKE:
+    if (
+        alike := _chance(
+            apart, pooled * (1 / k + 1 / further), k + further - 2
+        )
+    ) < UNLIKE:
         raise ConfigError(
             f"the judge's mean is {f.mean():.3g} with a label and {rest.mean():.3g} without"
             f" one (p {alike:.1g}); label a random sample of the pictures"
@@ -140,10 +150,16 @@ def corrected_mean(
     if public:
         pooled = np.concatenate([f, rest]).var(ddof=1)
     covariance = of_labels @ of_judge / (k - fitted)
-    weight = float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1)) if pooled else 0.0
+    weight = (
+        float(np.clip(covariance / ((1 + k / further) * pooled), 0, 1))
+        if pooled
+        else 0.0
+    )
     leverage = np.zeros(k)
     if weight and not public:
-        leverage = np.bincount(codes) / len(y) + of_judge**2 / (of_judge @ of_judge)
+        leverage = np.bincount(codes) / len(y) + of_judge**2 / (
+            of_judge @ of_judge
+        )
         weight *= bool(leverage.max() < 1 - 1e-9)
     variance = alone
     if weight:
@@ -153,7 +169,9 @@ def corrected_mean(
     df = math.inf if public else k - 1
 
     def around(mean: float, squared: float, df: float) -> Interval:
-        half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * math.sqrt(squared)
+        half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * math.sqrt(
+            squared
+        )
         return Interval(mean - half, mean + half, level)
 
     return CorrectedMean(
@@ -161,7 +179,9 @@ def corrected_mean(
         labels=float(y.mean()),
         labels_interval=around(float(y.mean()), float(alone), df),
         corrected=estimate,
-        corrected_interval=around(estimate, float(variance), df - bool(weight)),
+        corrected_interval=around(
+            estimate, float(variance), df - bool(weight)
+        ),
         weight=weight,
         p_value=_chance(estimate, float(variance), df - bool(weight)),
         n=len(y) + len(rest),
@@ -238,8 +258,13 @@ def corrected_rate(
 
     Source: Rogan and Gladen 1978; interval of Lang and Reiczigel 2014.
     """
-    if min(positives, found, missed, rejected, false_alarms) < 0 or not 0 < n >= positives:
-        raise ConfigError(f"{positives} positive of {n} verdicts: expected counts from 0 to n > 0")
+    if (
+        min(positives, found, missed, rejected, false_alarms) < 0
+        or not 0 < n >= positives
+    ):
+        raise ConfigError(
+            f"{positives} positive of {n} verdicts: expected counts from 0 to n > 0"
+        )
     yes, no = found + missed, rejected + false_alarms
     if min(yes, no) < LEAST_LABELS:
         raise ConfigError(
@@ -256,15 +281,25 @@ def corrected_rate(
     z = float(scipy.stats.norm.ppf((1 + level) / 2))
     se, sp = (found + 1) / (yes + 2), (rejected + 1) / (no + 2)
     around, spread = _corrected(
-        (positives + z * z / 2) / (n + z * z), n + z * z, se, yes + 2, sp, no + 2
+        (positives + z * z / 2) / (n + z * z),
+        n + z * z,
+        se,
+        yes + 2,
+        sp,
+        no + 2,
     )
-    of_yes, of_no = around * se * (1 - se) / (yes + 2), (1 - around) * sp * (1 - sp) / (no + 2)
+    of_yes, of_no = (
+        around * se * (1 - se) / (yes + 2),
+        (1 - around) * sp * (1 - sp) / (no + 2),
+    )
     centre, half = around + 2 * z * z * (of_yes - of_no), z * math.sqrt(spread)
     return CorrectedRate(
         raw=raw,
         rate=min(1.0, max(0.0, rate)),
         error=math.sqrt(variance),
-        interval=Interval(max(0.0, centre - half), min(1.0, centre + half), level),
+        interval=Interval(
+            max(0.0, centre - half), min(1.0, centre + half), level
+        ),
         sensitivity=sensitivity,
         specificity=specificity,
         clipped=not 0 <= rate <= 1,
@@ -291,42 +326,60 @@ def corrected_share(
     """
     t, s, rest, codes, other_codes = _sides(labels, judged, clusters)
     if not (len(t) and len(rest)):
-        raise ConfigError(f"{len(t)} verdicts have labels and {len(rest)} have none")
+        raise ConfigError(
+            f"{len(t)} verdicts have labels and {len(rest)} have none"
+        )
     cells = {
         "found": s * t,
         "missed": (1 - s) * t,
         "rejected": (1 - s) * (1 - t),
         "false_alarms": s * (1 - t),
     }
-    labelled = np.stack([cluster_sums(codes, cell) for cell in cells.values()], axis=1)
+    labelled = np.stack(
+        [cluster_sums(codes, cell) for cell in cells.values()], axis=1
+    )
     counts = dict(zip(cells, map(int, labelled.sum(axis=0)), strict=True))
     rate = corrected_rate(int(rest.sum()), len(rest), **counts, level=level)
     if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
         return rate
-    free = np.stack([cluster_sums(other_codes, one) for one in (rest, np.ones_like(rest))], axis=1)
+    free = np.stack(
+        [cluster_sums(other_codes, one) for one in (rest, np.ones_like(rest))],
+        axis=1,
+    )
     if min(len(labelled), len(free)) < LEAST_PICTURES:
         raise ConfigError(
             f"labels of {len(labelled)} pictures and verdicts of {len(free)} others leave its"
             f" interval undefined; at least {LEAST_PICTURES} of each are needed"
         )
     (tp, fn, tn, fp), (yes, n) = (
-        sum_replicates(sums, n_resamples=N_RESAMPLES, seed=(12345, number)).T  # drawn apart
+        sum_replicates(
+            sums, n_resamples=N_RESAMPLES, seed=(12345, number)
+        ).T  # drawn apart
         for number, sums in enumerate((labelled, free))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         right = tn / (tn + fp)
         informed = tp / (tp + fn) + right - 1
-        drawn = np.where(informed > 0, (yes / n + right - 1) / informed, np.nan)
+        drawn = np.where(
+            informed > 0, (yes / n + right - 1) / informed, np.nan
+        )
     drawn = drawn[np.isfinite(drawn)]
     if len(drawn) < 0.95 * N_RESAMPLES:
-        raise ConfigError(f"labels of {len(labelled)} pictures leave its interval undefined")
+        raise ConfigError(
+            f"labels of {len(labelled)} pictures leave its interval undefined"
+        )
     interval = percentile_interval(np.clip(drawn, 0.0, 1.0), level)
     assert interval is not None  # there are enough pictures of each
     return replace(rate, error=float(drawn.std(ddof=1)), interval=interval)
 
 
 def _corrected(
-    share: float, n: float, sensitivity: float, yes: int, specificity: float, no: int
+    share: float,
+    n: float,
+    sensitivity: float,
+    yes: int,
+    specificity: float,
+    no: int,
 ) -> tuple[float, float]:
     """Rate and its variance."""
     informed = sensitivity + specificity - 1

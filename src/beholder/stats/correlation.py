@@ -99,7 +99,9 @@ def correlate(
     value = None if reason else function(a, b)
     if value is None:
         reason = reason or "a side is constant up to rounding"
-        return Correlation(kind, None, None, None, n, n_clusters(codes), reason)
+        return Correlation(
+            kind, None, None, None, n, n_clusters(codes), reason
+        )
     if n == 2:
         reason = "any two pairs correlate fully: no p and no interval"
         p = 1.0 if kind.startswith("tau") else None
@@ -111,16 +113,22 @@ def correlate(
         else t_test_of_correlation(value, n - 2)
     )
     resampled = on_resamples(kind, a, b)
-    interval, reason = _interval(lambda rows: resampled(a[rows], b[rows]), value, codes, **options)
+    interval, reason = _interval(
+        lambda rows: resampled(a[rows], b[rows]), value, codes, **options
+    )
     return Correlation(kind, value, interval, p, n, n_clusters(codes), reason)
 
 
-def pearson(x: ArrayLike, y: ArrayLike, **options: Unpack[ClusterResampling]) -> Correlation:
+def pearson(
+    x: ArrayLike, y: ArrayLike, **options: Unpack[ClusterResampling]
+) -> Correlation:
     """Pearson's r; arguments and result as :func:`correlate`."""
     return correlate(x, y, "pearson", **options)
 
 
-def spearman(x: ArrayLike, y: ArrayLike, **options: Unpack[ClusterResampling]) -> Correlation:
+def spearman(
+    x: ArrayLike, y: ArrayLike, **options: Unpack[ClusterResampling]
+) -> Correlation:
     """Spearman's rho; arguments and result as :func:`correlate`."""
     return correlate(x, y, "spearman", **options)
 
@@ -181,7 +189,9 @@ def partial(
     value = None if reason else statistic(np.arange(n))
     if value is None:
         reason = reason or "the covariate determines x or y"
-        return Correlation(name, None, None, None, n, n_clusters(codes), reason)
+        return Correlation(
+            name, None, None, None, n, n_clusters(codes), reason
+        )
     constant = z.min() == z.max()
     df = n - 2 if constant else n - 3
     p = None if kind.startswith("tau") else t_test_of_correlation(value, df)
@@ -199,7 +209,9 @@ def coefficient(kind: str) -> Coefficient:
         ConfigError: Unknown kind.
     """
     if kind not in _COEFFICIENTS:
-        raise ConfigError(f"kind: expected one of {', '.join(_COEFFICIENTS)}, got {kind!r}")
+        raise ConfigError(
+            f"kind: expected one of {', '.join(_COEFFICIENTS)}, got {kind!r}"
+        )
     return _COEFFICIENTS[kind]
 
 
@@ -214,7 +226,9 @@ def on_resamples(kind: str, x: Floats, y: Floats) -> Coefficient:
         tau = _tau(resampled_x, resampled_y, "c")
         if tau is None:
             return None
-        seen = min(len(np.unique(round_values(v))) for v in (resampled_x, resampled_y))
+        seen = min(
+            len(np.unique(round_values(v))) for v in (resampled_x, resampled_y)
+        )
         return tau * (1 - 1 / seen) / (1 - 1 / classes)
 
     return tau_c
@@ -226,7 +240,9 @@ def t_test_of_correlation(r: float, df: int) -> float | None:
         return None
     if abs(r) >= 1.0:
         return 0.0
-    return float(2 * scipy.stats.t.sf(abs(r) * np.sqrt(df / ((1 + r) * (1 - r))), df))
+    return float(
+        2 * scipy.stats.t.sf(abs(r) * np.sqrt(df / ((1 + r) * (1 - r))), df)
+    )
 
 
 def _pearson(x: Floats, y: Floats) -> float | None:
@@ -239,7 +255,9 @@ def _pearson(x: Floats, y: Floats) -> float | None:
     if min(norm_a, norm_b) < 1e-13 * np.sqrt(len(a)):  # only rounding differs
         return None
     r = float(((a / norm_a) * (b / norm_b)).sum())
-    return float(np.sign(r)) if abs(r) > 1 - 1e-14 else r  # a full correlation, but for rounding
+    return (
+        float(np.sign(r)) if abs(r) > 1 - 1e-14 else r
+    )  # a full correlation, but for rounding
 
 
 def _spearman(x: Floats, y: Floats) -> float | None:
@@ -252,8 +270,12 @@ def _tau(x: Floats, y: Floats, variant: str) -> float | None:
     x, y = round_values(x), round_values(y)
     if len(x) < 2 or x.min() == x.max() or y.min() == y.max():
         return None
-    method = "auto" if len(x) == 2 else "asymptotic"  # p is not used here; this way is quickest
-    return float(scipy.stats.kendalltau(x, y, method=method, variant=variant).statistic)
+    method = (
+        "auto" if len(x) == 2 else "asymptotic"
+    )  # p is not used here; this way is quickest
+    return float(
+        scipy.stats.kendalltau(x, y, method=method, variant=variant).statistic
+    )
 
 
 _COEFFICIENTS: dict[str, Coefficient] = {
@@ -264,13 +286,17 @@ _COEFFICIENTS: dict[str, Coefficient] = {
 }
 
 
-def partial_coefficient(function: Coefficient, x: Floats, y: Floats, z: Floats) -> float | None:
+def partial_coefficient(
+    function: Coefficient, x: Floats, y: Floats, z: Floats
+) -> float | None:
     """The coefficient of x and y with z partialled out; None where it is not defined."""
     r_xy = function(x, y)
     if r_xy is None:
         return None
     r_xz, r_yz = function(x, z), function(y, z)
-    if r_xz is None or r_yz is None:  # x and y vary, so z does not: nothing to take out
+    if (
+        r_xz is None or r_yz is None
+    ):  # x and y vary, so z does not: nothing to take out
         return r_xy
     rest = (1 - r_xz**2) * (1 - r_yz**2)
     if rest < 1e-24:
@@ -326,5 +352,9 @@ def ranking_correlation(
     """
     if gold.keys() != predicted.keys():
         odd = sorted(gold.keys() ^ predicted.keys())
-        raise ConfigError(f"systems: gold and predicted differ in {', '.join(odd)}")
-    return correlate(list(gold.values()), [predicted[s] for s in gold], kind, **options)
+        raise ConfigError(
+            f"systems: gold and predicted differ in {', '.join(odd)}"
+        )
+    return correlate(
+        list(gold.values()), [predicted[s] for s in gold], kind, **options
+    )

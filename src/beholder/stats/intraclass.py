@@ -83,10 +83,14 @@ def mean_squares(table: Floats) -> MeanSquares:
     scale = float((x**2).sum())
     ss_items = k * float(((rows - grand) ** 2).sum())
     ss_raters = n * float(((columns - grand) ** 2).sum())
-    ss_error = float(((x - rows[:, None] - columns[None, :] + grand) ** 2).sum())
+    ss_error = float(
+        ((x - rows[:, None] - columns[None, :] + grand) ** 2).sum()
+    )
 
     def clean(ss: float, df: int) -> float:
-        return 0.0 if ss <= 1e-24 * scale else ss / df  # rounding is not variance
+        return (
+            0.0 if ss <= 1e-24 * scale else ss / df
+        )  # rounding is not variance
 
     return MeanSquares(
         items=clean(ss_items, n - 1),
@@ -98,7 +102,9 @@ def mean_squares(table: Floats) -> MeanSquares:
     )
 
 
-def icc(ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95) -> ICC:
+def icc(
+    ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95
+) -> ICC:
     """Intraclass correlation of a complete items by raters table.
 
     Kinds (Shrout and Fleiss): ``1`` each item has its own raters; ``2`` raters are a random sample
@@ -119,7 +125,9 @@ def icc(ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95) -> IC
         ConfigError: Missing or infinite ratings, or an unknown kind.
     """
     if kind not in _KINDS:
-        raise ConfigError(f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}")
+        raise ConfigError(
+            f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}"
+        )
     resampling(1, level)
     table = matrix(ratings, "ratings")
     n, k = table.shape
@@ -130,17 +138,25 @@ def icc(ratings: ArrayLike, kind: ICCKind = "2,1", *, level: float = 0.95) -> IC
         return ICC(kind, None, None, None, df1, df2, None, n, k, reason)
 
     if n < 2 or k < 2:
-        return undefined(f"needs at least two items and two raters, got {n} and {k}")
+        return undefined(
+            f"needs at least two items and two raters, got {n} and {k}"
+        )
     ms = mean_squares(table)
     if ms.items == 0.0 and ms.within == 0.0:
-        return undefined("all ratings are equal: there is no variance to divide")
+        return undefined(
+            "all ratings are equal: there is no variance to divide"
+        )
     noise = ms.within if kind[0] == "1" else ms.error
     if ms.items == 0.0 and noise == 0.0:
-        return undefined("items do not differ and raters differ by constant offsets only")
+        return undefined(
+            "items do not differ and raters differ by constant offsets only"
+        )
     single = _single(ms, kind, noise)
     average = kind.endswith("k")
     if average and ms.items == 0.0 and kind != "2,k":
-        return undefined("items have equal means: the mean of raters has no variance to divide")
+        return undefined(
+            "items have equal means: the mean of raters has no variance to divide"
+        )
     value = _average(ms, kind, noise) if average else single
     if value is None:
         return undefined("the mean of raters has no variance to divide")
@@ -165,7 +181,9 @@ def spearman_brown(reliability: float, k: float) -> float:
     """
     denominator = 1.0 + (k - 1.0) * reliability
     if k <= 0 or denominator <= 0:
-        raise ConfigError(f"spearman_brown: not defined for reliability {reliability}, k {k}")
+        raise ConfigError(
+            f"spearman_brown: not defined for reliability {reliability}, k {k}"
+        )
     return k * reliability / denominator
 
 
@@ -178,7 +196,9 @@ def reliability_verdict(value: float) -> Verdict:
     return verdict
 
 
-def _step_up(limits: tuple[float, float], k: int) -> tuple[float, float] | None:
+def _step_up(
+    limits: tuple[float, float], k: int
+) -> tuple[float, float] | None:
     """Spearman-Brown of both ends, or None below -1/(k-1), where it has a pole."""
     if 1.0 + (k - 1.0) * limits[0] <= 0:
         return None
@@ -191,30 +211,50 @@ def _single(ms: MeanSquares, kind: str, noise: float) -> float:
 
 
 def _average(ms: MeanSquares, kind: str, noise: float) -> float | None:
-    whole = ms.items + ((ms.raters - ms.error) / ms.n if kind[0] == "2" else 0.0)
+    whole = ms.items + (
+        (ms.raters - ms.error) / ms.n if kind[0] == "2" else 0.0
+    )
     return (ms.items - noise) / whole if whole > 0 else None
 
 
-def _limits(ms: MeanSquares, kind: str, single: float, level: float) -> tuple[float, float] | None:
+def _limits(
+    ms: MeanSquares, kind: str, single: float, level: float
+) -> tuple[float, float] | None:
     """Interval of the one-rater form, or None where its degrees of freedom are 0/0."""
     n, k = ms.n, ms.k
     if ms.within == 0.0 or (kind[0] == "3" and ms.error == 0.0):
         return 1.0, 1.0
     upper = 1.0 - (1.0 - level) / 2.0
     if kind[0] != "2":
-        noise, df2 = (ms.within, n * (k - 1)) if kind[0] == "1" else (ms.error, (n - 1) * (k - 1))
+        noise, df2 = (
+            (ms.within, n * (k - 1))
+            if kind[0] == "1"
+            else (ms.error, (n - 1) * (k - 1))
+        )
         f = ms.items / noise
         low = f / scipy.stats.f.ppf(upper, n - 1, df2)
         high = f * scipy.stats.f.ppf(upper, df2, n - 1)
-        return float((low - 1) / (low + k - 1)), float((high - 1) / (high + k - 1))
+        return float((low - 1) / (low + k - 1)), float(
+            (high - 1) / (high + k - 1)
+        )
     # Satterthwaite's degrees of freedom, written without dividing by MSE, which may be 0.
     raters = k * single * ms.raters
     rest = (n * (1 + (k - 1) * single) - k * single) * ms.error
     if (raters + rest) ** 2 == 0.0:
         return None
-    df = (k - 1) * (n - 1) * (raters + rest) ** 2 / ((n - 1) * raters**2 + rest**2)
-    f_low, f_high = scipy.stats.f.ppf(upper, n - 1, df), scipy.stats.f.ppf(upper, df, n - 1)
+    df = (
+        (k - 1)
+        * (n - 1)
+        * (raters + rest) ** 2
+        / ((n - 1) * raters**2 + rest**2)
+    )
+    f_low, f_high = (
+        scipy.stats.f.ppf(upper, n - 1, df),
+        scipy.stats.f.ppf(upper, df, n - 1),
+    )
     shared = k * ms.raters + (k * n - k - n) * ms.error
     low = n * (ms.items - f_low * ms.error) / (f_low * shared + n * ms.items)
-    high = n * (f_high * ms.items - ms.error) / (shared + n * f_high * ms.items)
+    high = (
+        n * (f_high * ms.items - ms.error) / (shared + n * f_high * ms.items)
+    )
     return float(low), float(high)

@@ -15,7 +15,13 @@ import scipy
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import mean_interval
-from beholder.stats.checks import Floats, cluster_codes, n_clusters, same_length, vector
+from beholder.stats.checks import (
+    Floats,
+    cluster_codes,
+    n_clusters,
+    same_length,
+    vector,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,7 +82,11 @@ def length_bias(
     Raises:
         ConfigError: Values that are not finite, or of different lengths.
     """
-    x, y, z = vector(words, "words"), vector(judged, "judged"), vector(human, "human")
+    x, y, z = (
+        vector(words, "words"),
+        vector(judged, "judged"),
+        vector(human, "human"),
+    )
     n = same_length(words=x, judged=y, human=z)
     unit = "grade for twice the words"
     doublings = np.log2(np.maximum(x, 1.0))
@@ -86,7 +96,10 @@ def length_bias(
         reason = f"{n} texts with a label, {least} are needed"
     elif float(np.std(doublings, ddof=1)) < LEAST_SPREAD:
         reason = "the texts are of nearly one length"
-    elif pictures is not None and (n_pictures := len(set(pictures))) < LEAST_CLUSTERS:
+    elif (
+        pictures is not None
+        and (n_pictures := len(set(pictures))) < LEAST_CLUSTERS
+    ):
         reason = f"texts of {n_pictures} pictures, {LEAST_CLUSTERS} are needed"
     elif np.linalg.matrix_rank(design) < design.shape[1]:
         reason = "length and human grade cannot be separated"
@@ -98,7 +111,9 @@ def length_bias(
     return Bias("length", value, interval, n, unit)
 
 
-def own_text_bias(own: ArrayLike, others: ArrayLike, *, least: int = LEAST_PICTURES) -> Bias:
+def own_text_bias(
+    own: ArrayLike, others: ArrayLike, *, least: int = LEAST_PICTURES
+) -> Bias:
     """How much more a judge overrates texts of its own model than those of others.
 
     Args:
@@ -119,7 +134,9 @@ def own_text_bias(own: ArrayLike, others: ArrayLike, *, least: int = LEAST_PICTU
     return mean_bias("own texts", OWN_UNIT, x - y, what, least=least)
 
 
-def mean_bias(name: str, unit: str, values: ArrayLike, what: str, *, least: int) -> Bias:
+def mean_bias(
+    name: str, unit: str, values: ArrayLike, what: str, *, least: int
+) -> Bias:
     """A mean of differences that are 0 for a judge without the bias, with Student's interval.
 
     Args:
@@ -132,12 +149,18 @@ def mean_bias(name: str, unit: str, values: ArrayLike, what: str, *, least: int)
     x = vector(values, name)
     n = len(x)
     if n < least:
-        return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
+        return Bias(
+            name, None, None, n, unit, f"{n} {what}, {least} are needed"
+        )
     error = float(np.std(x, ddof=1) / np.sqrt(n))
-    return Bias(name, float(x.mean()), _student(float(x.mean()), error, n - 1), n, unit)
+    return Bias(
+        name, float(x.mean()), _student(float(x.mean()), error, n - 1), n, unit
+    )
 
 
-def share_bias(name: str, unit: str, changed: Sequence[bool], what: str, *, least: int) -> Bias:
+def share_bias(
+    name: str, unit: str, changed: Sequence[bool], what: str, *, least: int
+) -> Bias:
     """A share of answers that change although nothing they are about does; Wilson's interval.
 
     Args:
@@ -149,14 +172,19 @@ def share_bias(name: str, unit: str, changed: Sequence[bool], what: str, *, leas
     """
     n = len(changed)
     if n < least:
-        return Bias(name, None, None, n, unit, f"{n} {what}, {least} are needed")
-    found = scipy.stats.binomtest(sum(changed), n).proportion_ci(method="wilson")
+        return Bias(
+            name, None, None, n, unit, f"{n} {what}, {least} are needed"
+        )
+    found = scipy.stats.binomtest(sum(changed), n).proportion_ci(
+        method="wilson"
+    )
     ends = Interval(float(found.low), float(found.high))
     return Bias(name, sum(changed) / n, ends, n, unit)
 
 
 def seat_bias(
-    orders: Sequence[tuple[int, int]], pictures: Sequence[Hashable] | None = None
+    orders: Sequence[tuple[int, int]],
+    pictures: Sequence[Hashable] | None = None,
 ) -> tuple[Bias, Bias]:
     """How much more often the text in the first seat wins, and how often the order decides.
 
@@ -171,17 +199,25 @@ def seat_bias(
     both = [(a == b) * a for a, b in orders]
     flipped = [x != 0 for x in both]
     pairs = "pairs in both orders"
-    unit, share = "pairs won by the first seat alone", "share of pairs whose order decides"
+    unit, share = (
+        "pairs won by the first seat alone",
+        "share of pairs whose order decides",
+    )
     seat = mean_bias("seat", unit, both, pairs, least=LEAST_TEXTS)
     flips = share_bias("flips", share, flipped, pairs, least=LEAST_TEXTS)
     if pictures is None or seat.reason or len(set(flipped)) == 1:
         return seat, flips
     if (n := len(set(pictures))) < LEAST_CLUSTERS:
         reason = f"pairs of {n} pictures, {LEAST_CLUSTERS} are needed"
-        seat, flips = (Bias(x.name, None, None, x.n, x.unit, reason) for x in (seat, flips))
+        seat, flips = (
+            Bias(x.name, None, None, x.n, x.unit, reason)
+            for x in (seat, flips)
+        )
         return seat, flips
     seat, flips = (
-        replace(one, interval=mean_interval(x, clusters=list(pictures)).interval)
+        replace(
+            one, interval=mean_interval(x, clusters=list(pictures)).interval
+        )
         for one, x in ((seat, both), (flips, flipped))
     )
     return seat, flips
@@ -213,7 +249,11 @@ def place_bias(
     name = "place of the sentence" if wrong else "place, false alarms"
     kind = "wrong" if wrong else "right"
     ends = min(int((x < 1 / 3).sum()), int((x > 2 / 3).sum()))
-    if n < LEAST_TEXTS or len(set(pictures)) < LEAST_CLUSTERS or ends < LEAST_ENDS:
+    if (
+        n < LEAST_TEXTS
+        or len(set(pictures)) < LEAST_CLUSTERS
+        or ends < LEAST_ENDS
+    ):
         reason = (
             f"{n} {kind} sentences of {len(set(pictures))} pictures, {ends} in the first or last"
             f" third; {LEAST_TEXTS}, {LEAST_CLUSTERS} and {LEAST_ENDS} are needed"
@@ -238,7 +278,11 @@ def _slope(
     beta = weights @ y
     errors = y - design @ beta
     if pictures is None:
-        scores, df, factor = design * (errors / (1 - _leverage(design)))[:, None], n - k, 1.0
+        scores, df, factor = (
+            design * (errors / (1 - _leverage(design)))[:, None],
+            n - k,
+            1.0,
+        )
     else:
         codes = cluster_codes(list(pictures), n)
         groups = n_clusters(codes)

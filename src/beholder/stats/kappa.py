@@ -48,15 +48,26 @@ def cohen_kappa(
             ``categories``.
     """
     if weights not in ("none", "linear", "quadratic"):
-        raise ConfigError(f"weights: expected none, linear or quadratic, got {weights!r}")
-    first, second = (v.tolist() if isinstance(v, np.ndarray) else list(v) for v in (a, b))
+        raise ConfigError(
+            f"weights: expected none, linear or quadratic, got {weights!r}"
+        )
+    first, second = (
+        v.tolist() if isinstance(v, np.ndarray) else list(v) for v in (a, b)
+    )
     if len(first) != len(second):
-        raise ConfigError(f"expected two lists of one length, got {len(first)} and {len(second)}")
+        raise ConfigError(
+            f"expected two lists of one length, got {len(first)} and {len(second)}"
+        )
     try:
         order = _order(first + second, categories, weights)
     except TypeError as error:
-        raise ConfigError(f"labels: expected numbers or texts: {error}") from error
-    rows, columns = (np.array([order[x] for x in v], dtype=np.int64) for v in (first, second))
+        raise ConfigError(
+            f"labels: expected numbers or texts: {error}"
+        ) from error
+    rows, columns = (
+        np.array([order[x] for x in v], dtype=np.int64)
+        for v in (first, second)
+    )
     places = np.arange(len(order), dtype=np.float64)
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     distance = np.abs(np.subtract.outer(places, places)) ** power
@@ -66,7 +77,9 @@ def cohen_kappa(
         lambda items: kappa_of(rows[items], columns[items], distance),
         n_items=len(first),
         n_raters=2,
-        undefined="both raters give one and the same category" if first else "no items",
+        undefined="both raters give one and the same category"
+        if first
+        else "no items",
         **options,
         clusters=clusters,
     )
@@ -80,26 +93,42 @@ def kappa_of(x: Ints, y: Ints, distance: Floats) -> float | None:
         y: (n,) the same by the second.
         distance: (k, k) disagreement of two categories, from 0.
     """
-    share_x, share_y = (np.bincount(v, minlength=len(distance)) / len(x) for v in (x, y))
+    share_x, share_y = (
+        np.bincount(v, minlength=len(distance)) / len(x) for v in (x, y)
+    )
     expected = float((share_x[:, None] * distance * share_y[None, :]).sum())
-    return 1.0 - float(distance[x, y].mean()) / expected if expected > 0 else None
+    return (
+        1.0 - float(distance[x, y].mean()) / expected if expected > 0 else None
+    )
 
 
-def _order(labels: list[Any], categories: Sequence[Any] | None, weights: str) -> dict[Any, int]:
+def _order(
+    labels: list[Any], categories: Sequence[Any] | None, weights: str
+) -> dict[Any, int]:
     if any(x is None or x != x for x in labels):
-        raise ConfigError("labels: missing ones are not allowed; leave such items out")
+        raise ConfigError(
+            "labels: missing ones are not allowed; leave such items out"
+        )
     if categories is not None:
         order = {category: i for i, category in enumerate(categories)}
         unknown = [x for x in labels if x not in order]
         if unknown:
-            raise ConfigError(f"labels: {unknown[0]!r} is not among the categories {list(order)}")
+            raise ConfigError(
+                f"labels: {unknown[0]!r} is not among the categories {list(order)}"
+            )
         return order
     if weights != "none" and any(isinstance(x, str) for x in labels):
-        raise ConfigError("categories: say the order of the labels, as weights measure along it")
+        raise ConfigError(
+            "categories: say the order of the labels, as weights measure along it"
+        )
     try:
         return {category: i for i, category in enumerate(sorted(set(labels)))}
-    except TypeError:  # labels of several types: without weights their order does not matter
-        return {category: i for i, category in enumerate(dict.fromkeys(labels))}
+    except (
+        TypeError
+    ):  # labels of several types: without weights their order does not matter
+        return {
+            category: i for i, category in enumerate(dict.fromkeys(labels))
+        }
 
 
 def fleiss_kappa(
@@ -127,7 +156,9 @@ def fleiss_kappa(
     """
     table = matrix(counts, "counts")
     if bool((table < 0).any()) or bool((table % 1 != 0).any()):
-        raise ConfigError("counts: expected how many raters chose each category, whole and >= 0")
+        raise ConfigError(
+            "counts: expected how many raters chose each category, whole and >= 0"
+        )
     per_item = table.sum(axis=1)
     if len(table) and (per_item.min() != per_item.max() or per_item[0] < 2):
         raise ConfigError(
@@ -140,7 +171,9 @@ def fleiss_kappa(
         lambda items: _fleiss(table[items], raters),
         n_items=len(table),
         n_raters=raters,
-        undefined="all ratings fall in one category" if len(table) else "no items",
+        undefined="all ratings fall in one category"
+        if len(table)
+        else "no items",
         **options,
         clusters=clusters,
     )

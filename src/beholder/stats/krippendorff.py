@@ -49,7 +49,9 @@ def krippendorff_alpha(
     """
     if measurement not in _DISAGREEMENTS:
         known = ", ".join(_DISAGREEMENTS)
-        raise ConfigError(f"measurement: expected one of {known}, got {measurement!r}")
+        raise ConfigError(
+            f"measurement: expected one of {known}, got {measurement!r}"
+        )
     labels = _codes(ratings) if measurement == "nominal" else ratings
     table = round_values(matrix(labels, "ratings", missing=True))
     if measurement == "ratio" and bool((table < 0).any()):
@@ -92,23 +94,33 @@ def _nominal(table: Floats, pairable: Floats) -> tuple[Floats, float]:
     per_item = (~np.isnan(table)).sum(axis=1).astype(np.float64) ** 2
     for value in values:
         per_item -= (table == value).sum(axis=1) ** 2
-    return per_item, float(len(pairable) ** 2 - (counts.astype(np.float64) ** 2).sum())
+    return per_item, float(
+        len(pairable) ** 2 - (counts.astype(np.float64) ** 2).sum()
+    )
 
 
 def _interval(table: Floats, pairable: Floats) -> tuple[Floats, float]:
     if pairable.min() == pairable.max():
         return np.zeros(len(table)), 0.0
-    centred = table - pairable.mean()  # sums of squares of far-off values would lose digits
+    centred = (
+        table - pairable.mean()
+    )  # sums of squares of far-off values would lose digits
     sizes = (~np.isnan(table)).sum(axis=1)
     item_mean = np.nansum(centred, axis=1) / sizes
-    per_item = 2 * sizes * np.nansum((centred - item_mean[:, None]) ** 2, axis=1)
-    total = 2 * len(pairable) * float(((pairable - pairable.mean()) ** 2).sum())
+    per_item = (
+        2 * sizes * np.nansum((centred - item_mean[:, None]) ** 2, axis=1)
+    )
+    total = (
+        2 * len(pairable) * float(((pairable - pairable.mean()) ** 2).sum())
+    )
     return per_item, total
 
 
 def _ordinal(table: Floats, pairable: Floats) -> tuple[Floats, float]:
     # The ordinal difference, "ranks between the two values", is the distance of mid-ranks.
-    _, inverse, counts = np.unique(pairable, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(
+        pairable, return_inverse=True, return_counts=True
+    )
     middle = np.cumsum(counts) - counts / 2.0
     ranks = np.full(table.shape, np.nan)
     ranks[~np.isnan(table)] = middle[inverse]
@@ -116,7 +128,9 @@ def _ordinal(table: Floats, pairable: Floats) -> tuple[Floats, float]:
 
 
 def _ratio(table: Floats, pairable: Floats) -> tuple[Floats, float]:
-    per_item = np.nansum(_ratio_distance(table[:, :, None], table[:, None, :]), axis=(1, 2))
+    per_item = np.nansum(
+        _ratio_distance(table[:, :, None], table[:, None, :]), axis=(1, 2)
+    )
     values, counts = np.unique(pairable, return_counts=True)
     total = 0.0
     step = max(1, _CHUNK_CELLS // len(values))
@@ -140,21 +154,33 @@ _DISAGREEMENTS: dict[str, Disagreement] = {
 }
 
 
-def _codes(ratings: ArrayLike | Sequence[Sequence[Any]]) -> NDArray[np.float64]:
+def _codes(
+    ratings: ArrayLike | Sequence[Sequence[Any]],
+) -> NDArray[np.float64]:
     """Labels of any type as numbers, missing ones as NaN."""
     if isinstance(ratings, np.ndarray) and ratings.dtype.kind in "fiu":
         return np.asarray(ratings, dtype=np.float64)
     try:
         rows = [list(row) for row in cast("Sequence[Sequence[Any]]", ratings)]
     except TypeError as error:
-        raise ConfigError(f"ratings: expected a table of labels: {error}") from error
+        raise ConfigError(
+            f"ratings: expected a table of labels: {error}"
+        ) from error
     if len({len(row) for row in rows}) > 1:
-        raise ConfigError("ratings: every item needs one entry per rater; use None for missing")
+        raise ConfigError(
+            "ratings: every item needs one entry per rater; use None for missing"
+        )
     codes: dict[Any, int] = {}
 
     def code(label: Any) -> float:
-        missing = label is None or label != label  # NaN is the one value unlike itself
-        return np.nan if missing else float(codes.setdefault(label, len(codes)))
+        missing = (
+            label is None or label != label
+        )  # NaN is the one value unlike itself
+        return (
+            np.nan if missing else float(codes.setdefault(label, len(codes)))
+        )
 
     width = len(rows[0]) if rows else 0
-    return np.array([[code(x) for x in row] for row in rows], dtype=np.float64).reshape(-1, width)
+    return np.array(
+        [[code(x) for x in row] for row in rows], dtype=np.float64
+    ).reshape(-1, width)

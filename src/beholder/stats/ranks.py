@@ -23,7 +23,9 @@ def round_values(values: ArrayLike) -> Floats:
     size = np.abs(numbers)
     usual = (size > 0) & np.isfinite(size)  # 0, infinity and NaN stay
     exponents = np.floor(np.log10(size, out=np.zeros_like(size), where=usual))
-    return np.where(usual, _round_decimals(numbers, DIGITS - 1 - exponents), numbers)
+    return np.where(
+        usual, _round_decimals(numbers, DIGITS - 1 - exponents), numbers
+    )
 
 
 def round_to_scale(values: ArrayLike, scale: float) -> Floats:
@@ -36,7 +38,9 @@ def round_to_scale(values: ArrayLike, scale: float) -> Floats:
     numbers = np.asarray(values, dtype=np.float64)
     if not 0 < scale < np.inf:
         return numbers
-    return _round_decimals(numbers, np.array(DIGITS - 1 - np.floor(np.log10(scale))))
+    return _round_decimals(
+        numbers, np.array(DIGITS - 1 - np.floor(np.log10(scale)))
+    )
 
 
 def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -49,18 +53,25 @@ def round_differences(a: ArrayLike, b: ArrayLike) -> Floats:
     """Subtract: a - b, (n,), without the digits that its sides cannot state."""
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     sizes = np.abs(np.concatenate([x.ravel(), y.ravel()]))
-    return round_to_scale(x - y, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
+    return round_to_scale(
+        x - y, float(sizes[np.isfinite(sizes)].max(initial=0.0))
+    )
 
 
 def mean_ranks(values: ArrayLike) -> Floats:
     """Ranks from 1, (n,), the lowest value first; ties share the mean of their ranks."""
     # Exact halves, and many times faster than scipy's.
-    _, inverse, counts = np.unique(round_values(values), return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(
+        round_values(values), return_inverse=True, return_counts=True
+    )
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 
 
 def _round_decimals(numbers: Floats, decimals: Floats) -> Floats:
     # A whole number over an exact power of ten is the float nearest to the decimal number.
     decimals = np.clip(decimals, -_MOST, _MOST)
-    up, down = 10.0 ** np.maximum(decimals, 0), 10.0 ** np.maximum(-decimals, 0)
+    up, down = (
+        10.0 ** np.maximum(decimals, 0),
+        10.0 ** np.maximum(-decimals, 0),
+    )
     return np.asarray(np.rint(numbers * up / down) / up * down)

@@ -11,9 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from beholder.errors import ConfigError
 from beholder.options import check_list
 from beholder.records import Interval
-from beholder.stats.checks import Floats, Ints, at_least, cluster_codes, resampling, vector
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    at_least,
+    cluster_codes,
+    resampling,
+    vector,
+)
 
-_DRAW_CELLS = 1 << 25  # 128 MB of 32-bit indices at most, and once more transposed
+_DRAW_CELLS = (
+    1 << 25
+)  # 128 MB of 32-bit indices at most, and once more transposed
 _STEPS = 64  # gathered at once; small, to stay in the cache
 
 
@@ -82,28 +91,51 @@ def elo(
     systems, a, b, score = encode_battles(first, second, outcome)
     n = len(score)
     step = k, scale, base, start
-    played = np.empty((n_resamples + 1, len(systems)))  # first the battles in their own order
+    played = np.empty(
+        (n_resamples + 1, len(systems))
+    )  # first the battles in their own order
     rng = np.random.RandomState(seed)
     trials = max(1, _DRAW_CELLS // n)
     for begin in range(0, len(played), trials):
         part = played[begin : begin + trials]
         draws = np.empty((len(part), n), dtype=np.int32)
         for trial, row in enumerate(draws, start=begin):
-            row[:] = rng.randint(0, n, size=n, dtype=np.int32) if trial else np.arange(n)
-        with np.errstate(over="ignore"):  # an expected score of 1 / (1 + infinity) is 0
+            row[:] = (
+                rng.randint(0, n, size=n, dtype=np.int32)
+                if trial
+                else np.arange(n)
+            )
+        with np.errstate(
+            over="ignore"
+        ):  # an expected score of 1 / (1 + infinity) is 0
             part[:] = _play(draws, a, b, score, step)
     one_pass, replicates = played[0], played[1:]
     absent = np.isnan(replicates).all(axis=0)
     if bool(absent.any()):
         name = systems[int(np.argmax(absent))]
-        raise ConfigError(f"n_resamples: {name!r} is in none of {n_resamples} resamples; ask more")
+        raise ConfigError(
+            f"n_resamples: {name!r} is in none of {n_resamples} resamples; ask more"
+        )
     medians = np.nanmedian(replicates, axis=0)
     tail = (1.0 - level) / 2.0
     low, high = np.nanquantile(replicates, [tail, 1.0 - tail], axis=0)
-    battles = np.bincount(a, minlength=len(systems)) + np.bincount(b, minlength=len(systems))
-    rows = zip(systems, *(v.tolist() for v in (medians, low, high, one_pass, battles)), strict=True)
+    battles = np.bincount(a, minlength=len(systems)) + np.bincount(
+        b, minlength=len(systems)
+    )
+    rows = zip(
+        systems,
+        *(v.tolist() for v in (medians, low, high, one_pass, battles)),
+        strict=True,
+    )
     return tuple(
-        EloRating(name, int(median + 0.5), median, Interval(start, end, level), once, n)
+        EloRating(
+            name,
+            int(median + 0.5),
+            median,
+            Interval(start, end, level),
+            once,
+            n,
+        )
         for name, median, start, end, once, n in rows
     )
 
@@ -150,15 +182,23 @@ def elo_replicates(
         part = ratings[begin : begin + at_once]
         draws = np.empty((len(part) * n_passes, n), dtype=np.int32)
         for resample in range(len(part)):
-            chosen = rng.integers(len(rows_by_cluster), size=len(rows_by_cluster))
-            rows = np.concatenate([rows_by_cluster[cluster] for cluster in chosen])
+            chosen = rng.integers(
+                len(rows_by_cluster), size=len(rows_by_cluster)
+            )
+            rows = np.concatenate(
+                [rows_by_cluster[cluster] for cluster in chosen]
+            )
             places = slice(resample * n_passes, (resample + 1) * n_passes)
             draws[places] = rng.choice(rows, size=(n_passes, n))
-        with np.errstate(over="ignore"):  # an expected score of 1 / (1 + infinity) is 0
+        with np.errstate(
+            over="ignore"
+        ):  # an expected score of 1 / (1 + infinity) is 0
             played = _play(draws, a, b, score, (4.0, 400.0, 10.0, 1000.0))
         passes = played.reshape(len(part), n_passes, len(systems))
         absent = np.isnan(passes).all(axis=1, keepdims=True)
-        medians = np.nanmedian(np.where(absent, 0.0, passes), axis=1, keepdims=True)
+        medians = np.nanmedian(
+            np.where(absent, 0.0, passes), axis=1, keepdims=True
+        )
         part[:] = np.where(absent, np.nan, medians)[:, 0]
     return ratings
 
@@ -195,9 +235,13 @@ def encode_battles(
     pairs = np.array(sides, dtype=np.int64)
     same = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(same):
-        raise ConfigError(f"battles: {first[same[0]]!r} meets itself in battle {same[0]}")
+        raise ConfigError(
+            f"battles: {first[same[0]]!r} meets itself in battle {same[0]}"
+        )
     if bool(((score < 0) | (score > 1)).any()):
-        raise ConfigError("outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)")
+        raise ConfigError(
+            "outcome: expected 1 (first won), 0 (second won) or 0.5 (tie)"
+        )
     return list(index), pairs[:, 0], pairs[:, 1], score
 
 
@@ -219,7 +263,9 @@ def _play(
     points = gain * score
     drawn = np.zeros(trials * n_systems, dtype=bool)
     offset = np.arange(trials, dtype=np.int64) * n_systems
-    positions = np.ascontiguousarray(draws.T)  # one row per step, so that steps read in order
+    positions = np.ascontiguousarray(
+        draws.T
+    )  # one row per step, so that steps read in order
     for begin in range(0, n, _STEPS):
         part = positions[begin : begin + _STEPS]
         left, right, gained = a.take(part), b.take(part), points.take(part)

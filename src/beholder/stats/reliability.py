@@ -15,7 +15,14 @@ from beholder.errors import ConfigError
 from beholder.records import Estimate, Interval
 from beholder.stats.agreement import Agreement, bootstrapped
 from beholder.stats.bootstrap import describe_few_sources, mean_interval
-from beholder.stats.checks import Floats, Ints, Resampling, matrix, resampling, vector
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    Resampling,
+    matrix,
+    resampling,
+    vector,
+)
 from beholder.stats.correlation import CorrelationKind, coefficient
 from beholder.stats.intraclass import mean_squares
 from beholder.stats.ranks import round_values
@@ -41,7 +48,11 @@ def cronbach_alpha(ratings: ArrayLike, *, level: float = 0.95) -> Agreement:
     resampling(1, level)
     table = matrix(ratings, "ratings")
     n, k = table.shape
-    few = f"needs at least two items and two raters, got {n} and {k}" if min(n, k) < 2 else ""
+    few = (
+        f"needs at least two items and two raters, got {n} and {k}"
+        if min(n, k) < 2
+        else ""
+    )
     ms = None if few else mean_squares(table)
     if ms is None or ms.items == 0.0:
         undefined = few or "item sums do not vary"
@@ -76,9 +87,17 @@ def kendall_w(ratings: ArrayLike, **options: Unpack[Resampling]) -> Agreement:
     table = matrix(ratings, "ratings")
     n, k = table.shape
 
-    few = f"needs at least two items and two raters, got {n} and {k}" if min(n, k) < 2 else ""
+    few = (
+        f"needs at least two items and two raters, got {n} and {k}"
+        if min(n, k) < 2
+        else ""
+    )
     value = None if few else _concordance(table)
-    p = None if value is None else float(scipy.stats.chi2.sf(k * (n - 1) * value, n - 1))
+    p = (
+        None
+        if value is None
+        else float(scipy.stats.chi2.sf(k * (n - 1) * value, n - 1))
+    )
     return bootstrapped(
         "kendall-w",
         lambda rows: _concordance(table[rows]),
@@ -129,12 +148,20 @@ def mean_pairwise_correlation(
     table = matrix(ratings, "ratings", missing=True)
     n, k = table.shape
     pairs = list(combinations(range(k), 2))
-    defined = [pair for pair, r in _pairwise(table, kind, pairs).items() if r is not None]
+    defined = [
+        pair
+        for pair, r in _pairwise(table, kind, pairs).items()
+        if r is not None
+    ]
 
     def statistic(rows: Ints) -> float | None:
         found = _pairwise(table[rows], kind, defined)
         values = [r for r in found.values() if r is not None]
-        return float(np.mean(values)) if values and len(values) == len(defined) else None
+        return (
+            float(np.mean(values))
+            if values and len(values) == len(defined)
+            else None
+        )
 
     result = bootstrapped(
         f"mean pairwise {kind}",
@@ -148,8 +175,13 @@ def mean_pairwise_correlation(
     lost = len(pairs) - len(defined)
     if result.value is None or not lost:
         return result
-    reason = f"{lost} of {len(pairs)} pairs of raters are not defined and left out"
-    return replace(result, reason=f"{reason}; {result.reason}" if result.reason else reason)
+    reason = (
+        f"{lost} of {len(pairs)} pairs of raters are not defined and left out"
+    )
+    return replace(
+        result,
+        reason=f"{reason}; {result.reason}" if result.reason else reason,
+    )
 
 
 def _pairwise(
@@ -211,7 +243,9 @@ def within_item_spread(
     ranges = [float(r.max() - r.min()) if len(r) >= 2 else None for r in rows]
     kept = [[v for v in values if v is not None] for values in (sds, ranges)]
     if not kept[0]:
-        raise ConfigError("ratings: no item has two ratings, so there is no spread to measure")
+        raise ConfigError(
+            "ratings: no item has two ratings, so there is no spread to measure"
+        )
     sd, span = (mean_interval(values, **options) for values in kept)
     return Spread(sd, span, tuple(sds), tuple(ranges), len(kept[0]), ddof)
 
@@ -260,14 +294,21 @@ def error_correlation(
     """
     if kind not in ("signed", "wrong"):
         raise ConfigError(f"kind: expected signed or wrong, got {kind!r}")
-    table, truth = matrix(answers, "answers", missing=True), vector(gold, "gold")
+    table, truth = (
+        matrix(answers, "answers", missing=True),
+        vector(gold, "gold"),
+    )
     if len(table) != len(truth):
         raise ConfigError(f"answers: {len(table)} items, gold: {len(truth)}")
     errors = table - truth[:, None]
     if kind == "wrong":
-        errors = np.where(np.isnan(errors), np.nan, (errors != 0).astype(np.float64))
+        errors = np.where(
+            np.isnan(errors), np.nan, (errors != 0).astype(np.float64)
+        )
     mean = mean_pairwise_correlation(errors, **options)
     columns = (column[~np.isnan(column)] for column in errors.T)
     error = tuple(float(c.mean()) if len(c) else None for c in columns)
-    pairs = _pairwise(errors, "pearson", combinations(range(errors.shape[1]), 2))
+    pairs = _pairwise(
+        errors, "pearson", combinations(range(errors.shape[1]), 2)
+    )
     return ErrorCorrelation(mean, pairs, error, kind)

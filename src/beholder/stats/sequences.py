@@ -33,7 +33,9 @@ class Betting:
         ConfigError: The range is empty or endless, or the level is none.
     """
 
-    def __init__(self, low: float = 0.0, high: float = 1.0, level: float = 0.95) -> None:
+    def __init__(
+        self, low: float = 0.0, high: float = 1.0, level: float = 0.95
+    ) -> None:
         if not (math.isfinite(high - low) and low < high and 0 < level < 1):
             raise ConfigError(
                 f"low={low}, high={high}, level={level}: expected a range and a level"
@@ -54,12 +56,18 @@ class Betting:
         if not -1e-9 <= x <= 1 + 1e-9:
             raise ConfigError(f"{value} is outside {self._low}..{self._high}")
         t, alpha = self._n + 1, 1 - self._level
-        bet = math.sqrt(2 * math.log(2 / alpha) / (t * math.log(1 + t) * self._variance))
+        bet = math.sqrt(
+            2 * math.log(2 / alpha) / (t * math.log(1 + t) * self._variance)
+        )
         with np.errstate(divide="ignore"):
             up = np.minimum(bet, 0.5 / self._means)
             down = np.minimum(bet, 0.5 / (1 - self._means))
-        self._logs += np.log1p([up * (x - self._means), -down * (x - self._means)])
-        self._open &= self._logs.max(axis=0) - math.log(2) < math.log(1 / alpha)
+        self._logs += np.log1p(
+            [up * (x - self._means), -down * (x - self._means)]
+        )
+        self._open &= self._logs.max(axis=0) - math.log(2) < math.log(
+            1 / alpha
+        )
         self._n, self._sum = t, self._sum + x
         self._squares += (x - (0.5 + self._sum) / (t + 1)) ** 2
         self._variance = (0.25 + self._squares) / (t + 1)
@@ -81,7 +89,9 @@ class Betting:
         )
 
 
-def betting_interval(values: ArrayLike, low: float = 0.0, high: float = 1.0) -> Interval:
+def betting_interval(
+    values: ArrayLike, low: float = 0.0, high: float = 1.0
+) -> Interval:
     """The 95 % interval of ``Betting`` after all values."""
     sequence = Betting(low, high)
     for value in vector(values, "values"):

@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
-from beholder.stats.checks import Floats, Resampling, resampling, same_length, vector
+from beholder.stats.checks import (
+    Floats,
+    Resampling,
+    resampling,
+    same_length,
+    vector,
+)
 from beholder.stats.ranks import mean_ranks, round_differences, round_values
 
 
@@ -42,7 +48,11 @@ def moments(group: Group, name: str) -> Moments:
         ConfigError: Scores that are not finite, or impossible moments.
     """
     if isinstance(group, Moments):
-        if not (np.isfinite([group.mean, group.sd]).all() and group.sd >= 0 and group.n >= 0):
+        if not (
+            np.isfinite([group.mean, group.sd]).all()
+            and group.sd >= 0
+            and group.n >= 0
+        ):
             raise ConfigError(f"{name}: impossible moments {group}")
         return group
     values = vector(group, name)
@@ -50,7 +60,9 @@ def moments(group: Group, name: str) -> Moments:
         return Moments(0.0, 0.0, 0)
     if values.min() == values.max():  # rounding is not variance
         return Moments(float(values[0]), 0.0, len(values))
-    return Moments(float(values.mean()), float(values.std(ddof=1)), len(values))
+    return Moments(
+        float(values.mean()), float(values.std(ddof=1)), len(values)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,9 @@ class Effect:
 Pooling: TypeAlias = Literal["pooled", "unweighted"]
 
 
-def cohen_d(a: Group, b: Group, *, pooling: Pooling = "pooled", level: float = 0.95) -> Effect:
+def cohen_d(
+    a: Group, b: Group, *, pooling: Pooling = "pooled", level: float = 0.95
+) -> Effect:
     """Cohen's d, ``(mean_a - mean_b) / sd``.
 
     ``pooled``: the variance is the mean of both weighted by n - 1 (the one of Student's t);
@@ -99,7 +113,9 @@ def cohen_d(a: Group, b: Group, *, pooling: Pooling = "pooled", level: float = 0
         ConfigError: Scores that are not finite, or an unknown pooling.
     """
     if pooling not in ("pooled", "unweighted"):
-        raise ConfigError(f"pooling: expected pooled or unweighted, got {pooling!r}")
+        raise ConfigError(
+            f"pooling: expected pooled or unweighted, got {pooling!r}"
+        )
     resampling(1, level)
     x, y = moments(a, "a"), moments(b, "b")
     name = f"cohen-d {pooling}"
@@ -130,7 +146,9 @@ def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
         return Effect("hedges-g", None, None, d.n_a, d.n_b, d.reason)
     df = d.n_a + d.n_b - 2
     j = float(
-        np.exp(scipy.special.gammaln(df / 2) - scipy.special.gammaln((df - 1) / 2))
+        np.exp(
+            scipy.special.gammaln(df / 2) - scipy.special.gammaln((df - 1) / 2)
+        )
         / np.sqrt(df / 2)
     )
     interval = Interval(j * d.interval.low, j * d.interval.high, level)
@@ -182,7 +200,9 @@ class TestResult:
     reason: str | None = None
 
 
-def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 0.95) -> TestResult:
+def t_test(
+    a: Group, b: Group, *, equal_variances: bool = False, level: float = 0.95
+) -> TestResult:
     """Student's or Welch's t test of two unpaired groups.
 
     Args:
@@ -204,7 +224,9 @@ def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 
     difference = x.mean - y.mean
     if reason := _undefined(x, y):
         known = difference if min(x.n, y.n) else None
-        return TestResult(name, None, None, None, known, label, None, x.n, y.n, reason)
+        return TestResult(
+            name, None, None, None, known, label, None, x.n, y.n, reason
+        )
     found = scipy.stats.ttest_ind_from_stats(
         x.mean, x.sd, x.n, y.mean, y.sd, y.n, equal_var=equal_variances
     )
@@ -223,7 +245,9 @@ def t_test(a: Group, b: Group, *, equal_variances: bool = False, level: float = 
     return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
 
 
-def mann_whitney(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> TestResult:
+def mann_whitney(
+    a: ArrayLike, b: ArrayLike, *, level: float = 0.95
+) -> TestResult:
     """Mann-Whitney U test of two unpaired groups.
 
     The estimate is the probability of superiority, ``P(a > b) + P(a = b) / 2``; its interval is
@@ -247,14 +271,20 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> TestResu
     label = "probability of superiority"
     if min(n, m) == 0:
         reason = f"needs values in each group, got {n} and {m}"
-        return TestResult("mann-whitney", None, None, None, None, label, None, n, m, reason)
+        return TestResult(
+            "mann-whitney", None, None, None, None, label, None, n, m, reason
+        )
     if np.ptp(np.concatenate([x, y])) == 0:
         u, p = n * m / 2, 1.0
     else:
-        u, p = map(float, scipy.stats.mannwhitneyu(x, y, alternative="two-sided"))
+        u, p = map(
+            float, scipy.stats.mannwhitneyu(x, y, alternative="two-sided")
+        )
     superiority = u / (n * m)
     interval = _newcombe(superiority, n, m, level)
-    return TestResult("mann-whitney", u, None, p, superiority, label, interval, n, m)
+    return TestResult(
+        "mann-whitney", u, None, p, superiority, label, interval, n, m
+    )
 
 
 def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
@@ -262,16 +292,28 @@ def _newcombe(theta: float, m: int, n: int, level: float) -> Interval:
     half = (m + n) / 2 - 1
 
     def off(centre: float) -> float:
-        spread = 1 + half * ((1 - centre) / (2 - centre) + centre / (1 + centre))
-        return (theta - centre) ** 2 - z**2 * centre * (1 - centre) * spread / (m * n)
+        spread = 1 + half * (
+            (1 - centre) / (2 - centre) + centre / (1 + centre)
+        )
+        return (theta - centre) ** 2 - z**2 * centre * (
+            1 - centre
+        ) * spread / (m * n)
 
     edge = 1e-12  # 0 and 1 solve the equation too, whatever theta
-    low = scipy.optimize.brentq(off, 0.0, min(theta, 1.0 - edge)) if theta > 0 else 0.0
-    high = scipy.optimize.brentq(off, max(theta, edge), 1.0) if theta < 1 else 1.0
+    low = (
+        scipy.optimize.brentq(off, 0.0, min(theta, 1.0 - edge))
+        if theta > 0
+        else 0.0
+    )
+    high = (
+        scipy.optimize.brentq(off, max(theta, edge), 1.0) if theta < 1 else 1.0
+    )
     return Interval(float(low), float(high), level)
 
 
-def wilcoxon(a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]) -> TestResult:
+def wilcoxon(
+    a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]
+) -> TestResult:
     """Wilcoxon signed-rank test of two paired samples; zero differences are left out.
 
     The estimate is the matched-pairs rank-biserial correlation: the rank sum of positive
@@ -297,14 +339,21 @@ def wilcoxon(a: ArrayLike, b: ArrayLike, **options: Unpack[Resampling]) -> TestR
     estimate = _rank_biserial(difference)
     if estimate is None:
         none, empty = (1.0, "no pair differs") if n else (None, "no pairs")
-        return TestResult("wilcoxon", None, None, none, None, label, None, n, n, empty)
+        return TestResult(
+            "wilcoxon", None, None, none, None, label, None, n, n, empty
+        )
     w, p = map(float, scipy.stats.wilcoxon(difference))
     interval = cluster_bootstrap(
         lambda rows: _rank_biserial(difference[rows]), np.arange(n), **options
     )
-    few = describe_few_sources(n) or "too few pairs differ for a bootstrap interval"
+    few = (
+        describe_few_sources(n)
+        or "too few pairs differ for a bootstrap interval"
+    )
     reason = None if interval else few
-    return TestResult("wilcoxon", w, None, p, estimate, label, interval, n, n, reason)
+    return TestResult(
+        "wilcoxon", w, None, p, estimate, label, interval, n, n, reason
+    )
 
 
 def _rank_biserial(difference: Floats) -> float | None:
@@ -331,7 +380,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     known = [(p, i) for i, p in enumerate(p_values) if p is not None]
     for p, i in known:
         if not 0.0 <= p <= 1.0:
-            raise ConfigError(f"p_values: expected numbers in 0..1, got {p} at position {i}")
+            raise ConfigError(
+                f"p_values: expected numbers in 0..1, got {p} at position {i}"
+            )
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
     for rank, (p, i) in enumerate(sorted(known)):
@@ -366,14 +417,18 @@ def significance_clusters(
         ConfigError: ``alpha`` is no share, or a p value is outside 0..1.
     """
     if not 0.0 < alpha < 1.0:
-        raise ConfigError(f"alpha: expected a share between 0 and 1, got {alpha}")
+        raise ConfigError(
+            f"alpha: expected a share between 0 and 1, got {alpha}"
+        )
     found: list[int | None] = [None] * len(values)
     known = [
         (float(round_values(value)), place)
         for place, value in enumerate(values)
         if value is not None
     ]
-    rest = [place for _, place in sorted(known, key=lambda one: (-one[0], one[1]))]
+    rest = [
+        place for _, place in sorted(known, key=lambda one: (-one[0], one[1]))
+    ]
     number = 0
     while rest:
         number += 1

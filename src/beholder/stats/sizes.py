@@ -39,8 +39,12 @@ def texts_for_mean(
     """
     _positive(width=width, sd=sd)
     if per_picture < 1 or not icc <= 1:
-        raise ConfigError(f"per_picture={per_picture}, icc={icc}: expected at least 1, at most 1")
-    return math.ceil((_z(level) * sd / width) ** 2 * max(1.0, 1 + (per_picture - 1) * icc))
+        raise ConfigError(
+            f"per_picture={per_picture}, icc={icc}: expected at least 1, at most 1"
+        )
+    return math.ceil(
+        (_z(level) * sd / width) ** 2 * max(1.0, 1 + (per_picture - 1) * icc)
+    )
 
 
 def pictures_for_difference(
@@ -67,13 +71,19 @@ def pictures_for_difference(
     """
     _positive(delta=delta, sd=sd)
     if not (-1 <= r <= 1 and 0 < power < 1 and systems >= 2):
-        raise ConfigError(f"r={r}, power={power}, systems={systems}: out of range")
+        raise ConfigError(
+            f"r={r}, power={power}, systems={systems}: out of range"
+        )
     pairs = systems * (systems - 1) // 2
     wanted = _z(1 - (1 - level) / pairs) + float(scipy.stats.norm.ppf(power))
-    return max(2, math.ceil((wanted * sd * math.sqrt(2 * (1 - r)) / delta) ** 2))
+    return max(
+        2, math.ceil((wanted * sd * math.sqrt(2 * (1 - r)) / delta) ** 2)
+    )
 
 
-def items_for_kappa(width: float, shares: ArrayLike, *, level: float = 0.95) -> int:
+def items_for_kappa(
+    width: float, shares: ArrayLike, *, level: float = 0.95
+) -> int:
     """Items for an interval of Cohen's kappa of at most ``width`` on each side.
 
     Args:
@@ -88,12 +98,20 @@ def items_for_kappa(width: float, shares: ArrayLike, *, level: float = 0.95) -> 
     """
     _positive(width=width)
     p = matrix(shares, "shares")
-    if p.shape[0] != p.shape[1] or p.min() < 0 or not math.isclose(p.sum(), 1, abs_tol=1e-6):
-        raise ConfigError("shares: expected a square table of shares that sum to 1")
+    if (
+        p.shape[0] != p.shape[1]
+        or p.min() < 0
+        or not math.isclose(p.sum(), 1, abs_tol=1e-6)
+    ):
+        raise ConfigError(
+            "shares: expected a square table of shares that sum to 1"
+        )
     rows, columns = p.sum(axis=1), p.sum(axis=0)
     observed, chance = float(np.trace(p)), float(rows @ columns)
     if chance > 1 - 1e-9:
-        raise ConfigError("shares: both raters use one category alone, so kappa is undefined")
+        raise ConfigError(
+            "shares: both raters use one category alone, so kappa is undefined"
+        )
     weights = (1 - observed) * np.add.outer(columns, rows)
     same = (1 - chance) - np.diag(weights)
     off = p * weights**2
@@ -144,8 +162,12 @@ def raters_for_reliability(wanted: float, single: float) -> int:
     Source: Spearman-Brown, solved for the number of raters.
     """
     if not (0 < wanted < 1 and 0 < single < 1):
-        raise ConfigError(f"reliability={wanted}, single={single}: expected numbers in 0 to 1")
-    return max(1, math.ceil(round(wanted * (1 - single) / (single * (1 - wanted)), 9)))
+        raise ConfigError(
+            f"reliability={wanted}, single={single}: expected numbers in 0 to 1"
+        )
+    return max(
+        1, math.ceil(round(wanted * (1 - single) / (single * (1 - wanted)), 9))
+    )
 
 
 def _z(level: float) -> float:
@@ -188,7 +210,9 @@ def scatter(values: ArrayLike, clusters: Sequence[Hashable]) -> Scatter:
     given = vector(values, "values")
     codes = cluster_codes(clusters, len(given))
     if len(given) < 2 or np.ptp(given) == 0:
-        raise ConfigError(f"{len(given)} values without any spread: a larger pilot is needed")
+        raise ConfigError(
+            f"{len(given)} values without any spread: a larger pilot is needed"
+        )
     sizes = np.bincount(codes)
     n, k = len(given), len(sizes)
     means = cluster_sums(codes, given) / sizes

@@ -11,7 +11,14 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.records import Interval, Span
 from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
-from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, n_clusters, resampling
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    Resampling,
+    cluster_codes,
+    n_clusters,
+    resampling,
+)
 
 TokenSpan: TypeAlias = tuple[int, int]
 """Half-open range of token positions."""
@@ -28,7 +35,9 @@ def touched(tokens: Sequence[Span], spans: Sequence[Span]) -> list[TokenSpan]:
     """
     found = []
     for start, end in spans:
-        inside = [i for i, (a, b) in enumerate(tokens) if a < end and b > start]
+        inside = [
+            i for i, (a, b) in enumerate(tokens) if a < end and b > start
+        ]
         if inside:
             found.append((inside[0], inside[-1] + 1))
     return found
@@ -89,29 +98,45 @@ def relaxed_f1(
     """
     resampling(**options)
     if not 0.0 < overlap <= 1.0:
-        raise ConfigError(f"overlap: expected a share above 0 up to 1, got {overlap}")
+        raise ConfigError(
+            f"overlap: expected a share above 0 up to 1, got {overlap}"
+        )
     if of not in ("own", "longer", "union"):
         raise ConfigError(f"of: expected own, longer or union, got {of!r}")
     if len(predicted) != len(gold):
-        raise ConfigError(f"expected as many documents, got {len(predicted)} and {len(gold)}")
+        raise ConfigError(
+            f"expected as many documents, got {len(predicted)} and {len(gold)}"
+        )
     table = np.zeros((len(gold), 4), dtype=np.int64)
     for row, (ours, theirs) in enumerate(zip(predicted, gold, strict=True)):
-        p, g = _spans(ours, f"predicted[{row}]"), _spans(theirs, f"gold[{row}]")
+        p, g = (
+            _spans(ours, f"predicted[{row}]"),
+            _spans(theirs, f"gold[{row}]"),
+        )
         hits_p, hits_g = _matches(p, g, overlap, of)
         table[row] = hits_p, len(p), hits_g, len(g)
 
     hits_p, n_p, hits_g, n_g = (int(v) for v in table.sum(axis=0))
-    precision, recall = hits_p / n_p if n_p else None, hits_g / n_g if n_g else None
+    precision, recall = (
+        hits_p / n_p if n_p else None,
+        hits_g / n_g if n_g else None,
+    )
     f1 = _f1(table.sum(axis=0))
     if f1 is None:
         none = "neither side has a span"
-        return SpanF1(precision, recall, None, None, len(table), n_p, n_g, none)
+        return SpanF1(
+            precision, recall, None, None, len(table), n_p, n_g, none
+        )
     codes = cluster_codes(clusters, len(table))
-    interval = cluster_bootstrap(lambda rows: _f1(table[rows].sum(axis=0)), codes, **options)
+    interval = cluster_bootstrap(
+        lambda rows: _f1(table[rows].sum(axis=0)), codes, **options
+    )
     few = describe_few_sources(n_clusters(codes))
     few = few or "too few documents have spans for a bootstrap interval"
     reason = None if interval else few
-    return SpanF1(precision, recall, f1, interval, len(table), n_p, n_g, reason)
+    return SpanF1(
+        precision, recall, f1, interval, len(table), n_p, n_g, reason
+    )
 
 
 def _spans(spans: Sequence[TokenSpan], name: str) -> Ints:
@@ -171,7 +196,9 @@ def token_scores(
         ConfigError: A span outside the document, a score that is not finite, or an unknown rule.
     """
     if several not in ("lowest", "highest", "mean"):
-        raise ConfigError(f"several: expected lowest, highest or mean, got {several!r}")
+        raise ConfigError(
+            f"several: expected lowest, highest or mean, got {several!r}"
+        )
     _inside(n_tokens, [(start, end) for start, end, _ in spans])
     for start, end, score in spans:
         if not np.isfinite(score):
@@ -185,7 +212,9 @@ def token_scores(
         np.divide(total, count, out=scores, where=count > 0)
         return scores
     # Written in this order, what stays last is the lowest or the highest.
-    for start, end, score in sorted(spans, key=lambda s: s[2], reverse=several == "lowest"):
+    for start, end, score in sorted(
+        spans, key=lambda s: s[2], reverse=several == "lowest"
+    ):
         scores[start:end] = score
     return scores
 
@@ -206,4 +235,6 @@ def token_labels(n_tokens: int, spans: Sequence[TokenSpan]) -> Ints:
 def _inside(n_tokens: int, spans: Sequence[TokenSpan]) -> None:
     for start, end in spans:
         if not 0 <= start < end <= n_tokens:
-            raise ConfigError(f"spans: {start, end} is no range within {n_tokens} tokens")
+            raise ConfigError(
+                f"spans: {start, end} is no range within {n_tokens} tokens"
+            )

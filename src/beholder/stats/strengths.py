@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 
 from beholder.records import Interval
 from beholder.stats.bootstrap import describe_few_sources
-from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters, resampling
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    cluster_codes,
+    n_clusters,
+    resampling,
+)
 from beholder.stats.correlation import Clusters
 from beholder.stats.ratings import encode_battles
 
@@ -105,12 +111,20 @@ def bradley_terry(
         codes = cluster_codes(clusters, len(score))
         reason = describe_few_sources(n_clusters(codes))
         if not reason:
-            error = _standard_errors(strength, information, (a, b), score, codes)
+            error = _standard_errors(
+                strength, information, (a, b), score, codes
+            )
             half = float(scipy.stats.norm.ppf(0.5 + level / 2)) * error
-            ends = zip((strength - half).tolist(), (strength + half).tolist(), strict=True)
+            ends = zip(
+                (strength - half).tolist(),
+                (strength + half).tolist(),
+                strict=True,
+            )
             intervals = [Interval(low, high, level) for low, high in ends]
     found = zip(systems, values, intervals, battles.tolist(), strict=True)
-    return BradleyTerry(tuple(Strength(*one) for one in found), len(score), reason)
+    return BradleyTerry(
+        tuple(Strength(*one) for one in found), len(score), reason
+    )
 
 
 def _fit(wins: Floats) -> tuple[Floats, Floats]:
@@ -125,7 +139,9 @@ def _fit(wins: Floats) -> tuple[Floats, Floats]:
         information = np.diag(curvature.sum(axis=1)) - curvature
         # The constant vector is the one flat direction: adding it makes the matrix invertible.
         change = np.linalg.solve(information + 1.0 / m, gradient)
-        change *= min(1.0, 2.0 / max(float(np.abs(change).max()), 1e-300))  # no wild first steps
+        change *= min(
+            1.0, 2.0 / max(float(np.abs(change).max()), 1e-300)
+        )  # no wild first steps
         strength = strength + change - change.mean()
         if np.abs(change).max() < 1e-12:
             break
@@ -133,7 +149,11 @@ def _fit(wins: Floats) -> tuple[Floats, Floats]:
 
 
 def _standard_errors(
-    strength: Floats, information: Floats, sides: tuple[Ints, Ints], score: Floats, codes: Ints
+    strength: Floats,
+    information: Floats,
+    sides: tuple[Ints, Ints],
+    score: Floats,
+    codes: Ints,
 ) -> Floats:
     m = len(strength)
     a, b = sides

@@ -83,23 +83,39 @@ def three_way_accuracy(
         ConfigError: No pairs, different lengths, a value that is not finite, or a negative
             threshold.
     """
-    labels, d = (_rounded(v, name) for v, name in ((gold, "gold"), (difference, "difference")))
+    labels, d = (
+        _rounded(v, name)
+        for v, name in ((gold, "gold"), (difference, "difference"))
+    )
     n = same_length(gold=labels, difference=d)
     at_least(n, 1, "the number of pairs")
     if threshold is not None and not threshold >= 0:
-        raise ConfigError(f"threshold: expected a number >= 0, got {threshold}")
+        raise ConfigError(
+            f"threshold: expected a number >= 0, got {threshold}"
+        )
     outcome = np.sign(labels).astype(np.int64)
     ties = int((outcome == 0).sum())
     limit = tie_threshold(d, ties) if threshold is None else threshold
     predicted = decide(d, limit)
-    accuracy = mean_interval(predicted == outcome, clusters=clusters, **options)
-    return ThreeWay(accuracy.mean, accuracy.interval, limit, tuple(predicted.tolist()), n, ties)
+    accuracy = mean_interval(
+        predicted == outcome, clusters=clusters, **options
+    )
+    return ThreeWay(
+        accuracy.mean,
+        accuracy.interval,
+        limit,
+        tuple(predicted.tolist()),
+        n,
+        ties,
+    )
 
 
 def _rounded(values: ArrayLike, name: str) -> Floats:
     """Differences, equal where they differ only by the rounding of the numbers they are of."""
     differences = vector(values, name)
-    return round_to_scale(differences, float(np.abs(differences).max(initial=0.0)))
+    return round_to_scale(
+        differences, float(np.abs(differences).max(initial=0.0))
+    )
 
 
 def tie_threshold(difference: Floats, n_ties: int) -> float | None:
@@ -112,7 +128,10 @@ def decide(difference: Floats, threshold: float | None) -> Ints:
     """1, 0 or -1 per difference; first is tested before second, None makes all ties."""
     if threshold is None:
         return np.zeros(len(difference), dtype=np.int64)
-    difference, threshold = _rounded(difference, "difference"), float(round_values(threshold))
+    difference, threshold = (
+        _rounded(difference, "difference"),
+        float(round_values(threshold)),
+    )
     second = np.where(-difference >= threshold, -1, 0)
     return np.where(difference >= threshold, 1, second).astype(np.int64)
 
@@ -168,32 +187,45 @@ def tie_calibrated_accuracy(
         ConfigError: No pairs, different lengths, or a value that is not finite.
     """
     resampling(**options)
-    gold, metric = _rounded(gold_difference, "gold"), _rounded(metric_difference, "metric")
+    gold, metric = (
+        _rounded(gold_difference, "gold"),
+        _rounded(metric_difference, "metric"),
+    )
     n = same_length(gold=gold, metric=metric)
     at_least(n, 1, "the number of pairs")
     codes = cluster_codes(groups, n)
     weight = 1.0 / np.bincount(codes)[codes]
     size = np.abs(metric)
     tied = (gold == 0).astype(np.float64) * weight
-    ordered = ((gold != 0) & (np.sign(gold) == np.sign(metric))).astype(np.float64) * weight
+    ordered = ((gold != 0) & (np.sign(gold) == np.sign(metric))).astype(
+        np.float64
+    ) * weight
 
     def best(rows: Ints) -> tuple[float, float, float]:
-        return _best(size[rows], tied[rows], ordered[rows], float(weight[rows].sum()))
+        return _best(
+            size[rows], tied[rows], ordered[rows], float(weight[rows].sum())
+        )
 
     accuracy, threshold, plain = best(np.arange(n))
     interval = cluster_bootstrap(lambda rows: best(rows)[0], codes, **options)
     ties = int((gold == 0).sum())
-    return TieCalibrated(accuracy, interval, threshold, plain, n, ties, n_clusters(codes))
+    return TieCalibrated(
+        accuracy, interval, threshold, plain, n, ties, n_clusters(codes)
+    )
 
 
-def _best(size: Floats, tied: Floats, ordered: Floats, total: float) -> tuple[float, float, float]:
+def _best(
+    size: Floats, tied: Floats, ordered: Floats, total: float
+) -> tuple[float, float, float]:
     """Best accuracy, its threshold, and the accuracy at threshold 0, in O(n log n)."""
     order = np.argsort(size, kind="stable")
     values = size[order]
     # With the i smallest differences taken as ties: gold ties among them, right orders beyond.
     right = np.concatenate([[0.0], np.cumsum(tied[order])])
     right += ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered[order])])
-    last = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)  # ends of equal runs
+    last = np.append(
+        np.flatnonzero(np.diff(values)), len(values) - 1
+    )  # ends of equal runs
     candidates, scores = values[last], right[last + 1]
     zero = float(right[np.searchsorted(values, 0.0, side="right")])
     if values[0] > 0:
@@ -221,11 +253,17 @@ def pairs_within(
     """
     values = vector(scores, "scores")
     codes = cluster_codes(groups, len(values))
-    labels = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+    labels = (
+        groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+    )
     differences: list[Floats] = [np.empty(0)]
     names: list[Any] = []
     order = np.argsort(codes, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(codes))[:-1]) if len(order) else []:
+    for rows in (
+        np.split(order, np.cumsum(np.bincount(codes))[:-1])
+        if len(order)
+        else []
+    ):
         first, second = np.triu_indices(len(rows), 1)
         differences.append(subtract(values[rows[first]], values[rows[second]]))
         names.extend([labels[rows[0]]] * len(first))

@@ -20,7 +20,13 @@ from cyclopts import Group, Parameter
 from beholder.errors import ConfigError
 from beholder.files import check_folder
 from beholder.optional import load
-from beholder.options import DataOptions, Frames, JudgeOptions, WorkOptions, cache_place
+from beholder.options import (
+    DataOptions,
+    Frames,
+    JudgeOptions,
+    WorkOptions,
+    cache_place,
+)
 
 if TYPE_CHECKING:
     from beholder.postgres import Address
@@ -31,16 +37,27 @@ if TYPE_CHECKING:
 def _no_option(kind: Any, value: str) -> None:
     """Refuse an option that is misspelt and would be taken for the data."""
     if value.startswith("-") and value != "-":
-        raise ValueError(f"there is no option {value}; data come first, options after them")
+        raise ValueError(
+            f"there is no option {value}; data come first, options after them"
+        )
 
 
-Data: TypeAlias = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
+Data: TypeAlias = Annotated[
+    str, Parameter(allow_leading_hyphen=True, validator=_no_option)
+]
 """A file, a folder or a name; - is standard input."""
 
 ROWS, JUDGES, WORK, RESULTS, SERVER = (
     Group(name, sort_key=place)
     for place, name in enumerate(
-        ("Rows of the data", "Judges and embedders", "Work and cost", "Results", "Server"), start=1
+        (
+            "Rows of the data",
+            "Judges and embedders",
+            "Work and cost",
+            "Results",
+            "Server",
+        ),
+        start=1,
     )
 )
 """Panels of a help page, after the one of the command's own options."""
@@ -57,7 +74,9 @@ def _for_a_run(kind: Any, value: Path | None) -> None:
         check_folder(value)
 
 
-RunOut: TypeAlias = Annotated[Path | None, Parameter(name=OUTPUT, validator=_for_a_run)]
+RunOut: TypeAlias = Annotated[
+    Path | None, Parameter(name=OUTPUT, validator=_for_a_run)
+]
 """A run directory."""
 
 
@@ -76,14 +95,17 @@ Markdown: TypeAlias = Annotated[
     ),
 ]
 AsJson: TypeAlias = Annotated[
-    bool, Parameter(name="--json", help="Print JSON on stdout instead of tables.")
+    bool,
+    Parameter(name="--json", help="Print JSON on stdout instead of tables."),
 ]
 
 
 def _field_and_column(given: str) -> tuple[str, str]:
     name, equals, column = given.partition("=")
     if not equals:
-        raise ConfigError(f"--map {given}: expected FIELD=COLUMN, such as candidate=text")
+        raise ConfigError(
+            f"--map {given}: expected FIELD=COLUMN, such as candidate=text"
+        )
     return name.strip(), column.strip()
 
 
@@ -94,16 +116,22 @@ class ItemDataGroup(DataOptions):
 
     map: Annotated[
         tuple[str, ...],
-        Parameter(help="Column of a field, as FIELD=COLUMN, such as candidate=text; repeatable."),
+        Parameter(
+            help="Column of a field, as FIELD=COLUMN, such as candidate=text; repeatable."
+        ),
     ] = ()  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.map, Mapping):  # a copy by dataclasses.replace has read it already
+        if not isinstance(
+            self.map, Mapping
+        ):  # a copy by dataclasses.replace has read it already
             pairs = [_field_and_column(one) for one in self.map]
             for name, n in Counter(name for name, _ in pairs).items():
                 if n > 1:
-                    raise ConfigError(f"--map {name}: given {n} times; a field has one column")
+                    raise ConfigError(
+                        f"--map {name}: given {n} times; a field has one column"
+                    )
             object.__setattr__(self, "map", dict(pairs))
 
 
@@ -124,8 +152,12 @@ class DataGroup(ItemDataGroup):
 class JudgeGroup(JudgeOptions):
     """How judges are asked; a spec holds what is in ``extra``, as ``openai('m', timeout=9)``."""
 
-    extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(default_factory=dict)
-    replicates: Annotated[int | None, Parameter(name=("--samples", "--replicates"))] = None
+    extra: Annotated[Mapping[str, object], Parameter(parse=False)] = field(
+        default_factory=dict
+    )
+    replicates: Annotated[
+        int | None, Parameter(name=("--samples", "--replicates"))
+    ] = None
 
 
 @Parameter(name="*", group=WORK)
@@ -135,12 +167,16 @@ class WorkGroup(WorkOptions):
 
     cache: Annotated[  # as a shell writes it
         str | None,
-        Parameter(help="Cache of judge answers: a folder, postgresql://USER@HOST/NAME, or off."),
+        Parameter(
+            help="Cache of judge answers: a folder, postgresql://USER@HOST/NAME, or off."
+        ),
     ] = None  # type: ignore[assignment]
 
     def found(self) -> WorkOptions:
         """The options of the run, with the file or database of the cache."""
-        return WorkOptions(self.workers, self.concurrency, cache_at(self.cache), self.max_cost)
+        return WorkOptions(
+            self.workers, self.concurrency, cache_at(self.cache), self.max_cost
+        )
 
 
 @Parameter(name="*", group=JUDGES)
@@ -183,11 +219,15 @@ class EngineGroup:
             ConfigError: An option is given that this machine does not take.
         """
         if self.engine == "ray":
-            engine: Engine = load("beholder.ray:RayEngine")(self.address, self.parts)
+            engine: Engine = load("beholder.ray:RayEngine")(
+                self.address, self.parts
+            )
             return engine
         for name in ("address", "parts"):
             if getattr(self, name) is not None:
-                raise ConfigError(f"--{name} is for --engine ray; name that, or leave it out")
+                raise ConfigError(
+                    f"--{name} is for --engine ray; name that, or leave it out"
+                )
         return None
 
 
@@ -218,7 +258,9 @@ class FinishGroup(TellGroup):
 
     def __post_init__(self) -> None:
         if self.allow_failed < 0:
-            raise ConfigError(f"--allow-failed {self.allow_failed}: expected 0 or more")
+            raise ConfigError(
+                f"--allow-failed {self.allow_failed}: expected 0 or more"
+            )
 
 
 @Parameter(name="*")
@@ -315,7 +357,9 @@ class TablesGroup:
             from beholder.report.study_tables import write_tables
             from beholder.terminal.printing import say
 
-            say(f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)")
+            say(
+                f"tables: {self.tables} ({len(write_tables(found, self.tables))} files)"
+            )
 
 
 @Parameter(name="*")
@@ -339,7 +383,9 @@ def cache_at(place: str | None) -> Path | Address | None:
     Args:
         place: A folder, the address of a database, ``off`` for no cache, or None.
     """
-    named = place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
+    named = (
+        place or os.environ.get("BEHOLDER_CACHE") or str(_platform_folder())
+    )
     if named == "off":
         return None
     found = cache_place(named)
@@ -348,7 +394,13 @@ def cache_at(place: str | None) -> Path | Address | None:
 
 def _platform_folder() -> Path:
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "beholder"
+        return (
+            Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local"))
+            / "beholder"
+        )
     if sys.platform == "darwin":
         return Path.home() / "Library/Caches/beholder"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "beholder"
+    return (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        / "beholder"
+    )

@@ -52,7 +52,9 @@ def tell_tables(*tables: RenderableType | Table) -> None:
         console.print(renderable(table), crop=False)
 
 
-def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json: bool) -> None:
+def tell_result(
+    plain: object, tables: Iterable[RenderableType | Table], as_json: bool
+) -> None:
     """Print a result as JSON or as tables."""
     if as_json:
         tell_json(plain)
@@ -62,8 +64,14 @@ def tell_result(plain: object, tables: Iterable[RenderableType | Table], as_json
 
 def known_runs() -> str:
     """What a run is, and which there are in ``runs``."""
-    found = sorted(str(file.parent) for file in Path("runs").glob("*/run.json"))
-    there = f"There are: {', '.join(found[:10])}." if found else "There is none in runs/."
+    found = sorted(
+        str(file.parent) for file in Path("runs").glob("*/run.json")
+    )
+    there = (
+        f"There are: {', '.join(found[:10])}."
+        if found
+        else "There is none in runs/."
+    )
     return f"A run is a folder that commands such as `beholder score` write. {there}"
 
 
@@ -157,7 +165,9 @@ def close(
     """
     done = f"{progress.scored_now} {did} now, {progress.failed_now} failed now"
     asked = "".join(
-        f"; {one}" for one in (progress.tokens_in_words, progress.recalled_in_words) if one
+        f"; {one}"
+        for one in (progress.tokens_in_words, progress.recalled_in_words)
+        if one
     )
     say(f"{done}, {progress.reused} reused, {progress.seconds:.1f} s{asked}")
     say(f"run: {out}")
@@ -172,7 +182,11 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
     """The first failures and their number, if there are more than are allowed."""
     if len(failures) <= allowed:
         return []
-    more = f" ({len(failures) - _SHOWN} more than shown)" if len(failures) > _SHOWN else ""
+    more = (
+        f" ({len(failures) - _SHOWN} more than shown)"
+        if len(failures) > _SHOWN
+        else ""
+    )
     return [
         *(visible(failure) for failure in failures[:_SHOWN]),
         f"{len(failures)} failed{more} (--allow-failed {allowed}); the same command tries again"
@@ -182,23 +196,31 @@ def too_many(failures: Sequence[str], allowed: int) -> list[str]:
 
 def tell_plan(planned: RunPlan, out: Path) -> int:
     """Report what a run would do; returns the exit code."""
-    tell(f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out")
+    tell(
+        f"{planned.n_items} items, {len(planned.bad_rows)} rows would be left out"
+    )
     for row in planned.bad_rows:
         tell(f"  {row}")
     for note in planned.notes:
         tell(note)
     for asker in planned.askers:
-        tell(f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already")
+        tell(
+            f"{asker.name}: {asker.n_to_ask} to score, {asker.n_done} done already"
+        )
         tell(f"  {asker.signature}")
         reasons = sorted(asker.lacking.items(), key=lambda one: -one[1])
         for reason, count in reasons[:_SHOWN]:
             tell(f"  {count} would fail: {visible(reason)}")
         if hidden := [count for _, count in reasons[_SHOWN:]]:
-            tell(f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons")
+            tell(
+                f"  {sum(hidden):,} more would fail for {len(hidden):,} other reasons"
+            )
         if asker.judge is not None and asker.judge_most is not None:
             least, most = asker.judge_least, asker.judge_most
             differ = least is not None and least.n_calls < most.n_calls
-            tell(f"  {'about' if least is None or differ else 'exactly'} {_estimate(asker.judge)}")
+            tell(
+                f"  {'about' if least is None or differ else 'exactly'} {_estimate(asker.judge)}"
+            )
             if asker.judge.n_stored is not None:
                 tell(f"  {_stored(asker.judge)}")
             if differ and least is not None:
@@ -207,8 +229,13 @@ def tell_plan(planned: RunPlan, out: Path) -> int:
                 tell(f"  at most {_estimate(most)}")
             for name, tally in asker.other_forms.items():
                 tell(f"  {name} instead: about {_estimate(tally)}")
-    if any(asker.judge is not None and asker.judge.n_calls for asker in planned.askers):
-        tell("not counted: questions asked again because an answer cannot be used, and short ones")
+    if any(
+        asker.judge is not None and asker.judge.n_calls
+        for asker in planned.askers
+    ):
+        tell(
+            "not counted: questions asked again because an answer cannot be used, and short ones"
+        )
         tell("  about what a server can do")
     tell(f"run directory: {out} (nothing was written)")
     return 0
@@ -219,11 +246,17 @@ def _stored(tally: Tally) -> str:
     said = f"{tally.n_stored:,} of {tally.n_calls:,} calls are already in the cache"
     if not tally.n_stored or tally.cost is None:
         return said
-    return f"{said}; the others cost about ${tally.cost - tally.cost_stored:.4f}"
+    return (
+        f"{said}; the others cost about ${tally.cost - tally.cost_stored:.4f}"
+    )
 
 
 def _estimate(tally: Tally) -> str:
     """Calls, tokens and cost of a tally in words."""
-    cost = "cost unknown (no price for this model)" if tally.cost is None else f"${tally.cost:.4f}"
+    cost = (
+        "cost unknown (no price for this model)"
+        if tally.cost is None
+        else f"${tally.cost:.4f}"
+    )
     tokens = f"{tally.prompt_tokens:,} prompt and {tally.completion_tokens:,} answer tokens"
     return f"{tally.n_calls:,} judge calls, about {tokens}, {cost}"

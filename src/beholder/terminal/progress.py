@@ -63,13 +63,17 @@ class TerminalProgress:
         self.reused = reused
         self._began = self._clock()
         self._earlier = deque([(self._began, self.tokens)])
-        self._task = self._bar.add_task("", total=total, completed=reused, counts=self._counts())
+        self._task = self._bar.add_task(
+            "", total=total, completed=reused, counts=self._counts()
+        )
 
     def advance(self, n_scored: int, n_failed: int) -> None:
         """See ``run.session.Progress``."""
         self.scored_now += n_scored
         self.failed_now += n_failed
-        self._bar.update(self._task, advance=n_scored + n_failed, counts=self._counts())
+        self._bar.update(
+            self._task, advance=n_scored + n_failed, counts=self._counts()
+        )
 
     def answered(self, usage: Usage) -> None:
         """See ``run.session.Progress``."""
@@ -104,7 +108,9 @@ class TerminalProgress:
         if not self.n_recalled:
             return ""
         share = f"{self.n_recalled:,} of {self.n_answered + self.n_recalled:,} answers"
-        said = share if self.n_answered else f"all answers ({self.n_recalled:,})"
+        said = (
+            share if self.n_answered else f"all answers ({self.n_recalled:,})"
+        )
         return f"{said} of judges came from the cache"
 
     def _counts(self) -> str:
@@ -113,9 +119,14 @@ class TerminalProgress:
         said = f"{self.failed_now} failed, {self.reused} reused, {rate:.1f}/s"
         if self.tokens == Usage():
             return said
-        while len(self._earlier) > 1 and self._earlier[1][0] <= self._clock() - RECENT:
+        while (
+            len(self._earlier) > 1
+            and self._earlier[1][0] <= self._clock() - RECENT
+        ):
             self._earlier.popleft()
-        read, wrote = self._rates(self._earlier[0][1], min(RECENT, self.seconds))
+        read, wrote = self._rates(
+            self._earlier[0][1], min(RECENT, self.seconds)
+        )
         return f"{said}, tokens: {read} read, {wrote} written"
 
     def _rates(self, before: Usage, seconds: float) -> tuple[str, str]:

@@ -14,7 +14,10 @@ from beholder.text.tokenize import words as words
 SPLITTERS: Registry[Splitter] = Registry(
     kind="splitter",
     base=Splitter,  # type: ignore[type-abstract]
-    builtin={"rules": "beholder.text.rules:RuleSplitter", "sat": "beholder.text.rules:SatSplitter"},
+    builtin={
+        "rules": "beholder.text.rules:RuleSplitter",
+        "sat": "beholder.text.rules:SatSplitter",
+    },
     group="beholder.splitters",
 )
 

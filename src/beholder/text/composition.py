@@ -17,7 +17,8 @@ def composed(item: Item) -> Item:
     if all(map(is_composed, (item.candidate, *item.references))):
         return item
     candidate, *references = (
-        unicodedata.normalize("NFC", text) for text in (item.candidate, *item.references)
+        unicodedata.normalize("NFC", text)
+        for text in (item.candidate, *item.references)
     )
     return replace(item, candidate=candidate, references=tuple(references))
 

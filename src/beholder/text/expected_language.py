@@ -32,7 +32,10 @@ _FITS_FEW, _LEAST_FEW, _FEW = 0.01, 0.5, 5
 
 @cache
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # takes a second to load
+    from py3langid.langid import (
+        MODEL_FILE,
+        LanguageIdentifier,
+    )  # takes a second to load
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
@@ -49,10 +52,14 @@ def other_language(text: str, expected: str) -> str | None:
     """
     if not LETTER.search(text):
         return None
-    chances = {code: round(chance, 3) for code, chance in _identifier().rank(text)}
+    chances = {
+        code: round(chance, 3) for code, chance in _identifier().rank(text)
+    }
     likeliest = next(iter(chances))
     own = next(code for code, name in NAMES.items() if name == expected)
-    if _NOT_LATIN.fullmatch(own) and all(map(LATIN.match, LETTER.findall(text))):
+    if _NOT_LATIN.fullmatch(own) and all(
+        map(LATIN.match, LETTER.findall(text))
+    ):
         return "all its letters are Latin"
     if not (_NOT_LATIN.fullmatch(own) or own in _BOTH or LATIN.search(text)):
         return "none of its letters is Latin"

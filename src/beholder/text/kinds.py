@@ -55,7 +55,10 @@ def bases(word: str) -> frozenset[str]:
     known = _load().words
     found = {word}
     for ending, rest in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) + len(rest) >= _SHORTEST:
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) + len(rest) >= _SHORTEST
+        ):
             stem = word.removesuffix(ending) + rest
             found.add(stem)
             if rest == "" and len(stem) > _SHORTEST and stem[-1] == stem[-2]:
@@ -105,7 +108,9 @@ def is_kind(word: str, wider: str) -> bool:
 def is_mostly(word: str, wider: str) -> bool:
     """As ``is_kind``, by the most frequent sense alone: a chair is a person by a rare one."""
     first = _load().numbers("n", word)[:1]
-    return not senses(wider, "n").isdisjoint((*first, *chain(*map(_above, first))))
+    return not senses(wider, "n").isdisjoint(
+        (*first, *chain(*map(_above, first)))
+    )
 
 
 @lru_cache(maxsize=1 << 15)

@@ -113,7 +113,9 @@ _VARIETIES = {
 }  # fmt: skip
 """Script or region by the variety that follows a name in brackets."""
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\Z")
-_WITHOUT_BLANKS = frozenset({"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"})
+_WITHOUT_BLANKS = frozenset(
+    {"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"}
+)
 
 _SIGNS = {
     "German": "und der das ist ein eine einer einem einen auf mit dem den des im zu sind von steht"
@@ -134,7 +136,9 @@ _SIGNS = {
 """Little words that hardly any description does without, by language; none that English has."""
 _SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
 _ALL_SIGNS = frozenset().union(*_SIGN_SETS.values())
-_ENGLISH_SIGNS = "the of and is are with an to at by from this that there his her its for"
+_ENGLISH_SIGNS = (
+    "the of and is are with an to at by from this that there his her its for"
+)
 _OURS = frozenset(_ENGLISH_SIGNS.split())
 LITTLE_WORDS = _ALL_SIGNS | _OURS
 """Little words by which languages are distinguished, lower case."""
@@ -179,7 +183,9 @@ def canonical_language(written: str) -> str:
     if tag is not None and name.lower() not in _CODES_BY_NAME:
         primary, *subtags = re.split("[-_]", tag[0])
         code = _SHORT_CODES.get(primary, primary)
-        if subtags and _SHORT_CODES.get(subtags[0]) == code:  # "zh-cmn" repeats the language
+        if (
+            subtags and _SHORT_CODES.get(subtags[0]) == code
+        ):  # "zh-cmn" repeats the language
             subtags.pop(0)
         if code == "und":
             return ""
@@ -188,7 +194,9 @@ def canonical_language(written: str) -> str:
     variety = _IN_BRACKETS.search(name)
     if variety is None or not code:
         return code or name
-    subtag = _VARIETIES.get(variety[0].strip(" ()").casefold(), variety[0].strip(" ()"))
+    subtag = _VARIETIES.get(
+        variety[0].strip(" ()").casefold(), variety[0].strip(" ()")
+    )
     if not _SUBTAG.fullmatch(subtag):
         return name  # a variety without a tag is a language of its own
     return "-".join([code, *_canonical_subtags(code, [subtag.lower()])])
@@ -211,7 +219,9 @@ def _canonical_subtags(code: str, subtags: Sequence[str]) -> Iterator[str]:
 
 def base_language(written: str) -> str:
     """Return the code of a language without script and region; of an unknown one its first part."""
-    return language_code(written) or re.split("[-_]", written.strip().lower())[0]
+    return (
+        language_code(written) or re.split("[-_]", written.strip().lower())[0]
+    )
 
 
 def language_named(written: str) -> str | None:
@@ -241,11 +251,17 @@ def not_english(text: str) -> str | None:
 
 def _looked_at(text: str) -> str | None:
     if not text.isascii():
-        n_letters, n_latin = len(LETTER.findall(text)), len(LATIN.findall(text))
+        n_letters, n_latin = (
+            len(LETTER.findall(text)),
+            len(LATIN.findall(text)),
+        )
         if 2 * n_latin < n_letters:
             return f"{n_letters - n_latin} of its {n_letters} letters are not Latin"
     found = folded_words(text)
-    signs = len(found) >= _ENOUGH_FOR_SIGNS and len(_ALL_SIGNS.intersection(found)) > 1
+    signs = (
+        len(found) >= _ENOUGH_FOR_SIGNS
+        and len(_ALL_SIGNS.intersection(found)) > 1
+    )
     if signs and (why := _other_language(found)):
         return why
     if len(found) >= _ENOUGH_WORDS:
@@ -260,8 +276,14 @@ _remembered = lru_cache(maxsize=4096)(_looked_at)
 
 def _other_language(found: Sequence[str]) -> str | None:
     """The language whose little words a text is full of, far fuller than of those of English."""
-    least = max(_SIGN_SHARE * len(found), 1 + _SIGNS_PER_ENGLISH * sum(w in _OURS for w in found))
-    signs = {name: [w for w in found if w in known] for name, known in _SIGN_SETS.items()}
+    least = max(
+        _SIGN_SHARE * len(found),
+        1 + _SIGNS_PER_ENGLISH * sum(w in _OURS for w in found),
+    )
+    signs = {
+        name: [w for w in found if w in known]
+        for name, known in _SIGN_SETS.items()
+    }
     likeliest, most = max(signs.items(), key=lambda item: len(item[1]))
     if len(set(most)) == 1 or len(most) < least:
         return None

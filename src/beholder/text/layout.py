@@ -29,8 +29,12 @@ _TAG = re.compile(
     rf"(?P<block>{'|'.join(_BLOCK_TAGS.split())}))(?:\s[^<>]*)?/?>",
     re.IGNORECASE | re.DOTALL,
 )
-_ENTITY = re.compile(r"&(?:[a-z]{2,8}\d{0,2}|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
-_BBCODE = re.compile(r"\[/?(?:b|i|u|s|list|quote|code|img|url)\]", re.IGNORECASE)
+_ENTITY = re.compile(
+    r"&(?:[a-z]{2,8}\d{0,2}|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE
+)
+_BBCODE = re.compile(
+    r"\[/?(?:b|i|u|s|list|quote|code|img|url)\]", re.IGNORECASE
+)
 _ESCAPED_BREAK = re.compile(r"\\[nrt](?![a-z])")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
 _LINK = re.compile(r"(!?\[)[^\[\]\n]+(\]\([^()\s]+\))")
@@ -65,15 +69,26 @@ _MARK = (
     rf"|(?:[a-z]|{_ROMAN})\.|[①-⓿❶-➓])"
 )
 _FIRST_OF_LINE = rf"{_MARK}|\#?\d{{1,2}}\s?[:–-]|\#\d{{1,2}}\.?|\([A-Z]\)|(?:[A-Z]|[IVX]{{1,5}})\)"
-_BEFORE_LETTER = r"(?:[-–—•·▪◦‣]|\d{1,2}[.)])(?=[^\W\d_a-z])"  # "-A dog", "1.A dog"
-_OF_LINE = re.compile(
-    rf"^[ \t]*((?:(?:{_FIRST_OF_LINE})(?:[ \t]+|$))+|{_BEFORE_LETTER})", re.MULTILINE
+_BEFORE_LETTER = (
+    r"(?:[-–—•·▪◦‣]|\d{1,2}[.)])(?=[^\W\d_a-z])"  # "-A dog", "1.A dog"
 )
-_AFTER_STOP = re.compile(rf"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s++((?:{_MARK}(?:\s+|$))+)")
-_CAPITAL = re.compile(r"(?:^|[.!?]\s)[ \t]*((?:[A-Z]|[IVX]{2,5})\.)(?=[ \t]+\S)", re.MULTILINE)
+_OF_LINE = re.compile(
+    rf"^[ \t]*((?:(?:{_FIRST_OF_LINE})(?:[ \t]+|$))+|{_BEFORE_LETTER})",
+    re.MULTILINE,
+)
+_AFTER_STOP = re.compile(
+    rf"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s++((?:{_MARK}(?:\s+|$))+)"
+)
+_CAPITAL = re.compile(
+    r"(?:^|[.!?]\s)[ \t]*((?:[A-Z]|[IVX]{2,5})\.)(?=[ \t]+\S)", re.MULTILINE
+)
 # "1.2" numbers an entry where several lines begin so; a single one may be an amount.
-_OUTLINE = re.compile(r"^[ \t]*(\d{1,2}(?:\.\d{1,2})+)(?=[ \t]+[^\W\d_a-z])", re.MULTILINE)
-_LAST_OF_LINE = re.compile(rf"[ \t]((?:(?!\.\.\.|…|[.!?,;:]){_SIGNS})\s*)$", re.MULTILINE)
+_OUTLINE = re.compile(
+    r"^[ \t]*(\d{1,2}(?:\.\d{1,2})+)(?=[ \t]+[^\W\d_a-z])", re.MULTILINE
+)
+_LAST_OF_LINE = re.compile(
+    rf"[ \t]((?:(?!\.\.\.|…|[.!?,;:]){_SIGNS})\s*)$", re.MULTILINE
+)
 _HEADING = re.compile(r"^[ \t]*+#{1,6}[ \t]++[^\n]+$", re.MULTILINE)
 # A heading that says no more than that a description follows.
 _TITLE_WORD = (
@@ -102,9 +117,12 @@ _QUOTED = re.compile(
     re.MULTILINE,
 )
 # Full-width letters and digits, but not the marks, which end sentences without a space.
-_FULL_WIDTH = [chr(code) for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()]
+_FULL_WIDTH = [
+    chr(code) for code in range(0xFF10, 0xFF5B) if chr(code).isalnum()
+]
 _LIKE_ASCII = str.maketrans(
-    "’ʼ‘´\u2032‚‛“”„‟«»\u2033\u2010\u2011\u2212\u00a0\u202f\u2007" + "".join(_FULL_WIDTH),
+    "’ʼ‘´\u2032‚‛“”„‟«»\u2033\u2010\u2011\u2212\u00a0\u202f\u2007"
+    + "".join(_FULL_WIDTH),
     "'''''''\"\"\"\"\"\"\"---   "
     + "".join(chr(ord(character) - 0xFEE0) for character in _FULL_WIDTH),
 )
@@ -126,9 +144,13 @@ def without_layout(text: str) -> str:
         page.blank(*tag.span(), ends=tag["block"] is not None)
     for entity in _ENTITY.finditer(text):
         character = unescape(entity[0])
-        if len(character) == 1:  # a longer one is the text itself: no entity has this name
+        if (
+            len(character) == 1
+        ):  # a longer one is the text itself: no entity has this name
             page.blank(*entity.span())
-            page.characters[entity.start()] = " " if character in "<>\n" else character
+            page.characters[entity.start()] = (
+                " " if character in "<>\n" else character
+            )
     for pattern in (_BBCODE, _FENCE, _NOTE, _EMOJI, _DASH_AFTER_STOP):
         page.blank_all(pattern)
     page.blank_all(_ESCAPED_BREAK, ends=True)
@@ -162,7 +184,9 @@ class _TextLayout:
         if ends:
             self.characters[start] = PARAGRAPH
 
-    def blank_all(self, pattern: re.Pattern[str], *, ends: bool = False) -> None:
+    def blank_all(
+        self, pattern: re.Pattern[str], *, ends: bool = False
+    ) -> None:
         """Blank all that a pattern matches."""
         for match in pattern.finditer(self.text):
             self.blank(*match.span(), ends=ends)
@@ -198,8 +222,12 @@ class _TextLayout:
             else:
                 self.blank(*line.span(1))
         for piece in _AFTER_STOP.finditer(text):
-            before = text[max(0, piece.start() - _LONGEST_WORD) : piece.start()].split()[-1:]
-            is_counted = piece[1][0].isdigit() and not _BEFORE_NUMBERS.isdisjoint(before)
+            before = text[
+                max(0, piece.start() - _LONGEST_WORD) : piece.start()
+            ].split()[-1:]
+            is_counted = piece[1][
+                0
+            ].isdigit() and not _BEFORE_NUMBERS.isdisjoint(before)
             if not is_counted:
                 self.blank(*piece.span(1))
         self.blank_groups(_LAST_OF_LINE)
@@ -216,13 +244,21 @@ class _TextLayout:
     def blank_around(self) -> None:
         """Blank quotes or brackets around the whole text, and a lone quote at one of its ends."""
         text = self.text
-        places = [place for place, character in enumerate(text) if not character.isspace()]
+        places = [
+            place
+            for place, character in enumerate(text)
+            if not character.isspace()
+        ]
         if len(places) < 2:
             return
         first, last = places[0], places[-1]
         opening, closing = text[first], text[last]
         inside = text[first + 1 : last]
-        if _AROUND.get(opening) == closing and opening not in inside and closing not in inside:
+        if (
+            _AROUND.get(opening) == closing
+            and opening not in inside
+            and closing not in inside
+        ):
             self.blank(first, first + 1)
             self.blank(last, last + 1)
         elif text.count('"') == 1 and '"' in (opening, closing):
@@ -242,7 +278,11 @@ class _TextLayout:
             before = text[: line_break.start()].rstrip(" \t")[-1:]
             after = text[line_break.end() :].lstrip(" \t")[:1]
             is_unfinished = before.isalnum() or before in (",", "-")
-            if is_unfinished and after.islower() and line_break[0] != PARAGRAPH:
+            if (
+                is_unfinished
+                and after.islower()
+                and line_break[0] != PARAGRAPH
+            ):
                 for place in range(*line_break.span()):
                     self.characters[place] = " "
 

@@ -69,7 +69,10 @@ def without_residue(text: str) -> str:
         return text
     pieces, last = [], 0
     for residue in found:
-        pieces += [text[last : residue.start], _replacement(text[residue.start : residue.end])]
+        pieces += [
+            text[last : residue.start],
+            _replacement(text[residue.start : residue.end]),
+        ]
         last = residue.end
     rest = "".join([*pieces, text[last:]])
     lines = (" ".join(line.split()) for line in rest.split("\n"))
@@ -82,7 +85,11 @@ def _replacement(piece: str) -> str:
         return ""
     if _UNICODE_ESCAPE.fullmatch(piece):
         character: str = json.loads(f'"{piece}"')
-        return " " if unicodedata.category(character) in ("Cc", "Zs") else character
+        return (
+            " "
+            if unicodedata.category(character) in ("Cc", "Zs")
+            else character
+        )
     return " "
 
 
@@ -140,22 +147,43 @@ _TOKEN = re.compile(
     r"|(?:(?<=\s)##(?=[a-z]+\b))",
     re.MULTILINE,
 )
-_ENCLOSED = re.compile(r"\A\s*<([a-z][a-z_-]*)>(.*)</\1>\s*\Z", re.DOTALL | re.IGNORECASE)
-_ENCLOSING_HTML = frozenset(
-    ("p", "b", "i", "em", "strong", "u", "s", "div", "span", "body", "html", "ul", "ol")
+_ENCLOSED = re.compile(
+    r"\A\s*<([a-z][a-z_-]*)>(.*)</\1>\s*\Z", re.DOTALL | re.IGNORECASE
 )
-_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w-]*[ \t]*(?=\n|$)|(?<=\n)[ \t]*(?:```|~~~)[ \t]*\s*\Z")
+_ENCLOSING_HTML = frozenset(
+    (
+        "p",
+        "b",
+        "i",
+        "em",
+        "strong",
+        "u",
+        "s",
+        "div",
+        "span",
+        "body",
+        "html",
+        "ul",
+        "ol",
+    )
+)
+_FENCE = re.compile(
+    r"\A\s*(?:```|~~~)[\w-]*[ \t]*(?=\n|$)|(?<=\n)[ \t]*(?:```|~~~)[ \t]*\s*\Z"
+)
 _JSON = re.compile(
     r"\A\s*(?:[\[{]\s*)*\{\s*(?P<quote>[\"'])[^\"'\n]{1,60}(?P=quote)\s*:\s*|\A\s*\[\s*\"[^\"]"
 )
 _STRING = re.compile(
-    r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*(?:'|\Z)", re.DOTALL
+    r"\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'(?:[^'\\]|\\.|(?<=\w)'(?=\w))*(?:'|\Z)",
+    re.DOTALL,
 )
 _UNICODE_ESCAPE = re.compile(
     r"\\u(?i:(?!d[89a-f])[0-9a-f]{4}|d[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})"
 )
 """A character by its number; those beyond 16 bits are written as a pair of surrogates."""
-_ESCAPE = re.compile(rf"{_UNICODE_ESCAPE.pattern}|\\[bfnrt]|(?P<backslash>\\)[\"'\\/]")
+_ESCAPE = re.compile(
+    rf"{_UNICODE_ESCAPE.pattern}|\\[bfnrt]|(?P<backslash>\\)[\"'\\/]"
+)
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 _FIRST_HOUR = r"0?0:\d{2}(?::\d{2})?"
@@ -174,8 +202,12 @@ _TIMES = re.compile(
     rf"|{_AT_START}<{_SECONDS}>(?:[ \t]*<{_SECONDS}>)?",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"^[ \t]*(#(?=[ \t]+[^\d\s])|#{2,6})[ \t]+(?=\S)", re.MULTILINE)  # "# 7"
-_BULLET = re.compile(r"^[ \t]*((?:[-*•–+]|\d{1,2}[.)])[ \t]+)(?=\S)", re.MULTILINE)
+_HEADING = re.compile(
+    r"^[ \t]*(#(?=[ \t]+[^\d\s])|#{2,6})[ \t]+(?=\S)", re.MULTILINE
+)  # "# 7"
+_BULLET = re.compile(
+    r"^[ \t]*((?:[-*•–+]|\d{1,2}[.)])[ \t]+)(?=\S)", re.MULTILINE
+)
 
 _NOUN = (
     r"(?:caption|description|alt(?:ernative)?[ -]text|summary|transcript(?:ion)?|breakdown"
@@ -271,7 +303,9 @@ def _find_tags(text: str) -> Iterator[tuple[int, int]]:
 
 def _find_json(text: str) -> Iterator[tuple[int, int]]:
     """All of a text that is JSON but its values that are texts, and the escapes within these."""
-    is_whole = text.rstrip()[-1:] in ("}", "]") or text.count("{") > text.count("}")
+    is_whole = text.rstrip()[-1:] in ("}", "]") or text.count(
+        "{"
+    ) > text.count("}")
     if not (_JSON.match(text) and is_whole):
         return
     last = len(text) - len(text.lstrip())
@@ -295,7 +329,9 @@ def _find_bullets(text: str) -> list[tuple[int, int]]:
     return marks if len(marks) > 1 else []
 
 
-_FINDERS: tuple[tuple[ResidueKind, Callable[[str], Iterable[tuple[int, int]]]], ...] = (
+_FINDERS: tuple[
+    tuple[ResidueKind, Callable[[str], Iterable[tuple[int, int]]]], ...
+] = (
     ("reasoning", lambda text: _spans(_REASONING, text)),
     ("special tokens", lambda text: _spans(_TOKEN, text)),
     ("tags", _find_tags),
@@ -305,6 +341,9 @@ _FINDERS: tuple[tuple[ResidueKind, Callable[[str], Iterable[tuple[int, int]]]], 
     ("refusals", lambda text: _spans(_REFUSALS, text)),
     ("wrappers", lambda text: _spans(_OPENINGS, text)),
     ("wrappers", lambda text: _spans(_CLOSINGS, text)),
-    ("headings", lambda text: (match.span(1) for match in _HEADING.finditer(text))),
+    (
+        "headings",
+        lambda text: (match.span(1) for match in _HEADING.finditer(text)),
+    ),
     ("bullets", _find_bullets),
 )

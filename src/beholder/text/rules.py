@@ -76,7 +76,9 @@ class SatSplitter(Splitter):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._package = require("wtpsplit", extra="sat", purpose=f"the splitter 'sat:{name}'")
+        self._package = require(
+            "wtpsplit", extra="sat", purpose=f"the splitter 'sat:{name}'"
+        )
         self._model: Any = None
         self._lock = threading.Lock()
 
@@ -91,10 +93,14 @@ class SatSplitter(Splitter):
         Raises:
             ItemError: The model changed the text, so that its sentences have no place in it.
         """
-        with self._lock:  # loads on first use; the model is not known to be safe in threads
+        with (
+            self._lock
+        ):  # loads on first use; the model is not known to be safe in threads
             if self._model is None:
                 self._model = self._package.SaT(self.name)
-            sentences = [str(sentence).strip() for sentence in self._model.split(text)]
+            sentences = [
+                str(sentence).strip() for sentence in self._model.split(text)
+            ]
         segments: list[Segment] = []
         cursor = 0
         for sentence in filter(None, sentences):
@@ -113,7 +119,11 @@ def _cased(words: str) -> frozenset[str]:
 
 
 def _any_case(words: str) -> frozenset[str]:
-    return frozenset(form for word in words.split() for form in (word, word.lower(), word.upper()))
+    return frozenset(
+        form
+        for word in words.split()
+        for form in (word, word.lower(), word.upper())
+    )
 
 
 NEVER_FINAL = _any_case(
@@ -141,7 +151,9 @@ MAY_BE_FINAL = _any_case(
 ENDS_BEFORE_CAPITAL = _any_case("etc a.m p.m A.D B.C B.C.E C.E")
 """The stop ends a sentence when a capital follows, except that of a date or a time zone."""
 
-UNITS = _cased("in ft yd mi lb lbs oz pt qt gal sq cu mm cm km kg hr hrs min mins sec secs mph")
+UNITS = _cased(
+    "in ft yd mi lb lbs oz pt qt gal sq cu mm cm km kg hr hrs min mins sec secs mph"
+)
 """After a number these are units, and ``MAY_BE_FINAL``; elsewhere they are words."""
 
 DATE_WORDS = _cased(
@@ -185,7 +197,9 @@ _AFTER_STOP = re.compile(
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TOKEN_START = re.compile(r"[^\s\"“”‘’«»()\[\]{}—–*_`「」()]*\Z")
 _ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_CJK = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _MARKER = re.compile(
     r"\s*(?:[-*+•‣◦▪●·–—]\s|#{1,6}\s|>\s|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,4})\)\s|\d{1,3}\.\s|[①-⑳])"
 )
@@ -211,7 +225,11 @@ class RuleSplitter(Splitter):
 
     def split(self, text: str) -> list[Segment]:
         """See ``Splitter.split``."""
-        pieces = [piece for start, end in _blocks(text) for piece in _sentences(text, start, end)]
+        pieces = [
+            piece
+            for start, end in _blocks(text)
+            for piece in _sentences(text, start, end)
+        ]
         return _join_wordless(text, pieces)
 
 
@@ -219,10 +237,14 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     """Ranges between the line breaks that end a sentence by themselves."""
     breaks = [newline.span() for newline in _NEWLINE.finditer(text)]
     starts = [0, *(end for _, end in breaks)]
-    lines = list(zip(starts, [*(start for start, _ in breaks), len(text)], strict=True))
+    lines = list(
+        zip(starts, [*(start for start, _ in breaks), len(text)], strict=True)
+    )
     blocks = lines[:1]
     for (start, end), (after, stop) in pairwise(lines):
-        if text[end] == _PARAGRAPH or _ends_block(text[start:end], text[after:stop]):
+        if text[end] == _PARAGRAPH or _ends_block(
+            text[start:end], text[after:stop]
+        ):
             blocks.append((after, stop))
         else:
             blocks[-1] = (blocks[-1][0], stop)
@@ -245,8 +267,12 @@ def _is_heading(line: str, goes_on: bool) -> bool:
     if is_bold or line.startswith("#") or line.endswith((":", "\uff1a")):
         return True
     words = _WORD.findall(line)
-    titled = bool(words) and all(word[0].isupper() or word in SMALL_WORDS for word in words)
-    return titled and not goes_on and len(words) <= 8 and line[-1] not in ",;-–—"
+    titled = bool(words) and all(
+        word[0].isupper() or word in SMALL_WORDS for word in words
+    )
+    return (
+        titled and not goes_on and len(words) <= 8 and line[-1] not in ",;-–—"
+    )
 
 
 def _sentences(text: str, start: int, end: int) -> list[Segment]:
@@ -266,7 +292,9 @@ def _sentences(text: str, start: int, end: int) -> list[Segment]:
     return found
 
 
-def _ends_sentence(text: str, start: int, stop: re.Match[str], after: re.Match[str]) -> bool:
+def _ends_sentence(
+    text: str, start: int, stop: re.Match[str], after: re.Match[str]
+) -> bool:
     """Whether a stop that is not the last thing of its block ends a sentence."""
     following = text[after.end()]
     if stop["bare"]:
@@ -280,15 +308,26 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str], after: re.Match[s
         return True
     if marks != ".":  # an ellipsis
         return not following.islower()
-    return after["closing"] != "" or _full_stop_ends(text, start, stop.start(), after)
+    return after["closing"] != "" or _full_stop_ends(
+        text, start, stop.start(), after
+    )
 
 
-def _bare_ends(text: str, stop: re.Match[str], after: re.Match[str], following: str) -> bool:
+def _bare_ends(
+    text: str, stop: re.Match[str], after: re.Match[str], following: str
+) -> bool:
     before = text[stop.start() - 1] if stop.start() else ""
-    if stop["bare"] == "\uff0e" and before.isdigit() and following.isdigit() and not after["space"]:
+    if (
+        stop["bare"] == "\uff0e"
+        and before.isdigit()
+        and following.isdigit()
+        and not after["space"]
+    ):
         return False
     # Japanese quotations continue with a particle: 「行く。」と言った。
-    return not (after["closing"] and not after["space"] and following in "とっ")
+    return not (
+        after["closing"] and not after["space"] and following in "とっ"
+    )
 
 
 def _ends_without_space(
@@ -298,25 +337,39 @@ def _ends_without_space(
     before = text[max(stop.start() - 2, 0) : stop.start()]
     if _CJK.match(following) and not after["opening"]:
         latin = stop["spaced"]
-        return "!" in latin or "?" in latin or (latin == "." and before[-1:].isalpha())
+        return (
+            "!" in latin
+            or "?" in latin
+            or (latin == "." and before[-1:].isalpha())
+        )
     if after["closing"] or after["opening"] or len(stop["spaced"]) > 1:
         return False
     word = _WORD.match(text, after.end())
-    if word is None or not (before.islower() and before.isalpha() and len(before) == 2):
+    if word is None or not (
+        before.islower() and before.isalpha() and len(before) == 2
+    ):
         return False
     # "red.The dog": a capital and a small letter, or a starter; but no name such as www.Site.org
     left = _token_before(text, stop.start())
     reads_as_word = left.isalpha() and following.isupper()
     ends_plainly = text[word.end() : word.end() + 1] in ("", " ", ",", "\n")
-    return reads_as_word and ends_plainly and (word[0] in STARTERS or stop["spaced"] != ".")
+    return (
+        reads_as_word
+        and ends_plainly
+        and (word[0] in STARTERS or stop["spaced"] != ".")
+    )
 
 
 def _token_before(text: str, end: int) -> str:
-    match = _TOKEN_START.search(text[max(end - _LONGEST_ABBREVIATION - 8, 0) : end])
+    match = _TOKEN_START.search(
+        text[max(end - _LONGEST_ABBREVIATION - 8, 0) : end]
+    )
     return match[0] if match else ""
 
 
-def _full_stop_ends(text: str, start: int, stop: int, after: re.Match[str]) -> bool:
+def _full_stop_ends(
+    text: str, start: int, stop: int, after: re.Match[str]
+) -> bool:
     """Whether a single full stop before white space ends a sentence."""
     token = _token_before(text, stop)
     following = text[after.end()]
@@ -334,9 +387,15 @@ def _full_stop_ends(text: str, start: int, stop: int, after: re.Match[str]) -> b
     if token in ENDS_BEFORE_CAPITAL:
         zone = word.isupper() and 2 < len(word) < 5
         return following.isupper() and word not in DATE_WORDS and not zone
-    if len(token) == 1 and token.isupper():  # an initial, or the letter of a list
+    if (
+        len(token) == 1 and token.isupper()
+    ):  # an initial, or the letter of a list
         return not at_start and word in STARTERS
-    if token in MAY_BE_FINAL or _ACRONYM.fullmatch(token) or _is_unit(text, stop, token):
+    if (
+        token in MAY_BE_FINAL
+        or _ACRONYM.fullmatch(token)
+        or _is_unit(text, stop, token)
+    ):
         return word in STARTERS
     return True
 

@@ -42,7 +42,11 @@ def senses(word: str) -> frozenset[int]:
     table, forms = _load()
     found: set[int] = set()
     for part, endings in _ENDINGS.items():
-        fitting = ((end, base) for end, base in endings if word.endswith(end) and word != end)
+        fitting = (
+            (end, base)
+            for end, base in endings
+            if word.endswith(end) and word != end
+        )
         stems = (word.removesuffix(end) + base for end, base in fitting)
         for base in {word, *forms[part].get(word, ()), *stems}:
             found.update(table[part].get(base, ()))
@@ -55,7 +59,9 @@ def are_synonyms(a: str, b: str) -> bool:
 
 
 @cache
-def _load() -> tuple[dict[str, dict[str, list[int]]], dict[str, dict[str, list[str]]]]:
+def _load() -> tuple[
+    dict[str, dict[str, list[int]]], dict[str, dict[str, list[str]]]
+]:
     table: dict[str, dict[str, list[int]]] = {part: {} for part in _ENDINGS}
     forms: dict[str, dict[str, list[str]]] = {part: {} for part in _ENDINGS}
     for number, line in enumerate(table_lines(_TABLE)):

@@ -25,7 +25,12 @@ def _words() -> re.Pattern[str]:
     # Vowel signs, viramas and accents, which ``\w`` leaves out, and the joiners between them.
     marks = "\u200c\u200d" + "".join(
         chr(code)
-        for block in ((0x300, 0x3100), (0xA600, 0xAC00), (0xFB00, 0xFE30), (0x11000, 0x11FFF))
+        for block in (
+            (0x300, 0x3100),
+            (0xA600, 0xAC00),
+            (0xFB00, 0xFE30),
+            (0x11000, 0x11FFF),
+        )
         for code in range(*block)
         if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me")
     )
@@ -43,7 +48,8 @@ def _words() -> re.Pattern[str]:
 
 # The same rules for plain ASCII, where small classes make the search several times faster.
 _ASCII_WORDS = re.compile(
-    r"\d+(?:[.,:/]\d+)+(?![A-Za-z])|[A-Za-z0-9]+(?:['\-][A-Za-z0-9]+)*", re.ASCII
+    r"\d+(?:[.,:/]\d+)+(?![A-Za-z])|[A-Za-z0-9]+(?:['\-][A-Za-z0-9]+)*",
+    re.ASCII,
 )
 
 
@@ -70,7 +76,9 @@ def folded_words(text: str) -> tuple[str, ...]:
     """The words of a text, case folded and in plain characters, for those who need no places."""
     if text.isascii():  # folding leaves every letter a letter in its place
         return tuple(_ASCII_WORDS.findall(text.lower()))
-    return tuple(_plain(text[start:end]).casefold() for start, end in words(text))
+    return tuple(
+        _plain(text[start:end]).casefold() for start, end in words(text)
+    )
 
 
 def lower_words(text: str) -> list[str]:
@@ -82,8 +90,17 @@ def lower_words(text: str) -> list[str]:
 
 
 # Apostrophes and hyphens of typesetters, and full-width forms, look like the ones of keyboards.
-_PLAIN: dict[int, str | None] = {ord(character): "'" for character in "’‘ʼ´\u2032"}
-_PLAIN |= {0x2010: "-", 0x2011: "-", 0x2212: "-", 0xAD: None, 0x2060: None, 0xFEFF: None}
+_PLAIN: dict[int, str | None] = {
+    ord(character): "'" for character in "’‘ʼ´\u2032"
+}
+_PLAIN |= {
+    0x2010: "-",
+    0x2011: "-",
+    0x2212: "-",
+    0xAD: None,
+    0x2060: None,
+    0xFEFF: None,
+}
 _PLAIN |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 
 
@@ -112,4 +129,6 @@ def without_marks(text: str) -> str:
 
 def n_spoken(text: str) -> int:
     """Words between blanks; marks of transcripts, and signs that stand alone, are none."""
-    return sum(any(map(str.isalnum, word)) for word in without_marks(text).split())
+    return sum(
+        any(map(str.isalnum, word)) for word in without_marks(text).split()
+    )

@@ -30,7 +30,9 @@ STOP = "."
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
     classes: dict[str, int]
-    ratios: npt.NDArray[np.int8]  # (classes, classes), of a class after another
+    ratios: npt.NDArray[
+        np.int8
+    ]  # (classes, classes), of a class after another
 
 
 def order(text: str) -> float:
@@ -51,7 +53,9 @@ def order(text: str) -> float:
     if not found:
         return 0.0
     table = _load()
-    places = [table.classes.get(word, table.classes[ending(word)]) for word in found]
+    places = [
+        table.classes.get(word, table.classes[ending(word)]) for word in found
+    ]
     return float(table.ratios[places[:-1], places[1:]].mean()) / STEP
 
 
@@ -78,7 +82,9 @@ def ending(word: str) -> str:
 def _load() -> _Table:
     with np.load(_TABLE, allow_pickle=False) as stored:
         names = bytes(stored["classes"]).decode("utf-8").split("\n")
-        return _Table({name: place for place, name in enumerate(names)}, stored["ratios"])
+        return _Table(
+            {name: place for place, name in enumerate(names)}, stored["ratios"]
+        )
 
 
 _FEW_WORDS = 4
@@ -94,7 +100,9 @@ _LEFT = 0.2
 """What a text that is surely words out of order keeps of its value."""
 
 
-def in_order(candidate: str, references: Sequence[str], language: str = "") -> float:
+def in_order(
+    candidate: str, references: Sequence[str], language: str = ""
+) -> float:
     """What a text keeps of its value: all, unless it is a reference's words out of order.
 
     Two signs must meet. The words do not follow one another as English words do; and the text has
@@ -114,13 +122,17 @@ def in_order(candidate: str, references: Sequence[str], language: str = "") -> f
     own = lower_words(candidate)
     if len(own) < _FEW_WORDS:
         return 1.0
-    loose = max(_loose(own, lower_words(without_layout(text))) for text in references)
+    loose = max(
+        _loose(own, lower_words(without_layout(text))) for text in references
+    )
     if loose <= _OURS:
         return 1.0
     follows = order(candidate) + _SLACK / len(own)
     unlike_english = (_ENGLISH - follows) / (_ENGLISH - _NO_ENGLISH)
     out_of_place = (loose - _OURS) / (_BORROWED - _OURS)
-    jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(out_of_place, 0.0, 1.0)
+    jumbled = np.clip(unlike_english, 0.0, 1.0) * np.clip(
+        out_of_place, 0.0, 1.0
+    )
     return float(1 - (1 - _LEFT) * jumbled)
 
 
@@ -129,5 +141,7 @@ def _loose(ours: Sequence[str], theirs: Sequence[str]) -> float:
     words = (Counter(ours) & Counter(theirs)).total() / len(ours)
     if words <= _OURS:
         return words  # quick: passes, whatever the neighbours
-    neighbours = (Counter(pairwise(ours)) & Counter(pairwise(theirs))).total() / (len(ours) - 1)
+    neighbours = (
+        Counter(pairwise(ours)) & Counter(pairwise(theirs))
+    ).total() / (len(ours) - 1)
     return words - neighbours

@@ -32,7 +32,9 @@ def make_app(
         lifespan: Context of the server's life.
     """
     app = Starlette(
-        routes=[*routes, *static_routes()], exception_handlers=ERRORS, lifespan=lifespan
+        routes=[*routes, *static_routes()],
+        exception_handlers=ERRORS,
+        lifespan=lifespan,
     )
     return Guard(app, settings)
 
@@ -44,7 +46,9 @@ def address(settings: Settings, port: int) -> str:
     return f"http://{host}:{port}/{asked}"
 
 
-def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) -> None:
+def serve(
+    app: ASGIApp, settings: Settings, listening: Callable[[str], None]
+) -> None:
     """Serve until interrupted.
 
     Args:
@@ -70,7 +74,9 @@ def serve(app: ASGIApp, settings: Settings, listening: Callable[[str], None]) ->
         uvicorn.Server(server_config(app, settings)).run(sockets=[listener])
 
 
-def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.Config:
+def server_config(
+    app: ASGIApp, settings: Settings, **options: Any
+) -> uvicorn.Config:
     """How uvicorn serves an application: without a limit, half requests keep everybody out.
 
     Args:
@@ -130,7 +136,9 @@ class _TimedProtocol(H11Protocol):
 
     def _wait(self) -> None:
         if self not in self.all_waiting and not self.transport.is_closing():
-            later = self.loop.call_later(self.limits.header_seconds, self._give_up)
+            later = self.loop.call_later(
+                self.limits.header_seconds, self._give_up
+            )
             self.all_waiting[self] = later
 
     def _wait_no_more(self) -> None:

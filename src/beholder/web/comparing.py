@@ -48,7 +48,12 @@ class Comparisons:
     _made: Remembered = field(default_factory=Remembered)
 
     def page(
-        self, a: RunView, b: RunView, query: Mapping[str, str], *, whole: bool = False
+        self,
+        a: RunView,
+        b: RunView,
+        query: Mapping[str, str],
+        *,
+        whole: bool = False,
     ) -> tuple[str, Mapping[str, Any]]:
         """The template of the page of two runs, and its context; ``whole`` puts all on one page.
 
@@ -60,8 +65,13 @@ class Comparisons:
             return "compare_reading.html.j2", {}
         shared = shared_askers(*now)
         if not shared:
-            names = [", ".join(one.name for one in snapshot.asked) for snapshot in now]
-            raise ConfigError(f"the runs share no metric: {names[0]} against {names[1]}")
+            names = [
+                ", ".join(one.name for one in snapshot.asked)
+                for snapshot in now
+            ]
+            raise ConfigError(
+                f"the runs share no metric: {names[0]} against {names[1]}"
+            )
         first, second, value = _chosen(shared, query)
         places = self._pairing(a, b, first.kind)
         before, after = _numbers((first, second), value.name, places)
@@ -69,10 +79,14 @@ class Comparisons:
         ordered = _ordered(difference, query)
         last = max(0, math.ceil(len(ordered) / PAGE) - 1)
         number = min(read_whole(query.get("page", "0")) or 0, last)
-        shown = ordered if whole else ordered[number * PAGE : (number + 1) * PAGE]
+        shown = (
+            ordered if whole else ordered[number * PAGE : (number + 1) * PAGE]
+        )
         kind = now[0].subjects[first.kind]
         at_a, at_b = (side[shown].tolist() for side in places)
-        texts = [_texts(view, first.kind, at) for view, at in ((a, at_a), (b, at_b))]
+        texts = [
+            _texts(view, first.kind, at) for view, at in ((a, at_a), (b, at_b))
+        ]
         return "compare.html.j2", {
             "query": dict(query),
             "value": value,
@@ -94,7 +108,9 @@ class Comparisons:
                     "text_a": texts[0][one],
                     "text_b": texts[1][other],
                 }
-                for place, one, other in zip(shown.tolist(), at_a, at_b, strict=True)
+                for place, one, other in zip(
+                    shown.tolist(), at_a, at_b, strict=True
+                )
             ],
             "n_common": len(difference),
             "n_a": len(kind.ids),
@@ -109,7 +125,9 @@ class Comparisons:
             "linked": first.kind == ITEM.name,
         }
 
-    def item(self, a: RunView, b: RunView, query: Mapping[str, str]) -> Mapping[str, Any]:
+    def item(
+        self, a: RunView, b: RunView, query: Mapping[str, str]
+    ) -> Mapping[str, Any]:
         """One item in two runs: the context of its page.
 
         Raises:
@@ -120,11 +138,15 @@ class Comparisons:
         subjects = a.snapshot.subjects.get(ITEM.name)
         at_a = read_whole(text)
         if subjects is None or at_a is None or at_a >= len(subjects.ids):
-            raise HTTPException(404, f"the first run has no item {text[:20]!r}")
+            raise HTTPException(
+                404, f"the first run has no item {text[:20]!r}"
+            )
         places = self._pairing(a, b, ITEM.name)
         found = np.flatnonzero(places[0] == at_a)
         if not len(found):
-            raise HTTPException(404, f"the second run has no item {subjects.ids[at_a]!r}")
+            raise HTTPException(
+                404, f"the second run has no item {subjects.ids[at_a]!r}"
+            )
         at_b = int(places[1][found[0]])
         shared = shared_askers(a.snapshot, b.snapshot)
         first, second, value = _chosen(shared, query)
@@ -140,9 +162,14 @@ class Comparisons:
             "place": place,
             "n_listed": len(listed),
             "before": listed[place - 1] if place else None,
-            "after": None if place is None else next(iter(listed[place + 1 :]), None),
+            "after": None
+            if place is None
+            else next(iter(listed[place + 1 :]), None),
             "others": [(name, pair(name, "")) for name in of_items],
-            "sides": [_side(view, first.name, at) for view, at in ((a, at_a), (b, at_b))],
+            "sides": [
+                _side(view, first.name, at)
+                for view, at in ((a, at_a), (b, at_b))
+            ],
             "query": dict(query),
         }
 
@@ -151,7 +178,9 @@ class Comparisons:
     ) -> dict[int, tuple[int, float, str]]:
         """Of subjects of ``a`` that ``b`` has, too: place, value (or NaN) and text in ``b``."""
         pairs = np.stack(self._pairing(a, b, wanted.kind), axis=1)
-        return _shown(b, wanted, pairs[np.isin(pairs[:, 0], positions)].tolist())
+        return _shown(
+            b, wanted, pairs[np.isin(pairs[:, 0], positions)].tolist()
+        )
 
     def by_system(
         self, view: RunView, wanted: Query, system: str, positions: list[int]
@@ -167,7 +196,11 @@ class Comparisons:
         systems, codes = subjects.groups["system"]
         own = np.flatnonzero(codes == systems.index(system))[::-1].tolist()
         there = {sources[at]: at for at in own}
-        pairs = [(at, there[sources[at]]) for at in positions if sources[at] in there]
+        pairs = [
+            (at, there[sources[at]])
+            for at in positions
+            if sources[at] in there
+        ]
         return _shown(view, wanted, pairs)
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
@@ -185,10 +218,15 @@ def _shown(
 ) -> dict[int, tuple[int, float, str]]:
     """Place, value (or NaN) and text of the second of each pair, by the first."""
     texts = _texts(view, wanted.kind, sorted({there for _, there in pairs}))
-    asked = {one.name: one.numbers for one in view.snapshot.of_kind(wanted.kind)}
+    asked = {
+        one.name: one.numbers for one in view.snapshot.of_kind(wanted.kind)
+    }
     none = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
     numbers = asked.get(wanted.asked, {}).get(wanted.value, none)
-    return {here: (there, float(numbers[there]), texts[there]) for here, there in pairs}
+    return {
+        here: (there, float(numbers[there]), texts[there])
+        for here, there in pairs
+    }
 
 
 def _tested(a: RunView, b: RunView) -> _Tests:
@@ -207,13 +245,17 @@ def _tested(a: RunView, b: RunView) -> _Tests:
     return tests
 
 
-def shared_askers(a: Snapshot, b: Snapshot) -> list[tuple[AskedColumns, AskedColumns]]:
+def shared_askers(
+    a: Snapshot, b: Snapshot
+) -> list[tuple[AskedColumns, AskedColumns]]:
     """What both runs asked of one kind of subject, and has values."""
     there = {one.name: one for one in b.asked}
     return [
         (one, there[one.name])
         for one in a.asked
-        if one.name in there and one.kind == there[one.name].kind and one.values
+        if one.name in there
+        and one.kind == there[one.name].kind
+        and one.values
     ]
 
 
@@ -233,25 +275,40 @@ def _numbers(
 ) -> tuple[FloatArray, FloatArray]:
     """A value in both runs of the subjects that both have, or NaN."""
     none = np.full(len(asked[1].state), np.nan)
-    return asked[0].numbers[value][places[0]], asked[1].numbers.get(value, none)[places[1]]
+    return asked[0].numbers[value][places[0]], asked[1].numbers.get(
+        value, none
+    )[places[1]]
 
 
-def _ordered(difference: FloatArray, query: Mapping[str, str]) -> NDArray[np.int64]:
+def _ordered(
+    difference: FloatArray, query: Mapping[str, str]
+) -> NDArray[np.int64]:
     """The places of differences that are known, in the order that the query asks for."""
     order = query.get("sort") or _ORDERS[0]
     if order not in _ORDERS:
-        raise ConfigError(f"sort: expected {', '.join(_ORDERS)}, got {order!r}")
+        raise ConfigError(
+            f"sort: expected {', '.join(_ORDERS)}, got {order!r}"
+        )
     known = np.flatnonzero(np.isfinite(difference))
     if order != "most" and "only" in query:
-        known = known[difference[known] > 0] if order == "up" else known[difference[known] < 0]
-    key = {"most": -np.abs(difference), "up": -difference, "down": difference}[order][known]
+        known = (
+            known[difference[known] > 0]
+            if order == "up"
+            else known[difference[known] < 0]
+        )
+    key = {"most": -np.abs(difference), "up": -difference, "down": difference}[
+        order
+    ][known]
     return known[np.argsort(key, kind="stable")]
 
 
 def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:
     subjects = view.snapshot.subjects[kind].kind
     with view.store() as store:
-        return {at: first_text(one) for at, one in store.subjects(subjects, positions)}
+        return {
+            at: first_text(one)
+            for at, one in store.subjects(subjects, positions)
+        }
 
 
 def _side(view: RunView, asked: str, position: int) -> Mapping[str, Any]:
@@ -260,8 +317,18 @@ def _side(view: RunView, asked: str, position: int) -> Mapping[str, Any]:
         [(_, item)] = store.items([position])
         outcome = store.score(asked, position)
     scored = outcome if isinstance(outcome, ItemScore) else ItemScore({})
-    failure = None if outcome is None or isinstance(outcome, ItemScore) else outcome.message
+    failure = (
+        None
+        if outcome is None or isinstance(outcome, ItemScore)
+        else outcome.message
+    )
     texts = marked_texts(item, scored.units)
     counts = Counter(unit.verdict for unit in scored.units if is_sure(unit))
     verdicts = [(verdict, counts[verdict]) for verdict in by_tone(counts)]
-    return {"item": item, "failure": failure, "found": scored, "texts": texts, "verdicts": verdicts}
+    return {
+        "item": item,
+        "failure": failure,
+        "found": scored,
+        "texts": texts,
+        "verdicts": verdicts,
+    }

@@ -69,9 +69,13 @@ _HEAD = '<!doctype html><html lang="en"><title>beholder</title><link rel="icon" 
 class Buckets:
     """How much each browser may still ask for: a bucket of tokens that fills up with time."""
 
-    def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, rate: float, burst: int, clock: Callable[[], float]
+    ) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(_KEPT_BUCKETS)
+        self._left: LRUCache[str, tuple[float, float]] = LRUCache(
+            _KEPT_BUCKETS
+        )
 
     def take(self, name: str) -> bool:
         """Whether one more is allowed; if so it is taken."""
@@ -94,7 +98,10 @@ class Guard:
     """The application behind all checks. Pages find ``who`` and ``csrf`` in ``request.state``."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, clock: Callable[[], float] = time.monotonic
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app = app
         self._settings = settings
@@ -102,9 +109,13 @@ class Guard:
         self._tries = Buckets(_TRIES_PER_SECOND, _TRIES, clock)
         self._bodies = Bodies(settings.max_body, settings.body_seconds)
         elsewhere = settings.pictures_from and f" {settings.pictures_from}"
-        self._headers = {name: value.format(elsewhere) for name, value in _HEADERS.items()}
+        self._headers = {
+            name: value.format(elsewhere) for name, value in _HEADERS.items()
+        }
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Answer a request, or say why not."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
@@ -113,11 +124,18 @@ class Guard:
             return
         cookies = _cookies(Headers(scope=scope))
         known = cookies.get(SESSION, "")
-        session = known if _SESSION_FORM.match(known) else secrets.token_urlsafe(24)
-        scope.setdefault("state", {})["csrf"] = csrf(self._settings.secret, session)
+        session = (
+            known if _SESSION_FORM.match(known) else secrets.token_urlsafe(24)
+        )
+        scope.setdefault("state", {})["csrf"] = csrf(
+            self._settings.secret, session
+        )
         answer = self._refusal(scope, cookies)
         # A link on another site brings no cookies: the session that it may have is left alone.
-        lost = answer is not None and Headers(scope=scope).get("sec-fetch-site") == "cross-site"
+        lost = (
+            answer is not None
+            and Headers(scope=scope).get("sec-fetch-site") == "cross-site"
+        )
         kept = None if lost or session == known else session
         finish = _Finish(send, kept, self._headers)
         if answer is not None:
@@ -130,19 +148,27 @@ class Guard:
             _check_origin(Headers(scope=scope))
             async with self._bodies.read(scope, receive) as body:
                 await self._check_mark(scope, body, session)
-                app = await self._sign_in(scope, body) if scope["path"] == SIGN_IN else self._app
+                app = (
+                    await self._sign_in(scope, body)
+                    if scope["path"] == SIGN_IN
+                    else self._app
+                )
                 await app(scope, _replay(body, receive), finish)
         except HTTPException as error:
             refusal = _text(error.status_code, error.detail, error.headers)
             await refusal(scope, receive, finish)
 
-    def _refusal(self, scope: Scope, cookies: dict[str, str]) -> Response | None:
+    def _refusal(
+        self, scope: Scope, cookies: dict[str, str]
+    ) -> Response | None:
         """What is answered instead of a page, or None."""
         headers = Headers(scope=scope)
         if not self._settings.may_be_called(headers.get("host", "")):
             return _text(421, "this server is not called so; use its address")
         if len(scope["path"]) > _LONGEST_PATH:
-            return _text(414, f"an address has at most {_LONGEST_PATH:,} characters")
+            return _text(
+                414, f"an address has at most {_LONGEST_PATH:,} characters"
+            )
         address = scope["client"][0] if scope.get("client") else ""
         # Someone's browsers share an address; each token has its own rate.
         token = cookies.get(self._settings.access_cookie, "")
@@ -150,8 +176,14 @@ class Guard:
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         offered = query.get("token")
         named = None if offered is None else self._settings.who(offered)
-        if not self._pace.take(token if who else offered if named and offered else address):
-            return _text(429, "too many requests at once; wait a moment", {"retry-after": "1"})
+        if not self._pace.take(
+            token if who else offered if named and offered else address
+        ):
+            return _text(
+                429,
+                "too many requests at once; wait a moment",
+                {"retry-after": "1"},
+            )
         if scope["method"] not in _ALLOWED:
             return _text(405, f"expected GET or POST, got {scope['method']}")
         if offered is None and scope["method"] in _SAFE and JOIN in query:
@@ -168,7 +200,8 @@ class Guard:
             who = OWNER
         if who is None:
             return _text(
-                401, "open the address with ?token=... that was printed when the server started"
+                401,
+                "open the address with ?token=... that was printed when the server started",
             )
         scope.setdefault("state", {})["who"] = who
         return None
@@ -193,12 +226,17 @@ class Guard:
     def _unknown(self, address: str) -> Response:
         """What a wrong token gets. A right one is never slowed down by wrong ones."""
         if not self._tries.take(address):
-            return _text(429, "too many tries; wait a minute", {"retry-after": "60"})
+            return _text(
+                429, "too many tries; wait a minute", {"retry-after": "60"}
+            )
         return _text(
-            403, "this address is not valid (any more); open the one that the command printed"
+            403,
+            "this address is not valid (any more); open the one that the command printed",
         )
 
-    def _let_in(self, scope: Scope, token: str, named: str, who: str | None) -> Response:
+    def _let_in(
+        self, scope: Scope, token: str, named: str, who: str | None
+    ) -> Response:
         """Move a token from the address into a cookie.
 
         Who is signed in under another name is asked first: the link may come from anybody.
@@ -208,10 +246,14 @@ class Guard:
             whole = scope["path"], scope["query_string"].decode("latin-1")
             return _go_on(_target(*whole))
         query = parse_qsl(scope["query_string"].decode("latin-1"))
-        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        rest = urlencode(
+            [(name, value) for name, value in query if name != "token"]
+        )
         target = _target(scope["path"], rest)
         if who is not None and who != named:
-            return _ask_first(scope["state"]["csrf"], token, target, (who, named))
+            return _ask_first(
+                scope["state"]["csrf"], token, target, (who, named)
+            )
         return self._keep(token, target)
 
     async def _sign_in(self, scope: Scope, body: bytes) -> Response:
@@ -220,7 +262,8 @@ class Guard:
         token = form.get("token", "")
         if self._settings.who(token) is None:
             raise HTTPException(
-                403, "this link is not valid any more; open the one that the command printed"
+                403,
+                "this link is not valid any more; open the one that the command printed",
             )
         path, _, query = form.get("to", "/").partition("?")
         return self._keep(token, _target(unquote(path), query))
@@ -230,10 +273,14 @@ class Guard:
         # a letter began.
         page = _go_on(target)
         name = self._settings.access_cookie
-        page.set_cookie(name, token, httponly=True, samesite="strict", max_age=90 * 86400)
+        page.set_cookie(
+            name, token, httponly=True, samesite="strict", max_age=90 * 86400
+        )
         return page
 
-    async def _check_mark(self, scope: Scope, body: bytes, session: str) -> None:
+    async def _check_mark(
+        self, scope: Scope, body: bytes, session: str
+    ) -> None:
         """Refuse a post that does not carry the mark of its session.
 
         Raises:
@@ -243,15 +290,20 @@ class Guard:
         mark = headers.get(HEADER)
         if mark is None:
             mark = (await _form(scope, body)).get(FIELD, "")
-        if not hmac.compare_digest(mark.encode(), csrf(self._settings.secret, session).encode()):
+        if not hmac.compare_digest(
+            mark.encode(), csrf(self._settings.secret, session).encode()
+        ):
             raise HTTPException(
-                403, "this page is too old, or was made elsewhere; reload it and send again"
+                403,
+                "this page is too old, or was made elsewhere; reload it and send again",
             )
 
 
 def _check_origin(headers: Headers) -> None:
     origin = headers.get("origin")
-    if origin is not None and origin.split("://", 1)[-1] != headers.get("host"):
+    if origin is not None and origin.split("://", 1)[-1] != headers.get(
+        "host"
+    ):
         raise HTTPException(403, "this was sent by a page of another site")
 
 
@@ -268,7 +320,9 @@ def _go_on(target: str) -> HTMLResponse:
     )
 
 
-def _ask_first(mark: str, token: str, target: str, names: tuple[str, str]) -> HTMLResponse:
+def _ask_first(
+    mark: str, token: str, target: str, names: tuple[str, str]
+) -> HTMLResponse:
     """A page that asks whether to continue under the name of a link."""
     who, named = (_shown(name) for name in names)
     fields = {FIELD: mark, "token": token, "to": target}
@@ -288,17 +342,26 @@ def _ask_first(mark: str, token: str, target: str, names: tuple[str, str]) -> HT
 
 
 def _shown(name: str) -> str:
-    return "the owner" if name == OWNER else f"<bdi>{html.escape(visible(name))}</bdi>"
+    return (
+        "the owner"
+        if name == OWNER
+        else f"<bdi>{html.escape(visible(name))}</bdi>"
+    )
 
 
 def _cookies(headers: Headers) -> dict[str, str]:
     try:
-        return {name: one.value for name, one in SimpleCookie(headers.get("cookie", "")).items()}
+        return {
+            name: one.value
+            for name, one in SimpleCookie(headers.get("cookie", "")).items()
+        }
     except CookieError:
         return {}
 
 
-def _text(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
+def _text(
+    status: int, words: str, headers: Mapping[str, str] | None = None
+) -> Response:
     return PlainTextResponse(f"{words}\n", status, headers)
 
 
@@ -310,9 +373,15 @@ async def _form(scope: Scope, body: bytes) -> dict[str, str]:
     """
     try:
         async with Request(scope, _replay(body)).form() as form:
-            return {name: value for name, value in form.items() if isinstance(value, str)}
+            return {
+                name: value
+                for name, value in form.items()
+                if isinstance(value, str)
+            }
     except MultiPartException as error:
-        raise HTTPException(400, f"the form cannot be read ({error.message})") from error
+        raise HTTPException(
+            400, f"the form cannot be read ({error.message})"
+        ) from error
 
 
 def _replay(body: bytes, rest: Receive | None = None) -> Receive:
@@ -322,7 +391,9 @@ def _replay(body: bytes, rest: Receive | None = None) -> Receive:
         body: The body.
         rest: Where what comes after it is received: that the browser has gone.
     """
-    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    parts: list[Message] = [
+        {"type": "http.request", "body": body, "more_body": False}
+    ]
 
     async def receive() -> Message:
         if parts:
@@ -335,7 +406,9 @@ def _replay(body: bytes, rest: Receive | None = None) -> Receive:
 class _Finish:
     """Puts what every answer carries upon it."""
 
-    def __init__(self, send: Send, session: str | None, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, send: Send, session: str | None, headers: Mapping[str, str]
+    ) -> None:
         self._send, self._session, self._headers = send, session, headers
 
     async def __call__(self, message: Message) -> None:
@@ -346,7 +419,8 @@ class _Finish:
             headers.setdefault("cache-control", "no-store")
             if self._session is not None:
                 headers.append(
-                    "set-cookie", f"{SESSION}={self._session}; HttpOnly; Path=/; SameSite=Strict"
+                    "set-cookie",
+                    f"{SESSION}={self._session}; HttpOnly; Path=/; SameSite=Strict",
                 )
         await self._send(message)
 
@@ -372,7 +446,9 @@ class Bodies:
         self.held = 0
 
     @asynccontextmanager
-    async def read(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
+    async def read(
+        self, scope: Scope, receive: Receive
+    ) -> AsyncIterator[bytes]:
         """The body of a request, which has a place until the request is answered.
 
         Raises:
@@ -396,7 +472,9 @@ class Bodies:
                         more = message.get("more_body", False)
             except TimeoutError:
                 closing = {"connection": "close"}
-                raise HTTPException(408, "the request took too long to arrive", closing) from None
+                raise HTTPException(
+                    408, "the request took too long to arrive", closing
+                ) from None
             yield bytes(body)
         finally:
             self.held -= n_held
@@ -408,7 +486,9 @@ class Bodies:
         more = n - n_held if n > SMALL else 0
         if self.held + more > MOST_HELD:
             later = {"retry-after": "5", "connection": "close"}
-            raise HTTPException(503, "too many large requests at once; send it again", later)
+            raise HTTPException(
+                503, "too many large requests at once; send it again", later
+            )
         self.held += more
         return more
 

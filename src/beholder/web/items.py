@@ -205,12 +205,18 @@ class RunView:
 
     def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
         entries = log.askers
-        more = [found for kind in kinds() if kind.groups and (found := load(kind.groups)(store))]
+        more = [
+            found
+            for kind in kinds()
+            if kind.groups and (found := load(kind.groups)(store))
+        ]
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
             name: self._subjects(store, KINDS[name], log)
-            for name in dict.fromkeys([one.kind for one in askers] or list(KINDS))
+            for name in dict.fromkeys(
+                [one.kind for one in askers] or list(KINDS)
+            )
             if store.n_subjects(KINDS[name])
         }
         if more and ITEM.name in subjects:
@@ -231,13 +237,28 @@ class RunView:
                 numbers[name][outcomes.positions] = outcomes.values[name]
             result = results.get(one.name)
             asked.append(
-                AskedColumns(one.name, one.kind, one.signature, values, state, numbers, {}, result)
+                AskedColumns(
+                    one.name,
+                    one.kind,
+                    one.signature,
+                    values,
+                    state,
+                    numbers,
+                    {},
+                    result,
+                )
             )
         if log.status == "complete":
             counts = _tabled(self.folder, asked, subjects)
         else:
-            counts = {one.name: _counted(store, one, before.get(one.name)) for one in asked}
-        done = (replace(one, verdicts=dict(sorted(counts[one.name].items()))) for one in asked)
+            counts = {
+                one.name: _counted(store, one, before.get(one.name))
+                for one in asked
+            }
+        done = (
+            replace(one, verdicts=dict(sorted(counts[one.name].items())))
+            for one in asked
+        )
         return Snapshot(log, subjects, tuple(done))
 
     def _known(self, log: manifest.RunLog) -> Snapshot:
@@ -268,15 +289,24 @@ class RunView:
                     column[place] = codes.setdefault(value, len(codes))
                 for name, said in getattr(subject, "judgments", {}).items():
                     if isinstance(said, int | float):
-                        judged.setdefault(name, np.full(n, np.nan))[place] = said
+                        judged.setdefault(name, np.full(n, np.nan))[place] = (
+                            said
+                        )
                 yield "\n".join(_strings(kind.to_row(subject)))
 
         texts = Texts(words())
-        groups = {name: (tuple(codes), column) for name, (codes, column) in columns.items()}
-        return SubjectColumns(kind, ids, groups, texts, _judged(kind.name, judged))
+        groups = {
+            name: (tuple(codes), column)
+            for name, (codes, column) in columns.items()
+        }
+        return SubjectColumns(
+            kind, ids, groups, texts, _judged(kind.name, judged)
+        )
 
 
-def _judged(kind: str, numbers: Mapping[str, NDArray[np.float64]]) -> AskedColumns | None:
+def _judged(
+    kind: str, numbers: Mapping[str, NDArray[np.float64]]
+) -> AskedColumns | None:
     """What people judged, as columns of an asker."""
     if not numbers:
         return None
@@ -291,7 +321,9 @@ def _grouped(
 ) -> SubjectColumns:
     """Subjects with further group columns, given as values by id."""
     groups = dict(subjects.groups)
-    for name, value_of in (column for columns in more for column in columns.items()):
+    for name, value_of in (
+        column for columns in more for column in columns.items()
+    ):
         values = sorted(set(value_of.values()))
         codes = {value: code for code, value in enumerate(values)}
         found = [codes.get(value_of.get(one, ""), -1) for one in subjects.ids]
@@ -307,29 +339,47 @@ def _counted(
     found: dict[str, NDArray[np.int32]] = {}
     known = np.zeros(n, dtype=bool)
     if before is not None and len(before.state) == n:
-        found = {name: counts.copy() for name, counts in before.verdicts.items()}
+        found = {
+            name: counts.copy() for name, counts in before.verdicts.items()
+        }
         known = before.state == SCORED
-    for position in np.flatnonzero((columns.state == SCORED) & ~known).tolist():
+    for position in np.flatnonzero(
+        (columns.state == SCORED) & ~known
+    ).tolist():
         outcome = store.score(columns.name, position)
         units = outcome.units if isinstance(outcome, ItemScore) else ()
-        for verdict, count in Counter(unit.verdict or NO_VERDICT for unit in units).items():
-            found.setdefault(verdict, np.zeros(n, dtype=np.int32))[position] = count
+        for verdict, count in Counter(
+            unit.verdict or NO_VERDICT for unit in units
+        ).items():
+            found.setdefault(verdict, np.zeros(n, dtype=np.int32))[
+                position
+            ] = count
     return found
 
 
 def _tabled(
-    folder: Path, asked: Sequence[AskedColumns], subjects: Mapping[str, SubjectColumns]
+    folder: Path,
+    asked: Sequence[AskedColumns],
+    subjects: Mapping[str, SubjectColumns],
 ) -> dict[str, dict[str, NDArray[np.int32]]]:
     """Verdicts of a finished run by asker, from its table of units.
 
     Raises:
         RunError: The table cannot be read.
     """
-    found: dict[str, dict[str, NDArray[np.int32]]] = {one.name: {} for one in asked}
+    found: dict[str, dict[str, NDArray[np.int32]]] = {
+        one.name: {} for one in asked
+    }
     names = ["metric", "verdict", "item"]
     try:
-        table = pq.read_table(folder / UNITS, columns=names, read_dictionary=names)
-        counted = table.unify_dictionaries().group_by(names).aggregate([([], "count_all")])
+        table = pq.read_table(
+            folder / UNITS, columns=names, read_dictionary=names
+        )
+        counted = (
+            table.unify_dictionaries()
+            .group_by(names)
+            .aggregate([([], "count_all")])
+        )
     except FileNotFoundError:
         return found  # runs of the first version left no tables
     except (OSError, pa.ArrowException) as error:
@@ -342,7 +392,9 @@ def _tabled(
     }
     kinds_of = {one.name: one.kind for one in asked}
     rows = (counted[name].cast(pa.string()).to_pylist() for name in names)
-    for metric, verdict, item, count in zip(*rows, counted["count_all"].to_pylist(), strict=True):
+    for metric, verdict, item, count in zip(
+        *rows, counted["count_all"].to_pylist(), strict=True
+    ):
         if metric in found:
             at = places[kinds_of[metric]]
             if item not in at:
@@ -375,7 +427,9 @@ class Remembered:
     def __init__(self) -> None:
         self._kept: dict[object, tuple[list[Snapshot], Any]] = {}
 
-    def of(self, what: str, views: Sequence[RunView], make: Callable[[], T]) -> T:
+    def of(
+        self, what: str, views: Sequence[RunView], make: Callable[[], T]
+    ) -> T:
         """What ``make`` made of the runs as they are now.
 
         Args:
@@ -419,7 +473,9 @@ class Watcher:
                 if self._stop.is_set():
                     return
                 view.try_refresh()
-            if self._stop.wait(max(self.pause, 10 * (time.monotonic() - started))):
+            if self._stop.wait(
+                max(self.pause, 10 * (time.monotonic() - started))
+            ):
                 return
 
 
@@ -441,4 +497,6 @@ class Texts:
         """Positions of the texts in which the words stand, in any case of letters, ascending."""
         needle = words.casefold().encode("utf-8", "replace")
         found = pc.match_substring(self._texts, needle)
-        return np.flatnonzero(found.to_numpy(zero_copy_only=False)).astype(np.int64)
+        return np.flatnonzero(found.to_numpy(zero_copy_only=False)).astype(
+            np.int64
+        )

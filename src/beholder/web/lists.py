@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
 from beholder.records import Item
-from beholder.web.items import NO_VERDICT, STATES, AskedColumns, Snapshot, SubjectColumns
+from beholder.web.items import (
+    NO_VERDICT,
+    STATES,
+    AskedColumns,
+    Snapshot,
+    SubjectColumns,
+)
 from beholder.web.notes import Notes
 
 T = TypeVar("T")
@@ -70,7 +76,12 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     for name in dict.fromkeys(name for name, _ in wanted.groups):
         values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
         keep &= np.isin(
-            codes, [at for at, one in enumerate(values) if (name, one) in wanted.groups]
+            codes,
+            [
+                at
+                for at, one in enumerate(values)
+                if (name, one) in wanted.groups
+            ],
         )
     if columns is not None:
         keep &= _kept_by_outcome(columns, wanted)
@@ -82,7 +93,11 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     if wanted.order == "position":
         return positions[::-1] if wanted.down else positions
     if wanted.order == "id":
-        ordered = sorted(positions.tolist(), key=lambda at: subjects.ids[at], reverse=wanted.down)
+        ordered = sorted(
+            positions.tolist(),
+            key=lambda at: subjects.ids[at],
+            reverse=wanted.down,
+        )
         return np.array(ordered, dtype=np.int64)
     key: NDArray[np.float64] | NDArray[np.int32] | None = None
     if columns is not None and wanted.order == "verdict":
@@ -93,12 +108,17 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
         return positions
     chosen = key[positions].astype(np.float64)
     # NaN stays last in both directions.
-    return positions[np.argsort(-chosen if wanted.down else chosen, kind="stable")]
+    return positions[
+        np.argsort(-chosen if wanted.down else chosen, kind="stable")
+    ]
 
 
 def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
     """Verdicts with the number of subjects that have one."""
-    return [(name, int((counts > 0).sum())) for name, counts in columns.verdicts.items()]
+    return [
+        (name, int((counts > 0).sum()))
+        for name, counts in columns.verdicts.items()
+    ]
 
 
 def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
@@ -108,12 +128,19 @@ def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
     return [(values[code], n) for code, n in counted.most_common()]
 
 
-def _kept_by_outcome(columns: AskedColumns, wanted: Query) -> NDArray[np.bool_]:
+def _kept_by_outcome(
+    columns: AskedColumns, wanted: Query
+) -> NDArray[np.bool_]:
     keep = np.ones(len(columns.state), dtype=bool)
     if wanted.state in STATES:
         keep &= columns.state == STATES.index(wanted.state)
     if wanted.verdict is not None:
-        keep &= columns.verdicts.get(wanted.verdict, np.zeros(len(keep), dtype=np.int32)) > 0
+        keep &= (
+            columns.verdicts.get(
+                wanted.verdict, np.zeros(len(keep), dtype=np.int32)
+            )
+            > 0
+        )
     numbers = columns.numbers.get(wanted.value)
     if numbers is not None:
         if wanted.low is not None:
@@ -140,25 +167,36 @@ class Listing:
     @property
     def shown(self) -> list[int]:
         """Positions on this page."""
-        return [int(at) for at in self.positions[self.page * PAGE : (self.page + 1) * PAGE]]
+        return [
+            int(at)
+            for at in self.positions[self.page * PAGE : (self.page + 1) * PAGE]
+        ]
 
     @property
     def n_pages(self) -> int:
         """Number of pages; one if nothing matches."""
         return max(1, math.ceil(len(self.positions) / PAGE))
 
-    def beside(self, position: int) -> tuple[int | None, int | None, int | None]:
+    def beside(
+        self, position: int
+    ) -> tuple[int | None, int | None, int | None]:
         """Place of a subject in the list, and the subjects before and after it."""
         at = np.flatnonzero(self.positions == position)
         if not len(at):
             return None, None, None
         place = int(at[0])
         before = int(self.positions[place - 1]) if place else None
-        after = int(self.positions[place + 1]) if place + 1 < len(self.positions) else None
+        after = (
+            int(self.positions[place + 1])
+            if place + 1 < len(self.positions)
+            else None
+        )
         return place, before, after
 
 
-def listing(snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = None) -> Listing:
+def listing(
+    snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = None
+) -> Listing:
     """The list that the query of an address asks for.
 
     Args:
@@ -172,13 +210,19 @@ def listing(snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = 
     wanted = read_wanted(snapshot, query)
     positions = find(snapshot, wanted)
     if notes is not None and (tag := query.get("tag")):
-        tagged = {name for name, own in notes.all(wanted.kind).items() if tag in own.tags}
+        tagged = {
+            name
+            for name, own in notes.all(wanted.kind).items()
+            if tag in own.tags
+        }
         ids = snapshot.subjects[wanted.kind].ids
         positions = positions[[ids[at] in tagged for at in positions.tolist()]]
     last = max(0, math.ceil(len(positions) / PAGE) - 1)
     page = read_whole(query.get("page", "0"))
     if page is None:
-        raise ConfigError(f"page: expected a number, got {query['page'][:40]!r}")
+        raise ConfigError(
+            f"page: expected a number, got {query['page'][:40]!r}"
+        )
     return Listing(wanted, positions, min(page, last))
 
 
@@ -192,12 +236,18 @@ def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     for text in filter(None, texts):
         one = _json(text, name, list[object], "two texts in a list")
         found += one if one and isinstance(one[0], list) else [one]
-    return _converted(found, name, list[tuple[str, str]], "two texts in a list")
+    return _converted(
+        found, name, list[tuple[str, str]], "two texts in a list"
+    )
 
 
 def read_whole(text: str) -> int | None:
     """A number from 0, of 9 digits at most; None for anything else."""
-    return int(text) if len(text) <= 9 and text.isascii() and text.isdigit() else None
+    return (
+        int(text)
+        if len(text) <= 9 and text.isascii() and text.isdigit()
+        else None
+    )
 
 
 def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
@@ -208,21 +258,29 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     """
     kind = query.get("kind") or snapshot.main_kind
     if kind not in snapshot.subjects:
-        raise ConfigError(f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}")
+        raise ConfigError(
+            f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}"
+        )
     asked = snapshot.listed(kind)
     by = read_pair(query, "by")
     name, value = by or (asked[0].name if asked else "", "")
     columns = next((one for one in asked if one.name == name), None)
     if columns is None and asked:
-        raise ConfigError(f"by: the run asked nothing called {name!r} of a {kind}")
+        raise ConfigError(
+            f"by: the run asked nothing called {name!r} of a {kind}"
+        )
     shown = columns.value(value or None) if columns else None
     if value and shown is None:
         raise ConfigError(f"by: {name} has no value {value!r}")
     order, state = query.get("sort") or "position", query.get("state", "")
     if order not in _ORDERS:
-        raise ConfigError(f"sort: expected {', '.join(_ORDERS)}, got {order!r}")
+        raise ConfigError(
+            f"sort: expected {', '.join(_ORDERS)}, got {order!r}"
+        )
     if state and state not in STATES:
-        raise ConfigError(f"state: expected {', '.join(STATES)}, got {state!r}")
+        raise ConfigError(
+            f"state: expected {', '.join(STATES)}, got {state!r}"
+        )
     verdict = query.get("verdict")
     return Query(
         kind=kind,
@@ -230,7 +288,9 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         value=shown.name if shown else "",
         low=_number(query, "low"),
         high=_number(query, "high"),
-        verdict=_json(verdict, "verdict", str, "a text in quotes") if verdict else None,
+        verdict=_json(verdict, "verdict", str, "a text in quotes")
+        if verdict
+        else None,
         state=state,
         groups=tuple(read_pairs("group", [query.get("group", "")])),
         words=query.get("q", "").strip(),
@@ -241,11 +301,20 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
 
 def write_wanted(query: Mapping[str, str], **changed: object) -> str:
     """A query with some parts changed, encoded for an address; None removes a part."""
-    parts = {**query, **{name: str(value) for name, value in changed.items() if value is not None}}
+    parts = {
+        **query,
+        **{
+            name: str(value)
+            for name, value in changed.items()
+            if value is not None
+        },
+    }
     for name, value in changed.items():
         if value is None:
             parts.pop(name, None)
-    return urlencode({name: value for name, value in parts.items() if value != ""})
+    return urlencode(
+        {name: value for name, value in parts.items() if value != ""}
+    )
 
 
 def pair(first: str, second: str) -> str:
@@ -260,14 +329,20 @@ def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
         ConfigError: It is something else.
     """
     text = query.get(name)
-    return _json(text, name, tuple[str, str], "two texts in a list") if text else None
+    return (
+        _json(text, name, tuple[str, str], "two texts in a list")
+        if text
+        else None
+    )
 
 
 def _json(text: str, name: str, kind: type[T], what: str) -> T:
     try:
         found = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
-        raise ConfigError(f"{name}: expected JSON, got {text[:80]!r}") from None
+        raise ConfigError(
+            f"{name}: expected JSON, got {text[:80]!r}"
+        ) from None
     return _converted(found, name, kind, what)
 
 
@@ -275,7 +350,9 @@ def _converted(found: object, name: str, kind: type[T], what: str) -> T:
     try:
         return msgspec.convert(found, kind)
     except msgspec.ValidationError:
-        raise ConfigError(f"{name}: expected {what}, got {str(found)[:80]!r}") from None
+        raise ConfigError(
+            f"{name}: expected {what}, got {str(found)[:80]!r}"
+        ) from None
 
 
 def _number(query: Mapping[str, str], name: str) -> float | None:
@@ -293,8 +370,12 @@ def _number(query: Mapping[str, str], name: str) -> float | None:
 
 OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
     "references": lambda item: " / ".join(item.references),
-    "judgments": lambda item: ", ".join(f"{k}: {v}" for k, v in item.judgments.items()),
-    "group": lambda item: ", ".join(f"{k}: {v}" for k, v in item.group.items()),
+    "judgments": lambda item: ", ".join(
+        f"{k}: {v}" for k, v in item.judgments.items()
+    ),
+    "group": lambda item: ", ".join(
+        f"{k}: {v}" for k, v in item.group.items()
+    ),
 }
 """Columns of a list of items that are no values."""
 
@@ -319,11 +400,15 @@ def cell(
     name, value = column
     if beside is not None:
         place, number, text = beside.get(position, (None, math.nan, ""))
-        return (text if value == "text" else None if math.isnan(number) else number), place
+        return (
+            text if value == "text" else None if math.isnan(number) else number
+        ), place
     if name == "text":
         known = value in OF_ITEMS and isinstance(subject, Item)
         return (OF_ITEMS[value](subject) if known else ""), position
-    every = [one for kind in snapshot.subjects for one in snapshot.listed(kind)]
+    every = [
+        one for kind in snapshot.subjects for one in snapshot.listed(kind)
+    ]
     asked = next((one for one in every if one.name == name), None)
     if asked is None or value not in asked.numbers:
         return None, None
@@ -337,7 +422,11 @@ def state_cells(
     """The state of a subject, and its value."""
     if columns is None:
         return {"state": "", "score": None}
-    score = float(columns.numbers[value][position]) if value in columns.numbers else None
+    score = (
+        float(columns.numbers[value][position])
+        if value in columns.numbers
+        else None
+    )
     return {"state": STATES[columns.state[position]], "score": score}
 
 

@@ -60,7 +60,9 @@ class Notes:
                 f"{self.folder / FILE} cannot be read ({error}); repair or delete it"
             ) from error
         last = {row.id: row for row in rows if row.kind == kind}
-        return {name: row for name, row in last.items() if row.tags or row.note}
+        return {
+            name: row for name, row in last.items() if row.tags or row.note
+        }
 
     def write(self, kind: str, name: str, tags: str, note: str) -> None:
         """Keep tags, separated by commas, and a text.
@@ -69,17 +71,33 @@ class Notes:
             ConfigError: There are too many, or one is too long.
             RunError: The file cannot be written.
         """
-        given = tuple(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
+        given = tuple(
+            dict.fromkeys(
+                tag.strip() for tag in tags.split(",") if tag.strip()
+            )
+        )
         if len(given) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given):
-            raise ConfigError(f"tags: at most {MAX_TAGS} of {MAX_TAG} characters each")
+            raise ConfigError(
+                f"tags: at most {MAX_TAGS} of {MAX_TAG} characters each"
+            )
         if len(note) > MAX_NOTE:
             raise ConfigError(f"note: at most {MAX_NOTE:,} characters")
-        line = json.dumps({"kind": kind, "id": name, "tags": given, "note": note.strip()}) + "\n"
+        line = (
+            json.dumps(
+                {"kind": kind, "id": name, "tags": given, "note": note.strip()}
+            )
+            + "\n"
+        )
         try:
-            with self._writing, (self.folder / FILE).open("a", encoding="utf-8") as file:
+            with (
+                self._writing,
+                (self.folder / FILE).open("a", encoding="utf-8") as file,
+            ):
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             reason = error.strerror or error
-            raise RunError(f"{self.folder / FILE} cannot be written ({reason})") from error
+            raise RunError(
+                f"{self.folder / FILE} cannot be written ({reason})"
+            ) from error

@@ -76,7 +76,9 @@ def overview(view: RunView) -> Mapping[str, object]:
 
 def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
     headline = columns.value(None)
-    scores = np.empty(0) if headline is None else columns.numbers[headline.name]
+    scores = (
+        np.empty(0) if headline is None else columns.numbers[headline.name]
+    )
     known = scores[np.isfinite(scores)]
     failures = columns.result.failures if columns.result else {}
     subjects = dict(verdict_counts(columns))
@@ -86,9 +88,16 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
             *(_value(columns, value) for value in columns.values),
             *_whole_values(snapshot, columns),
         ],
-        histogram=charts.histogram(headline, known) if headline and len(known) else None,
+        histogram=charts.histogram(headline, known)
+        if headline and len(known)
+        else None,
         verdicts=[
-            (verdict, tone(verdict), int(columns.verdicts[verdict].sum()), subjects[verdict])
+            (
+                verdict,
+                tone(verdict),
+                int(columns.verdicts[verdict].sum()),
+                subjects[verdict],
+            )
             for verdict in by_tone(subjects)
             if verdict is not None
         ],
@@ -100,12 +109,20 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
 def _value(columns: AskedColumns, value: ValueLog) -> ValueOverview:
     scores = columns.numbers[value.name]
     known = scores[np.isfinite(scores)]
-    estimate = columns.result.values.get(value.name) if columns.result else None
-    low, high = (float(known.min()), float(known.max())) if len(known) else (None, None)
+    estimate = (
+        columns.result.values.get(value.name) if columns.result else None
+    )
+    low, high = (
+        (float(known.min()), float(known.max()))
+        if len(known)
+        else (None, None)
+    )
     return ValueOverview(value, estimate, len(known), low, high)
 
 
-def _whole_values(snapshot: Snapshot, columns: AskedColumns) -> Iterator[ValueOverview]:
+def _whole_values(
+    snapshot: Snapshot, columns: AskedColumns
+) -> Iterator[ValueOverview]:
     """Values of the whole set; no single subject has one."""
     estimates = columns.result.values if columns.result else {}
     log = snapshot.log.askers.get(columns.name)
@@ -121,13 +138,19 @@ def _groups(
     for name, (values, codes) in groups.items():
         known = np.isfinite(scores) & (codes >= 0)
         counts = np.bincount(codes[known], minlength=len(values))
-        sums = np.bincount(codes[known], weights=scores[known], minlength=len(values))
+        sums = np.bincount(
+            codes[known], weights=scores[known], minlength=len(values)
+        )
         largest = np.argsort(-counts, kind="stable")[:_MOST_ROWS].tolist()
         if len(values) > 1 and counts.max(initial=0) > 1:
             yield (
                 name,
                 [
-                    (values[code], int(counts[code]), float(sums[code] / counts[code]))
+                    (
+                        values[code],
+                        int(counts[code]),
+                        float(sums[code] / counts[code]),
+                    )
                     for code in largest
                     if counts[code]
                 ],

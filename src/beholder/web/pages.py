@@ -45,8 +45,14 @@ def page(
     templates: Environment = TEMPLATE,
 ) -> HTMLResponse:
     """A page of a template, which also receives ``request`` and ``csrf``."""
-    shared = {"request": request, "csrf": request.state.csrf, "path": request.url.path}
-    return HTMLResponse(templates.get_template(template).render(shared | dict(context)), status)
+    shared = {
+        "request": request,
+        "csrf": request.state.csrf,
+        "path": request.url.path,
+    }
+    return HTMLResponse(
+        templates.get_template(template).render(shared | dict(context)), status
+    )
 
 
 def error_page(request: Request, error: Exception) -> Response:
@@ -54,28 +60,46 @@ def error_page(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 400
     words = error.detail if isinstance(error, HTTPException) else str(error)
     title = _STATUS.get(status, "This did not work")
-    return page(request, "error.html.j2", {"title": title, "words": words}, status=status)
+    return page(
+        request,
+        "error.html.j2",
+        {"title": title, "words": words},
+        status=status,
+    )
 
 
 def crash_page(request: Request, error: Exception) -> Response:
     """A bug: the place in the code goes to the terminal, not to the browser."""
     words = "This is a bug; the terminal in which beholder runs shows where."
-    return page(request, "error.html.j2", {"title": "A bug", "words": words}, status=500)
+    return page(
+        request,
+        "error.html.j2",
+        {"title": "A bug", "words": words},
+        status=500,
+    )
 
 
-ERRORS = {HTTPException: error_page, BeholderError: error_page, Exception: crash_page}
+ERRORS = {
+    HTTPException: error_page,
+    BeholderError: error_page,
+    Exception: crash_page,
+}
 
 
 def kept(text: str, media_type: str) -> Response:
     """A style sheet or script, which a browser keeps for a while."""
-    return Response(text, media_type=media_type, headers={"cache-control": "max-age=600"})
+    return Response(
+        text, media_type=media_type, headers={"cache-control": "max-age=600"}
+    )
 
 
 async def _css(request: Request) -> Response:
     """The style sheet of the static report, and what the subjects of kinds of work have besides."""
     sheets = ["page.css"]
     if request.url.path.endswith("report.css"):
-        sheets = list(dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles))
+        sheets = list(
+            dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles)
+        )
     return kept(styles(*sheets), "text/css")
 
 

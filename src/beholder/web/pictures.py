@@ -30,7 +30,9 @@ class SmallPictures:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._made: LRUCache[tuple[Path, int, int], bytes] = LRUCache(_KEPT_BYTES, getsizeof=len)
+        self._made: LRUCache[tuple[Path, int, int], bytes] = LRUCache(
+            _KEPT_BYTES, getsizeof=len
+        )
         self._lock = threading.Lock()
 
     def jpeg(self, name: str, side: int) -> bytes:
@@ -49,7 +51,9 @@ class SmallPictures:
         try:
             key = (path, file.stat().st_mtime_ns, side)
         except OSError as error:
-            raise ItemError(f"{name}: cannot be read ({error.strerror})") from error
+            raise ItemError(
+                f"{name}: cannot be read ({error.strerror})"
+            ) from error
         with self._lock:
             found = self._made.get(key)
         if found is None:
@@ -101,20 +105,33 @@ class RunPictures:
 
     def __init__(self, view: RunView, media_root: Path | None) -> None:
         self._folder = view.folder
-        self._one_a_subject = view.kind != "narratives"  # there, thumbnails are of all frames
+        self._one_a_subject = (
+            view.kind != "narratives"
+        )  # there, thumbnails are of all frames
         media_root = media_root or manifest.data_folder(view.folder)
         self._found = None if media_root is None else SmallPictures(media_root)
         self._kept = SmallPictures(view.folder / FOLDER)
 
-    def has(self, kind: str, position: int, subject: Any, number: int = 0) -> bool:
+    def has(
+        self, kind: str, position: int, subject: Any, number: int = 0
+    ) -> bool:
         """Whether there may be a picture to show; whether it can be read shows when it is asked."""
         images = images_of(subject)
         if number >= len(images):
             return False
-        return self._path(images[number]) or self._thumb(kind, position, number) is not None
+        return (
+            self._path(images[number])
+            or self._thumb(kind, position, number) is not None
+        )
 
     def response(
-        self, request: Request, kind: str, position: int, subject: Any, number: int, small: bool
+        self,
+        request: Request,
+        kind: str,
+        position: int,
+        subject: Any,
+        number: int,
+        small: bool,
     ) -> Response:
         """A picture of a subject.
 
@@ -134,7 +151,8 @@ class RunPictures:
         except ItemError as error:
             raise HTTPException(404, str(error)) from error
         raise HTTPException(
-            404, f"{images[number]}: not found; say where pictures lie with --media-root"
+            404,
+            f"{images[number]}: not found; say where pictures lie with --media-root",
         )
 
     def frame(self, request: Request, number: int) -> Response:
@@ -144,9 +162,13 @@ class RunPictures:
             HTTPException: There is none.
         """
         try:
-            return self._kept.response(request, thumb(self._folder, number).name, SIDES[0])
+            return self._kept.response(
+                request, thumb(self._folder, number).name, SIDES[0]
+            )
         except ItemError:
-            raise HTTPException(404, f"the run keeps no picture of frame {number}") from None
+            raise HTTPException(
+                404, f"the run keeps no picture of frame {number}"
+            ) from None
 
     def _path(self, name: str) -> bool:
         if self._found is None:

@@ -60,11 +60,13 @@ class Settings:
     token: str | None = None
     names: tuple[str, ...] = ()
     people: Callable[[str], str | None] = lambda _: None
-    invited: Callable[[Mapping[str, str], str, str], str | None] = lambda query, address, token: (
-        None
+    invited: Callable[[Mapping[str, str], str, str], str | None] = (
+        lambda query, address, token: None
     )
     pictures_from: str = ""
-    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    secret: bytes = field(
+        default_factory=lambda: secrets.token_bytes(32), repr=False
+    )
     max_body: int = 5_000_000
     body_seconds: float = 30.0
     header_seconds: float = 10.0
@@ -76,7 +78,9 @@ class Settings:
         if not 0 <= self.port <= 65535:
             raise ConfigError(f"port {self.port}: expected 0 to 65535")
         if self.token is not None and len(self.token) < 16:
-            raise ConfigError("token: expected 16 characters or more, so that it cannot be guessed")
+            raise ConfigError(
+                "token: expected 16 characters or more, so that it cannot be guessed"
+            )
         if self.token is None and not is_loopback(self.host):
             object.__setattr__(self, "token", secrets.token_urlsafe(24))
 
@@ -97,7 +101,9 @@ class Settings:
 
     def who(self, token: str) -> str | None:
         """Whose a token is: ``OWNER``, a name, or None for no one's."""
-        if self.token is not None and hmac.compare_digest(token.encode(), self.token.encode()):
+        if self.token is not None and hmac.compare_digest(
+            token.encode(), self.token.encode()
+        ):
             return OWNER
         return self.people(token)
 

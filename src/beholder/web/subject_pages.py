@@ -11,7 +11,14 @@ from typing import Any, TypeAlias
 
 from beholder.errors import RunError
 from beholder.optional import load
-from beholder.records import Frame, Item, ItemFailure, ItemScore, Reviews, Storyline
+from beholder.records import (
+    Frame,
+    Item,
+    ItemFailure,
+    ItemScore,
+    Reviews,
+    Storyline,
+)
 from beholder.run.answers import GivenAnswer, answers
 from beholder.run.kind import kind_named
 from beholder.run.store import Store
@@ -79,9 +86,13 @@ def subject_page(seen: SeenSubject) -> Drawn:
 
 def _plain(seen: SeenSubject) -> Drawn:
     asked = seen.view.snapshot.of_kind(seen.kind)
-    outcomes = [(one.name, seen.store.score(one.name, seen.position)) for one in asked]
+    outcomes = [
+        (one.name, seen.store.score(one.name, seen.position)) for one in asked
+    ]
     return "plain_item.html.j2", {
-        "row": seen.view.snapshot.subjects[seen.kind].kind.to_row(seen.subject),
+        "row": seen.view.snapshot.subjects[seen.kind].kind.to_row(
+            seen.subject
+        ),
         "outcomes": [(name, _shown(outcome)) for name, outcome in outcomes],
         "pictures": seen.pictures,
     }
@@ -92,8 +103,16 @@ def _shown(outcome: ItemScore | ItemFailure | None) -> Mapping[str, object]:
         return {"state": "open"}
     if isinstance(outcome, ItemFailure):
         return {"state": "failed", "reason": outcome.message}
-    detail = {k: v for k, v in outcome.detail.items() if isinstance(v, str | int | float)}
-    return {"state": "scored", "values": dict(outcome.values), "detail": detail}
+    detail = {
+        k: v
+        for k, v in outcome.detail.items()
+        if isinstance(v, str | int | float)
+    }
+    return {
+        "state": "scored",
+        "values": dict(outcome.values),
+        "detail": detail,
+    }
 
 
 @dataclass(frozen=True)
@@ -118,7 +137,9 @@ class AskedQuestion:
         return any(wanted in text.casefold() for text in texts)
 
 
-def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]:
+def questions_of(
+    view: RunView, kind: str, position: int
+) -> list[AskedQuestion]:
     """All questions about one subject, by asker and operation.
 
     Raises:
@@ -129,13 +150,21 @@ def questions_of(view: RunView, kind: str, position: int) -> list[AskedQuestion]
         for one in view.snapshot.of_kind(kind):
             outcome = store.score(one.name, position)
             detail = outcome.detail if outcome is not None else {}
-            found += _noted(one.name, detail.get("questions"), detail.get("answers"))
+            found += _noted(
+                one.name, detail.get("questions"), detail.get("answers")
+            )
     known = answers(view.folder, [key for _, key, _ in found])
-    questions = [AskedQuestion(asker, words, known.get(key)) for asker, key, words in found]
+    questions = [
+        AskedQuestion(asker, words, known.get(key))
+        for asker, key, words in found
+    ]
     names = [one.name for one in view.snapshot.asked]
     return sorted(
         questions,
-        key=lambda one: (names.index(one.asker), one.answer.operation if one.answer else ""),
+        key=lambda one: (
+            names.index(one.asker),
+            one.answer.operation if one.answer else "",
+        ),
     )
 
 
@@ -145,6 +174,10 @@ def _noted(
     """The questions of an outcome; of runs from before prompts were stored only their keys."""
     if isinstance(questions, list):
         for one in questions:
-            yield asker, one["key"], tuple((role, text) for role, text in one["messages"])
+            yield (
+                asker,
+                one["key"],
+                tuple((role, text) for role, text in one["messages"]),
+            )
     elif isinstance(keys, list):
         yield from ((asker, key, None) for key in keys if isinstance(key, str))

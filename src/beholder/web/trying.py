@@ -57,7 +57,9 @@ class TryPage:
             no limit.
     """
 
-    def __init__(self, judges: Sequence[str], work: WorkOptions | None = None) -> None:
+    def __init__(
+        self, judges: Sequence[str], work: WorkOptions | None = None
+    ) -> None:
         self._judges = tuple(judges)
         self._work = work or WorkOptions()
         self._spent = 0.0
@@ -68,14 +70,24 @@ class TryPage:
     async def page(self, request: Request) -> Response:
         """The form, with the result of what was sent."""
         form = await request.form() if request.method == "POST" else None
-        given = {} if form is None else {k: v for k, v in form.items() if isinstance(v, str)}
-        chosen = ["accord", "vcs"] if form is None else [str(m) for m in form.getlist("metric")]
+        given = (
+            {}
+            if form is None
+            else {k: v for k, v in form.items() if isinstance(v, str)}
+        )
+        chosen = (
+            ["accord", "vcs"]
+            if form is None
+            else [str(m) for m in form.getlist("metric")]
+        )
         context = {
             "layout": "try.html.j2",
             "given": given,
             "chosen": chosen,
             "judges": self._judges,
-            "metrics": [name for name in METRICS.names() if name not in self._unusable],
+            "metrics": [
+                name for name in METRICS.names() if name not in self._unusable
+            ],
             "unusable": self._unusable,
             "scored": (),
             "problems": (),
@@ -84,32 +96,52 @@ class TryPage:
         if form is None:
             return page(request, "try.html.j2", context)
         if self._n_waiting >= MOST_WAITING:
-            problems = ["too many texts wait to be scored; send it again in a moment"]
-            return page(request, "try.html.j2", {**context, "problems": problems}, status=503)
+            problems = [
+                "too many texts wait to be scored; send it again in a moment"
+            ]
+            return page(
+                request,
+                "try.html.j2",
+                {**context, "problems": problems},
+                status=503,
+            )
         self._n_waiting += 1
         try:
             # Waiting here takes none of the threads that make the other pages.
             async with self._turn:
                 if await request.is_disconnected():
                     return Response(status_code=400)
-                template, parts = await run_in_threadpool(self._score, given, chosen)
+                template, parts = await run_in_threadpool(
+                    self._score, given, chosen
+                )
         except BeholderError as error:
             template, parts = "try.html.j2", {"problems": [str(error)]}
         finally:
             self._n_waiting -= 1
         return page(
-            request, template, {**context, **parts}, status=200 if "scored" in parts else 400
+            request,
+            template,
+            {**context, **parts},
+            status=200 if "scored" in parts else 400,
         )
 
     def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
-        text, references = given.get("text", "").strip(), given.get("references", "")
+        text, references = (
+            given.get("text", "").strip(),
+            given.get("references", ""),
+        )
         if not text:
             raise ConfigError("text: expected a text, got none")
         judge = given.get("judge", "")
         unknown = [name for name in chosen if name not in METRICS.names()]
         if not chosen or unknown or (judge and judge not in self._judges):
-            raise ConfigError("choose a metric, and a judge that the page offers")
-        others = [one.strip() for one in re.split(r"\n\s*\n", references.replace("\r", ""))]
+            raise ConfigError(
+                "choose a metric, and a judge that the page offers"
+            )
+        others = [
+            one.strip()
+            for one in re.split(r"\n\s*\n", references.replace("\r", ""))
+        ]
         item = Item("pasted", text, tuple(filter(None, others)))
         Bounds(MAX_TEXT).check(item, "this page")
         _check_cost(item)
@@ -118,7 +150,9 @@ class TryPage:
             return "try.html.j2", {"problems": problems}
         with TemporaryDirectory(prefix="beholder-try-") as folder:
             out = Path(folder) / "run"
-            config = ScoreConfig("pasted", tuple(built.values()), out, work=self._rest())
+            config = ScoreConfig(
+                "pasted", tuple(built.values()), out, work=self._rest()
+            )
             try:
                 run_scores(config, Quiet(), [item])
             finally:
@@ -126,8 +160,14 @@ class TryPage:
             view = RunView(out)
             view.refresh()
             with view.store() as store:
-                template, parts = subject_page(SeenSubject(view, store, "item", 0, item, ()))
-                lacking = missing("matplotlib", extra="plots", purpose="drawing the steps of VCS")
+                template, parts = subject_page(
+                    SeenSubject(view, store, "item", 0, item, ())
+                )
+                lacking = missing(
+                    "matplotlib",
+                    extra="plots",
+                    purpose="drawing the steps of VCS",
+                )
                 steps = {} if lacking else step_pictures(store, 0)
             results = manifest.results(manifest.read(out))
         return template, {
@@ -137,7 +177,11 @@ class TryPage:
             "scored": list(built),
             "chosen_metric": next(iter(built)),
             "problems": problems,
-            "cautions": [(name, said) for name, one in results.items() for said in one.cautions],
+            "cautions": [
+                (name, said)
+                for name, one in results.items()
+                for said in one.cautions
+            ],
         }
 
     def _rest(self) -> WorkOptions:

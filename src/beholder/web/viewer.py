@@ -44,7 +44,12 @@ from beholder.web.overview import overview
 from beholder.web.pages import kept, page
 from beholder.web.pictures import RunPictures, images_of
 from beholder.web.settings import Settings
-from beholder.web.subject_pages import SeenSubject, first_text, questions_of, subject_page
+from beholder.web.subject_pages import (
+    SeenSubject,
+    first_text,
+    questions_of,
+    subject_page,
+)
 from beholder.web.trying import TryPage
 
 _MARKS = ("text", "marks")
@@ -90,9 +95,15 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
-        pasted = None if self._trying is None else TryPage(self._trying, self._work)
+        pasted = (
+            None if self._trying is None else TryPage(self._trying, self._work)
+        )
         return [
-            *((Route("/try", pasted.page, methods=["GET", "POST"]),) if pasted else ()),
+            *(
+                (Route("/try", pasted.page, methods=["GET", "POST"]),)
+                if pasted
+                else ()
+            ),
             Route("/", self.start),
             Route("/compare", self.compare),
             Route("/compare/item", self.compare_item),
@@ -115,8 +126,15 @@ class Viewer:
     def start(self, request: Request) -> Response:
         """All runs."""
         rows = [
-            {"number": number, "name": name, "view": view, "snapshot": view.snapshot}
-            for number, (name, view) in enumerate(zip(self.names, self.runs, strict=True))
+            {
+                "number": number,
+                "name": name,
+                "view": view,
+                "snapshot": view.snapshot,
+            }
+            for number, (name, view) in enumerate(
+                zip(self.names, self.runs, strict=True)
+            )
         ]
         return page(request, "runs.html.j2", {"rows": rows})
 
@@ -148,44 +166,70 @@ class Viewer:
         wanted = found.wanted
         others = self._others(number, wanted.kind)
         beside = {
-            f"@{other}": self._comparisons.beside(view, self.runs[other], wanted, found.shown)
+            f"@{other}": self._comparisons.beside(
+                view, self.runs[other], wanted, found.shown
+            )
             for other in others
             if any(name == f"@{other}" for name, _ in shown)
         }
         notes = self._notes[number].all(wanted.kind)
         subjects = snapshot.subjects[wanted.kind]
-        known = subjects.groups.get("system", ((), None))[0] if wanted.kind == ITEM.name else ()
+        known = (
+            subjects.groups.get("system", ((), None))[0]
+            if wanted.kind == ITEM.name
+            else ()
+        )
         systems = known[:_MOST_GROUPS] if len(known) > 1 else ()
         beside |= {
-            f"={one}": self._comparisons.by_system(view, wanted, one, found.shown)
+            f"={one}": self._comparisons.by_system(
+                view, wanted, one, found.shown
+            )
             for one in systems
             if any(name == f"={one}" for name, _ in shown)
         }
         asked = snapshot.listed(wanted.kind)
-        columns = next((one for one in asked if one.name == wanted.asked), None)
+        columns = next(
+            (one for one in asked if one.name == wanted.asked), None
+        )
         with view.store() as store:
             rows = [
                 {
                     "position": position,
                     "id": subjects.ids[position],
                     "text": first_text(subject),
-                    "picture": self._pictures[number].has(wanted.kind, position, subject),
+                    "picture": self._pictures[number].has(
+                        wanted.kind, position, subject
+                    ),
                     **state_cells(columns, wanted.value, position),
                     "more": [
-                        cell(snapshot, one, position, subject, beside.get(one[0]))
+                        cell(
+                            snapshot,
+                            one,
+                            position,
+                            subject,
+                            beside.get(one[0]),
+                        )
                         for one in shown
                         if one != _MARKS
                     ],
-                    "marks": _MARKS in shown and _marked(store, wanted.asked, position, subject),
+                    "marks": _MARKS in shown
+                    and _marked(store, wanted.asked, position, subject),
                     "note": notes.get(subjects.ids[position]),
                 }
-                for position, subject in store.subjects(subjects.kind, found.shown)
+                for position, subject in store.subjects(
+                    subjects.kind, found.shown
+                )
             ]
-        further = [(one, one[1]) for one in _FURTHER if wanted.kind == ITEM.name]
+        further = [
+            (one, one[1]) for one in _FURTHER if wanted.kind == ITEM.name
+        ]
         beyond = [(f"={one}", one) for one in systems]
         beyond += [(f"@{other}", self.names[other]) for other in others]
         further += [
-            ((key, what), f"{name} · {wanted.value if what == 'value' else what}")
+            (
+                (key, what),
+                f"{name} · {wanted.value if what == 'value' else what}",
+            )
             for key, name in beyond
             for what in ("value", "text")
         ]
@@ -205,7 +249,8 @@ class Viewer:
             "chosen_by": pair(wanted.asked, wanted.value),
             "verdicts": verdict_counts(columns) if columns else [],
             "groups": {
-                name: group_counts(subjects, name)[:_MOST_GROUPS] for name in subjects.groups
+                name: group_counts(subjects, name)[:_MOST_GROUPS]
+                for name in subjects.groups
             },
             "states": STATES,
             "chosen_groups": wanted.groups,
@@ -213,7 +258,9 @@ class Viewer:
             "further": further,
             "labels": dict(further),
             "views": self._notes[number].all(_VIEW),
-            "tags": sorted({tag for one in notes.values() for tag in one.tags}),
+            "tags": sorted(
+                {tag for one in notes.values() for tag in one.tags}
+            ),
         }
         return page(request, "list.html.j2", context)
 
@@ -224,17 +271,32 @@ class Viewer:
         kind = view.snapshot.subjects[found.wanted.kind].kind
         with view.store() as store:
             wanted = found.positions.tolist()
-            rows = {at: kind.to_row(one) for at, one in store.subjects(kind, wanted)}
-        return _file(f"{self.names[number]}.jsonl", [rows[at] for at in wanted])
+            rows = {
+                at: kind.to_row(one)
+                for at, one in store.subjects(kind, wanted)
+            }
+        return _file(
+            f"{self.names[number]}.jsonl", [rows[at] for at in wanted]
+        )
 
     def compare_selection(self, request: Request) -> Response:
         """The rows of the items that differ, with both values: a list of regressions."""
         a, b = self._two(request)
         query = {**request.query_params, "only": "1"}
-        _, found = self._comparisons.page(self.runs[a], self.runs[b], query, whole=True)
+        _, found = self._comparisons.page(
+            self.runs[a], self.runs[b], query, whole=True
+        )
         told = [
-            {"id": row["id"], "difference": row["difference"], "a": row["score_a"]}
-            | {"b": row["score_b"], "text_a": row["text_a"], "text_b": row["text_b"]}
+            {
+                "id": row["id"],
+                "difference": row["difference"],
+                "a": row["score_a"],
+            }
+            | {
+                "b": row["score_b"],
+                "text_a": row["text_a"],
+                "text_b": row["text_b"],
+            }
             for row in found.get("rows", ())
         ]
         return _file(f"{self.names[b]}-against-{self.names[a]}.jsonl", told)
@@ -242,20 +304,31 @@ class Viewer:
     async def note(self, request: Request) -> Response:
         """Keep the tags and the note of a subject."""
         number, view, kind, position = self._subject(request)
-        form = {name: str(value) for name, value in (await request.form()).items()}
+        form = {
+            name: str(value) for name, value in (await request.form()).items()
+        }
         name = view.snapshot.subjects[kind].ids[position]
-        self._notes[number].write(kind, name, form.get("tags", ""), form.get("note", ""))
+        self._notes[number].write(
+            kind, name, form.get("tags", ""), form.get("note", "")
+        )
         back = write_wanted(dict(request.query_params))
-        return RedirectResponse(f"/runs/{number}/{kind}/{position}?{back}", 303)
+        return RedirectResponse(
+            f"/runs/{number}/{kind}/{position}?{back}", 303
+        )
 
     async def keep_view(self, request: Request) -> Response:
         """Keep the address of a list under a name, or forget it."""
         number, _ = self._run(request)
         form = await request.form()
-        name, address = str(form.get("name", "")).strip(), write_wanted(_query(request), page=None)
+        name, address = (
+            str(form.get("name", "")).strip(),
+            write_wanted(_query(request), page=None),
+        )
         if not 0 < len(name) <= MAX_TAG:
             raise ConfigError(f"name: expected 1 to {MAX_TAG} characters")
-        self._notes[number].write(_VIEW, name, "", "" if "forget" in form else address)
+        self._notes[number].write(
+            _VIEW, name, "", "" if "forget" in form else address
+        )
         return RedirectResponse(f"/runs/{number}/items?{address}", 303)
 
     def subject(self, request: Request) -> Response:
@@ -266,7 +339,9 @@ class Viewer:
         found = listing(snapshot, {**query, "kind": kind}, self._notes[number])
         place, before, after = found.beside(position)
         with view.store() as store:
-            [(_, subject)] = store.subjects(snapshot.subjects[kind].kind, [position])
+            [(_, subject)] = store.subjects(
+                snapshot.subjects[kind].kind, [position]
+            )
             addresses = self._addresses(number, kind, position, subject)
             template, parts = subject_page(
                 SeenSubject(view, store, kind, position, subject, addresses)
@@ -283,7 +358,9 @@ class Viewer:
             "after": after,
             "rest": write_wanted({**query, "kind": kind}, page=None),
             "chosen": found.wanted.asked,
-            "note": self._notes[number].all(kind).get(snapshot.subjects[kind].ids[position]),
+            "note": self._notes[number]
+            .all(kind)
+            .get(snapshot.subjects[kind].ids[position]),
         }
         return page(request, template, context)
 
@@ -309,36 +386,66 @@ class Viewer:
         """A picture of a subject, reduced and encoded again."""
         number, view, kind, position = self._subject(request)
         with view.store() as store:
-            [(_, subject)] = store.subjects(view.snapshot.subjects[kind].kind, [position])
-        which, small = request.path_params["number"], request.query_params.get("small") == "1"
-        return self._pictures[number].response(request, kind, position, subject, which, small)
+            [(_, subject)] = store.subjects(
+                view.snapshot.subjects[kind].kind, [position]
+            )
+        which, small = (
+            request.path_params["number"],
+            request.query_params.get("small") == "1",
+        )
+        return self._pictures[number].response(
+            request, kind, position, subject, which, small
+        )
 
     def frame(self, request: Request) -> Response:
         """The small picture that a run over narratives keeps of a frame."""
         number, _ = self._run(request)
-        return self._pictures[number].frame(request, request.path_params["number"])
+        return self._pictures[number].frame(
+            request, request.path_params["number"]
+        )
 
     def compare(self, request: Request) -> Response:
         """Two runs side by side: differences, and the items that differ most."""
         a, b = self._two(request)
-        template, found = self._comparisons.page(self.runs[a], self.runs[b], request.query_params)
+        template, found = self._comparisons.page(
+            self.runs[a], self.runs[b], request.query_params
+        )
         shared = {"a": a, "b": b, "names": self.names}
         return page(request, template, shared | dict(found))
 
     def compare_item(self, request: Request) -> Response:
         """One item in two runs."""
         a, b = self._two(request)
-        found = self._comparisons.item(self.runs[a], self.runs[b], request.query_params)
-        pictures = self._addresses(a, ITEM.name, found["at_a"], found["sides"][0]["item"])
-        context = {**found, "a": a, "b": b, "names": self.names, "pictures": pictures}
+        found = self._comparisons.item(
+            self.runs[a], self.runs[b], request.query_params
+        )
+        pictures = self._addresses(
+            a, ITEM.name, found["at_a"], found["sides"][0]["item"]
+        )
+        context = {
+            **found,
+            "a": a,
+            "b": b,
+            "names": self.names,
+            "pictures": pictures,
+        }
         return page(request, "compare_item.html.j2", context)
 
     # Parts
 
-    def _addresses(self, number: int, kind: str, position: int, subject: Any) -> list[str]:
+    def _addresses(
+        self, number: int, kind: str, position: int, subject: Any
+    ) -> list[str]:
         seen, n = self._pictures[number], len(images_of(subject))
-        places = (which for which in range(n) if seen.has(kind, position, subject, which))
-        return [f"/runs/{number}/{kind}/{position}/pictures/{which}" for which in places]
+        places = (
+            which
+            for which in range(n)
+            if seen.has(kind, position, subject, which)
+        )
+        return [
+            f"/runs/{number}/{kind}/{position}/pictures/{which}"
+            for which in places
+        ]
 
     def _of_run(self, number: int, view: RunView) -> dict[str, object]:
         return {
@@ -358,18 +465,26 @@ class Viewer:
             n
             for n, view in enumerate(self.runs)
             if n != number
-            and any(one.kind == (kind or one.kind) for one, _ in shared_askers(own, view.snapshot))
+            and any(
+                one.kind == (kind or one.kind)
+                for one, _ in shared_askers(own, view.snapshot)
+            )
         ]
 
     def _run(self, request: Request) -> tuple[int, RunView]:
         number = request.path_params["run"]
         if number >= len(self.runs):
-            raise HTTPException(404, f"there is no run {number}; {len(self.runs)} are shown")
+            raise HTTPException(
+                404, f"there is no run {number}; {len(self.runs)} are shown"
+            )
         return number, self.runs[number]
 
     def _subject(self, request: Request) -> tuple[int, RunView, str, int]:
         number, view = self._run(request)
-        kind, position = request.path_params["kind"], request.path_params["position"]
+        kind, position = (
+            request.path_params["kind"],
+            request.path_params["position"],
+        )
         subjects = view.snapshot.subjects.get(kind)
         if subjects is None or position >= len(subjects.ids):
             raise HTTPException(404, f"the run has no {kind} {position}")
@@ -382,7 +497,9 @@ class Viewer:
             number = read_whole(text)
             if number is None or number >= len(self.runs):
                 shown = len(self.runs)
-                raise HTTPException(404, f"there is no run {text[:20]!r}; {shown} are shown")
+                raise HTTPException(
+                    404, f"there is no run {text[:20]!r}; {shown} are shown"
+                )
             numbers.append(number)
         return numbers[0], numbers[1]
 
@@ -403,7 +520,9 @@ def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
 
 async def item_js(_: Request) -> Response:
     """The script that draws an item, as the static report has it."""
-    rest = (Path(__file__).parent / "scripts" / "one_item.js").read_text(encoding="utf-8")
+    rest = (Path(__file__).parent / "scripts" / "one_item.js").read_text(
+        encoding="utf-8"
+    )
     return kept(item_script(rest), "text/javascript")
 
 
@@ -416,7 +535,9 @@ def _query(request: Request) -> dict[str, str]:
     return query
 
 
-def _marked(store: Store, asked: str, position: int, item: Item) -> tuple[CutText, Sequence[Unit]]:
+def _marked(
+    store: Store, asked: str, position: int, item: Item
+) -> tuple[CutText, Sequence[Unit]]:
     """The candidate cut at the units of a metric, and these units."""
     outcome = store.score(asked, position)
     units = outcome.units if isinstance(outcome, ItemScore) else ()
@@ -425,5 +546,7 @@ def _marked(store: Store, asked: str, position: int, item: Item) -> tuple[CutTex
 
 def _file(name: str, rows: Sequence[object]) -> Response:
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    header = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    header = {
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"
+    }
     return Response(text, media_type="application/json", headers=header)

@@ -14,7 +14,9 @@ from beholder.language.graph import Entity, Mention
 
 
 def thing(quantity: str | None = None, plural: bool = False) -> Entity:
-    return Entity(0, "dog", "dog", (Mention("dog", (0, 3), 0),), quantity, plural)
+    return Entity(
+        0, "dog", "dog", (Mention("dog", (0, 3), 0),), quantity, plural
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,9 @@ def thing(quantity: str | None = None, plural: bool = False) -> Entity:
         ("several dozen", [thing("36", True)], (0.9, False)),
     ],
 )
-def test_amounts_of_one_name(asked: str, said: list[Entity], expected: tuple[float, bool]) -> None:
+def test_amounts_of_one_name(
+    asked: str, said: list[Entity], expected: tuple[float, bool]
+) -> None:
     assert amounts_value(thing(asked, True), said) == expected
 
 
@@ -58,15 +62,24 @@ def test_amounts_of_one_name(asked: str, said: list[Entity], expected: tuple[flo
     ],
 )  # fmt: skip
 def test_totals_against_parts(
-    asked: str, said: list[Entity], beside: list[Entity], expected: tuple[float, bool]
+    asked: str,
+    said: list[Entity],
+    beside: list[Entity],
+    expected: tuple[float, bool],
 ) -> None:
     assert amounts_value(thing(asked, True), said, beside) == expected
 
 
 def test_an_amount_is_open_where_it_is_not_settled_which_is_meant() -> None:
     said = [thing("two", True), thing("three", True)]
-    assert amounts_value(thing("four", True), said, settled=False) == (0.5, False)
-    assert amounts_value(thing("three", True), said, settled=False) == (1.0, False)
+    assert amounts_value(thing("four", True), said, settled=False) == (
+        0.5,
+        False,
+    )
+    assert amounts_value(thing("three", True), said, settled=False) == (
+        1.0,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,9 +101,17 @@ def test_an_amount_is_open_where_it_is_not_settled_which_is_meant() -> None:
          {"four": "three"}),
     ],
 )  # fmt: skip
-def test_totals_of_texts(source: str, target: str, expected: dict[str, str]) -> None:
+def test_totals_of_texts(
+    source: str, target: str, expected: dict[str, str]
+) -> None:
     read = analysed(source)
-    found = dict(zip((unit.text for unit in read.units), find(read, analysed(target)), strict=True))
+    found = dict(
+        zip(
+            (unit.text for unit in read.units),
+            find(read, analysed(target)),
+            strict=True,
+        )
+    )
     assert {text: found[text].contradiction for text in expected} == expected
 
 
@@ -99,7 +120,9 @@ def test_totals_of_texts(source: str, target: str, expected: dict[str, str]) -> 
     [("bluish", "blue", "red"), ("reddish", "red", "blue"), ("greyish", "grey", "red"),
      ("yellowish-orange", "yellow", "blue")],
 )  # fmt: skip
-def test_colours_in_ish_are_those_colours(said: str, like: str, unlike: str) -> None:
+def test_colours_in_ish_are_those_colours(
+    said: str, like: str, unlike: str
+) -> None:
     assert not exclude(values(said), values(like))
     assert exclude(values(said), values(unlike))
 

@@ -23,23 +23,39 @@ from beholder.text import frequency
         ((0, 2), (0, 1)),
     ],
 )
-def test_words_of_characters(span: tuple[int, int], expected: tuple[int, int]) -> None:
+def test_words_of_characters(
+    span: tuple[int, int], expected: tuple[int, int]
+) -> None:
     assert analysed("A red cup.").at(span) == expected
 
 
 def test_sentences_end_at_marks_only() -> None:
-    assert analysed("A cup, red; tall. A lamp\nA box").sentences == [0, 0, 0, 0, 1, 1, 2, 2]
+    assert analysed("A cup, red; tall. A lamp\nA box").sentences == [
+        0,
+        0,
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_where_words_and_things_stand() -> None:
     text = analysed("A red cup and a red plate.")
     names = [entity.name for entity in text.graph.entities]
-    assert {place: names[i] for place, i in text.named_at.items()} == {2: "cup", 6: "plate"}
+    assert {place: names[i] for place, i in text.named_at.items()} == {
+        2: "cup",
+        6: "plate",
+    }
 
 
 def test_what_a_thing_does_is_a_state() -> None:
     text = analysed("A red dog sleeps.")
-    states = {u.text: text.is_state(u) for u in text.units if u.kind == "attribute"}
+    states = {
+        u.text: text.is_state(u) for u in text.units if u.kind == "attribute"
+    }
     assert states == {"red": False, "sleeps": True}
 
 
@@ -47,7 +63,9 @@ def test_relations_with_their_ends() -> None:
     text = analysed("A man holds a cup on a table.")
     columns, subjects, objects = text.relation_ends
     heads = [entity.head for entity in text.graph.entities]
-    ends = [(heads[a], heads[b]) for a, b in zip(subjects, objects, strict=True)]
+    ends = [
+        (heads[a], heads[b]) for a, b in zip(subjects, objects, strict=True)
+    ]
     assert columns == list(range(len(ends)))
     assert ("man", "cup") in ends
     assert text.verbs_written[0] == "holds"
@@ -65,9 +83,16 @@ def test_verbs_are_as_near_as_their_forms_in_the_texts() -> None:
 
 
 def test_the_graph_of_a_question_on_a_relation() -> None:
-    graph = question_graph(Question("relation", "is held by", subject="red cup", object="tall man"))
+    graph = question_graph(
+        Question(
+            "relation", "is held by", subject="red cup", object="tall man"
+        )
+    )
     assert [entity.head for entity in graph.entities] == ["cup", "man"]
-    assert {(a.entity, a.value) for a in graph.attributes} == {(0, "red"), (1, "tall")}
+    assert {(a.entity, a.value) for a in graph.attributes} == {
+        (0, "red"),
+        (1, "tall"),
+    }
     (relation,) = graph.relations
     assert (relation.subject, relation.object) == (0, 1)
 
@@ -82,7 +107,8 @@ def test_the_graph_of_a_question_on_an_attribute_and_a_thing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "expected"), [("Sculptuer", "sculpture"), ("sculptureee", "sculptureee")]
+    ("word", "expected"),
+    [("Sculptuer", "sculpture"), ("sculptureee", "sculptureee")],
 )
 def test_exchanged_letters_are_one_edit(word: str, expected: str) -> None:
     assert respelt(word, {"sculpture"}) == expected
@@ -101,7 +127,9 @@ def test_exchanged_letters_are_one_edit(word: str, expected: str) -> None:
 def test_what_a_question_relates_is_in_base_form(
     said: str, value: str, kind: str, passive: bool
 ) -> None:
-    (made,) = question_graph(Question("relation", said, "red cup", "tall man")).relations
+    (made,) = question_graph(
+        Question("relation", said, "red cup", "tall man")
+    ).relations
     assert (made.predicate, made.kind, made.passive) == (value, kind, passive)
 
 
@@ -124,7 +152,10 @@ def test_a_rare_word_of_a_unit_weighs_more_than_a_frequent_one() -> None:
         ("A dog is in the foreground.", {"in the foreground"}),
         ("A tall dog.", set()),
         ("The top window shines.", {"top"}),
-        ("An outdoor pool.", set()),  # a class of places, but no part of a thing
+        (
+            "An outdoor pool.",
+            set(),
+        ),  # a class of places, but no part of a thing
     ],
 )
 def test_what_says_little_by_itself(text: str, expected: set[str]) -> None:

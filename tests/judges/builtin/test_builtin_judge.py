@@ -16,7 +16,14 @@ from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexis import named_further, says
 from beholder.judges.builtin.predicates import normal
-from beholder.judges.operations import Decompose, MatchStatements, Presence, Question, Rank, Verify
+from beholder.judges.operations import (
+    Decompose,
+    MatchStatements,
+    Presence,
+    Question,
+    Rank,
+    Verify,
+)
 
 JUDGE = judge("builtin")
 
@@ -24,7 +31,9 @@ JUDGE = judge("builtin")
 def grade(question: Question, target: str) -> float:
     (found,) = run_sync(JUDGE.ask(Presence([question], target)))
     assert sum(found.probabilities) == pytest.approx(1.0)
-    assert sum((i + 1) * p for i, p in enumerate(found.probabilities)) == pytest.approx(found.value)
+    assert sum(
+        (i + 1) * p for i, p in enumerate(found.probabilities)
+    ) == pytest.approx(found.value)
     return found.value
 
 
@@ -46,16 +55,32 @@ def test_decompose_gives_statements() -> None:
 def test_match_finds_the_same_statement_or_none() -> None:
     claims = ["The cup is red.", "The cup is blue.", "A dog barks."]
     references = ["There is a table.", "The cup is red."]
-    assert run_sync(JUDGE.ask(MatchStatements(claims, references))) == [1, None, None]
+    assert run_sync(JUDGE.ask(MatchStatements(claims, references))) == [
+        1,
+        None,
+        None,
+    ]
 
 
 def test_verify_supports_what_the_reference_says() -> None:
     reference = "A young woman in a red coat walks a dog."
-    claims = ["The woman is young.", "The coat is green.", "There is a dog.", "There is a horse."]
-    assert run_sync(JUDGE.ask(Verify(claims, reference=reference))) == [True, False, True, False]
+    claims = [
+        "The woman is young.",
+        "The coat is green.",
+        "There is a dog.",
+        "There is a horse.",
+    ]
+    assert run_sync(JUDGE.ask(Verify(claims, reference=reference))) == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
-def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing() -> None:
+def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing() -> (
+    None
+):
     reference = (
         "A close-up view of a brick wall with long slits in it. A red bus stands behind a white"
         " house, and the fence is brown."
@@ -78,10 +103,14 @@ def test_verify_reads_wording_where_the_parse_hides_it_but_not_the_wrong_thing()
 
 def test_statements_of_a_text_hold_in_it_and_match_themselves() -> None:
     text = "A boy brings her coffee. Two old men in hats sit on a bench; one of them smokes."
-    own = [statement.text for statement in run_sync(JUDGE.ask(Decompose(text)))]
+    own = [
+        statement.text for statement in run_sync(JUDGE.ask(Decompose(text)))
+    ]
     assert len(own) >= 6
     assert all(run_sync(JUDGE.ask(Verify(own, reference=text))))
-    assert run_sync(JUDGE.ask(MatchStatements(own, own))) == list(range(len(own)))
+    assert run_sync(JUDGE.ask(MatchStatements(own, own))) == list(
+        range(len(own))
+    )
 
 
 def test_statements_know_their_place() -> None:
@@ -97,7 +126,9 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     compared = 0
     real = find
 
-    def counted(claim: AnalysedText, text: AnalysedText) -> tuple[Finding, ...]:
+    def counted(
+        claim: AnalysedText, text: AnalysedText
+    ) -> tuple[Finding, ...]:
         nonlocal compared
         compared += 1
         return real(claim, text)
@@ -106,7 +137,9 @@ def test_300_facts_are_matched_with_300_in_less_work_than_all_pairs(
     left = [f"There are {n} red cups." for n in range(2, 302)]
     right = [f"There are {n} blue plates." for n in range(2, 302)]
     assert run_sync(JUDGE.ask(MatchStatements(left, right))) == [None] * 300
-    assert run_sync(JUDGE.ask(MatchStatements(left, left[::-1]))) == list(range(299, -1, -1))
+    assert run_sync(JUDGE.ask(MatchStatements(left, left[::-1]))) == list(
+        range(299, -1, -1)
+    )
     assert compared <= 2 * 300 * 5 * 2
 
 
@@ -118,7 +151,13 @@ def test_what_it_cannot_judge_names_who_can() -> None:
     with pytest.raises(ConfigError, match="English"):
         run_sync(JUDGE.ask(Decompose("Ein Hund.", language="German")))
     with pytest.raises(ItemError, match="English"):
-        run_sync(JUDGE.ask(Presence([Question("entity", "cat")], "猫が座っている。犬が走る。")))
+        run_sync(
+            JUDGE.ask(
+                Presence(
+                    [Question("entity", "cat")], "猫が座っている。犬が走る。"
+                )
+            )
+        )
 
 
 @pytest.mark.parametrize(
@@ -135,12 +174,17 @@ def test_what_it_cannot_judge_names_who_can() -> None:
         ("dog", "cat", False),
     ],
 )
-def test_classes_hold_what_excludes_what(a: str, b: str, expected: bool) -> None:
+def test_classes_hold_what_excludes_what(
+    a: str, b: str, expected: bool
+) -> None:
     assert exclude(values(a), values(b)) is expected
 
 
 def test_predicates_have_one_form_and_a_direction() -> None:
-    active, passive = normal("hold", True), normal("hold by", True, passive=True)
+    active, passive = (
+        normal("hold", True),
+        normal("hold by", True, passive=True),
+    )
     assert (active.verb, active.verb_turned) == ("hold", False)
     assert (passive.verb, passive.verb_turned) == ("hold", True)
     left, right = normal("to left of", False), normal("to right of", False)
@@ -169,9 +213,7 @@ def test_a_word_says_what_is_the_same_or_more_general(
     assert says(asked, said) is expected
 
 
-REFERENCE = (
-    "A dog with soft brown fur lies on a rug. Its tail is upright. It is beside a red chair."
-)
+REFERENCE = "A dog with soft brown fur lies on a rug. Its tail is upright. It is beside a red chair."
 
 
 @pytest.mark.parametrize(
@@ -185,14 +227,20 @@ REFERENCE = (
         ("The rug is red.", False),  # the chair is
     ],
 )
-def test_verify_reads_the_whole_text_but_not_across_things(claim: str, expected: bool) -> None:
-    assert run_sync(JUDGE.ask(Verify([claim], reference=REFERENCE))) == [expected]
+def test_verify_reads_the_whole_text_but_not_across_things(
+    claim: str, expected: bool
+) -> None:
+    assert run_sync(JUDGE.ask(Verify([claim], reference=REFERENCE))) == [
+        expected
+    ]
 
 
 def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
     texts = ("A man rides a red horse.", "A man rides a red donkey.")
     wrong = [
-        u.text for u in PoSh().score_text(*texts).units if u.verdict in ("contradicted", "unstated")
+        u.text
+        for u in PoSh().score_text(*texts).units
+        if u.verdict in ("contradicted", "unstated")
     ]
     assert wrong == ["horse"]
 
@@ -225,11 +273,19 @@ def test_what_is_said_of_a_wrong_thing_is_no_further_mistake() -> None:
             "The light is creating the atmosphere.",
             "The light is soft.",
         ),
-        ("The old garden is beautiful.", "The garden is beautiful.", "The garden is old."),
+        (
+            "The old garden is beautiful.",
+            "The garden is beautiful.",
+            "The garden is old.",
+        ),
     ],
 )
-def test_guesses_and_mood_are_not_what_can_be_seen(text: str, guessed: str, visible: str) -> None:
-    relevant = {s.text: s.relevant for s in run_sync(JUDGE.ask(Decompose(text)))}
+def test_guesses_and_mood_are_not_what_can_be_seen(
+    text: str, guessed: str, visible: str
+) -> None:
+    relevant = {
+        s.text: s.relevant for s in run_sync(JUDGE.ask(Decompose(text)))
+    }
     assert (relevant[guessed], relevant[visible]) == (False, True)
 
 
@@ -240,10 +296,16 @@ ROOM = "A blue cup is on the shelf. A lamp stands on the round table beside a ch
     ("claim", "expected"),
     [
         ("The cup is on the shelf.", True),
-        ("The cup is on the table.", False),  # both are there, but not together
+        (
+            "The cup is on the table.",
+            False,
+        ),  # both are there, but not together
         ("The lamp stands on the table.", True),
         ("The lamp stands on the shelf.", False),
-        ("The lamp stands on the chair.", False),  # the chair is beside what it stands on
+        (
+            "The lamp stands on the chair.",
+            False,
+        ),  # the chair is beside what it stands on
         ("The table is beside the chair.", True),
         ("The cup is beside the chair.", False),
         ("The cup is on the round table.", False),
@@ -256,9 +318,21 @@ def test_a_relation_needs_its_own_ends(claim: str, expected: bool) -> None:
 @pytest.mark.parametrize(
     ("claim", "reference", "expected"),
     [
-        ("The wall is overrun.", "The wall is overrun with vines.", 0),  # contained in it
-        ("The wall is overrun with vines.", "There is a wall.", None),  # more general
-        ("There is a cup.", "A cup and seven plates stand on an old wooden table.", None),
+        (
+            "The wall is overrun.",
+            "The wall is overrun with vines.",
+            0,
+        ),  # contained in it
+        (
+            "The wall is overrun with vines.",
+            "There is a wall.",
+            None,
+        ),  # more general
+        (
+            "There is a cup.",
+            "A cup and seven plates stand on an old wooden table.",
+            None,
+        ),
         ("There are no dogs.", "There are cats.", None),
         ("The cup is on the shelf.", "The cup is on the table.", None),
     ],
@@ -266,7 +340,9 @@ def test_a_relation_needs_its_own_ends(claim: str, expected: bool) -> None:
 def test_a_match_contains_the_claim_and_says_not_much_more(
     claim: str, reference: str, expected: int | None
 ) -> None:
-    assert run_sync(JUDGE.ask(MatchStatements([claim], [reference]))) == [expected]
+    assert run_sync(JUDGE.ask(MatchStatements([claim], [reference]))) == [
+        expected
+    ]
 
 
 @pytest.mark.parametrize(
@@ -332,7 +408,9 @@ def test_a_verb_that_says_no_more_than_its_place_is_the_place(
     assert normal(said, verb) == normal(as_if, False)
 
 
-@pytest.mark.parametrize("said", ["ride on", "construct on", "adorn on", "hang"])
+@pytest.mark.parametrize(
+    "said", ["ride on", "construct on", "adorn on", "hang"]
+)
 def test_other_verbs_stay(said: str) -> None:
     assert normal(said, True).verb == said.split()[0]
 

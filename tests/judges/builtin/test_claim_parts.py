@@ -25,20 +25,32 @@ from beholder.judges.builtin.reading import analysed
     ],
 )
 def test_a_probability_of_three_in_four(
-    monkeypatch: pytest.MonkeyPatch, entail: bool, weights: list[float], row: list[float]
+    monkeypatch: pytest.MonkeyPatch,
+    entail: bool,
+    weights: list[float],
+    row: list[float],
 ) -> None:
     """The logistic of log 3 is 0.75; one that is exchanged has at most its own mark."""
     name = "facts.both" if entail else "facts.rules"
     monkeypatch.setattr(claims, "table", lambda: {name: {"value": weights}})
-    for exchanged, expected in ((False, 0.75), (True, number("facts.exchanged"))):
+    for exchanged, expected in (
+        (False, 0.75),
+        (True, number("facts.exchanged")),
+    ):
         made = np.array([row]), [exchanged]
-        monkeypatch.setattr(claims, "evidence", lambda *_, made=made, **__: made)
-        found = claims._likely([analysed("A cat.")], Source(analysed("A dog.")), entail)
+        monkeypatch.setattr(
+            claims, "evidence", lambda *_, made=made, **__: made
+        )
+        found = claims._likely(
+            [analysed("A cat.")], Source(analysed("A dog.")), entail
+        )
         assert found == [pytest.approx(expected)]
 
 
 @pytest.mark.parametrize("entail", [True, False])
-def test_supported_from_the_mark_on(monkeypatch: pytest.MonkeyPatch, entail: bool) -> None:
+def test_supported_from_the_mark_on(
+    monkeypatch: pytest.MonkeyPatch, entail: bool
+) -> None:
     mark = number("facts.both_true" if entail else "facts.rules_true")
     given = [mark, mark - 1e-9, 1.0, 0.0]
     monkeypatch.setattr(claims, "probabilities", lambda *_, **__: given)
@@ -49,13 +61,19 @@ def test_supported_from_the_mark_on(monkeypatch: pytest.MonkeyPatch, entail: boo
 @pytest.mark.parametrize(
     ("claim", "text", "expected"),
     [
-        ("A cup.", "A cup.", 1.0),  # light words alone are divided by their own weight
+        (
+            "A cup.",
+            "A cup.",
+            1.0,
+        ),  # light words alone are divided by their own weight
         ("", "A cup.", 0.0),
         ("A cup.", "", 0.0),
         ("Image shows.", "A cup.", 0.0),  # nothing that needs to be there
     ],
 )
-def test_words_near_those_of_a_sentence(claim: str, text: str, expected: float) -> None:
+def test_words_near_those_of_a_sentence(
+    claim: str, text: str, expected: float
+) -> None:
     found = claims._worded(analysed(claim), Source(analysed(text)))
     assert found == pytest.approx(expected, abs=1e-5)
 
@@ -64,12 +82,18 @@ def test_words_are_weighed_and_no_word_is_nearer_than_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     weights = {"qa": 1.0, "qb": 0.25}
-    monkeypatch.setattr(claims, "frequency", SimpleNamespace(weight=weights.__getitem__))
+    monkeypatch.setattr(
+        claims, "frequency", SimpleNamespace(weight=weights.__getitem__)
+    )
     claim: Any = SimpleNamespace(
-        words=("qa", "qb"), word_vectors=np.array([[2.0, 0.0], [0.0, 1.0]]), word_values=[]
+        words=("qa", "qb"),
+        word_vectors=np.array([[2.0, 0.0], [0.0, 1.0]]),
+        word_values=[],
     )
     text = SimpleNamespace(
-        words=("qa", "qc"), word_vectors=np.array([[1.0, 0.0], [0.0, -1.0]]), word_values=[]
+        words=("qa", "qc"),
+        word_vectors=np.array([[1.0, 0.0], [0.0, -1.0]]),
+        word_values=[],
     )
     parts = [np.array([0]), np.array([], np.intp), np.array([1])]
     source: Any = SimpleNamespace(text=text, wordings=parts)
@@ -78,7 +102,12 @@ def test_words_are_weighed_and_no_word_is_nearer_than_itself(
 
 def view(words: str) -> Any:
     """Words without likeness: ``x`` weighs 1, ``y`` a quarter; ``n`` is the contrary of ``x``."""
-    vectors = {"x": [1.0, 0.0], "y": [0.0, 1.0], "n": [-1.0, 0.0], "b": [2.0, 0.0]}
+    vectors = {
+        "x": [1.0, 0.0],
+        "y": [0.0, 1.0],
+        "n": [-1.0, 0.0],
+        "b": [2.0, 0.0],
+    }
     made = np.array([vectors[word] for word in words.split()]).reshape(-1, 2)
     return SimpleNamespace(words=tuple(words.split()), word_vectors=made)
 
@@ -92,7 +121,11 @@ def view(words: str) -> Any:
         (["x"], ["n"], [[0.0]]),
         (["x"], ["b"], [[1.0]]),
         (["x"], ["n x"], [[1.0]]),  # the nearest word
-        (["x y", "", "y"], ["", "y x", "x"], [[0.0, 1.0, 0.8], [0.0] * 3, [0.0, 1.0, 0.0]]),
+        (
+            ["x y", "", "y"],
+            ["", "y x", "x"],
+            [[0.0, 1.0, 0.8], [0.0] * 3, [0.0, 1.0, 0.0]],
+        ),
         ([""], ["x", "y"], [[0.0, 0.0]]),
         (["x", "y"], [""], [[0.0], [0.0]]),
     ],
@@ -105,13 +138,21 @@ def test_alignment_of_statements(
 ) -> None:
     weight = SimpleNamespace(weight=lambda word: 0.25 if word == "y" else 1.0)
     monkeypatch.setattr(claims, "frequency", weight)
-    found = claims._alignment([view(words) for words in views], [view(words) for words in others])
+    found = claims._alignment(
+        [view(words) for words in views], [view(words) for words in others]
+    )
     assert found == pytest.approx(np.array(expected), abs=1e-6)
 
 
-def test_a_word_that_says_nothing_is_still_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims, "frequency", SimpleNamespace(weight=lambda word: 0.0))
-    assert claims._alignment([view("x")], [view("x")]) == pytest.approx(np.ones((1, 1)))
+def test_a_word_that_says_nothing_is_still_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        claims, "frequency", SimpleNamespace(weight=lambda word: 0.0)
+    )
+    assert claims._alignment([view("x")], [view("x")]) == pytest.approx(
+        np.ones((1, 1))
+    )
 
 
 def matched(
@@ -125,7 +166,9 @@ def matched(
     tables = iter((np.array([forward]), np.array([back]).T))
     monkeypatch.setattr(claims, "_alignment", lambda *_: next(tables))
 
-    def likely(asked: Any, source: Source, entail: bool, least: float) -> list[float]:
+    def likely(
+        asked: Any, source: Source, entail: bool, least: float
+    ) -> list[float]:
         return [chances.get(one.graph.text, 0.0) for one in asked]
 
     monkeypatch.setattr(claims, "_likely", likely)
@@ -164,11 +207,15 @@ def test_five_references_are_compared_closely(
 ) -> None:
     compared = []
 
-    def likely(asked: Any, source: Source, entail: bool, least: float) -> list[float]:
+    def likely(
+        asked: Any, source: Source, entail: bool, least: float
+    ) -> list[float]:
         compared.append(source.text.graph.text)
         return [1.0 if source.text.graph.text == f"Thing {last}." else 0.0]
 
-    monkeypatch.setattr(claims, "_alignment", lambda a, b: np.full((len(a), len(b)), 0.9))
+    monkeypatch.setattr(
+        claims, "_alignment", lambda a, b: np.full((len(a), len(b)), 0.9)
+    )
     monkeypatch.setattr(claims, "_likely", likely)
     references = [analysed(f"Thing {i}.") for i in range(6)]
     assert claims.matches([analysed("A cat.")], references) == [expected]
@@ -185,7 +232,10 @@ def test_five_references_are_compared_closely(
     ],
 )
 def test_what_denies_must_be_said_both_ways(
-    monkeypatch: pytest.MonkeyPatch, claim: str, back: float, expected: int | None
+    monkeypatch: pytest.MonkeyPatch,
+    claim: str,
+    back: float,
+    expected: int | None,
 ) -> None:
     chances = {claim: 1.0, "Thing 0.": back}
     assert matched(monkeypatch, [0.9], [0.9], chances, claim) == expected
@@ -197,8 +247,12 @@ def test_the_first_of_the_same_words_is_taken() -> None:
     assert claims.matches(asked, references) == [1, None, 0]
 
 
-def reading(text: str, mentions: list[Any], units: list[Any]) -> list[list[int]]:
-    made: Any = SimpleNamespace(plain=text, mentions=mentions, units=units, at=lambda span: span)
+def reading(
+    text: str, mentions: list[Any], units: list[Any]
+) -> list[list[int]]:
+    made: Any = SimpleNamespace(
+        plain=text, mentions=mentions, units=units, at=lambda span: span
+    )
     return [found.tolist() for found in Source(made).wordings]
 
 
@@ -206,9 +260,19 @@ def reading(text: str, mentions: list[Any], units: list[Any]) -> list[list[int]]
     ("text", "mentions", "units", "expected"),
     [
         # named by the first word of the second sentence
-        ("A dog naps. It too.", [((0, 2), (3, 4))], [], [[0, 1, 2], [0, 1, 3, 4]]),
+        (
+            "A dog naps. It too.",
+            [((0, 2), (3, 4))],
+            [],
+            [[0, 1, 2], [0, 1, 3, 4]],
+        ),
         # by the last one
-        ("A dog naps. So it.", [((0, 2), (4, 5))], [], [[0, 1, 2], [0, 1, 3, 4]]),
+        (
+            "A dog naps. So it.",
+            [((0, 2), (4, 5))],
+            [],
+            [[0, 1, 2], [0, 1, 3, 4]],
+        ),
         # told of by a unit, as subject and as object
         (
             "A dog naps. Barks.",

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from beholder.judges.builtin import claims
-from beholder.judges.builtin.claims import Source, matches, probabilities, supported
+from beholder.judges.builtin.claims import (
+    Source,
+    matches,
+    probabilities,
+    supported,
+)
 from beholder.judges.builtin.numbers import number, table
 from beholder.judges.builtin.reading import analysed
 
@@ -14,15 +19,19 @@ ROOM = "A red cup is on the shelf. A tall lamp stands on the round table."
 
 def evidence(claim: str, text: str = ROOM) -> list[float]:
     """Lowest value of the units and of the attributes, words, and log odds of entailment."""
-    found: list[float] = claims.evidence([analysed(claim)], Source(analysed(text)), entail=True)[
-        0
-    ].tolist()[0]
+    found: list[float] = claims.evidence(
+        [analysed(claim)], Source(analysed(text)), entail=True
+    )[0].tolist()[0]
     return found
 
 
 @pytest.mark.parametrize(
     ("claim", "expected"),
-    [("The cup is red.", 1.0), ("The lamp is red.", 0.3), ("The cup is on the shelf.", 1.0)],
+    [
+        ("The cup is red.", 1.0),
+        ("The lamp is red.", 0.3),
+        ("The cup is on the shelf.", 1.0),
+    ],
 )
 def test_lowest_attribute(claim: str, expected: float) -> None:
     found = evidence(claim)[1]
@@ -38,8 +47,16 @@ def test_one_wrong_attribute_is_enough() -> None:
     ("claim", "text", "expected"),
     [
         ("The cup is shiny.", "A cup is shiny.", 1.0),
-        ("The image shows a cup.", "A cup shines.", 1.0),  # the picture itself need not be there
-        ("The dog has a tail.", "A dog sleeps. It has a tail.", 1.0),  # "it" is the dog
+        (
+            "The image shows a cup.",
+            "A cup shines.",
+            1.0,
+        ),  # the picture itself need not be there
+        (
+            "The dog has a tail.",
+            "A dog sleeps. It has a tail.",
+            1.0,
+        ),  # "it" is the dog
     ],
 )
 def test_words_of_one_sentence(claim: str, text: str, expected: float) -> None:
@@ -60,14 +77,18 @@ def test_words_of_one_sentence(claim: str, text: str, expected: float) -> None:
         ("A dog sleeps.", False),
     ],
 )
-def test_what_a_text_supports(claim: str, entail: bool, expected: bool) -> None:
+def test_what_a_text_supports(
+    claim: str, entail: bool, expected: bool
+) -> None:
     assert supported([claim], ROOM, entail=entail) == [expected]
 
 
 def test_the_model_separates_equal_words_of_other_things() -> None:
     """Clothes of two people, exchanged: the words and their order alone say both."""
     text = "A farmer wearing rubber boots greets a tourist wearing sandals."
-    right, wrong = probabilities(["The tourist wears sandals.", "The farmer wears sandals."], text)
+    right, wrong = probabilities(
+        ["The tourist wears sandals.", "The farmer wears sandals."], text
+    )
     assert right > number("facts.both_true") > wrong
 
 
@@ -79,7 +100,9 @@ def test_the_model_separates_equal_words_of_other_things() -> None:
         ("A dog sleeps.", "A cat sleeps.", None),
     ],
 )
-def test_matches_of_claims(claim: str, reference: str, expected: int | None) -> None:
+def test_matches_of_claims(
+    claim: str, reference: str, expected: int | None
+) -> None:
     assert matches([analysed(claim)], [analysed(reference)]) == [expected]
 
 
@@ -90,12 +113,19 @@ def test_more_evidence_is_never_less_likely() -> None:
 
 
 @pytest.mark.parametrize("entail", [True, False])
-def test_a_statement_of_the_text_itself_has_its_own_probability(entail: bool) -> None:
-    own, other = probabilities(["the CUP is red", "The cup is blue."], ROOM, entail=entail)
+def test_a_statement_of_the_text_itself_has_its_own_probability(
+    entail: bool,
+) -> None:
+    own, other = probabilities(
+        ["the CUP is red", "The cup is blue."], ROOM, entail=entail
+    )
     assert own == number("facts.verbatim")
     assert other < number("facts.rules_true")
 
 
 def test_words_of_each_sentence() -> None:
     text = analysed("A cup. A plate.")
-    assert [part.tolist() for part in Source(text).wordings] == [[0, 1], [2, 3]]
+    assert [part.tolist() for part in Source(text).wordings] == [
+        [0, 1],
+        [2, 3],
+    ]

@@ -19,7 +19,11 @@ def findings(source: str, target: str) -> dict[str, Finding]:
 def contradictions(source: str, target: str) -> dict[str, str]:
     """What is told instead of each unit that is contradicted, by unit."""
     found = findings(source, target)
-    return {text: one.contradiction for text, one in found.items() if one.contradiction}
+    return {
+        text: one.contradiction
+        for text, one in found.items()
+        if one.contradiction
+    }
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,9 @@ def contradictions(source: str, target: str) -> dict[str, str]:
         ("ten-year-old red", "blue", True),
     ],
 )
-def test_which_values_exclude_each_other(a: str, b: str, expected: bool) -> None:
+def test_which_values_exclude_each_other(
+    a: str, b: str, expected: bool
+) -> None:
     assert exclude(values(a), values(b)) is expected
     assert exclude(values(b), values(a)) is expected
 
@@ -51,18 +57,29 @@ def test_old_after_a_measure_of_time_is_in_no_class() -> None:
     ("source", "target"),
     [
         ("A ten-year-old girl.", "A young girl."),
-        ("A boy, 12 years old, plays the violin.", "A young boy plays the violin."),
+        (
+            "A boy, 12 years old, plays the violin.",
+            "A young boy plays the violin.",
+        ),
         ("A baby, six months old, sleeps.", "A young baby sleeps."),
-        ("A young girl with short hair.", "A girl with short hair, about ten years old."),
+        (
+            "A young girl with short hair.",
+            "A girl with short hair, about ten years old.",
+        ),
         ("Three ten-year-old girls play.", "Three girls play."),
-        ("A green bronze statue of a horse.", "A bronze statue of a horse with a green patina."),
+        (
+            "A green bronze statue of a horse.",
+            "A bronze statue of a horse with a green patina.",
+        ),
         ("A white gold ring.", "A gold ring."),
         ("A red copper pot.", "A copper pot."),
         ("A red copper pot.", "A metal pot."),
         ("Two men who are six feet tall stand.", "Two men stand."),
     ],
 )
-def test_what_excludes_nothing_in_either_order(source: str, target: str) -> None:
+def test_what_excludes_nothing_in_either_order(
+    source: str, target: str
+) -> None:
     assert contradictions(source, target) == {}
     assert contradictions(target, source) == {}
 
@@ -76,12 +93,16 @@ def test_what_excludes_nothing_in_either_order(source: str, target: str) -> None
         ("A copper door.", "A wooden door.", {"copper": "wooden"}),
     ],
 )
-def test_what_materials_exclude(source: str, target: str, told: dict[str, str]) -> None:
+def test_what_materials_exclude(
+    source: str, target: str, told: dict[str, str]
+) -> None:
     assert contradictions(source, target) == told
 
 
 def test_other_ages_exclude_each_other() -> None:
-    told = contradictions("A boy, 12 years old, plays.", "A boy, 10 years old, plays.")
+    told = contradictions(
+        "A boy, 12 years old, plays.", "A boy, 10 years old, plays."
+    )
     assert told == {"12 years old": "10 years old"}
 
 
@@ -95,7 +116,9 @@ def test_other_ages_exclude_each_other() -> None:
         ("A 25-year-old woman reads.", "A girl reads."),
     ],
 )
-def test_whether_a_youth_is_a_child_is_left_open(source: str, target: str) -> None:
+def test_whether_a_youth_is_a_child_is_left_open(
+    source: str, target: str
+) -> None:
     for one, other in ((source, target), (target, source)):
         assert contradictions(one, other) == {}
         named = next(iter(findings(one, other).values()))
@@ -112,7 +135,9 @@ def test_whether_a_youth_is_a_child_is_left_open(source: str, target: str) -> No
         ("A 26-year-old woman reads.", "A girl reads.", {"woman": "girl"}),
     ],
 )
-def test_a_child_is_no_adult(source: str, target: str, told: dict[str, str]) -> None:
+def test_a_child_is_no_adult(
+    source: str, target: str, told: dict[str, str]
+) -> None:
     assert contradictions(source, target) == told
 
 
@@ -137,5 +162,7 @@ def test_a_young_man_is_neither_girl_nor_baby(other: str) -> None:
         ("A woman on the left.", "A woman on the right.", {"on the left": "on the right"}),
     ],
 )  # fmt: skip
-def test_directions_exclude_directions(source: str, target: str, told: dict[str, str]) -> None:
+def test_directions_exclude_directions(
+    source: str, target: str, told: dict[str, str]
+) -> None:
     assert contradictions(source, target) == told

@@ -7,7 +7,12 @@ from itertools import product
 
 import pytest
 
-from beholder.judges.builtin.decide import contradicted, roles_exchanged, sure, value
+from beholder.judges.builtin.decide import (
+    contradicted,
+    roles_exchanged,
+    sure,
+    value,
+)
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, numbers, table
 
@@ -177,7 +182,10 @@ def test_what_is_surely_absent(found: Evidence, expected: bool) -> None:
     ("found", "expected"),
     [
         (Evidence("amount", stated=1.0, named=0.7), True),
-        (entity(coverage=1.0, named=0.79), False),  # value 0.9: its words are there
+        (
+            entity(coverage=1.0, named=0.79),
+            False,
+        ),  # value 0.9: its words are there
         (entity(coverage=0.0, named=0.8), True),
         (entity(affirmed=False, named=0.9, denied=True), True),
         (relation(stated=0.74, coverage=1.0), False),
@@ -234,9 +242,15 @@ def test_every_number_has_a_meaning_and_says_how_it_was_set() -> None:
     ("found", "expected"),
     [
         (Evidence("relation", turned=0.6, stated=0.5), True),
-        (Evidence("relation", turned=0.6, stated=0.6), False),  # it says it both ways
+        (
+            Evidence("relation", turned=0.6, stated=0.6),
+            False,
+        ),  # it says it both ways
         (Evidence("relation", turned=0.5), False),
-        (Evidence("relation", stated=0.9, denied=True), False),  # contradicted, not exchanged
+        (
+            Evidence("relation", stated=0.9, denied=True),
+            False,
+        ),  # contradicted, not exchanged
         (Evidence("attribute", exchanged=True), True),
     ],
 )

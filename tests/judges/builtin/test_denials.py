@@ -15,12 +15,20 @@ SAME = [
     ("The king has no crown.", "The king does not have a crown."),
     ("There aren't any people.", "No people."),
     ("A man walks without shoes.", "A man with no shoes walks."),
-    ("No cars are parked on the street.", "There are no cars parked on the street."),
-    ("A man with a hat and a man without a hat.", "A man without a hat and a man with a hat."),
+    (
+        "No cars are parked on the street.",
+        "There are no cars parked on the street.",
+    ),
+    (
+        "A man with a hat and a man without a hat.",
+        "A man without a hat and a man with a hat.",
+    ),
 ]
 
 
-def result(metric: PoSh | DCScore, candidate: str, reference: str) -> ItemScore:
+def result(
+    metric: PoSh | DCScore, candidate: str, reference: str
+) -> ItemScore:
     [found] = metric.score([Item("1", candidate, (reference,))])
     assert isinstance(found, ItemScore)
     return found
@@ -30,7 +38,10 @@ def result(metric: PoSh | DCScore, candidate: str, reference: str) -> ItemScore:
 def test_denials_in_other_words_are_the_same(one: str, other: str) -> None:
     for candidate, reference in ((one, other), (other, one)):
         found = result(PoSh(judge="builtin"), candidate, reference).values
-        assert (found["contradicted_rate"], found["omission_rate"]) == (0.0, 0.0)
+        assert (found["contradicted_rate"], found["omission_rate"]) == (
+            0.0,
+            0.0,
+        )
         assert found["f1"] > 0.95
 
 
@@ -45,17 +56,21 @@ def test_denials_in_other_words_are_the_same(one: str, other: str) -> None:
 )
 def test_a_thing_contradicts_its_lack(candidate: str, reference: str) -> None:
     found = result(PoSh(judge="builtin"), candidate, reference)
-    assert "contradicted" in [u.verdict for u in found.units if u.kind == "entity"]
+    assert "contradicted" in [
+        u.verdict for u in found.units if u.kind == "entity"
+    ]
 
 
 @pytest.mark.parametrize(("one", "other"), SAME[:-1])
 def test_their_facts_are_the_same(one: str, other: str) -> None:
     for candidate, reference in ((one, other), (other, one)):
-        assert result(DCScore(judge="builtin"), candidate, reference).values["f1"] == pytest.approx(
-            1.0
-        )
+        assert result(DCScore(judge="builtin"), candidate, reference).values[
+            "f1"
+        ] == pytest.approx(1.0)
 
 
 def test_who_walks_without_shoes_walks() -> None:
-    found = result(PoSh(judge="builtin"), "A man walks.", "A man walks without shoes.").values
+    found = result(
+        PoSh(judge="builtin"), "A man walks.", "A man walks without shoes."
+    ).values
     assert found["precision"] == pytest.approx(1.0, abs=0.01)

@@ -28,12 +28,24 @@ def model(pairs: Sequence[tuple[str, str]]) -> FloatArray:
     ("target", "alone", "entailed"),
     [
         ("A dog sleeps.", 1.0, 0.4),
-        ("A dog sleeps. A cat sits.", 0.5, 0.7),  # both sentences together are the likelier
-        (LONG, 0.2, 0.4),  # of more than four sentences the nearest alone is asked
+        (
+            "A dog sleeps. A cat sits.",
+            0.5,
+            0.7,
+        ),  # both sentences together are the likelier
+        (
+            LONG,
+            0.2,
+            0.4,
+        ),  # of more than four sentences the nearest alone is asked
     ],
 )
 def test_a_statement_is_held_against_the_nearest_sentences(
     target: str, alone: float, entailed: float
 ) -> None:
     (said,) = ask(["The dog is asleep."], analysed(target), model)
-    assert (said.alone, said.entailed, said.premise) == (alone, entailed, "A dog sleeps.")
+    assert (said.alone, said.entailed, said.premise) == (
+        alone,
+        entailed,
+        "A dog sleeps.",
+    )

@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beholder.judges.builtin.entities import Counterparts, counterparts, relation_agreement
+from beholder.judges.builtin.entities import (
+    Counterparts,
+    counterparts,
+    relation_agreement,
+)
 from beholder.judges.builtin.reading import analysed
 
 
-def paired(source: str, target: str, agreed: dict[tuple[int, int], float]) -> Counterparts:
+def paired(
+    source: str, target: str, agreed: dict[tuple[int, int], float]
+) -> Counterparts:
     first, second = analysed(source), analysed(target)
     given = np.zeros((len(first.graph.entities), len(second.graph.entities)))
     for place, value in agreed.items():
@@ -17,7 +23,9 @@ def paired(source: str, target: str, agreed: dict[tuple[int, int], float]) -> Co
     return counterparts(first, second, given)
 
 
-def names(source: str, target: str, agreed: dict[tuple[int, int], float]) -> list[str]:
+def names(
+    source: str, target: str, agreed: dict[tuple[int, int], float]
+) -> list[str]:
     found = paired(source, target, agreed)
     heads = [entity.head for entity in analysed(target).graph.entities]
     return [heads[other] for other in found.best.tolist()]
@@ -25,13 +33,21 @@ def names(source: str, target: str, agreed: dict[tuple[int, int], float]) -> lis
 
 @pytest.mark.parametrize("text", ["A hat. No hat.", "No hat. A hat."])
 def test_a_thing_and_the_lack_of_one_find_their_own(text: str) -> None:
-    found = counterparts(analysed("No hat. A hat."), analysed(text), np.zeros((2, 2)))
+    found = counterparts(
+        analysed("No hat. A hat."), analysed(text), np.zeros((2, 2))
+    )
     assert found.best.tolist() == ([1, 0] if text.startswith("A") else [0, 1])
 
 
 def test_things_are_paired_by_name() -> None:
-    assert names("A dog and a lamp.", "A lamp and a dog.", {}) == ["dog", "lamp"]
-    assert names("A sofa and a puppy.", "A dog and a couch.", {}) == ["couch", "dog"]
+    assert names("A dog and a lamp.", "A lamp and a dog.", {}) == [
+        "dog",
+        "lamp",
+    ]
+    assert names("A sofa and a puppy.", "A dog and a couch.", {}) == [
+        "couch",
+        "dog",
+    ]
 
 
 def test_nothing_is_paired_with_an_empty_text() -> None:
@@ -53,8 +69,12 @@ def test_nothing_is_paired_with_an_empty_text() -> None:
         ("dog", "cat", 0.0, 0.49),
     ],
 )
-def test_similarity_of_names(asked: str, said: str, least: float, most: float) -> None:
-    found = paired(f"A {asked} is there.", f"A {said} is there.", {}).similarity[0, 0]
+def test_similarity_of_names(
+    asked: str, said: str, least: float, most: float
+) -> None:
+    found = paired(
+        f"A {asked} is there.", f"A {said} is there.", {}
+    ).similarity[0, 0]
     assert least <= round(float(found), 6) <= most
 
 
@@ -71,12 +91,16 @@ def test_values_that_exclude_are_apart_though_their_words_are_near() -> None:
         ({(0, 1): 1.0}, [1, 0]),  # each has a counterpart of its own
     ],
 )
-def test_things_of_one_name(agreed: dict[tuple[int, int], float], expected: list[int]) -> None:
+def test_things_of_one_name(
+    agreed: dict[tuple[int, int], float], expected: list[int]
+) -> None:
     text = "A man sits. Another man stands."
     found = paired(text, text, agreed)
     assert found.best.tolist() == expected
     assert not found.unpaired.any()
-    assert [found.alike[row].tolist().index(True) for row in (0, 1)] == expected
+    assert [
+        found.alike[row].tolist().index(True) for row in (0, 1)
+    ] == expected
     assert found.alike.sum() == 2
 
 
@@ -86,7 +110,11 @@ def test_things_of_one_name(agreed: dict[tuple[int, int], float], expected: list
         # one sentence names both
         ("A man and another man sit.", "A man sits.", [False, True]),
         # each has its "there is"
-        ("There is a man. There is a man by a tree.", "A man sits.", [False, True, True]),
+        (
+            "There is a man. There is a man by a tree.",
+            "A man sits.",
+            [False, True, True],
+        ),
         # what is said of them excludes
         ("A red car stops. A blue car turns.", "A car stops.", [False, True]),
         # one thing named again
@@ -98,29 +126,50 @@ def test_things_of_one_name(agreed: dict[tuple[int, int], float], expected: list
         ("A man and a lamp.", "A man.", [False, False]),
     ],
 )
-def test_more_things_than_the_target_has(source: str, target: str, expected: list[bool]) -> None:
+def test_more_things_than_the_target_has(
+    source: str, target: str, expected: list[bool]
+) -> None:
     found = paired(source, target, {}).unpaired.tolist()
     heads = [entity.head for entity in analysed(source).graph.entities]
-    own = [flag for head, flag in zip(heads, found, strict=True) if head in ("man", "car", "lamp")]
+    own = [
+        flag
+        for head, flag in zip(heads, found, strict=True)
+        if head in ("man", "car", "lamp")
+    ]
     assert own == list(expected)[: len(own)]
 
 
 def test_relations_tell_things_of_one_name_apart() -> None:
     source = analysed("A man holds a cup. Another man rides a horse.")
     target = analysed("A man rides a horse. Another man holds a cup.")
-    heads = [[e.head for e in text.graph.entities] for text in (source, target)]
-    assert heads == [["man", "cup", "man", "horse"], ["man", "horse", "man", "cup"]]
-    alike = np.array([[a == b for b in heads[1]] for a in heads[0]], np.float64)
+    heads = [
+        [e.head for e in text.graph.entities] for text in (source, target)
+    ]
+    assert heads == [
+        ["man", "cup", "man", "horse"],
+        ["man", "horse", "man", "cup"],
+    ]
+    alike = np.array(
+        [[a == b for b in heads[1]] for a in heads[0]], np.float64
+    )
     men = (np.array([0, 2]), np.array([0, 2]))
     found = relation_agreement(source, target, alike, [men])
     assert found[0].tolist() == [0.0, 0.0, 1.0, 0.0]
     assert found[2].tolist() == [1.0, 0.0, 0.0, 0.0]
     assert not relation_agreement(source, target, alike, []).any()
-    assert paired(source.graph.text, target.graph.text, {}).best.tolist() == [2, 3, 0, 1]
+    assert paired(source.graph.text, target.graph.text, {}).best.tolist() == [
+        2,
+        3,
+        0,
+        1,
+    ]
 
 
 def test_the_same_relation_the_other_way_round_is_no_agreement() -> None:
     source = analysed("A man kicks a man.")
     alike = np.ones((2, 2))
     both = (np.array([0, 1]), np.array([0, 1]))
-    assert relation_agreement(source, source, alike, [both]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert relation_agreement(source, source, alike, [both]).tolist() == [
+        [1.0, 0.0],
+        [0.0, 1.0],
+    ]

@@ -79,7 +79,9 @@ PANELS = "The left panel shows Adam; the right panel shows Eve."
         ("The right panel shows Adam and the left panel shows Eve.", True),
     ],
 )
-def test_things_of_one_name_and_one_verb_in_two_clauses(text: str, exchanged: bool) -> None:
+def test_things_of_one_name_and_one_verb_in_two_clauses(
+    text: str, exchanged: bool
+) -> None:
     for candidate, reference in ((PANELS, text), (text, PANELS)):
         assert ("contradicted" in verdicts(candidate, reference)) is exchanged
 
@@ -91,7 +93,9 @@ def test_what_both_have_is_not_exchanged() -> None:
 
 
 def test_what_moved_from_a_whole_to_its_part_is_no_exchange() -> None:
-    assert "contradicted" not in verdicts("A wooden table has a top.", "A table has a wooden top.")
+    assert "contradicted" not in verdicts(
+        "A wooden table has a top.", "A table has a wooden top."
+    )
 
 
 def test_one_thing_under_two_names_is_no_exchange() -> None:
@@ -101,7 +105,9 @@ def test_one_thing_under_two_names_is_no_exchange() -> None:
     assert "contradicted" not in verdicts(text, other)
 
 
-def test_things_of_which_there_are_several_are_no_exchange_of_two_names() -> None:
+def test_things_of_which_there_are_several_are_no_exchange_of_two_names() -> (
+    None
+):
     text = "A man wears a white cap. A woman wears a pink shirt. Another woman waves."
     other = "A man wears a pink shirt. A woman wears a white cap. Another woman waves."
     both = "A man wears a pink shirt. A woman wears a white cap."
@@ -129,4 +135,7 @@ def test_things_of_which_there_are_several_are_no_exchange_of_two_names() -> Non
 def test_an_unknown_word_is_read_as_the_one_that_is_one_edit_away(
     word: str, words: set[str], expected: str
 ) -> None:
-    assert respelt(f"The {word} is red.", words | {"red"}) == f"The {expected} is red."
+    assert (
+        respelt(f"The {word} is red.", words | {"red"})
+        == f"The {expected} is red."
+    )

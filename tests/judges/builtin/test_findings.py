@@ -70,10 +70,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("source", "target", "unit", "expected"), CASES)
-def test_a_person_says_so(source: str, target: str, unit: str, expected: str) -> None:
+def test_a_person_says_so(
+    source: str, target: str, unit: str, expected: str
+) -> None:
     read = analysed(source)
     found = find(read, analysed(target))
-    told = [f for u, f in zip(read.units, found, strict=True) if u.text == unit]
+    told = [
+        f for u, f in zip(read.units, found, strict=True) if u.text == unit
+    ]
     assert told, [u.text for u in read.units]
     verdicts = {
         "excused"
@@ -102,5 +106,9 @@ def test_a_relation_of_a_wrong_thing_is_excused(
 ) -> None:
     read = analysed(text)
     found = find(read, analysed(other), entail=entail)
-    (relation,) = (f for f, u in zip(found, read.units, strict=True) if u.kind == "relation")
+    (relation,) = (
+        f
+        for f, u in zip(found, read.units, strict=True)
+        if u.kind == "relation"
+    )
     assert relation.excused is expected

@@ -18,25 +18,39 @@ from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather as gather_all
 from beholder.judges.builtin.numbers import numbers
 from beholder.judges.builtin.reading import analysed
-from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.graph import (
+    Attribute,
+    Entity,
+    Mention,
+    Relation,
+    SceneGraph,
+)
 from beholder.records import Span
 
 
 def gather(*given: Any) -> tuple[Evidence, ...]:
     """Evidence without what is the same for all units of a sentence or text."""
-    return tuple(replace(one, repeated=0.0, shared=0.0) for one in gather_all(*given))
+    return tuple(
+        replace(one, repeated=0.0, shared=0.0) for one in gather_all(*given)
+    )
 
 
 NUMBERS = replace(numbers(), same=0.85, known=0.5)
 
 
-def thing(index: int, name: str, text: str, start: int, **more: object) -> Entity:
+def thing(
+    index: int, name: str, text: str, start: int, **more: object
+) -> Entity:
     end = start + len(text)
-    made = Entity(index, name, name.split()[-1], (Mention(text, (start, end), 0),))
+    made = Entity(
+        index, name, name.split()[-1], (Mention(text, (start, end), 0),)
+    )
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-CAKE = AnalysedText(SceneGraph("vanilla cake", (thing(0, "vanilla cake", "cake", 8),), (), ()))
+CAKE = AnalysedText(
+    SceneGraph("vanilla cake", (thing(0, "vanilla cake", "cake", 8),), (), ())
+)
 
 
 def pairs(
@@ -62,7 +76,10 @@ MODULE = importlib.import_module("beholder.judges.builtin.gather")
 
 
 def gathered(
-    source: AnalysedText, target: AnalysedText, given: Counterparts, **collaborators: object
+    source: AnalysedText,
+    target: AnalysedText,
+    given: Counterparts,
+    **collaborators: object,
 ) -> tuple[Evidence, ...]:
     """Evidence on all units; ``counterparts`` and others of its module answer as given."""
     with pytest.MonkeyPatch.context() as patch:
@@ -71,16 +88,25 @@ def gathered(
             patch.setattr(MODULE, name, answer)
         found = gather(source, target, NUMBERS)
     # How the words cover each other has a test of its own.
-    return tuple(one if one.kind == "amount" else replace(one, coverage=0.25) for one in found)
+    return tuple(
+        one if one.kind == "amount" else replace(one, coverage=0.25)
+        for one in found
+    )
 
 
 def mugs(polarity: bool = True) -> AnalysedText:
-    things = (thing(0, "mug", "mug", 0, polarity=polarity), thing(1, "cup", "cups", 8))
+    things = (
+        thing(0, "mug", "mug", 0, polarity=polarity),
+        thing(1, "cup", "cups", 8),
+    )
     return AnalysedText(SceneGraph("mug and cups", things, (), ()))
 
 
 def entity(
-    given: Counterparts, target: AnalysedText, polarity: bool = True, source: AnalysedText = CAKE
+    given: Counterparts,
+    target: AnalysedText,
+    polarity: bool = True,
+    source: AnalysedText = CAKE,
 ) -> Evidence:
     (first, *others) = source.graph.entities
     things = (replace(first, polarity=polarity), *others)
@@ -118,7 +144,9 @@ def test_a_thing_with_the_first_as_counterpart() -> None:
         (0.84, False, ()),
     ],
 )
-def test_which_counterpart_is_shown(named: float, polarity: bool, where: tuple[Span, ...]) -> None:
+def test_which_counterpart_is_shown(
+    named: float, polarity: bool, where: tuple[Span, ...]
+) -> None:
     assert entity(pairs([[named, 0.1]], [0]), mugs(), polarity).where == where
 
 
@@ -138,10 +166,15 @@ def test_which_name_says_more(named: float, narrower: bool) -> None:
         (0.84, 0.62, True),
     ],
 )
-def test_names_that_are_near_and_set_apart(named: float, near: float, excluded: bool) -> None:
+def test_names_that_are_near_and_set_apart(
+    named: float, near: float, excluded: bool
+) -> None:
     given = pairs([[named, near]], [0], plain=[[0.84, 0.9375]])
     found = entity(given, mugs())
-    assert (found.excluded, found.told) == (excluded, "cups" if excluded else "mug")
+    assert (found.excluded, found.told) == (
+        excluded,
+        "cups" if excluded else "mug",
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +187,9 @@ def test_names_that_are_near_and_set_apart(named: float, near: float, excluded: 
         (False, True, True, "mug"),
     ],
 )
-def test_what_is_told_of_a_thing(excluded: bool, polarity: bool, there: bool, told: str) -> None:
+def test_what_is_told_of_a_thing(
+    excluded: bool, polarity: bool, there: bool, told: str
+) -> None:
     given = pairs([[0.6, 0.5]], [0], plain=[[0.6, 0.9 if excluded else 0.5]])
     found = entity(given, mugs(there), polarity)
     assert (found.told, found.denied) == (told, not there)
@@ -162,17 +197,29 @@ def test_what_is_told_of_a_thing(excluded: bool, polarity: bool, there: bool, to
 
 @pytest.mark.parametrize("unpaired", [True, False])
 def test_a_thing_whose_counterparts_are_taken(unpaired: bool) -> None:
-    assert entity(pairs([[0.9, 0.1]], [0], unpaired=unpaired), mugs()).crowded is unpaired
+    assert (
+        entity(pairs([[0.9, 0.1]], [0], unpaired=unpaired), mugs()).crowded
+        is unpaired
+    )
 
 
 DOGS = AnalysedText(
-    SceneGraph("three dogs", (thing(0, "dog", "dogs", 6, quantity="three", plural=True),), (), ())
+    SceneGraph(
+        "three dogs",
+        (thing(0, "dog", "dogs", 6, quantity="three", plural=True),),
+        (),
+        (),
+    )
 )
 
 
-def herd(first: str | None, second: str | None, plural: bool = True) -> AnalysedText:
+def herd(
+    first: str | None, second: str | None, plural: bool = True
+) -> AnalysedText:
     things = (
-        thing(0, "hound", "hounds", 0, quantity=first, plural=first is not None),
+        thing(
+            0, "hound", "hounds", 0, quantity=first, plural=first is not None
+        ),
         thing(1, "pup", "pups", 7, quantity=second, plural=plural),
     )
     return AnalysedText(SceneGraph("hounds pups", things, (), ()))
@@ -181,14 +228,28 @@ def herd(first: str | None, second: str | None, plural: bool = True) -> Analysed
 @pytest.mark.parametrize(
     ("target", "other", "best", "stated", "told"),
     [
-        (herd("two", "three"), 0.85, 0, 1.0, ""),  # one that is called so has the amount
+        (
+            herd("two", "three"),
+            0.85,
+            0,
+            1.0,
+            "",
+        ),  # one that is called so has the amount
         (herd("two", "three"), 0.84, 0, 0.0, "two"),
         (herd("two", "three"), 0.84, 1, 1.0, ""),
-        (herd(None, None), 0.9, 0, 0.0, ""),  # what has no amount counts for nothing
+        (
+            herd(None, None),
+            0.9,
+            0,
+            0.0,
+            "",
+        ),  # what has no amount counts for nothing
         (herd("three", "two"), 0.9, 0, 1.0, ""),
     ],
 )
-def test_how_many(target: AnalysedText, other: float, best: int, stated: float, told: str) -> None:
+def test_how_many(
+    target: AnalysedText, other: float, best: int, stated: float, told: str
+) -> None:
     given = pairs([[0.6, other]], [best])
     found = gathered(DOGS, target, given)[1]
     assert found == Evidence(
@@ -217,7 +278,10 @@ def test_how_many_of_nothing() -> None:
 
 RED = AnalysedText(
     SceneGraph(
-        "red cup", (thing(0, "cup", "cup", 4),), (Attribute(0, "red", "red", ((0, 3),), 0),), ()
+        "red cup",
+        (thing(0, "cup", "cup", 4),),
+        (Attribute(0, "red", "red", ((0, 3),), 0),),
+        (),
     )
 )
 SAID = AnalysedText(
@@ -243,9 +307,13 @@ def attribute(
     wrong: bool = False,
     alike: tuple[bool, bool] = (True, False),
 ) -> Evidence:
-    given = pairs([[0.9, 0.3]], [best], strength=[list(strength)], alike=[list(alike)])
+    given = pairs(
+        [[0.9, 0.3]], [best], strength=[list(strength)], alike=[list(alike)]
+    )
     (red,) = RED.graph.attributes
-    source = AnalysedText(replace(RED.graph, attributes=(replace(red, polarity=polarity),)))
+    source = AnalysedText(
+        replace(RED.graph, attributes=(replace(red, polarity=polarity),))
+    )
     return gathered(
         source,
         SAID,
@@ -277,7 +345,9 @@ def test_an_attribute_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(("likeness", "where"), [(0.5, ((0, 4),)), (0.49, ())])
-def test_which_property_is_shown(likeness: float, where: tuple[Span, ...]) -> None:
+def test_which_property_is_shown(
+    likeness: float, where: tuple[Span, ...]
+) -> None:
     assert attribute([likeness, 0.1, 0.2, 0.1]).where == where
 
 
@@ -310,7 +380,10 @@ def test_what_is_denied(
     ],
 )
 def test_what_excludes_it(
-    similarity: list[float], excluded: list[int], told: str, where: tuple[Span, ...]
+    similarity: list[float],
+    excluded: list[int],
+    told: str,
+    where: tuple[Span, ...],
 ) -> None:
     found = attribute(similarity, excluded=excluded)
     assert (found.excluded, found.told, found.where) == (True, told, where)
@@ -331,8 +404,14 @@ def test_what_is_said_of_another_thing_only(
     found = attribute([0.1, likeness, 0.2, 0.1], strength=(1.0, strength))
     assert found.stated == pytest.approx(stated)
     assert found.on_alike == 0.2
-    assert attribute([0.1, likeness, 0.2, 0.1], alike=(True, True)).on_alike == likeness
-    assert attribute([0.1, likeness, 0.2, 0.1], alike=(False, False)).on_alike == 0.0
+    assert (
+        attribute([0.1, likeness, 0.2, 0.1], alike=(True, True)).on_alike
+        == likeness
+    )
+    assert (
+        attribute([0.1, likeness, 0.2, 0.1], alike=(False, False)).on_alike
+        == 0.0
+    )
 
 
 def parts(text: str) -> AnalysedText:
@@ -344,7 +423,11 @@ def parts(text: str) -> AnalysedText:
 
 @pytest.mark.parametrize(
     ("best", "counterpart", "named", "ends"),
-    [([0, 1], True, 0.9, 0.7), ([-1, 1], False, 0.0, 0.0), ([0, -1], True, 0.9, 0.0)],
+    [
+        ([0, 1], True, 0.9, 0.7),
+        ([-1, 1], False, 0.0, 0.0),
+        ([0, -1], True, 0.9, 0.0),
+    ],
 )
 def test_evidence_on_a_relation(
     best: list[int], counterpart: bool, named: float, ends: float
@@ -361,7 +444,9 @@ def test_evidence_on_a_relation(
         where=((4, 6),),
     )
     given = pairs([[0.9, 0.4], [0.3, 0.7]], best)
-    assert gathered(text, text, given, related=lambda *_: {2: seen})[2] == Evidence(
+    assert gathered(text, text, given, related=lambda *_: {2: seen})[
+        2
+    ] == Evidence(
         "relation",
         True,
         counterpart,
@@ -382,16 +467,22 @@ def coverage(source: AnalysedText, target: AnalysedText) -> list[float]:
     return [one.coverage for one in gather(source, target, NUMBERS)]
 
 
-def agreed(source: AnalysedText, target: AnalysedText, **collaborators: object) -> Any:
+def agreed(
+    source: AnalysedText, target: AnalysedText, **collaborators: object
+) -> Any:
     """(n, m), what counterparts are looked for by beside the names."""
     asked: list[Any] = []
     answer = pairs(np.zeros((1, len(target.graph.entities))).tolist(), [-1])
 
-    def counterparts(first: AnalysedText, second: AnalysedText, agreement: Any) -> Counterparts:
+    def counterparts(
+        first: AnalysedText, second: AnalysedText, agreement: Any
+    ) -> Counterparts:
         asked.append(agreement)
         return answer
 
-    gathered(source, target, answer, counterparts=counterparts, **collaborators)
+    gathered(
+        source, target, answer, counterparts=counterparts, **collaborators
+    )
     return asked[0]
 
 
@@ -400,7 +491,9 @@ def test_words_of_units_in_a_text() -> None:
     assert coverage(RED, nothing) == [0.0, 0.0]
     assert coverage(nothing, RED) == []
     assert coverage(RED, RED) == pytest.approx([1.0, 1.0], abs=1e-5)
-    blue = AnalysedText(SceneGraph("cup", (thing(0, "cup", "cup", 0),), (), ()))
+    blue = AnalysedText(
+        SceneGraph("cup", (thing(0, "cup", "cup", 0),), (), ())
+    )
     cup, red = coverage(RED, blue)
     assert cup == pytest.approx(1.0, abs=1e-5)
     assert red < 0.9
@@ -412,7 +505,11 @@ def test_agreement_of_what_is_said_and_of_amounts() -> None:
         Attribute(0, "red", "red", ((0, 3),), 0),
         Attribute(0, "sleeping", "sleep", ((10, 18),), 0, kind="state"),
     )
-    source = AnalysedText(SceneGraph("red dog is sleeping", (thing(0, "dog", "dog", 4),), said, ()))
+    source = AnalysedText(
+        SceneGraph(
+            "red dog is sleeping", (thing(0, "dog", "dog", 4),), said, ()
+        )
+    )
     # pale and mug are of the first thing, dark and lid of the second
     said_in = np.array([[0.9, 0.3, 0.2, 0.1], [0.6, 0.0, 0.5, 0.0]])
     found = agreed(
@@ -449,14 +546,21 @@ def test_agreement_leaves_amounts_out_and_keeps_what_excludes() -> None:
         )
     )
     found = dict(
-        zip([unit.text for unit in source.units], gather(source, target, NUMBERS), strict=True)
+        zip(
+            [unit.text for unit in source.units],
+            gather(source, target, NUMBERS),
+            strict=True,
+        )
     )
     assert {text: one.kind for text, one in found.items()} == {
         "dog": "entity",
         "red": "attribute",
         "two": "amount",
     }
-    assert (found["red"].excluded, found["red"].told) == (True, "blue")  # not "old"
+    assert (found["red"].excluded, found["red"].told) == (
+        True,
+        "blue",
+    )  # not "old"
 
 
 def test_words_of_units_are_in_the_form_they_stand_in() -> None:
@@ -464,17 +568,25 @@ def test_words_of_units_are_in_the_form_they_stand_in() -> None:
     assert (words, owners.tolist()) == (("dogs", "three"), [0, 1])
 
 
-@pytest.mark.parametrize(("value", "whole"), [("striped", True), ("wooden striped", False)])
-def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool) -> None:
+@pytest.mark.parametrize(
+    ("value", "whole"), [("striped", True), ("wooden striped", False)]
+)
+def test_only_values_of_one_word_are_compared_as_a_whole(
+    value: str, whole: bool
+) -> None:
     def made(said: str) -> AnalysedText:
         found = Attribute(0, said, said, ((0, len(said)),), 0)
         text = f"{said} cup"
         return AnalysedText(
-            SceneGraph(text, (thing(0, "cup", "cup", len(said) + 1),), (found,), ())
+            SceneGraph(
+                text, (thing(0, "cup", "cup", len(said) + 1),), (found,), ()
+            )
         )
 
     source, target = made(value), made("round")
-    source.property_vectors = target.property_vectors = np.ones((2, 1))  # all alike
+    source.property_vectors = target.property_vectors = np.ones(
+        (2, 1)
+    )  # all alike
     _, found = gather(source, target, NUMBERS)
     assert (found.on_counterpart == 1.0) == whole
 
@@ -483,7 +595,12 @@ def test_only_values_of_one_word_are_compared_as_a_whole(value: str, whole: bool
     ("similarity", "index", "other", "expected"),
     [
         ([[0.9, 0.2], [0.2, 0.9]], 0, 0, True),
-        ([[0.9, 0.85], [0.2, 0.9]], 0, 0, False),  # two of the target are called so
+        (
+            [[0.9, 0.85], [0.2, 0.9]],
+            0,
+            0,
+            False,
+        ),  # two of the target are called so
         ([[0.9, 0.2], [0.85, 0.9]], 0, 0, False),  # two of the source
         ([[0.3, 0.84], [0.84, 0.9]], 0, 1, True),  # what is called otherwise
     ],
@@ -492,28 +609,48 @@ def test_the_only_thing_of_its_name(
     similarity: list[list[float]], index: int, other: int, expected: bool
 ) -> None:
     text = AnalysedText(
-        SceneGraph("cake mug", (thing(0, "cake", "cake", 0), thing(1, "mug", "mug", 5)), (), ())
+        SceneGraph(
+            "cake mug",
+            (thing(0, "cake", "cake", 0), thing(1, "mug", "mug", 5)),
+            (),
+            (),
+        )
     )
     best = [other, 1] if index == 0 else [0, other]
-    assert gathered(text, text, pairs(similarity, best))[index].lone is expected
+    assert (
+        gathered(text, text, pairs(similarity, best))[index].lone is expected
+    )
 
 
-def test_a_contradiction_is_sure_of_a_thing_that_is_the_only_one_of_its_name() -> None:
+def test_a_contradiction_is_sure_of_a_thing_that_is_the_only_one_of_its_name() -> (
+    None
+):
     own = analysed("A red cup stands on a table.")
     one = gather(own, analysed("A blue cup stands on a table."), NUMBERS)
-    two = gather(own, analysed("A blue cup and a blue cup stand on a table."), NUMBERS)
+    two = gather(
+        own, analysed("A blue cup and a blue cup stand on a table."), NUMBERS
+    )
     red = next(i for i, unit in enumerate(own.units) if unit.value == "red")
     assert (one[red].excluded, one[red].lone) == (True, True)
     assert (two[red].excluded, two[red].lone) == (True, False)
 
 
-def test_what_is_no_thing_to_touch_or_tells_nothing_alone_is_not_surely_unsaid() -> None:
+def test_what_is_no_thing_to_touch_or_tells_nothing_alone_is_not_surely_unsaid() -> (
+    None
+):
     own = analysed("A tall fence with a top rail and a logo stands.")
     for target in (analysed("A fence and a rail."), analysed("Hello.")):
         vague = {
-            u.value: e.vague for u, e in zip(own.units, gather(own, target, NUMBERS), strict=True)
+            u.value: e.vague
+            for u, e in zip(
+                own.units, gather(own, target, NUMBERS), strict=True
+            )
         }
-        assert {name for name, is_so in vague.items() if is_so} == {"logo", "top", "stand"}
+        assert {name for name, is_so in vague.items() if is_so} == {
+            "logo",
+            "top",
+            "stand",
+        }
         assert {"fence", "rail", "tall"} <= vague.keys()
 
 
@@ -522,9 +659,14 @@ def test_a_name_that_may_stand_for_whatever_else_is_there() -> None:
     target = analysed("A dog lies on grass.")
     found = gather(own, target, NUMBERS)
     vague = {
-        own.graph.entities[u.subject].name: e.vague for u, e in zip(own.units, found, strict=True)
+        own.graph.entities[u.subject].name: e.vague
+        for u, e in zip(own.units, found, strict=True)
     }
-    assert (vague["ground"], vague["chair"], vague["dog"]) == (True, False, False)
+    assert (vague["ground"], vague["chair"], vague["dog"]) == (
+        True,
+        False,
+        False,
+    )
     nothing = gather(own, analysed("Hello."), NUMBERS)
     assert [e.vague for e in nothing if e.kind == "entity"].count(True) == 1
 
@@ -532,12 +674,17 @@ def test_a_name_that_may_stand_for_whatever_else_is_there() -> None:
 def test_how_much_of_a_sentence_and_of_a_text_the_target_repeats() -> None:
     source = analysed("A red boat lies on a beach. Two dogs run.")
     found = gather_all(source, analysed("A boat lies on sand."), numbers())
-    shares = {u.value: one.repeated for u, one in zip(source.units, found, strict=True)}
+    shares = {
+        u.value: one.repeated
+        for u, one in zip(source.units, found, strict=True)
+    }
     # a, boat, lies, on, a of seven words; none of three
     assert shares["red"] == pytest.approx(5 / 7)
     assert shares["dog"] == 0.0
     assert len({one.shared for one in found}) == 1
     same = gather_all(source, source, numbers())
-    assert {one.repeated for one in same} == {one.shared for one in same} == {1.0}
+    assert (
+        {one.repeated for one in same} == {one.shared for one in same} == {1.0}
+    )
     strange = gather_all(source, analysed("The sky is grey."), numbers())
     assert strange[0].shared < found[0].shared < 1.0

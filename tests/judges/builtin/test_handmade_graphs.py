@@ -15,7 +15,13 @@ from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import number
 from beholder.judges.builtin.relations import related
-from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.graph import (
+    Attribute,
+    Entity,
+    Mention,
+    Relation,
+    SceneGraph,
+)
 from beholder.records import Span
 
 
@@ -115,7 +121,9 @@ def seen(
     target = read(BOOK, things, related=said)
     given = np.array(strength)
     none = np.zeros(2, np.bool_)
-    pairs = Counterparts(given, given, given, np.argmax(given, axis=1), given > 9, none)
+    pairs = Counterparts(
+        given, given, given, np.argmax(given, axis=1), given > 9, none
+    )
     ((_, found),) = related(source, target, pairs).items()
     return found
 
@@ -123,20 +131,31 @@ def seen(
 def test_the_same_said_of_the_same_ends() -> None:
     # 0.8 is enough, though the reverse is as near
     found = seen(KICKS, KICKS, [[1.0, 1.0], [0.64, 0.64]])
-    assert found == Evidence("relation", stated=0.8, between=0.8, turned=0.8, where=WHERE["kicks"])
+    assert found == Evidence(
+        "relation", stated=0.8, between=0.8, turned=0.8, where=WHERE["kicks"]
+    )
 
 
-def test_a_relation_at_the_bound_counts_as_said_even_if_its_reverse_is_as_near() -> None:
+def test_a_relation_at_the_bound_counts_as_said_even_if_its_reverse_is_as_near() -> (
+    None
+):
     found = seen(KICKS, KICKS, [[ENDS, ENDS], [ENDS, ENDS]])
     assert (found.stated, found.turned) == (ENDS, ENDS)
     assert (found.told, found.where) == ("", WHERE["kicks"])
 
 
 def test_the_denied() -> None:
-    found = seen(KICKS, [(0, 1, "kicks", "kick", False)], [[1.0, 0.0], [0.0, 0.64]])
+    found = seen(
+        KICKS, [(0, 1, "kicks", "kick", False)], [[1.0, 0.0], [0.0, 0.64]]
+    )
     told, where = "dog not kicks cat", WHERE["kicks"]
     assert found == Evidence(
-        "relation", stated=0.8, between=0.8, denied=True, told=told, where=where
+        "relation",
+        stated=0.8,
+        between=0.8,
+        denied=True,
+        told=told,
+        where=where,
     )
 
 
@@ -145,14 +164,18 @@ def test_the_reverse() -> None:
     strength = [[1.0, 0.0], [0.0, 0.64]]
     found = seen(KICKS, reverse, strength)
     told, where = "cat kicks dog", WHERE["kicks"]
-    assert found == Evidence("relation", between=0.8, turned=0.8, told=told, where=where)
+    assert found == Evidence(
+        "relation", between=0.8, turned=0.8, told=told, where=where
+    )
 
 
 @pytest.mark.parametrize(("second", "between"), [(0.64, 0.8), (0.6241, 0.79)])
 def test_another_place_of_the_same_ends(second: float, between: float) -> None:
     # "in" is 0.6 like "on"
     found = seen(ON, IN, [[1.0, 0.0], [0.0, second]])
-    assert (found.stated, found.between) == pytest.approx((0.6 * between, between))
+    assert (found.stated, found.between) == pytest.approx(
+        (0.6 * between, between)
+    )
     assert (found.turned, found.bare, found.denied) == (0.0, True, False)
     assert (found.told, found.where) == ("", ())
 
@@ -164,8 +187,12 @@ def test_a_place_that_is_near_is_no_other() -> None:
     assert (found.told, found.where) == ("", WHERE["in"])
 
 
-@pytest.mark.parametrize(("second", "where"), [(0.25, WHERE["on"]), (0.2401, ())])
-def test_from_which_likeness_a_relation_is_shown(second: float, where: tuple[Span, ...]) -> None:
+@pytest.mark.parametrize(
+    ("second", "where"), [(0.25, WHERE["on"]), (0.2401, ())]
+)
+def test_from_which_likeness_a_relation_is_shown(
+    second: float, where: tuple[Span, ...]
+) -> None:
     found = seen(ON, ON, [[1.0, 0.0], [0.0, second]])
     assert (found.told, found.where) == ("", where)
 
@@ -184,7 +211,8 @@ def test_of_like_relations_the_first_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "turned"), [(0.81, 0.9), (0.64, 0.8), (ENDS * ENDS, ENDS), (0.62, 0.0)]
+    ("second", "turned"),
+    [(0.81, 0.9), (0.64, 0.8), (ENDS * ENDS, ENDS), (0.62, 0.0)],
 )
 def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
     second: float, turned: float
@@ -209,10 +237,18 @@ def test_a_reverse_beside_the_right_one_counts_from_strong_ends_on(
 def test_where_things_before_each_other_are(
     base: str, polarity: bool, subject: list[str], object_: list[str]
 ) -> None:
-    text = read("dog in cat", "dog cat", related=[(0, 1, "in", base, polarity)])
-    assert [p.value for p in text.properties if p.derived and p.entity == 0] == subject
-    assert [p.value for p in text.properties if p.derived and p.entity == 1] == object_
-    assert text.property_values == []  # what follows from a relation excludes nothing
+    text = read(
+        "dog in cat", "dog cat", related=[(0, 1, "in", base, polarity)]
+    )
+    assert [
+        p.value for p in text.properties if p.derived and p.entity == 0
+    ] == subject
+    assert [
+        p.value for p in text.properties if p.derived and p.entity == 1
+    ] == object_
+    assert (
+        text.property_values == []
+    )  # what follows from a relation excludes nothing
 
 
 def test_what_is_said_of_things_in_order() -> None:
@@ -222,7 +258,10 @@ def test_what_is_said_of_things_in_order() -> None:
         [(0, "red", False)],
         [(0, 1, "kicks", "kick at", False), (0, 1, "on", "on", True)],
     )
-    found = [(p.entity, p.text, p.value, p.spans, p.polarity) for p in text.properties]
+    found = [
+        (p.entity, p.text, p.value, p.spans, p.polarity)
+        for p in text.properties
+    ]
     assert found == [
         (0, "red", "red", ((0, 3),), False),
         (0, "kicks", "kick", ((8, 13),), False),
@@ -248,8 +287,12 @@ def test_what_is_said_of_things_in_order() -> None:
 def test_which_properties_exclude_others(value: str, names: set[str]) -> None:
     text = read("um dog", "dog", [(0, "um", True)])
     (first, *_) = text.graph.attributes
-    changed = AnalysedText(replace(text.graph, attributes=(replace(first, value=value),)))
-    assert {name for found in changed.values_of[0] for name, _ in found} == names
+    changed = AnalysedText(
+        replace(text.graph, attributes=(replace(first, value=value),))
+    )
+    assert {
+        name for found in changed.values_of[0] for name, _ in found
+    } == names
 
 
 def test_values_that_exclude_each_other_are_lowered() -> None:
@@ -271,7 +314,9 @@ def test_values_that_exclude_each_other_are_lowered() -> None:
         ("by", True, False),
     ],
 )
-def test_what_reads_like_a_passive(text: str, verb: bool, expected: bool) -> None:
+def test_what_reads_like_a_passive(
+    text: str, verb: bool, expected: bool
+) -> None:
     written = read(
         f"dog {text} cat",
         "dog cat",
@@ -279,13 +324,19 @@ def test_what_reads_like_a_passive(text: str, verb: bool, expected: bool) -> Non
     )
     (only,) = written.graph.relations
     changed = replace(only, kind="verb" if verb else "preposition")
-    (_, _, predicate), *_ = AnalysedText(replace(written.graph, relations=(changed,))).relations
+    (_, _, predicate), *_ = AnalysedText(
+        replace(written.graph, relations=(changed,))
+    ).relations
     assert predicate.verb_turned is expected
 
 
-def test_a_side_that_a_thing_is_at_excludes_and_a_colour_of_its_place_does_not() -> None:
+def test_a_side_that_a_thing_is_at_excludes_and_a_colour_of_its_place_does_not() -> (
+    None
+):
     text = read("um dog", "dog", [(0, "um", True)])
     (first, *_) = text.graph.attributes
     placed = replace(first, value="on orange left")
     changed = AnalysedText(replace(text.graph, attributes=(placed,)))
-    assert {name for found in changed.values_of[0] for name, _ in found} == {"side"}
+    assert {name for found in changed.values_of[0] for name, _ in found} == {
+        "side"
+    }

@@ -55,7 +55,12 @@ UNITS = [
     ("Three dogs sleep.", "One dog sleeps.", "three", "contradicted"),
     ("Several dogs sleep.", "Three dogs sleep.", "several", "there"),
     ("A metal bench.", "A wooden bench.", "metal", "contradicted"),
-    ("A woman sits on the left.", "A woman sits on the right.", "on the left", "contradicted"),
+    (
+        "A woman sits on the left.",
+        "A woman sits on the right.",
+        "on the left",
+        "contradicted",
+    ),
     ("A dog.", "An animal.", "dog", "there"),
     ("An animal.", "A dog.", "animal", "there"),
     ("An elephant.", "A cup.", "elephant", "absent"),
@@ -63,26 +68,42 @@ UNITS = [
     ("A man holds a cup.", "A cup is held by a man.", "holds", "there"),
     ("A man bites a dog.", "A dog bites a man.", "bites", "contradicted"),
     ("A cup is on a table.", "A cup is under a table.", "on", "absent"),
-    ("A lamp is above a table.", "A table is above a lamp.", "above", "contradicted"),
+    (
+        "A lamp is above a table.",
+        "A table is above a lamp.",
+        "above",
+        "contradicted",
+    ),
     ("A key is at a door.", "A key is in a door.", "at", "there"),
     ("A man wears a hat.", "A man in a hat.", "wears", "there"),
-    ("A man sits near a dog.", "A man sits next to a dog.", "sits near", "there"),
+    (
+        "A man sits near a dog.",
+        "A man sits next to a dog.",
+        "sits near",
+        "there",
+    ),
 ]
 """Text, other text, a unit of the first, and what the other says of it, by hand."""
 
 
 @pytest.fixture(params=[-MOVED, MOVED], ids=["down", "up"])
-def moved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+def moved(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[float]:
     by: float = request.param
 
     def cosines(a: FloatArray, b: FloatArray) -> FloatArray:
         return np.clip(exact.cosines(a, b) + by, 0.0, 1.0)
 
     def gathered(*arguments: Any) -> tuple[Evidence, ...]:
-        return tuple(_moved(evidence, by) for evidence in gather.gather(*arguments))
+        return tuple(
+            _moved(evidence, by) for evidence in gather.gather(*arguments)
+        )
 
     def entail(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        moved: FloatArray = np.clip(entailment.entail(pairs) + np.float32(by), 0.0, 1.0)
+        moved: FloatArray = np.clip(
+            entailment.entail(pairs) + np.float32(by), 0.0, 1.0
+        )
         return moved
 
     monkeypatch.setattr(entailed, "entail", entail)
@@ -96,7 +117,9 @@ def moved(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 
 def _moved(evidence: Evidence, by: float) -> Evidence:
     numbers: dict[str, Any] = {
-        field.name: float(np.clip(getattr(evidence, field.name) + by, 0.0, 1.0))
+        field.name: float(
+            np.clip(getattr(evidence, field.name) + by, 0.0, 1.0)
+        )
         for field in fields(evidence)
         if field.type == "float"
     }
@@ -111,7 +134,11 @@ def test_the_table_covers_every_rule_with_both_verdicts() -> None:
 
 def _turned(rows: Iterable[Verdict]) -> list[Verdict]:
     """Rows whose verdict is not that of the table."""
-    return [row for row in rows if supported([row.statement], row.text) != [row.true]]
+    return [
+        row
+        for row in rows
+        if supported([row.statement], row.text) != [row.true]
+    ]
 
 
 def test_verdicts_are_those_of_the_table() -> None:
@@ -120,13 +147,21 @@ def test_verdicts_are_those_of_the_table() -> None:
 
 @pytest.mark.usefixtures("moved")
 def test_verdicts_stand_when_their_evidence_moves() -> None:
-    stable = [row for row in VERDICTS if (row.statement, row.text) not in UNSTABLE]
+    stable = [
+        row for row in VERDICTS if (row.statement, row.text) not in UNSTABLE
+    ]
     assert _turned(stable) == []
 
 
 def _verdict(text: str, other: str, unit: str) -> str:
     read = analysed(text)
-    found = dict(zip((u.text for u in read.units), find(read, analysed(other)), strict=True))[unit]
+    found = dict(
+        zip(
+            (u.text for u in read.units),
+            find(read, analysed(other)),
+            strict=True,
+        )
+    )[unit]
     if found.contradiction:
         return "contradicted"
     return "there" if found.grade >= PRESENT else "absent"

@@ -18,7 +18,12 @@ NEXT_TO = Predicate("", False, "next to", False)
 
 
 def unit(subject: int, value: str = "red", **changes: Any) -> Any:
-    own = {"subject": subject, "value": value, "kind": "attribute", "object": None}
+    own = {
+        "subject": subject,
+        "value": value,
+        "kind": "attribute",
+        "object": None,
+    }
     rest = {"polarity": True, "verb": False, "spans": ()}
     return SimpleNamespace(**own | rest | changes)
 
@@ -28,7 +33,9 @@ def text(*units: Any, heads: str = "man man", **changes: Any) -> Any:
     names = heads.split()
     kinds = list(dict.fromkeys(names))
     things = [
-        SimpleNamespace(index=i, kind="thing", polarity=True, plural=False, head=name)
+        SimpleNamespace(
+            index=i, kind="thing", polarity=True, plural=False, head=name
+        )
         for i, name in enumerate(names)
     ]
     made = SimpleNamespace(
@@ -46,7 +53,12 @@ def text(*units: Any, heads: str = "man man", **changes: Any) -> Any:
 def pairs(n: int, **changes: Any) -> Counterparts:
     """Each the counterpart of the one with its number."""
     same = np.eye(n)
-    found = {"similarity": same, "plain": same, "strength": same, "best": np.arange(n)}
+    found = {
+        "similarity": same,
+        "plain": same,
+        "strength": same,
+        "best": np.arange(n),
+    }
     rest = {"alike": same > 0.5, "unpaired": np.zeros(n, np.bool_)}
     return Counterparts(**found | rest | changes)
 
@@ -60,13 +72,19 @@ def _no_verbs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def moved(
-    source: Any, owners: list[int], said: Any, given: Counterparts | None = None, n: int = 2
+    source: Any,
+    owners: list[int],
+    said: Any,
+    given: Counterparts | None = None,
+    n: int = 2,
 ) -> dict[int, int]:
     """Where the target has a property of each of some things."""
     target = text(heads=" ".join(["man"] * n))
     target.properties = [SimpleNamespace(entity=owner) for owner in owners]
     places = list(range(len(said)))
-    return exchanges.exchanged(source, target, given or pairs(n), places, np.array(said))
+    return exchanges.exchanged(
+        source, target, given or pairs(n), places, np.array(said)
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +101,10 @@ def moved(
     ],
 )
 def test_units_of_things_of_one_name(
-    units: list[Any], owners: list[int], said: list[list[float]], expected: dict[int, int]
+    units: list[Any],
+    owners: list[int],
+    said: list[list[float]],
+    expected: dict[int, int],
 ) -> None:
     assert moved(text(*units), owners, said) == expected
 
@@ -97,7 +118,9 @@ def test_units_of_things_of_one_name(
         (unit(0), {0: 1}),
     ],
 )
-def test_what_the_source_says_of_both_has_not_moved(other: Any, expected: dict[int, int]) -> None:
+def test_what_the_source_says_of_both_has_not_moved(
+    other: Any, expected: dict[int, int]
+) -> None:
     assert moved(text(unit(0), other), [1], [[1.0]]) == expected
 
 
@@ -105,11 +128,19 @@ def test_what_the_source_says_of_both_has_not_moved(other: Any, expected: dict[i
     ("units", "owners", "said", "expected"),
     [
         ([unit(0)], [1], [[1.0]], {}),
-        ([unit(0), unit(1, "blue")], [1, 0], [[1.0, 0.0], [0.0, 1.0]], {0: 1, 1: 0}),
+        (
+            [unit(0), unit(1, "blue")],
+            [1, 0],
+            [[1.0, 0.0], [0.0, 1.0]],
+            {0: 1, 1: 0},
+        ),
     ],
 )
 def test_things_of_two_names_must_change_places(
-    units: list[Any], owners: list[int], said: list[list[float]], expected: dict[int, int]
+    units: list[Any],
+    owners: list[int],
+    said: list[list[float]],
+    expected: dict[int, int],
 ) -> None:
     assert moved(text(*units, heads="cup cloud"), owners, said) == expected
 
@@ -132,8 +163,12 @@ def test_both_must_have_a_counterpart_of_their_name(
     assert moved(text(unit(0)), [1], [[1.0]], pairs(2, **given)) == expected
 
 
-@pytest.mark.parametrize(("name", "value"), [("kind", "place"), ("polarity", False)])
-def test_only_affirmed_things_have_counterparts(name: str, value: object) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"), [("kind", "place"), ("polarity", False)]
+)
+def test_only_affirmed_things_have_counterparts(
+    name: str, value: object
+) -> None:
     source = text()
     assert exchanges._known_counterparts(source, pairs(2)) == {0: 0, 1: 1}
     setattr(source.graph.entities[0], name, value)
@@ -149,7 +184,10 @@ def test_all_that_have_it_must_be_counterparts() -> None:
 
 def test_a_unit_of_a_thing_without_counterpart_has_not_moved() -> None:
     alone = pairs(3, unpaired=np.array([False, False, True]))
-    assert moved(text(unit(2), heads="man man man"), [1], [[1.0]], alone, n=3) == {}
+    assert (
+        moved(text(unit(2), heads="man man man"), [1], [[1.0]], alone, n=3)
+        == {}
+    )
 
 
 def test_no_one_of_those_that_have_it_may_have_it_in_the_source() -> None:
@@ -168,15 +206,22 @@ def test_no_one_of_those_that_have_it_may_have_it_in_the_source() -> None:
         ("cup cloud", (), False),
     ],
 )
-def test_single_things_of_one_name(heads: str, plural: tuple[int, ...], expected: bool) -> None:
+def test_single_things_of_one_name(
+    heads: str, plural: tuple[int, ...], expected: bool
+) -> None:
     source = text(heads=heads)
     for index in plural:
         source.graph.entities[index].plural = True
     assert exchanges._called_alike(source, 0, 1) is expected
 
 
-def related(*said: tuple[int, Predicate, int] | tuple[int, Predicate, int, bool]) -> dict[str, Any]:
-    units = [unit(a, kind="relation", object=b, polarity=not denied) for a, _, b, *denied in said]
+def related(
+    *said: tuple[int, Predicate, int] | tuple[int, Predicate, int, bool],
+) -> dict[str, Any]:
+    units = [
+        unit(a, kind="relation", object=b, polarity=not denied)
+        for a, _, b, *denied in said
+    ]
     return {
         "units": units,
         "relations": [(i, units[i], said[i][1]) for i in range(len(said))],
@@ -206,21 +251,30 @@ def related(*said: tuple[int, Predicate, int] | tuple[int, Predicate, int, bool]
 def test_who_stands_so_to_the_object(said: Any, expected: set[int]) -> None:
     source = text(heads="man cup boy", **related((0, HOLD, 1)))
     target = text(heads="man cup boy", **related(*said))
-    assert list(exchanges._relation_owners(source, target, pairs(3))) == [(0, expected)]
+    assert list(exchanges._relation_owners(source, target, pairs(3))) == [
+        (0, expected)
+    ]
 
 
 def test_places_without_direction_hold_both_ways() -> None:
     source = text(heads="man cup boy", **related((0, NEXT_TO, 1)))
     for said in ((1, NEXT_TO, 2), (2, NEXT_TO, 1)):
         target = text(heads="man cup boy", **related(said))
-        assert list(exchanges._relation_owners(source, target, pairs(3))) == [(0, {2})]
+        assert list(exchanges._relation_owners(source, target, pairs(3))) == [
+            (0, {2})
+        ]
 
 
 def test_only_affirmed_relations_with_an_object_have_owners() -> None:
-    source = text(heads="man cup boy", **related((0, HOLD, 1), (0, HOLD, 1, True), (2, HOLD, 1)))
+    source = text(
+        heads="man cup boy",
+        **related((0, HOLD, 1), (0, HOLD, 1, True), (2, HOLD, 1)),
+    )
     source.units[0].object = None
     target = text(heads="man cup boy", **related((2, HOLD, 1)))
-    assert list(exchanges._relation_owners(source, target, pairs(3))) == [(2, {2})]
+    assert list(exchanges._relation_owners(source, target, pairs(3))) == [
+        (2, {2})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +289,9 @@ def test_only_affirmed_relations_with_an_object_have_owners() -> None:
 def test_a_relation_of_two_things(
     objects: tuple[int | None, int | None], best: list[int], expected: bool
 ) -> None:
-    units = [unit(i, kind="relation", object=other) for i, other in enumerate(objects)]
+    units = [
+        unit(i, kind="relation", object=other)
+        for i, other in enumerate(objects)
+    ]
     given = pairs(4, best=np.array(best))
     assert exchanges._has(text(*units), given, 1, 0) is expected

@@ -31,9 +31,24 @@ def verb(name: str, at: str = "", turned: bool = False) -> Predicate:
         ("hold by", False, True, Predicate("", False, "hold by", False)),
         ("sit on top of", True, False, Predicate("sit", False, "on", False)),
         ("On  Top of", False, False, Predicate("", False, "on", False)),
-        ("on the left of", False, False, Predicate("", False, "left of", False)),
-        ("on left side of", False, False, Predicate("", False, "left of", False)),
-        ("to right-hand side of", False, False, Predicate("", False, "left of", True)),
+        (
+            "on the left of",
+            False,
+            False,
+            Predicate("", False, "left of", False),
+        ),
+        (
+            "on left side of",
+            False,
+            False,
+            Predicate("", False, "left of", False),
+        ),
+        (
+            "to right-hand side of",
+            False,
+            False,
+            Predicate("", False, "left of", True),
+        ),
         ("right of", False, False, Predicate("", False, "left of", True)),
         ("behind", False, False, Predicate("", False, "in front of", True)),
         ("beneath", False, False, Predicate("", False, "above", True)),
@@ -53,13 +68,20 @@ def verb(name: str, at: str = "", turned: bool = False) -> Predicate:
         ("possess", True, False, Predicate("", False, "of", True)),
     ],
 )
-def test_normal_forms(predicate: str, is_verb: bool, passive: bool, expected: Predicate) -> None:
+def test_normal_forms(
+    predicate: str, is_verb: bool, passive: bool, expected: Predicate
+) -> None:
     assert normal(predicate, is_verb, passive) == expected
 
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
-    [("on", "on", 1.0), ("on", "above", 0.7), ("above", "on", 0.7), ("on", "opposite", 0.25)],
+    [
+        ("on", "on", 1.0),
+        ("on", "above", 0.7),
+        ("above", "on", 0.7),
+        ("on", "opposite", 0.25),
+    ],
 )
 def test_places(a: str, b: str, expected: float) -> None:
     assert place_similarity(a, b) == expected
@@ -70,7 +92,12 @@ def test_places(a: str, b: str, expected: float) -> None:
     [
         ("hold", "hold", 0.1, 1.0),
         ("hold", "carry", 0.6, 0.6),
-        ("sit", "stand", 0.6, 0.18),  # postures exclude each other: a factor of 0.3
+        (
+            "sit",
+            "stand",
+            0.6,
+            0.18,
+        ),  # postures exclude each other: a factor of 0.3
         ("", "", 0.0, 1.0),
     ],
 )
@@ -84,7 +111,14 @@ def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
         # verbs alone: by the ends as they stand, and exchanged where the verbs are near enough
         (verb("hold"), verb("hold"), 1.0, 0.9, 0.2, (0.9, 0.2)),
         (verb("hold"), verb("hold", turned=True), 1.0, 0.9, 0.2, (0.2, 0.9)),
-        (verb("hold", turned=True), verb("hold", turned=True), 1.0, 0.9, 0.2, (0.9, 0.2)),
+        (
+            verb("hold", turned=True),
+            verb("hold", turned=True),
+            1.0,
+            0.9,
+            0.2,
+            (0.9, 0.2),
+        ),
         (verb("hold"), verb("carry"), 0.8, 0.5, 1.0, (0.4, 0.8)),
         (verb("hold"), verb("lift"), 0.7, 0.5, 1.0, (0.35, 0.0)),
         # one of the two names a place as well
@@ -93,16 +127,44 @@ def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
         (verb("sit", "on"), verb("sit", "on"), 1.0, 1.0, 0.0, (1.0, 0.0)),
         (verb("sit", "on"), verb("sit", "above"), 1.0, 1.0, 0.0, (0.7, 0.0)),
         (verb("sit", "on"), verb("lie", "on"), 0.2, 1.0, 0.0, (0.2, 0.0)),
-        (verb("sit", "left of"), verb("sit", "left of"), 1.0, 0.1, 0.9, (0.1, 0.9)),
+        (
+            verb("sit", "left of"),
+            verb("sit", "left of"),
+            1.0,
+            0.1,
+            0.9,
+            (0.1, 0.9),
+        ),
         # a verb takes its place along where both are the same and the place has a direction
         (verb("look", "at"), verb("look", "at"), 1.0, 0.1, 0.9, (0.1, 0.9)),
         (verb("look", "at"), verb("gaze", "at"), 0.7, 0.0, 1.0, (0.0, 0.0)),
-        (verb("look", "at"), verb("look", "through"), 1.0, 0.0, 1.0, (0.0, 0.0)),
-        (verb("play", "near"), verb("play", "near"), 1.0, 0.0, 1.0, (0.0, 0.0)),
+        (
+            verb("look", "at"),
+            verb("look", "through"),
+            1.0,
+            0.0,
+            1.0,
+            (0.0, 0.0),
+        ),
+        (
+            verb("play", "near"),
+            verb("play", "near"),
+            1.0,
+            0.0,
+            1.0,
+            (0.0, 0.0),
+        ),
         # verbs that hold of both ends have none, either
         (verb("face"), verb("face"), 1.0, 0.1, 0.9, (0.9, 0.0)),
         (verb("face"), verb("face", turned=True), 1.0, 0.9, 0.1, (0.9, 0.0)),
-        (verb("dance", "with"), verb("dance", "with"), 1.0, 0.1, 0.9, (0.9, 0.0)),
+        (
+            verb("dance", "with"),
+            verb("dance", "with"),
+            1.0,
+            0.1,
+            0.9,
+            (0.9, 0.0),
+        ),
         # places alone, and a place beside a verb with that place
         (place("on"), place("on"), 1.0, 0.8, 0.1, (0.8, 0.1)),
         (place("in"), place("in"), 1.0, 0.1, 0.8, (0.1, 0.8)),
@@ -110,10 +172,24 @@ def test_verbs(a: str, b: str, vectors: float, expected: float) -> None:
         (verb("sit", "on"), place("on"), 0.0, 1.0, 0.0, (0.9, 0.0)),
         (place("above"), place("above", True), 1.0, 0.3, 0.9, (0.9, 0.3)),
         (place("above"), place("above"), 1.0, 0.3, 0.9, (0.3, 0.9)),
-        (place("above", True), place("above", True), 1.0, 0.3, 0.9, (0.3, 0.9)),
+        (
+            place("above", True),
+            place("above", True),
+            1.0,
+            0.3,
+            0.9,
+            (0.3, 0.9),
+        ),
         (place("above"), place("on"), 1.0, 0.3, 0.9, (0.21, 0.0)),
         (place("left of"), place("left of"), 1.0, 0.2, 0.7, (0.2, 0.7)),
-        (place("in front of"), place("in front of"), 1.0, 0.2, 0.7, (0.2, 0.7)),
+        (
+            place("in front of"),
+            place("in front of"),
+            1.0,
+            0.2,
+            0.7,
+            (0.2, 0.7),
+        ),
         # next to, near and of hold in both directions
         (place("next to"), place("next to"), 1.0, 0.2, 0.9, (0.9, 0.0)),
         (place("next to"), place("near"), 1.0, 0.2, 1.0, (0.9, 0.0)),
@@ -159,7 +235,11 @@ def test_alike_as_they_stand_and_exchanged(
     [
         ("wrap in", verb("wrap"), (0.9, 0.0)),  # whichever end is the doer
         ("cover with", verb("hide"), (0.9, 0.0)),
-        ("wrap in", normal("wrap in", True, True), (0.1, 0.9)),  # both undergo: ends count
+        (
+            "wrap in",
+            normal("wrap in", True, True),
+            (0.1, 0.9),
+        ),  # both undergo: ends count
         ("bite by", verb("bite"), (0.9, 0.1)),
     ],
 )
@@ -173,7 +253,9 @@ def test_passives_with_a_place_hold_either_way(
     assert (found[0] > 0.1) is (expected[0] > 0.1)
 
 
-@pytest.mark.parametrize(("name", "directed"), [("on", True), ("near", False), ("of", False)])
+@pytest.mark.parametrize(
+    ("name", "directed"), [("on", True), ("near", False), ("of", False)]
+)
 def test_directed_places(name: str, directed: bool) -> None:
     assert place(name).directed is directed
 
@@ -181,16 +263,28 @@ def test_directed_places(name: str, directed: bool) -> None:
 @pytest.mark.parametrize(
     ("verbs", "place", "exchanged"),
     [
-        ("bear boast cast comprise exhibit feature have include own possess sport", "of", True),
-        ("contain depict display frame house portray reveal show showcase", "in", True),
+        (
+            "bear boast cast comprise exhibit feature have include own possess sport",
+            "of",
+            True,
+        ),
+        (
+            "contain depict display frame house portray reveal show showcase",
+            "in",
+            True,
+        ),
         ("support", "on", True),
         ("flank", "next to", False),
         ("surround", "around", False),
     ],
 )
-def test_verbs_that_say_no_more_than_a_place(verbs: str, place: str, exchanged: bool) -> None:
+def test_verbs_that_say_no_more_than_a_place(
+    verbs: str, place: str, exchanged: bool
+) -> None:
     for verb in verbs.split():
-        assert normal(verb, True) == Predicate("", False, place, exchanged), verb
+        assert normal(verb, True) == Predicate("", False, place, exchanged), (
+            verb
+        )
 
 
 @pytest.mark.parametrize(
@@ -200,10 +294,31 @@ def test_verbs_that_say_no_more_than_a_place(verbs: str, place: str, exchanged: 
         (verb("sit", "near"), verb("sit", "near"), 1.0, 0.1, 0.9, (0.9, 0.0)),
         (verb("run", "near"), verb("run", "near"), 1.0, 0.1, 0.9, (0.1, 0.0)),
         # what is worn, with no place beside it
-        (verb("wear"), Predicate("", False, "", False), 0.0, 0.2, 0.8, (0.68, 0.0)),
-        (verb("hold"), Predicate("", False, "", False), 0.0, 0.2, 0.8, (0.4, 0.0)),
+        (
+            verb("wear"),
+            Predicate("", False, "", False),
+            0.0,
+            0.2,
+            0.8,
+            (0.68, 0.0),
+        ),
+        (
+            verb("hold"),
+            Predicate("", False, "", False),
+            0.0,
+            0.2,
+            0.8,
+            (0.4, 0.0),
+        ),
         # one verb turned, and not near enough to count exchanged
-        (verb("hold"), verb("carry", turned=True), 0.79, 1.0, 0.5, (0.395, 0.0)),
+        (
+            verb("hold"),
+            verb("carry", turned=True),
+            0.79,
+            1.0,
+            0.5,
+            (0.395, 0.0),
+        ),
         (verb("hold"), verb("carry", turned=True), 0.8, 1.0, 0.5, (0.4, 0.8)),
     ],
 )
@@ -220,20 +335,31 @@ def test_likeness_of_predicates_without_a_common_place(
 
 def test_exchanged_ends_are_alike_from_the_mark_on() -> None:
     for near, expected in ((0.8, (False, True)), (0.78, (False, False))):
-        assert alike_predicates(verb("hold"), verb("carry", turned=True), near) == expected
+        assert (
+            alike_predicates(verb("hold"), verb("carry", turned=True), near)
+            == expected
+        )
 
 
 @pytest.mark.parametrize(
     ("predicate", "passive", "expected"),
     [
-        ("mount on by", True, Predicate("", False, "on", True)),  # its place is turned as it was
+        (
+            "mount on by",
+            True,
+            Predicate("", False, "on", True),
+        ),  # its place is turned as it was
         ("sit on by", True, Predicate("sit", True, "on", True)),
         ("cover by", True, Predicate("cover", True, "", False)),
         ("cover by", False, Predicate("", False, "of", True)),
         ("cover on", False, Predicate("cover", False, "on", False)),
         ("make of", False, Predicate("", False, "of", False)),
         ("make out of", False, Predicate("", False, "of", False)),
-        ("make with", False, Predicate("make", False, "of", True)),  # with: of, turned
+        (
+            "make with",
+            False,
+            Predicate("make", False, "of", True),
+        ),  # with: of, turned
         ("hang to", False, Predicate("", False, "on", False)),
         ("hang near", False, Predicate("", False, "near", False)),
         ("hang", False, Predicate("hang", False, "", False)),

@@ -18,7 +18,11 @@ from beholder.judges.builtin.reading import analysed
         ("A cup perhaps.", "cup", False),
         ("A jug, perhaps cup.", "cup", True),  # right before it
         ("A cup perhaps blue.", "perhaps", False),  # it does not cover itself
-        ("Perhaps one two three four five cup.", "cup", True),  # six words before
+        (
+            "Perhaps one two three four five cup.",
+            "cup",
+            True,
+        ),  # six words before
         ("Perhaps one two three four five six cup.", "cup", False),
         ("Perhaps a jug, a cup.", "cup", False),  # up to a mark
         ("Perhaps a jug while a cup.", "cup", False),
@@ -37,18 +41,30 @@ def test_what_a_hedge_covers(text: str, word: str, expected: bool) -> None:
     assert relevance._hedged(analysed(text), text.index(word)) is expected
 
 
-def seen(text: str, said: str, *spans: str, kind: str = "entity", unseen: bool = False) -> bool:
+def seen(
+    text: str,
+    said: str,
+    *spans: str,
+    kind: str = "entity",
+    unseen: bool = False,
+) -> bool:
     """Whether a statement that stands on some words of a text can be seen."""
     made = analysed(text)
     graph = SimpleNamespace(
-        text=text, entities=[SimpleNamespace(kind="thing"), SimpleNamespace(kind="unseen")]
+        text=text,
+        entities=[
+            SimpleNamespace(kind="thing"),
+            SimpleNamespace(kind="unseen"),
+        ],
     )
     own: Any = SimpleNamespace(graph=graph, words=made.words, at=made.at)
     statement: Any = SimpleNamespace(
         text=said,
         kind=kind,
         entities=(0, 1) if unseen else (0,),
-        spans=[(text.index(part), text.index(part) + len(part)) for part in spans],
+        spans=[
+            (text.index(part), text.index(part) + len(part)) for part in spans
+        ],
     )
     return relevance.seen(statement, own)
 
@@ -58,14 +74,56 @@ def seen(text: str, said: str, *spans: str, kind: str = "entity", unseen: bool =
     [
         ("A red cup.", "There is a cup.", ["cup"], "entity", True),
         ("Perhaps a red cup.", "There is a cup.", ["cup"], "entity", False),
-        ("A cup perhaps red.", "There is a cup.", ["cup perhaps"], "entity", True),  # its begin
-        ("A cup, perhaps a jug.", "A cup by a jug.", ["cup", "jug"], "relation", False),
-        ("A cup on a jug.", "The cup evokes a jug.", ["cup"], "relation", False),
-        ("A cup on a jug.", "The Cup SUGGESTS a jug.", ["cup"], "relation", False),
+        (
+            "A cup perhaps red.",
+            "There is a cup.",
+            ["cup perhaps"],
+            "entity",
+            True,
+        ),  # its begin
+        (
+            "A cup, perhaps a jug.",
+            "A cup by a jug.",
+            ["cup", "jug"],
+            "relation",
+            False,
+        ),
+        (
+            "A cup on a jug.",
+            "The cup evokes a jug.",
+            ["cup"],
+            "relation",
+            False,
+        ),
+        (
+            "A cup on a jug.",
+            "The Cup SUGGESTS a jug.",
+            ["cup"],
+            "relation",
+            False,
+        ),
         # opinion counts only where nothing else is said, and of attributes only
-        ("A beautiful cup.", "The cup is beautiful.", ["beautiful"], "attribute", False),
-        ("A cup is very beautiful.", "The cup is so.", ["very beautiful"], "attribute", False),
-        ("A beautiful red cup.", "The cup is so.", ["beautiful red"], "attribute", True),
+        (
+            "A beautiful cup.",
+            "The cup is beautiful.",
+            ["beautiful"],
+            "attribute",
+            False,
+        ),
+        (
+            "A cup is very beautiful.",
+            "The cup is so.",
+            ["very beautiful"],
+            "attribute",
+            False,
+        ),
+        (
+            "A beautiful red cup.",
+            "The cup is so.",
+            ["beautiful red"],
+            "attribute",
+            True,
+        ),
         ("A red cup.", "The cup is red.", ["red"], "attribute", True),
         ("A very cup.", "The cup is very.", ["very"], "attribute", True),
         ("A beautiful cup.", "There is a cup.", ["beautiful"], "entity", True),

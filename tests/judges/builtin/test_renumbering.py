@@ -12,14 +12,20 @@ from beholder.judges.builtin.reading import analysed, analysed_claims
     ("claim", "text", "expected"),
     [
         ("There are half a dozen eggs.", "Six eggs.", "There are six eggs."),
-        ("There are 24 candles.", "Two dozen candles burn.", "There are two dozen candles."),
+        (
+            "There are 24 candles.",
+            "Two dozen candles burn.",
+            "There are two dozen candles.",
+        ),
         ("There are six eggs.", "Six eggs.", "There are six eggs."),
         ("There are six eggs.", "Seven eggs.", "There are six eggs."),
         ("There are several eggs.", "Six eggs.", "There are several eggs."),
         ("There are eggs.", "Six eggs.", "There are eggs."),
     ],
 )
-def test_equal_numbers_get_the_words_of_the_text(claim: str, text: str, expected: str) -> None:
+def test_equal_numbers_get_the_words_of_the_text(
+    claim: str, text: str, expected: str
+) -> None:
     (found,) = renumbered(analysed_claims.of([claim]), [analysed(text)])
     assert found.graph.text == expected
 
@@ -34,11 +40,15 @@ def test_equal_numbers_get_the_words_of_the_text(claim: str, text: str, expected
         ("There are twenty-one candles.", "21 candles burn.", True),
     ],
 )
-def test_equal_numbers_are_true_in_any_words(claim: str, text: str, expected: bool) -> None:
+def test_equal_numbers_are_true_in_any_words(
+    claim: str, text: str, expected: bool
+) -> None:
     assert supported([claim], text) == [expected]
 
 
 def test_statements_match_in_any_words_of_a_number() -> None:
-    claims = analysed_claims.of(["There are half a dozen eggs.", "There are three eggs."])
+    claims = analysed_claims.of(
+        ["There are half a dozen eggs.", "There are three eggs."]
+    )
     references = analysed_claims.of(["There is a bowl.", "There are 6 eggs."])
     assert matches(claims, references) == [1, None]

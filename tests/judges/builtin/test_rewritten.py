@@ -20,22 +20,32 @@ def excludes(pairs: Sequence[tuple[str, str]]) -> FloatArray:
 
 
 def entails(pairs: Sequence[tuple[str, str]]) -> FloatArray:
-    return np.array([[0.9, 0.05, 0.05]] * len(pairs), np.float32).reshape(-1, 3)
+    return np.array([[0.9, 0.05, 0.05]] * len(pairs), np.float32).reshape(
+        -1, 3
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("A cat sleeps on the chair. The arrow on the sign points down.", ["down"]),
+        (
+            "A cat sleeps on the chair. The arrow on the sign points down.",
+            ["down"],
+        ),
         ("A dog sleeps on the chair.", ["dog"]),
-        ("A cat sleeps under the chair, the arrow on the sign points up.", []),  # three fifths no
+        (
+            "A cat sleeps under the chair, the arrow on the sign points up.",
+            [],
+        ),  # three fifths no
         ("The sleeps cat a on chair.", []),  # all words are there
         ("A cat sleeps on the big chair near the chair.", ["big", "near"]),
         ("A cat sleeps on the chair.", []),  # repeated
         ("Two boys play football.", []),
     ],
 )
-def test_words_of_a_nearly_repeated_sentence(text: str, words: list[str]) -> None:
+def test_words_of_a_nearly_repeated_sentence(
+    text: str, words: list[str]
+) -> None:
     found = rewritten(analysed(text), analysed(REFERENCE), excludes)
     assert [text[slice(*one.span)] for one in found] == words
 
@@ -49,7 +59,9 @@ def test_only_if_the_model_is_sure_that_it_is_excluded() -> None:
 def test_a_wrong_word_is_not_said() -> None:
     text = "The arrow on the sign points down."
     source = analysed(text)
-    found = find(source, analysed("The arrow on the sign points up."), entail=True)
+    found = find(
+        source, analysed("The arrow on the sign points up."), entail=True
+    )
     at = text.index("down")
     wrong = [
         one.grade
@@ -75,16 +87,23 @@ def test_the_word_behind_a_word_that_is_left_out() -> None:
             "Two jugglers perform on the square, and between them six clubs are in the air.",
             "clubs",
         ),
-        ("The clock shows twenty past nine.", "The clock shows twenty past four.", "clock"),
+        (
+            "The clock shows twenty past nine.",
+            "The clock shows twenty past four.",
+            "clock",
+        ),
     ],
 )
-def test_words_of_no_unit_count_at_the_nearest(text: str, reference: str, thing: str) -> None:
+def test_words_of_no_unit_count_at_the_nearest(
+    text: str, reference: str, thing: str
+) -> None:
     source = analysed(text)
     (change,) = rewritten(source, analysed(reference), excludes)
     places = change.units(source)
-    assert [thing in [text[a:b] for a, b in source.units[place].spans] for place in places] == [
-        True
-    ]
+    assert [
+        thing in [text[a:b] for a, b in source.units[place].spans]
+        for place in places
+    ] == [True]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +114,11 @@ def test_words_of_no_unit_count_at_the_nearest(text: str, reference: str, thing:
             "A black rose lies in a white bowl.",
             "white rose lies in a black",
         ),
-        ("The cup stands on the book.", "The book stands on the cup.", "cup stands on the book"),
+        (
+            "The cup stands on the book.",
+            "The book stands on the cup.",
+            "cup stands on the book",
+        ),
         (
             "Two boats repair a net while a man lies in a harbour.",
             "Two boats lie in a harbour while a man repairs a net.",
@@ -106,11 +129,19 @@ def test_words_of_no_unit_count_at_the_nearest(text: str, reference: str, thing:
             "Roses and lilies grow, the roses small and the lilies tall.",
             "tall and the lilies small",
         ),
-        ("A man in red and a man in blue sit.", "A man in blue and a man in red sit.", ""),
+        (
+            "A man in red and a man in blue sit.",
+            "A man in blue and a man in red sit.",
+            "",
+        ),
         ("A man sits while a dog runs.", "A dog runs while a man sits.", ""),
         ("A cup and a book lie there.", "A book and a cup lie there.", ""),
         ("A cup is next to the book.", "A book is next to the cup.", ""),
-        ("The sky is blue and the sea is green.", "The sea is green and the sky is blue.", ""),
+        (
+            "The sky is blue and the sea is green.",
+            "The sea is green and the sky is blue.",
+            "",
+        ),
         ("In the park a man walks.", "A man walks in the park.", ""),
     ],
 )
@@ -120,18 +151,34 @@ def test_exchanged_phrases_are_a_change_without_a_model(
     found = rewritten(analysed(text), analysed(reference), entails)
     assert [text[slice(*one.span)] for one in found] == [words] * bool(words)
     source = analysed(text)
-    kinds = {source.units[place].kind for one in found for place in one.units(source)}
+    kinds = {
+        source.units[place].kind
+        for one in found
+        for place in one.units(source)
+    }
     assert "entity" not in kinds
 
 
-def test_exchanged_phrases_that_no_relation_connects_are_wrong_themselves() -> None:
+def test_exchanged_phrases_that_no_relation_connects_are_wrong_themselves() -> (
+    None
+):
     text = "Ducks in a pond feed bread to a child."  # parsed without a verb
     source = analysed(text)
-    (change,) = rewritten(source, analysed("A child feeds bread to ducks in a pond."), entails)
-    assert {source.units[place].text for place in change.units(source)} == {"duck", "pond", "child"}
+    (change,) = rewritten(
+        source, analysed("A child feeds bread to ducks in a pond."), entails
+    )
+    assert {source.units[place].text for place in change.units(source)} == {
+        "duck",
+        "pond",
+        "child",
+    }
 
 
 def test_qualities_that_move_with_their_thing_stay() -> None:
     source = analysed("Three red boats follow a tall man.")
-    (change,) = rewritten(source, analysed("A tall man follows three red boats."), entails)
-    assert {source.units[place].text for place in change.units(source)} == {"follow"}
+    (change,) = rewritten(
+        source, analysed("A tall man follows three red boats."), entails
+    )
+    assert {source.units[place].text for place in change.units(source)} == {
+        "follow"
+    }

@@ -13,7 +13,9 @@ from beholder.language.graph import Entity, Mention
 
 def windows(quantity: str, rule: str = "share") -> Entity:
     mention = Mention("windows", (0, 7), 0)
-    return Entity(0, "window", "window", (mention,), quantity, plural=True, rule=rule)
+    return Entity(
+        0, "window", "window", (mention,), quantity, plural=True, rule=rule
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,12 @@ def absent(text: str, reference: str) -> set[str]:
 
 
 def test_all_is_not_most_and_is_every() -> None:
-    assert absent("All of the windows are lit.", "Most of the windows are lit.") == {"lit"}
-    assert absent("Most boys hold kites.", "All of the boys hold kites.") == {"hold"}
-    assert absent("All of the windows are lit.", "Every window is lit.") == set()
+    assert absent(
+        "All of the windows are lit.", "Most of the windows are lit."
+    ) == {"lit"}
+    assert absent("Most boys hold kites.", "All of the boys hold kites.") == {
+        "hold"
+    }
+    assert (
+        absent("All of the windows are lit.", "Every window is lit.") == set()
+    )

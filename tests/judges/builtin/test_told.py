@@ -20,14 +20,27 @@ from beholder.judges.builtin.reading import analysed
         ("One player falls.", "The players fall.", "one", "players"),
         ("Three dogs sleep.", "One dog sleeps.", "three", "one"),
         ("A metal bench.", "A wooden bench.", "metal", "wooden"),
-        ("A woman sits on the left.", "A woman sits on the right.", "on the left", "on the right"),
+        (
+            "A woman sits on the left.",
+            "A woman sits on the right.",
+            "on the left",
+            "on the right",
+        ),
         ("A red cup.", "A cup.", "red", ""),
         ("One dog sleeps.", "A dog sleeps.", "one", ""),
     ],
 )
-def test_what_stands_there_instead(source: str, target: str, unit: str, told: str) -> None:
+def test_what_stands_there_instead(
+    source: str, target: str, unit: str, told: str
+) -> None:
     read = analysed(source)
-    found = dict(zip((u.text for u in read.units), find(read, analysed(target)), strict=True))
+    found = dict(
+        zip(
+            (u.text for u in read.units),
+            find(read, analysed(target)),
+            strict=True,
+        )
+    )
     assert found[unit].contradiction == told
 
 
@@ -41,11 +54,17 @@ def test_what_stands_there_instead(source: str, target: str, unit: str, told: st
         ("A black dog.", "A brown and white dog.", "black"),
         # Another thing is described, or nothing is said of it.
         ("A red cup.", "A blue plate.", "red"),
-        ("A wooden table stands by a window.", "A table with a metal lamp.", "wooden"),
+        (
+            "A wooden table stands by a window.",
+            "A table with a metal lamp.",
+            "wooden",
+        ),
     ],
 )
 @pytest.mark.parametrize("entail", [False, True])
-def test_nothing_stands_there_instead(source: str, target: str, unit: str, entail: bool) -> None:
+def test_nothing_stands_there_instead(
+    source: str, target: str, unit: str, entail: bool
+) -> None:
     read = analysed(source)
     findings = find(read, analysed(target), entail=entail)
     found = dict(zip((u.text for u in read.units), findings, strict=True))
@@ -54,7 +73,10 @@ def test_nothing_stands_there_instead(source: str, target: str, unit: str, entai
 
 CASES = [
     json.loads(line)
-    for line in Path(__file__).with_name("contradictions.jsonl").read_text("utf-8").splitlines()
+    for line in Path(__file__)
+    .with_name("contradictions.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 """Written by writers who knew the rule's text alone. Of the second writer's 60 cases these are the
 ones that the judge gets right; ``training.studies.contradictions`` counts all."""

@@ -23,7 +23,9 @@ from beholder.judges.builtin.vectors import VectorTable, vectors
         ("zqside", "zqside"),  # no noun before it
     ],
 )
-def test_the_thing_of_which_a_noun_names_a_place(noun: str, expected: str) -> None:
+def test_the_thing_of_which_a_noun_names_a_place(
+    noun: str, expected: str
+) -> None:
     assert lexis._whole(noun) == expected
 
 
@@ -32,7 +34,11 @@ def test_the_thing_of_which_a_noun_names_a_place(noun: str, expected: str) -> No
     [
         ("table", "tabletop", "same"),
         ("tabletop", "table", "same"),
-        ("graffiti", "label", "more"),  # each may name what another that is written does
+        (
+            "graffiti",
+            "label",
+            "more",
+        ),  # each may name what another that is written does
         ("label", "graffiti", "more"),
         ("graffiti", "cup", ""),
     ],
@@ -58,7 +64,9 @@ def test_a_word_means_another_by_any_part_of_speech(
     monkeypatch: pytest.MonkeyPatch, ties: str, expected: bool
 ) -> None:
     known = dict(zip(("n", "v", "a"), ties.split(" "), strict=True))
-    monkeypatch.setattr(lexis, "_by_senses", lambda asked, said, part: known[part])
+    monkeypatch.setattr(
+        lexis, "_by_senses", lambda asked, said, part: known[part]
+    )
     assert lexis._means("x", "y") is expected
 
 
@@ -77,16 +85,31 @@ def test_a_word_means_another_by_any_part_of_speech(
     ],
 )
 def test_near_nouns_in_like_contexts_mean_the_same(
-    monkeypatch: pytest.MonkeyPatch, known: str, beside: bool, near: float, expected: str
+    monkeypatch: pytest.MonkeyPatch,
+    known: str,
+    beside: bool,
+    near: float,
+    expected: str,
 ) -> None:
     made = {"x": [1.0, 0.0], "y": [near, 0.5]}
     monkeypatch.setattr(lexis, "_by_senses", lambda *_: known)
     monkeypatch.setattr(lexis, "_next", lambda *_: beside)
-    monkeypatch.setattr(lexis, "vectors", lambda words: np.array([made[word] for word in words]))
+    monkeypatch.setattr(
+        lexis,
+        "vectors",
+        lambda words: np.array([made[word] for word in words]),
+    )
     assert lexis._noun_tie("x", "y") == expected
 
 
-SENSES = {"cat": {"c"}, "dog": {"d", "f"}, "pet": {"p"}, "cup": {"u"}, "hound": {"d"}, "zq": set()}
+SENSES = {
+    "cat": {"c"},
+    "dog": {"d", "f"},
+    "pet": {"p"},
+    "cup": {"u"},
+    "hound": {"d"},
+    "zq": set(),
+}
 ABOVE = {"c": {"p"}, "d": {"p"}, "f": set(), "p": {"t"}, "u": {"o"}}
 
 
@@ -118,7 +141,9 @@ def test_ties_by_senses(a: str, b: str, beside: bool, known: str) -> None:
     assert lexis._by_senses(a, b, "n") == known
 
 
-@pytest.mark.parametrize(("value", "expected"), [("", [""]), ("-", ["-"]), ("Red", ["red"])])
+@pytest.mark.parametrize(
+    ("value", "expected"), [("", [""]), ("-", ["-"]), ("Red", ["red"])]
+)
 def test_a_value_always_has_a_word(value: str, expected: list[str]) -> None:
     assert lexis.content(value) == expected
 
@@ -137,7 +162,11 @@ def test_only_words_that_are_a_little_alike_are_looked_up(
     monkeypatch: pytest.MonkeyPatch, near: float, says: bool, expected: float
 ) -> None:
     made = {"zqa": [1.0, 0.0], "zqb": [near, 0.0]}
-    monkeypatch.setattr(lexis, "vectors", lambda words: np.array([made[word] for word in words]))
+    monkeypatch.setattr(
+        lexis,
+        "vectors",
+        lambda words: np.array([made[word] for word in words]),
+    )
     monkeypatch.setattr(lexis, "says", lambda *_: says)
     assert lexis.word_likeness(["zqa"], ["zqb"]).tolist() == [[expected]]
 
@@ -151,10 +180,16 @@ def test_rows_of_words_become_rows_of_texts() -> None:
     assert low.tolist() == [[1.0, 4.0], [3.0, 0.0], [1.0, 0.0]]
 
 
-def test_verbs_are_compared_in_base_form_and_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    source: Any = SimpleNamespace(verb_vectors=np.array([[1.0, 0.0]]), verbs_written=["held"])
+def test_verbs_are_compared_in_base_form_and_as_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source: Any = SimpleNamespace(
+        verb_vectors=np.array([[1.0, 0.0]]), verbs_written=["held"]
+    )
     made = np.array([[0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [1.5, 0.0]])
-    target: Any = SimpleNamespace(verb_vectors=made, verbs_written=list("abcd"))
+    target: Any = SimpleNamespace(
+        verb_vectors=made, verbs_written=list("abcd")
+    )
     written = np.array([[0.25, 0.75, 0.0, 0.0]])
     monkeypatch.setattr(analysed, "word_likeness", lambda asked, said: written)
     found = analysed.verb_similarity.__wrapped__(
@@ -179,13 +214,17 @@ def test_verbs_are_compared_in_base_form_and_as_written(monkeypatch: pytest.Monk
         ([[0, 0], [0, 0], [0, 0]], [0.0, 0.0]),
     ],
 )
-def test_neighbours_in_order(table: list[list[float]], expected: list[float]) -> None:
+def test_neighbours_in_order(
+    table: list[list[float]], expected: list[float]
+) -> None:
     found = lexical_alignment._in_order(np.array(table, np.float64))
     assert found.tolist() == pytest.approx(expected)
 
 
 def words(text: str, made: list[list[float]]) -> Any:
-    return SimpleNamespace(words=tuple(text.split()), word_vectors=np.array(made), word_values=[])
+    return SimpleNamespace(
+        words=tuple(text.split()), word_vectors=np.array(made), word_values=[]
+    )
 
 
 def test_likeness_is_no_more_than_one_and_no_less_than_nothing() -> None:
@@ -198,7 +237,11 @@ def test_likeness_is_no_more_than_one_and_no_less_than_nothing() -> None:
 
 def test_nothing_is_found_in_an_empty_text() -> None:
     found = lexical_alignment.align_words("", ["A cup.", ""])
-    assert (found.precision, found.recalls, found.peers) == (0.0, (0.0, 0.0), 0.0)
+    assert (found.precision, found.recalls, found.peers) == (
+        0.0,
+        (0.0, 0.0),
+        0.0,
+    )
     assert lexical_alignment.align_words("A cup.", [""]).recalls == (0.0,)
     assert lexical_alignment.align_words("A cup.", []).precision == 0.0
 
@@ -211,9 +254,15 @@ def matched(found: list[float], neighbours: list[float]) -> Any:
     ("matches", "expected"),
     [
         # words 1.5 of 2; neighbours weigh sqrt(1 * 0.36) = 0.6 and sqrt(0.36 * 0.64) = 0.48
-        ([([1.0, 0.0, 0.5], [1.0, 0.0])], 1.32 / 2 + 0.2 * (0.6 / 1.08 - 1.32 / 2)),
+        (
+            [([1.0, 0.0, 0.5], [1.0, 0.0])],
+            1.32 / 2 + 0.2 * (0.6 / 1.08 - 1.32 / 2),
+        ),
         ([([1.0, 0.0, 0.5], [])], 1.32 / 2),
-        ([([1.0, 0.0, 0.5], []), ([0.0, 1.0, 0.0], [])], 1.68 / 2),  # each word at its best
+        (
+            [([1.0, 0.0, 0.5], []), ([0.0, 1.0, 0.0], [])],
+            1.68 / 2,
+        ),  # each word at its best
         ([([1.0, 1.0, 1.0], [1.0, 0.0]), ([0.0] * 3, [0.0, 1.0])], 1.0),
         ([([1.0, 1.0, 1.0], [0.0, 0.0]), ([0.0] * 3, [])], 0.8),
         ([], 0.0),
@@ -228,11 +277,15 @@ def test_the_value_of_words_and_neighbours(
     own = SimpleNamespace(weight=weights.__getitem__)
     monkeypatch.setattr(lexical_alignment, "frequency", own)
     text = words("a b c", [[0.0]] * 3)
-    found = lexical_alignment._value([matched(*parts) for parts in matches], text)
+    found = lexical_alignment._value(
+        [matched(*parts) for parts in matches], text
+    )
     assert found == pytest.approx(expected)
 
 
-def test_content_words_weigh_more_than_the_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_content_words_weigh_more_than_the_mark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     weights = {"a": 0.3, "b": 0.31, "c": 1.0}
     own = SimpleNamespace(weight=weights.__getitem__)
     monkeypatch.setattr(lexical_alignment, "frequency", own)
@@ -266,7 +319,9 @@ def test_a_table_is_filled_before_it_begins_anew() -> None:
         ("left", "right"),  # a class
     ],
 )
-def test_nouns_with_a_tie_have_something_in_common(asked: str, said: str) -> None:
+def test_nouns_with_a_tie_have_something_in_common(
+    asked: str, said: str
+) -> None:
     assert lexis.tie(asked, said)
     assert not lexis.tied_by(asked).isdisjoint(lexis.tied_by(said))
 

@@ -20,12 +20,21 @@ from beholder.language.numerals import number
 
 
 def entity(quantity: str | None = None, plural: bool = False) -> Entity:
-    return Entity(0, "dog", "dog", (Mention("dog", (0, 3), 0),), quantity, plural)
+    return Entity(
+        0, "dog", "dog", (Mention("dog", (0, 3), 0),), quantity, plural
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("two", 2), ("a pair of", 2), ("12", 12), ("Several", None), ("", None), ("exactly 3", 3)],
+    [
+        ("two", 2),
+        ("a pair of", 2),
+        ("12", 12),
+        ("Several", None),
+        ("", None),
+        ("exactly 3", 3),
+    ],
 )
 def test_numbers(words: str, expected: int | None) -> None:
     assert number(words) == expected
@@ -33,9 +42,16 @@ def test_numbers(words: str, expected: int | None) -> None:
 
 @pytest.mark.parametrize(
     ("quantity", "plural", "expected"),
-    [(None, False, 1), (None, True, None), ("three", True, 3), ("several", True, None)],
+    [
+        (None, False, 1),
+        (None, True, None),
+        ("three", True, 3),
+        ("several", True, None),
+    ],
 )
-def test_amounts(quantity: str | None, plural: bool, expected: int | None) -> None:
+def test_amounts(
+    quantity: str | None, plural: bool, expected: int | None
+) -> None:
     assert amount(entity(quantity, plural)) == expected
 
 
@@ -79,7 +95,9 @@ def test_how_well_amounts_fit(
         ("cup", "plate", False),
     ],
 )
-def test_values_that_exclude_each_other(a: str, b: str, expected: bool) -> None:
+def test_values_that_exclude_each_other(
+    a: str, b: str, expected: bool
+) -> None:
     assert exclude(values(a), values(b)) is expected
     assert exclude(values(b), values(a)) is expected
 
@@ -156,7 +174,9 @@ def test_the_least_covered_word_of_a_value_decides() -> None:
     assert table.shape == (2, 3)
     assert table[0, :2].tolist() == [1.0, 1.0]
     assert table[1, 1] == 1.0
-    assert table[1, 0] == table[0, 0] * word_likeness(["wooden"], ["red"])[0, 0]
+    assert (
+        table[1, 0] == table[0, 0] * word_likeness(["wooden"], ["red"])[0, 0]
+    )
     assert said_in([], ["red"]).shape == (0, 1)
     assert said_in(["red"], []).shape == (1, 0)
 
@@ -171,5 +191,7 @@ def test_words_of_a_class_are_not_like_those_that_exclude_them(
     assert lowered[0] == pytest.approx(0.3 * free[0])
     assert lowered[1] == 1.0
     into = word_likeness(["side"], ["left"])[0, 0]
-    out = word_likeness(["left"], ["side"])[0, 0]  # a word of a class, and none of it said
+    out = word_likeness(["left"], ["side"])[
+        0, 0
+    ]  # a word of a class, and none of it said
     assert 0.0 < out == pytest.approx(0.7 * into)

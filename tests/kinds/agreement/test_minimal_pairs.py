@@ -25,7 +25,11 @@ ROWS = [
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
     return runner(monkeypatch, capsys)
@@ -46,8 +50,12 @@ def test_the_shipped_pairs_are_complete() -> None:
         assert len({pair.reference, pair.altered, pair.paraphrase}) == 3
 
 
-def test_both_versions_have_the_description_for_reference(tmp_path: Path) -> None:
-    made = versions(read_pairs(write(tmp_path, [json.dumps(row) for row in ROWS])))
+def test_both_versions_have_the_description_for_reference(
+    tmp_path: Path,
+) -> None:
+    made = versions(
+        read_pairs(write(tmp_path, [json.dumps(row) for row in ROWS]))
+    )
     assert [(item.id, item.group["kind"], item.group["validity"]) for item in made] == [
         ("a/paraphrase", "paraphrase", "valid"), ("a/colour", "colour", "invalid"),
         ("b/paraphrase", "paraphrase", "valid"), ("b/object", "object", "invalid"),
@@ -55,7 +63,9 @@ def test_both_versions_have_the_description_for_reference(tmp_path: Path) -> Non
     assert {item.references for item in made} == {(REFERENCE,)}
 
 
-@pytest.mark.parametrize("line", ["{", '{"id": "a"}', '{"id": 1, "kind": "colour"}'])
+@pytest.mark.parametrize(
+    "line", ["{", '{"id": "a"}', '{"id": 1, "kind": "colour"}']
+)
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     with pytest.raises(DataError, match=r":2: .*expected id, kind, reference"):
         read_pairs(write(tmp_path, [json.dumps(ROWS[0]), line]))
@@ -66,7 +76,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         read_pairs(tmp_path / "none.jsonl")
 
 
-def test_a_metric_that_counts_words_is_right_once(tmp_path: Path, cli: Cli) -> None:
+def test_a_metric_that_counts_words_is_right_once(
+    tmp_path: Path, cli: Cli
+) -> None:
     path = write(tmp_path, [json.dumps(row) for row in ROWS])
     ran = cli(
         "suite", "minimal-pairs", str(path), "-m", "token_f1", "--output", str(tmp_path / "run"),

@@ -14,7 +14,9 @@ from toy.runs import write_run
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     return runner(monkeypatch, capsys)
 
 
@@ -32,13 +34,35 @@ def run_of(folder: Path, values: list[list[float]]) -> Path:
         for n, some in enumerate(values)
         for text in range(len(some))
     ]
-    scores = [ItemScore({"good": value}, (), "toy|v:1", {}) for some in values for value in some]
+    scores = [
+        ItemScore({"good": value}, (), "toy|v:1", {})
+        for some in values
+        for value in some
+    ]
     return write_run(folder, items, {"toy": scores})
 
 
 def test_options_alone_are_enough(cli: Cli) -> None:
-    wanted = ["--width", "0.02", "--difference", "0.03", "--kappa", "0.1", "--labels", "0.03"]
-    known = ["--sd", "0.25", "--r", "0.6", "--shares", ".4,.1,.1,.4", "--judge-r", "0.8"]
+    wanted = [
+        "--width",
+        "0.02",
+        "--difference",
+        "0.03",
+        "--kappa",
+        "0.1",
+        "--labels",
+        "0.03",
+    ]
+    known = [
+        "--sd",
+        "0.25",
+        "--r",
+        "0.6",
+        "--shares",
+        ".4,.1,.1,.4",
+        "--judge-r",
+        "0.8",
+    ]
     rows = planned(cli, *wanted, *known)
     assert [row["texts"] for row in rows] == [601, 2 * 437, 246, 105]
     assert [row["pictures"] for row in rows] == [601, 437, None, None]
@@ -48,9 +72,16 @@ def test_options_alone_are_enough(cli: Cli) -> None:
 @pytest.mark.parametrize(
     # By hand: k r / (1 + (k - 1) r) is 0.8 for four raters of 0.5, and 0.75 for three.
     ("wanted", "single", "raters"),
-    [("0.8", "0.5", 4), ("0.76", "0.5", 4), ("0.75", "0.5", 3), ("0.3", "0.5", 1)],
+    [
+        ("0.8", "0.5", 4),
+        ("0.76", "0.5", 4),
+        ("0.75", "0.5", 3),
+        ("0.3", "0.5", 1),
+    ],
 )
-def test_annotators_or_repeats(cli: Cli, wanted: str, single: str, raters: int) -> None:
+def test_annotators_or_repeats(
+    cli: Cli, wanted: str, single: str, raters: int
+) -> None:
     (row,) = planned(cli, "--reliability", wanted, "--single", single)
     assert row["raters"] == raters
     assert "name --single" in cli("plan", "--reliability", wanted).err
@@ -88,18 +119,25 @@ def test_two_runs_say_how_alike_systems_are(cli: Cli, tmp_path: Path) -> None:
     [
         ([], "name what is wanted"),
         (["--width", "0.02"], "name --sd, or a run"),
-        (["--difference", "0.02", "--sd", "0.2"], r"name --r \(or --against RUN\)"),
+        (
+            ["--difference", "0.02", "--sd", "0.2"],
+            r"name --r \(or --against RUN\)",
+        ),
         (["--kappa", "0.1"], "expected four shares"),
         (["--labels", "0.1", "--sd", "0.2"], "name --judge-r"),
     ],
 )
-def test_what_is_missing_is_named(cli: Cli, arguments: list[str], message: str) -> None:
+def test_what_is_missing_is_named(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
     done = cli("plan", *arguments)
     assert done.code != 0
     assert message.replace("\\", "") in " ".join(done.err.split())
 
 
-def test_a_value_that_is_not_there_is_refused_with_those_that_are(cli: Cli, tmp_path: Path) -> None:
+def test_a_value_that_is_not_there_is_refused_with_those_that_are(
+    cli: Cli, tmp_path: Path
+) -> None:
     run = run_of(tmp_path / "run", [[0.1], [0.5]])
     done = cli("plan", str(run), "--value", "vcs", "--width", "0.1")
     assert done.code != 0

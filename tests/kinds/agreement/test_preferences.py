@@ -15,7 +15,11 @@ from beholder.kinds.agreement.load import JudgedSet, load
 
 PAIRS = (
     ("A red train crosses a bridge.", "A ship.", "A red train on a bridge."),
-    ("A dog sleeps.", "A dog runs on the beach.", "A brown dog runs on a beach."),
+    (
+        "A dog sleeps.",
+        "A dog runs on the beach.",
+        "A brown dog runs on a beach.",
+    ),
     ("Snow.", "Two cats sit on a wall.", "Two cats on a stone wall."),
 )
 
@@ -35,7 +39,9 @@ def judged(folder: Path, answers: Sequence[Any], **fields: Any) -> JudgedSet:
             zip(PAIRS, answers, strict=True)
         )
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     return load(str(path))
 
 
@@ -63,25 +69,41 @@ def test_preferences_are_read_in_their_usual_forms(
     tmp_path: Path, answers: Sequence[Any], expected: Sequence[float | None]
 ) -> None:
     found = judged(tmp_path, answers)
-    measures = {one.name: one for one in found.measures(["preferred"], "spearman")}
+    measures = {
+        one.name: one for one in found.measures(["preferred"], "spearman")
+    }
     assert all(one.paired for one in measures.values())
     ties = 0 in expected
     name = "accuracy with ties, preferred" if ties else "accuracy, preferred"
-    labels = [label for item in found.items for label in measures[name].labels(item)]
+    labels = [
+        label for item in found.items for label in measures[name].labels(item)
+    ]
     assert labels == [one for one in expected if one is not None]
-    decided = [one for item in found.items for one in measures["accuracy, preferred"].labels(item)]
+    decided = [
+        one
+        for item in found.items
+        for one in measures["accuracy, preferred"].labels(item)
+    ]
     assert decided == [one for one in expected if one]
 
 
 def test_the_names_of_the_systems_are_preferences(tmp_path: Path) -> None:
     found = judged(tmp_path, ("blip", "llava", "LLaVA"), **SYSTEMS)
     (measure,) = found.measures((), "spearman")
-    assert [list(measure.labels(item)) for item in found.items] == [[1], [-1], [-1]]
+    assert [list(measure.labels(item)) for item in found.items] == [
+        [1],
+        [-1],
+        [-1],
+    ]
 
 
-def test_degrees_have_a_correlation_beside_the_accuracy(tmp_path: Path) -> None:
+def test_degrees_have_a_correlation_beside_the_accuracy(
+    tmp_path: Path,
+) -> None:
     found = judged(tmp_path, (2, -1, -2))
-    assert [(one.name, one.kind, one.paired) for one in found.measures((), "tau-b")] == [
+    assert [
+        (one.name, one.kind, one.paired) for one in found.measures((), "tau-b")
+    ] == [
         ("accuracy, preferred", "accuracy", True),
         ("tau-b, preferred", "tau-b", True),
     ]
@@ -95,7 +117,11 @@ def test_degrees_have_a_correlation_beside_the_accuracy(tmp_path: Path) -> None:
         (("A", "C", "B"), "spearman", "of item '1' is 'C'"),
         (("blip", "llava", "llava"), "spearman", "names of the two systems"),
         ((1, -1, 1), "verdicts", "their labels are preferences"),
-        ((None, None, None), "spearman", "no pair has a judgment|the pairs have no judgments"),
+        (
+            (None, None, None),
+            "spearman",
+            "no pair has a judgment|the pairs have no judgments",
+        ),
     ],
 )
 def test_other_answers_are_refused(
@@ -105,10 +131,14 @@ def test_other_answers_are_refused(
         judged(tmp_path, answers).measures((), kind)
 
 
-def test_a_metric_that_decides_as_people_do_is_always_right(tmp_path: Path) -> None:
+def test_a_metric_that_decides_as_people_do_is_always_right(
+    tmp_path: Path,
+) -> None:
     # By ROUGE-L against the references, the second text is better in pairs 2 and 3 alone.
     found = judged(tmp_path, (1, -1, -1))
-    report = beholder.agree(tmp_path / "pairs.jsonl", ["rouge"], resamples=0, out=tmp_path / "run")
+    report = beholder.agree(
+        tmp_path / "pairs.jsonl", ["rouge"], resamples=0, out=tmp_path / "run"
+    )
     (section,) = report.sections
     assert section.data.measure.name == "accuracy, preferred"
     assert section.rows[0].found.value == 1.0

@@ -10,17 +10,29 @@ import pytest
 from beholder.kinds import agreement
 from beholder.kinds.agreement.page_tables import published_of
 from beholder.kinds.agreement.protocols import PROTOCOLS
-from beholder.kinds.agreement.results import AgreementResult, MeasureResult, MetricAgreement
+from beholder.kinds.agreement.results import (
+    AgreementResult,
+    MeasureResult,
+    MetricAgreement,
+)
 
 FIGURES = tomllib.loads(
-    Path(agreement.__path__[0], "published_figures.toml").read_text(encoding="utf-8")
+    Path(agreement.__path__[0], "published_figures.toml").read_text(
+        encoding="utf-8"
+    )
 )["figure"]
 
 
-@pytest.mark.parametrize("row", FIGURES, ids=lambda row: f"{row['set']}, {row['metric']}")
-def test_each_figure_has_a_protocol_and_a_source(row: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "row", FIGURES, ids=lambda row: f"{row['set']}, {row['metric']}"
+)
+def test_each_figure_has_a_protocol_and_a_source(
+    row: dict[str, object],
+) -> None:
     measures = {measure.name for measure in PROTOCOLS[str(row["set"])]}
-    assert row.get("measure") in measures or ("measure" not in row and row["differs"])
+    assert row.get("measure") in measures or (
+        "measure" not in row and row["differs"]
+    )
     assert row["split"]
     assert row["ties"]
     assert isinstance(row["value"], float)
@@ -31,45 +43,69 @@ def test_each_figure_has_a_protocol_and_a_source(row: dict[str, object]) -> None
     assert 2000 < row["year"] < 2027
 
 
-def ours(name: str, measure: str, n: int = 16_992) -> AgreementResult[MeasureResult]:
+def ours(
+    name: str, measure: str, n: int = 16_992
+) -> AgreementResult[MeasureResult]:
     row = MetricAgreement(
         metric="accord", value="accord", agreement=0.57, low=0.55, high=0.6, n=n, n_missing=0,
         n_sources=9, reason=None, categories={},
     )  # fmt: skip
     one = MeasureResult(name=measure, metrics=(row,), differences=())
     return AgreementResult(
-        name=name, n_items=9, n_resamples=9, signatures={}, measures=(one,), extra={}
+        name=name,
+        n_items=9,
+        n_resamples=9,
+        signatures={},
+        measures=(one,),
+        extra={},
     )
 
 
 def test_only_the_same_statistic_is_comparable() -> None:
-    (table,) = published_of(ours("flickr8k_expert", "tau-c, each rating"), whole=True)
-    said = {row["metric"]: (row["agreement"], row["said"]) for row in table.rows}
+    (table,) = published_of(
+        ours("flickr8k_expert", "tau-c, each rating"), whole=True
+    )
+    said = {
+        row["metric"]: (row["agreement"], row["said"]) for row in table.rows
+    }
     assert said["accord.accord"] == (0.57, "yours")
     assert said["RefCLIP-S"] == (0.53, "same protocol")
     assert said["VC-Inspector-7B"] == (
         0.634,
         "not comparable: tau-b, where this measure is tau-c",
     )
-    shown = {row["metric"]: (row.get("split"), row.get("ties")) for row in table.rows}
+    shown = {
+        row["metric"]: (row.get("split"), row.get("ties"))
+        for row in table.rows
+    }
     assert shown["accord.accord"] == ("16,992 labels", None)
     assert shown["RefCLIP-S"] == ("all 5,664 pairs, 16,992 ratings", "tau-c")
     assert {"split", "ties"} <= {column.key for column in table.columns}
-    (part,) = published_of(ours("flickr8k_expert", "tau-c, each rating"), whole=False)
+    (part,) = published_of(
+        ours("flickr8k_expert", "tau-c, each rating"), whole=False
+    )
     assert "same protocol" not in {row["said"] for row in part.rows}
-    (half,) = published_of(ours("flickr8k_expert", "tau-c, each rating", n=8_000), whole=True)
+    (half,) = published_of(
+        ours("flickr8k_expert", "tau-c, each rating", n=8_000), whole=True
+    )
     assert "same protocol" not in {row["said"] for row in half.rows}
 
 
 def test_sets_without_published_figures_are_not_comparable() -> None:
     (table,) = published_of(ours("mine", "spearman, overall"), whole=True)
     assert table.rows == ()
-    assert table.notes == ("Not comparable: we know no published figure of this set.",)
+    assert table.notes == (
+        "Not comparable: we know no published figure of this set.",
+    )
 
 
 def test_coefficients_of_each_rater_are_not_those_of_pooled_ratings() -> None:
     # VATEX-EVAL's public code averages three raters' coefficients.
-    (table,) = published_of(ours("vatex_eval", "tau-b, each rating"), whole=True)
+    (table,) = published_of(
+        ours("vatex_eval", "tau-b, each rating"), whole=True
+    )
     (row,) = (row for row in table.rows if row["metric"] == "VC-Inspector-7B")
     assert row["agreement"] == 0.426
-    assert str(row["said"]).startswith("not comparable: mean over three raters")
+    assert str(row["said"]).startswith(
+        "not comparable: mean over three raters"
+    )

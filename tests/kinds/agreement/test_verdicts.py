@@ -20,21 +20,36 @@ GRADES = [.9, .8, .7, .2, .3, .6, .9, .4, .1, .7, .8, .4, .6, .2, .9, .7]  # fmt
 
 
 def found_of(
-    labels: Sequence[Any], scores: Sequence[float], pictures: Sequence[int], n_resamples: int = 0
+    labels: Sequence[Any],
+    scores: Sequence[float],
+    pictures: Sequence[int],
+    n_resamples: int = 0,
 ) -> dict[str, AgreementFound]:
     items = [
-        Item(str(n), "a dog", ("a dog",), (f"{picture}.jpg",), judgments={"right": label})
-        for n, (label, picture) in enumerate(zip(labels, pictures, strict=True))
+        Item(
+            str(n),
+            "a dog",
+            ("a dog",),
+            (f"{picture}.jpg",),
+            judgments={"right": label},
+        )
+        for n, (label, picture) in enumerate(
+            zip(labels, pictures, strict=True)
+        )
     ]
     column = {str(n): score for n, score in enumerate(scores)}
     found: dict[str, AgreementFound] = {}
     for measure in generic(items, None, "verdicts"):
         data = collect(measure, items)
-        found[measure.kind] = agreement(data, data.scores(column), n_resamples=n_resamples, seed=1)
+        found[measure.kind] = agreement(
+            data, data.scores(column), n_resamples=n_resamples, seed=1
+        )
     return found
 
 
-def worked(scores: Sequence[float], n_resamples: int = 0) -> dict[str, AgreementFound]:
+def worked(
+    scores: Sequence[float], n_resamples: int = 0
+) -> dict[str, AgreementFound]:
     labels = [digit == "1" for digit in HUMAN.replace(" ", "")]
     return found_of(labels, scores, [n // 2 for n in range(16)], n_resamples)
 
@@ -44,7 +59,9 @@ def test_figures_are_those_of_the_worked_example() -> None:
     assert found["kappa"].value == pytest.approx(0.612903, abs=1e-6)
     assert found["recall of yes"].value == pytest.approx(0.888889, abs=1e-6)
     assert found["recall of no"].value == pytest.approx(0.714286, abs=1e-6)
-    assert found["balanced accuracy"].value == pytest.approx((8 / 9 + 5 / 7) / 2)
+    assert found["balanced accuracy"].value == pytest.approx(
+        (8 / 9 + 5 / 7) / 2
+    )
     assert found["precision of no"].value == pytest.approx(5 / 6)
     assert worked(GRADES)["auc"].value == pytest.approx(0.960317, abs=1e-6)
 
@@ -55,14 +72,18 @@ def test_few_labels_of_a_verdict_have_no_interval() -> None:
     assert found.reason == "only 7 labels of one verdict; an interval needs 10"
 
 
-def test_thresholds_do_not_come_from_the_labels_that_they_are_measured_on() -> None:
+def test_thresholds_do_not_come_from_the_labels_that_they_are_measured_on() -> (
+    None
+):
     rng = np.random.default_rng(3)
     kappas = []
     for _ in range(60):
         labels = rng.integers(0, 2, 40).tolist()
         found = found_of(labels, rng.random(40).tolist(), range(40))
         kappas.append(found["kappa"].value)
-    assert abs(np.mean(np.array(kappas, dtype=float))) < 0.06  # the best threshold: 0.17
+    assert (
+        abs(np.mean(np.array(kappas, dtype=float))) < 0.06
+    )  # the best threshold: 0.17
 
 
 def test_intervals_resample_pictures() -> None:
@@ -91,27 +112,48 @@ def worked_auc(labels: Sequence[bool], scores: Sequence[float]) -> float:
 
 
 def test_labels_of_several_people_are_data_each() -> None:
-    found = found_of([[1, 0], [1, 1], True, [0, 0]], [0.9, 0.8, 0.1, 0.2], range(4))
+    found = found_of(
+        [[1, 0], [1, 1], True, [0, 0]], [0.9, 0.8, 0.1, 0.2], range(4)
+    )
     assert found["auc"].n == 7
 
 
-@pytest.mark.parametrize("labels", [[3, 1, 0], ["yes", "no", "no"], [0.5, 1, 0]])
+@pytest.mark.parametrize(
+    "labels", [[3, 1, 0], ["yes", "no", "no"], [0.5, 1, 0]]
+)
 def test_other_labels_are_refused(labels: list[Any]) -> None:
-    with pytest.raises(ConfigError, match="the items have no yes-or-no judgments"):
+    with pytest.raises(
+        ConfigError, match="the items have no yes-or-no judgments"
+    ):
         found_of(labels, [0.1, 0.2, 0.3], range(3))
 
 
 def worked_people() -> tuple[list[list[int]], list[float]]:
     """Labels of three people and scores of 36 texts, as the worked example states them."""
     gold = [n * 7 % 3 == 0 for n in range(36)]
-    wrong = [(n % 6 == 0, n % 6 == 2, n % 4 == 1, n % 5 == 3) for n in range(36)]
-    labels = [[int(g != w) for w in ws[:3]] for g, ws in zip(gold, wrong, strict=True)]
-    return labels, [float(g != ws[3]) for g, ws in zip(gold, wrong, strict=True)]
+    wrong = [
+        (n % 6 == 0, n % 6 == 2, n % 4 == 1, n % 5 == 3) for n in range(36)
+    ]
+    labels = [
+        [int(g != w) for w in ws[:3]]
+        for g, ws in zip(gold, wrong, strict=True)
+    ]
+    return labels, [
+        float(g != ws[3]) for g, ws in zip(gold, wrong, strict=True)
+    ]
 
 
-def replacements(labels: Sequence[Any], scores: Sequence[float]) -> dict[str, AgreementFound]:
+def replacements(
+    labels: Sequence[Any], scores: Sequence[float]
+) -> dict[str, AgreementFound]:
     items = [
-        Item(str(n), "a dog", ("a dog",), (f"{n}.jpg",), judgments={"right": label})
+        Item(
+            str(n),
+            "a dog",
+            ("a dog",),
+            (f"{n}.jpg",),
+            judgments={"right": label},
+        )
         for n, label in enumerate(labels)
     ]
     column = {str(n): score for n, score in enumerate(scores)}
@@ -119,18 +161,25 @@ def replacements(labels: Sequence[Any], scores: Sequence[float]) -> dict[str, Ag
     for measure in generic(items, None, "verdicts"):
         if measure.kind == "replaces":
             data = collect(measure, items)
-            found[measure.name] = agreement(data, data.scores(column), n_resamples=0, seed=1)
+            found[measure.name] = agreement(
+                data, data.scores(column), n_resamples=0, seed=1
+            )
     return found
 
 
-def test_a_metric_that_may_stand_in_for_a_person_is_that_of_the_worked_example() -> None:
+def test_a_metric_that_may_stand_in_for_a_person_is_that_of_the_worked_example() -> (
+    None
+):
     found = replacements(*worked_people())
     assert {name: one.value for name, one in found.items()} == {
         "may replace experts (0.2), right": 1.0,
         "may replace trained (0.15), right": 1.0,
         "may replace crowd (0.1), right": 0.0,
     }
-    assert found["may replace crowd (0.1), right"].reason == "of 3 people; 0.5 and more passes"
+    assert (
+        found["may replace crowd (0.1), right"].reason
+        == "of 3 people; 0.5 and more passes"
+    )
 
 
 def test_people_are_told_apart_by_lists_of_one_length_alone() -> None:

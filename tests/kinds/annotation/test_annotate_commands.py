@@ -39,16 +39,37 @@ class Flagger(Metric[None]):
 
     def score_item(self, item: Item, evidence: None) -> ItemScore:
         spans = words(item.candidate)
-        told = [(span, item.candidate[slice(*span)] in FLAGGED) for span in spans]
+        told = [
+            (span, item.candidate[slice(*span)] in FLAGGED) for span in spans
+        ]
         units = [
-            Unit("attribute", item.candidate[slice(*span)], "candidate", (span,), float(not bad))
+            Unit(
+                "attribute",
+                item.candidate[slice(*span)],
+                "candidate",
+                (span,),
+                float(not bad),
+            )
             if not bad
-            else Unit("attribute", "bad", "candidate", (span,), 0.0, "contradicted")
+            else Unit(
+                "attribute", "bad", "candidate", (span,), 0.0, "contradicted"
+            )
             for span, bad in told
         ]
-        facts = [part.strip() for part in item.candidate.split(".") if part.strip()]
+        facts = [
+            part.strip() for part in item.candidate.split(".") if part.strip()
+        ]
         units += [
-            Unit("statement", fact, "candidate", (), None, None, None, {"verified": "pier" in fact})
+            Unit(
+                "statement",
+                fact,
+                "candidate",
+                (),
+                None,
+                None,
+                None,
+                {"verified": "pier" in fact},
+            )
             for fact in facts
         ]
         return ItemScore({"precision": 0.5}, tuple(units), self.signature())
@@ -61,7 +82,11 @@ def flagger() -> None:
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
@@ -75,14 +100,26 @@ Judge = Callable[..., Path]
 def judge(cli: Cli, tmp_path: Path) -> Judge:
     """Makes a study by the command, has people judge, and exports what they said."""
 
-    def make(task: str, said: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Path:
+    def make(
+        task: str, said: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    ) -> Path:
         DATA_OF[task](tmp_path)
-        data = {"marks": "items", "pairs": "items", "ratings": "items", "facts": "items"}.get(
-            task, {"ranking": "reviews"}.get(task, "storylines")
-        )
+        data = {
+            "marks": "items",
+            "pairs": "items",
+            "ratings": "items",
+            "facts": "items",
+        }.get(task, {"ranking": "reviews"}.get(task, "storylines"))
         names = ",".join(said)
         done = cli(
-            "annotate", task, f"{data}.jsonl", "-o", "study", "--annotators", names, "--prepare"
+            "annotate",
+            task,
+            f"{data}.jsonl",
+            "-o",
+            "study",
+            "--annotators",
+            names,
+            "--prepare",
         )
         assert done.code == 0, done.err
         study = AnnotationStudy.open(tmp_path / "study")
@@ -94,7 +131,10 @@ def judge(cli: Cli, tmp_path: Path) -> Judge:
         study.close()
         exported = cli("annotate", "export", "study", "-o", "said.jsonl")
         assert exported.code == 0, exported.err
-        assert f"{sum(map(len, said.values()))} finished judgments" in exported.err
+        assert (
+            f"{sum(map(len, said.values()))} finished judgments"
+            in exported.err
+        )
         return tmp_path / "said.jsonl"
 
     return make
@@ -108,10 +148,24 @@ def shown(cli: Cli, *arguments: str) -> Any:
 
 def test_marks_go_to_agree(cli: Cli, judge: Judge, flagger: None) -> None:
     minor = {"kind": "attribute", "severity": "minor"}
-    judge("marks", {"anna": {"harbour-north": {"mistakes:2-6": minor, "mistakes:28-40": minor}}})
-    found = shown(cli, "agree", "said.jsonl", "-m", "flagger", "--resamples", "20")
+    judge(
+        "marks",
+        {
+            "anna": {
+                "harbour-north": {
+                    "mistakes:2-6": minor,
+                    "mistakes:28-40": minor,
+                }
+            }
+        },
+    )
+    found = shown(
+        cli, "agree", "said.jsonl", "-m", "flagger", "--resamples", "20"
+    )
     mistakes = next(
-        one for one in found["findings"] if (one["metric"], one["label"]) == ("flagger", "mistakes")
+        one
+        for one in found["findings"]
+        if (one["metric"], one["label"]) == ("flagger", "mistakes")
     )
     # Marked: blue, Three, people of 12 words; flagged: blue, Three.
     assert mistakes["precision"]["value"] == 1.0
@@ -120,19 +174,40 @@ def test_marks_go_to_agree(cli: Cli, judge: Judge, flagger: None) -> None:
 
 
 def test_pairs_go_to_agree(cli: Cli, judge: Judge) -> None:
-    units = {name: f"{name}-north | {name}-south" for name in ("harbour", "street", "field")}
+    units = {
+        name: f"{name}-north | {name}-south"
+        for name in ("harbour", "street", "field")
+    }
     levels = {"harbour": 1, "street": 2, "field": 0}
     said = {
-        units[name]: {"mistakes": level, "omissions": 2, "overall_quality": level}
+        units[name]: {
+            "mistakes": level,
+            "omissions": 2,
+            "overall_quality": level,
+        }
         for name, level in levels.items()
     }
     judge("pairs", {"anna": said})
-    found = shown(cli, "agree", "said.jsonl", "-m", "length", "--resamples", "0", "--no-figures")
-    values = {one["name"]: one["metrics"][0]["agreement"] for one in found["measures"]}
+    found = shown(
+        cli,
+        "agree",
+        "said.jsonl",
+        "-m",
+        "length",
+        "--resamples",
+        "0",
+        "--no-figures",
+    )
+    values = {
+        one["name"]: one["metrics"][0]["agreement"]
+        for one in found["measures"]
+    }
     # Words 12 - 11, 12 - 9, 11 - 6; labels 1, 0, 2. One tie: only differences from 3 on are none.
     assert values["spearman, overall_quality"] == pytest.approx(0.5)
     assert values["accuracy, overall_quality"] == pytest.approx(1 / 3)
-    assert values["accuracy, omissions"] == 1.0  # all are ties, and so is every prediction
+    assert (
+        values["accuracy, omissions"] == 1.0
+    )  # all are ties, and so is every prediction
 
 
 def test_facts_go_to_agree(cli: Cli, judge: Judge) -> None:
@@ -151,7 +226,9 @@ def test_facts_go_to_agree(cli: Cli, judge: Judge) -> None:
         "--no-figures",
     )  # fmt: skip
     # Shares 0.5, 1, 0 of texts of 12, 9 and 6 words: ranks 2, 3, 1 against 3, 2, 1.
-    assert found["measures"][0]["metrics"][0]["agreement"] == pytest.approx(0.5)
+    assert found["measures"][0]["metrics"][0]["agreement"] == pytest.approx(
+        0.5
+    )
 
 
 def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
@@ -160,11 +237,20 @@ def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
     said: dict[str, dict[str, Any]] = {"anna": {}, "ben": {}}
     for place, units in enumerate(said.values()):
         for name in candidates:
-            units[f"{name}-north/candidate"] = {"rating": candidates[name][place]}
-            units[f"{name}-north/reference"] = {"rating": references[name][place]}
+            units[f"{name}-north/candidate"] = {
+                "rating": candidates[name][place]
+            }
+            units[f"{name}-north/reference"] = {
+                "rating": references[name][place]
+            }
     judge("ratings", said)
     scored = cli(
-        "score", "said.jsonl", "-m", "dcscore(direction='both', verify='reference')", "-o", "both"
+        "score",
+        "said.jsonl",
+        "-m",
+        "dcscore(direction='both', verify='reference')",
+        "-o",
+        "both",
     )
     assert scored.code == 0, scored.err
     found = shown(cli, "bidirectional", "both")
@@ -177,8 +263,19 @@ def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
 def test_rankings_go_to_rank(cli: Cli, judge: Judge) -> None:
     names = ("harbour", "street", "field")
     plain = {f"{name} (en)": {"order": [0, 1, 2]} for name in names}
-    judge("ranking", {"anna": plain, "ben": {**plain, "street (en)": {"order": [1, 0, 2]}}})
-    found = shown(cli, "rank", "said.jsonl", "-s", "metric(length)", "--threshold", "none")
+    judge(
+        "ranking",
+        {"anna": plain, "ben": {**plain, "street (en)": {"order": [1, 0, 2]}}},
+    )
+    found = shown(
+        cli,
+        "rank",
+        "said.jsonl",
+        "-s",
+        "metric(length)",
+        "--threshold",
+        "none",
+    )
     table = found[0] if isinstance(found, list) else found
     text = json.dumps(table)
     # The longest text comes first in each set. People agree 1, 0.5 and 1.
@@ -191,7 +288,9 @@ def test_ratings_of_sequences_go_to_narrate(cli: Cli, judge: Judge) -> None:
     judge(
         "sequences",
         {
-            who: {name: {"rating": pair[place]} for name, pair in ratings.items()}
+            who: {
+                name: {"rating": pair[place]} for name, pair in ratings.items()
+            }
             for place, who in enumerate(("anna", "ben"))
         },
     )
@@ -200,12 +299,17 @@ def test_ratings_of_sequences_go_to_narrate(cli: Cli, judge: Judge) -> None:
         "sight", "-o", "run",
     )  # fmt: skip
     means = {row["source"]: row["mean"] for row in found["tables"]["scores"]}
-    assert means == {"human": pytest.approx(8.25), "random": pytest.approx(2.5)}
+    assert means == {
+        "human": pytest.approx(8.25),
+        "random": pytest.approx(2.5),
+    }
 
 
 def test_steps_go_to_narrate(cli: Cli, judge: Judge) -> None:
     def steps(*told: tuple[int, list[str]]) -> dict[str, Any]:
-        return {str(n): {"rating": r, "breaks": b} for n, (r, b) in enumerate(told)}
+        return {
+            str(n): {"rating": r, "breaks": b} for n, (r, b) in enumerate(told)
+        }
 
     judge(
         "steps",
@@ -232,7 +336,10 @@ def test_steps_go_to_narrate(cli: Cli, judge: Judge) -> None:
 
 
 ONE_JUDGMENT: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "marks": ("harbour-north", {"mistakes:2-6": {"kind": "attribute", "severity": "minor"}}),
+    "marks": (
+        "harbour-north",
+        {"mistakes:2-6": {"kind": "attribute", "severity": "minor"}},
+    ),
     "pairs": (
         "harbour-north | harbour-south",
         {"mistakes": 1, "omissions": 2, "overall_quality": 0},
@@ -245,14 +352,25 @@ ONE_JUDGMENT: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 @pytest.mark.parametrize("referenced", [True, False])
 @pytest.mark.parametrize("task", [*ONE_JUDGMENT, "ratings of both"])
-def test_the_suggested_command_works(cli: Cli, tmp_path: Path, task: str, referenced: bool) -> None:
+def test_the_suggested_command_works(
+    cli: Cli, tmp_path: Path, task: str, referenced: bool
+) -> None:
     name = task.partition(" ")[0]
     data = DATA_OF[name](tmp_path)
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     for row in rows if not referenced else ():
         del row["references"]
     write_rows(data, rows)
-    made = cli("annotate", name, data.name, "-o", "study", "--annotators", "anna,ben", "--prepare")
+    made = cli(
+        "annotate",
+        name,
+        data.name,
+        "-o",
+        "study",
+        "--annotators",
+        "anna,ben",
+        "--prepare",
+    )
     assert made.code == 0, made.err
     study = AnnotationStudy.open(tmp_path / "study")
     unit, parts = ONE_JUDGMENT[name]
@@ -263,7 +381,9 @@ def test_the_suggested_command_works(cli: Cli, tmp_path: Path, task: str, refere
     study.close()
     exported = cli("annotate", "export", "study", "-o", "said.jsonl")
     (suggested,) = re.findall(r"^next: beholder (.*)$", exported.err, re.M)
-    if task == "facts" and not referenced:  # only a model that sees can check them
+    if (
+        task == "facts" and not referenced
+    ):  # only a model that sees can check them
         assert "judge='openai:MODEL'" in suggested
         return
     done = cli(*shlex.split(suggested))
@@ -277,18 +397,26 @@ def test_revisions_of_no_file_suggest_none(cli: Cli, tmp_path: Path) -> None:
         data = DATA_OF["revisions"](tmp_path)
         rows = [json.loads(line) for line in data.read_text().splitlines()]
         write_rows(data, [{**row, "source": source} for row in rows])
-        assert cli("annotate", "revisions", data.name, "-o", folder, "--prepare").code == 0
+        assert (
+            cli(
+                "annotate", "revisions", data.name, "-o", folder, "--prepare"
+            ).code
+            == 0
+        )
         study = AnnotationStudy.open(tmp_path / folder)
         finish(study, "annotator-1", "harbour-north", {"decision": "accept"})
         study.close()
         told = cli("annotate", "export", folder, "-o", "said.jsonl").err
-        assert ("next: beholder revise said.jsonl --write NEW-FILE" in told) == bool(source)
+        assert (
+            "next: beholder revise said.jsonl --write NEW-FILE" in told
+        ) == bool(source)
 
 
 def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
     units = ("walk", "trip", "mix")
     anna, ben = (
-        {n: {"rating": r} for n, r in zip(units, rs, strict=True)} for rs in ((8, 5, 2), (7, 5, 3))
+        {n: {"rating": r} for n, r in zip(units, rs, strict=True)}
+        for rs in ((8, 5, 2), (7, 5, 3))
     )
     judge("sequences", {"anna": anna, "ben": ben})
     found = shown(cli, "annotate", "agreement", "study")
@@ -300,7 +428,10 @@ def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
         "cannot": 0,
         "participant": None,
     }
-    values = {one["name"]: one["value"] for one in found["agreement"][0]["coefficients"]}
+    values = {
+        one["name"]: one["value"]
+        for one in found["agreement"][0]["coefficients"]
+    }
     assert values["ICC(2,1)"] == pytest.approx(12 / (13 - 1 / 3))
     told = cli("annotate", "agreement", "study")
     assert "ben: 3 of 3 done" in told.out
@@ -310,22 +441,49 @@ def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
 
 
 def test_only_few_items_bring_a_caution() -> None:
-    notes = [reliability_table(Reliability("x", ("a", "b"), n, 0, ())).notes for n in (19, 20)]
+    notes = [
+        reliability_table(Reliability("x", ("a", "b"), n, 0, ())).notes
+        for n in (19, 20)
+    ]
     assert [len(own) for own in notes] == [2, 1]
 
 
-def test_judgments_without_rows_are_not_exported(cli: Cli, judge: Judge) -> None:
-    with pytest.raises(AssertionError, match="1 ratings of references are left out"):
+def test_judgments_without_rows_are_not_exported(
+    cli: Cli, judge: Judge
+) -> None:
+    with pytest.raises(
+        AssertionError, match="1 ratings of references are left out"
+    ):
         judge("ratings", {"anna": {"harbour-north/reference": {"rating": 8}}})
     assert not Path("said.jsonl").exists()
-    assert cli("annotate", "export", "study", "-o", "j.jsonl", "--format", "judgments").code == 0
+    assert (
+        cli(
+            "annotate",
+            "export",
+            "study",
+            "-o",
+            "j.jsonl",
+            "--format",
+            "judgments",
+        ).code
+        == 0
+    )
 
 
 @pytest.mark.parametrize("form", ["results", "judgments"])
-def test_a_study_without_judgments_is_not_exported(cli: Cli, tmp_path: Path, form: str) -> None:
+def test_a_study_without_judgments_is_not_exported(
+    cli: Cli, tmp_path: Path, form: str
+) -> None:
     DATA_OF["ratings"](tmp_path)
-    assert cli("annotate", "ratings", "items.jsonl", "-o", "study", "--prepare").code == 0
-    done = cli("annotate", "export", "study", "-o", "said.jsonl", "--format", form)
+    assert (
+        cli(
+            "annotate", "ratings", "items.jsonl", "-o", "study", "--prepare"
+        ).code
+        == 0
+    )
+    done = cli(
+        "annotate", "export", "study", "-o", "said.jsonl", "--format", form
+    )
     assert done.code == 2
     assert done.err == (
         "beholder: study has nothing to export: no unit is finished; judge more with beholder"
@@ -336,8 +494,21 @@ def test_a_study_without_judgments_is_not_exported(cli: Cli, tmp_path: Path, for
 
 def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:
     judge("sequences", {"anna": {"walk": {"rating": 8}}})
-    assert cli("annotate", "export", "study", "-o", "j.jsonl", "--format", "judgments").code == 0
-    made = cli("annotate", "sequences", "storylines.jsonl", "-o", "other", "--prepare")
+    assert (
+        cli(
+            "annotate",
+            "export",
+            "study",
+            "-o",
+            "j.jsonl",
+            "--format",
+            "judgments",
+        ).code
+        == 0
+    )
+    made = cli(
+        "annotate", "sequences", "storylines.jsonl", "-o", "other", "--prepare"
+    )
     assert made.code == 0, made.err
     taken = cli("annotate", "import", "other", "j.jsonl")
     assert "1 judgments, 1 of them new" in taken.err
@@ -346,10 +517,21 @@ def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:
     other.close()
 
 
-def test_marks_are_proposed_by_a_run(cli: Cli, flagger: None, tmp_path: Path) -> None:
+def test_marks_are_proposed_by_a_run(
+    cli: Cli, flagger: None, tmp_path: Path
+) -> None:
     DATA_OF["marks"](tmp_path)
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
-    made = cli("annotate", "marks", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    made = cli(
+        "annotate",
+        "marks",
+        "items.jsonl",
+        "-o",
+        "study",
+        "--prefill",
+        "run",
+        "--prepare",
+    )
     assert made.code == 0, made.err
     study = AnnotationStudy.open(Path("study"))
     at = study.positions()["harbour-north"]
@@ -366,35 +548,66 @@ def test_marks_are_proposed_by_a_run(cli: Cli, flagger: None, tmp_path: Path) ->
     assert (kept["name"], kept["value"]) == ("proposals kept", 0.5)
 
 
-def test_facts_and_verdicts_are_proposed_by_a_run(cli: Cli, flagger: None, tmp_path: Path) -> None:
+def test_facts_and_verdicts_are_proposed_by_a_run(
+    cli: Cli, flagger: None, tmp_path: Path
+) -> None:
     path = DATA_OF["facts"](tmp_path)
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     for row in rows:
         del row["facts"]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    refused = cli("annotate", "facts", "items.jsonl", "-o", "study", "--prepare")
+    refused = cli(
+        "annotate", "facts", "items.jsonl", "-o", "study", "--prepare"
+    )
     assert refused.code == 2
     assert "--prefill RUN" in refused.err
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
-    made = cli("annotate", "facts", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    made = cli(
+        "annotate",
+        "facts",
+        "items.jsonl",
+        "-o",
+        "study",
+        "--prefill",
+        "run",
+        "--prepare",
+    )
     assert made.code == 0, made.err
     study = AnnotationStudy.open(Path("study"))
     unit = study.unit(study.positions()["harbour-north"])
-    assert unit.texts == ("A blue boat lies at a pier", "Three people stand beside it")
+    assert unit.texts == (
+        "A blue boat lies at a pier",
+        "Three people stand beside it",
+    )
     assert dict(unit.prefill) == {"0": "true", "1": "false"}
     study.close()
 
 
-def test_other_tasks_take_no_proposals(cli: Cli, flagger: None, tmp_path: Path) -> None:
+def test_other_tasks_take_no_proposals(
+    cli: Cli, flagger: None, tmp_path: Path
+) -> None:
     DATA_OF["pairs"](tmp_path)
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
-    made = cli("annotate", "pairs", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    made = cli(
+        "annotate",
+        "pairs",
+        "items.jsonl",
+        "-o",
+        "study",
+        "--prefill",
+        "run",
+        "--prepare",
+    )
     assert made.code == 2
     assert "pairs takes no --prefill; marks and facts do" in made.err
 
 
 DOCS = Path(__file__).parents[3] / "docs" / "annotate.md"
-COMMANDS = [line for line in DOCS.read_text().splitlines() if line.startswith("beholder annotate")]
+COMMANDS = [
+    line
+    for line in DOCS.read_text().splitlines()
+    if line.startswith("beholder annotate")
+]
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -406,7 +619,9 @@ def test_commands_of_the_page_are_understood(line: str) -> None:
 
 def test_the_page_shows_every_task_and_command() -> None:
     own = set(TASKS.builtin())
-    assert {task for task in own if f"annotate-{task}.png" in DOCS.read_text()} == own
+    assert {
+        task for task in own if f"annotate-{task}.png" in DOCS.read_text()
+    } == own
     shown = {line.split()[2] for line in COMMANDS}
     assert {"serve", "agreement", "export", "import", "tasks"} <= shown
 
@@ -418,10 +633,21 @@ def test_proposals_of_another_text_or_picture_are_refused(
     path = DATA_OF["marks"](tmp_path)
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    for row, other in zip(rows, [value[field] for value in rows[::-1]], strict=True):
+    for row, other in zip(
+        rows, [value[field] for value in rows[::-1]], strict=True
+    ):
         row[field] = other  # as the same ids in a file in another order
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    made = cli("annotate", "marks", "items.jsonl", "-o", "study", "--prefill", "run", "--prepare")
+    made = cli(
+        "annotate",
+        "marks",
+        "items.jsonl",
+        "-o",
+        "study",
+        "--prefill",
+        "run",
+        "--prepare",
+    )
     assert made.code == 2
     assert "--prefill run: " in made.err
     assert "score items.jsonl itself" in made.err

@@ -59,14 +59,24 @@ REFUSED = [
     ("marks", "mistakes:1-2", MARK, "no word"),
     ("marks", "errors:2-11", MARK, "mistakes:START-END"),
     ("marks", "mistakes:٢-11", MARK, "mistakes:START-END"),
-    ("marks", "mistakes:2-11", {"kind": "colour", "severity": "minor"}, r"'colour' - at `\$.kind`"),
+    (
+        "marks",
+        "mistakes:2-11",
+        {"kind": "colour", "severity": "minor"},
+        r"'colour' - at `\$.kind`",
+    ),
     (
         "marks",
         "mistakes:2-11",
         {"kind": "object", "severity": "huge"},
         r"'huge' - at `\$.severity`",
     ),
-    ("marks", "mistakes:2-11", {"kind": "object"}, "missing required field `severity`"),
+    (
+        "marks",
+        "mistakes:2-11",
+        {"kind": "object"},
+        "missing required field `severity`",
+    ),
     ("marks", "mistakes:2-11", "object", "Expected `object`"),
     ("pairs", "mistakes", 5, "mistakes: Expected `int` <= 4"),
     ("pairs", "mistakes", True, "got `bool`"),
@@ -77,8 +87,18 @@ REFUSED = [
     ("steps", "2", {"rating": 3, "breaks": []}, "no part '2'"),
     ("steps", "-1", {"rating": 3, "breaks": []}, "no part"),
     ("steps", "0", {"rating": 11, "breaks": []}, r"<= 10 - at `\$.rating`"),
-    ("steps", "0", {"rating": 3, "breaks": ["people", "place"]}, "in this order"),
-    ("steps", "0", {"rating": 3, "breaks": ["mood"]}, r"\'mood\' - at `\$.breaks\[0\]`"),
+    (
+        "steps",
+        "0",
+        {"rating": 3, "breaks": ["people", "place"]},
+        "in this order",
+    ),
+    (
+        "steps",
+        "0",
+        {"rating": 3, "breaks": ["mood"]},
+        r"\'mood\' - at `\$.breaks\[0\]`",
+    ),
     ("steps", "0", {"rating": 3}, "missing required field `breaks`"),
     ("ranking", "order", [0, 1], "once"),
     ("ranking", "order", [0, 1, 1], "once"),
@@ -98,7 +118,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("task", "part", "value"), TAKEN)
-def test_a_part_that_can_be_is_taken(tmp_path: Path, task: str, part: str, value: Any) -> None:
+def test_a_part_that_can_be_is_taken(
+    tmp_path: Path, task: str, part: str, value: Any
+) -> None:
     study = study_of(tmp_path, task)
     unit = study.unit(study.positions()[UNITS[task]])
     study.task.check(unit, part, value)
@@ -125,14 +147,22 @@ def test_a_part_that_cannot_be_is_refused(
         ("ratings", {}, "not rated"),
         ("sequences", {"rating": 3}, None),
         ("steps", {"0": {"rating": 3, "breaks": []}}, "steps not rated: 2"),
-        ("steps", {"0": {"rating": None, "breaks": ["time"]}}, "steps not rated: 1, 2"),
+        (
+            "steps",
+            {"0": {"rating": None, "breaks": ["time"]}},
+            "steps not rated: 1, 2",
+        ),
         ("ranking", {"remark": "hm"}, "not ranked"),
         ("facts", {"1": "true"}, "without a verdict: 1"),
         ("revisions", {}, "open: the decision"),
         ("revisions", {"decision": "accept"}, None),
         ("revisions", {"decision": "edit"}, "open: the text"),
         ("revisions", {"decision": "edit", "final": "A boat."}, None),
-        ("revisions", {"decision": "refuse", "final": "A boat."}, "open: the reason"),
+        (
+            "revisions",
+            {"decision": "refuse", "final": "A boat."},
+            "open: the reason",
+        ),
         ("revisions", {"decision": "refuse", "reason": "style"}, None),
         ("facts", {"0": "unsure", "1": "true"}, None),
     ],
@@ -157,26 +187,53 @@ def test_tasks_refuse_data_that_lack_what_is_judged() -> None:
 
 def test_both_forms_of_pairs_are_read() -> None:
     rows = [
-        {"id": "1", "candidate": "a", "images": ["x"], "group": {"system": "A"}},
-        {"id": "2", "candidate": "b", "images": ["x"], "group": {"system": "B"}},
-        {"id": "3", "candidate": "c", "images": ["x"], "group": {"system": "A"}},
+        {
+            "id": "1",
+            "candidate": "a",
+            "images": ["x"],
+            "group": {"system": "A"},
+        },
+        {
+            "id": "2",
+            "candidate": "b",
+            "images": ["x"],
+            "group": {"system": "B"},
+        },
+        {
+            "id": "3",
+            "candidate": "c",
+            "images": ["x"],
+            "group": {"system": "A"},
+        },
         {"id": "4", "candidate": "d", "candidate_b": "e", "references": ["r"]},
     ]
     units = task_named("pairs").units([from_row(row) for row in rows])
     found = {unit.id: unit.texts for unit in units}
     # of one picture only texts of different systems are compared
-    assert found == {"4": ("d", "e", "r"), "1 | 2": ("a", "b"), "2 | 3": ("b", "c")}
+    assert found == {
+        "4": ("d", "e", "r"),
+        "1 | 2": ("a", "b"),
+        "2 | 3": ("b", "c"),
+    }
 
 
 def told(study: AnnotationStudy) -> dict[tuple[str, str], Any]:
     """Coefficients by what was judged and by name, each with its number of units."""
     found = agreement_of(study.task, study.judged(), tuple(study.annotators()))
-    return {(r.what, c.name): (c.value, r.n_items) for r in found for c in r.coefficients}
+    return {
+        (r.what, c.name): (c.value, r.n_items)
+        for r in found
+        for c in r.coefficients
+    }
 
 
 def test_agreement_on_ratings(tmp_path: Path) -> None:
     study = study_of(tmp_path, "sequences")
-    for unit, ratings in {"walk": (8, 7), "trip": (5, 5), "mix": (2, 3)}.items():
+    for unit, ratings in {
+        "walk": (8, 7),
+        "trip": (5, 5),
+        "mix": (2, 3),
+    }.items():
         for name, rating in zip(("anna", "ben"), ratings, strict=True):
             finish(study, name, unit, {"rating": rating})
     found = told(study)
@@ -193,13 +250,25 @@ def test_agreement_on_ratings(tmp_path: Path) -> None:
 def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     nan = float("nan")
     found = of_numbers(
-        Cells("x", [[8, 7, nan], [5, nan, 5], [nan, 2, 3]], ("a", "b", "c"), [(n,) for n in "xyz"])
+        Cells(
+            "x",
+            [[8, 7, nan], [5, nan, 5], [nan, 2, 3]],
+            ("a", "b", "c"),
+            [(n,) for n in "xyz"],
+        )
     )
     by_name = {one.name: one.value for one in found.coefficients}
     # One-way: between 12.5, within (0.5 + 0 + 0.5) / 3 = 1/3.
-    assert by_name["ICC(1,1)"] == pytest.approx((12.5 - 1 / 3) / (12.5 + 1 / 3))
+    assert by_name["ICC(1,1)"] == pytest.approx(
+        (12.5 - 1 / 3) / (12.5 + 1 / 3)
+    )
     uneven = of_numbers(
-        Cells("x", [[8, 7, 9], [5, nan, 5], [nan, 2, nan]], ("a", "b", "c"), [(n,) for n in "xyz"])
+        Cells(
+            "x",
+            [[8, 7, 9], [5, nan, 5], [nan, 2, nan]],
+            ("a", "b", "c"),
+            [(n,) for n in "xyz"],
+        )
     )
     assert (uneven.n_items, uneven.n_left_out) == (2, 1)
     reasons = {one.name: one.reason or "" for one in uneven.coefficients}
@@ -211,11 +280,21 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
     units = list(study.positions())
     for unit, mistakes in zip(units, ((0, 0), (1, 2), (4, 4)), strict=True):
         for name, level in zip(("anna", "ben"), mistakes, strict=True):
-            finish(study, name, unit, {"mistakes": level, "omissions": 2, "overall_quality": level})
+            finish(
+                study,
+                name,
+                unit,
+                {"mistakes": level, "omissions": 2, "overall_quality": level},
+            )
     found = told(study)
     # Mean distance 1/3; of all nine pairs of the two annotators' answers 17/9.
-    assert found["mistakes", "Cohen kappa (linear weights)"] == (pytest.approx(1 - 3 / 17), 3)
-    assert found["omissions", "Krippendorff alpha (ordinal)"][0] is None  # nobody could disagree
+    assert found["mistakes", "Cohen kappa (linear weights)"] == (
+        pytest.approx(1 - 3 / 17),
+        3,
+    )
+    assert (
+        found["omissions", "Krippendorff alpha (ordinal)"][0] is None
+    )  # nobody could disagree
     study.close()
 
 
@@ -223,11 +302,19 @@ def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
     rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
     found = of_kinds(
-        Cells("facts", rows, ("a", "b", "c"), [(str(n),) for n in range(len(rows))]), 3
+        Cells(
+            "facts",
+            rows,
+            ("a", "b", "c"),
+            [(str(n),) for n in range(len(rows))],
+        ),
+        3,
     )
     by_name = {one.name: one.value for one in found.coefficients}
     observed, expected = (1 + 1 + 1 / 3 + 0) / 4, (36 + 25 + 1) / 144
-    assert by_name["Fleiss kappa"] == pytest.approx((observed - expected) / (1 - expected))
+    assert by_name["Fleiss kappa"] == pytest.approx(
+        (observed - expected) / (1 - expected)
+    )
 
 
 def test_agreement_on_steps(tmp_path: Path) -> None:
@@ -235,7 +322,10 @@ def test_agreement_on_steps(tmp_path: Path) -> None:
     # Time breaks, by step: anna names it in the first, ben in the first and the last.
     named = {"anna": (1, 0, 0, 0), "ben": (1, 0, 0, 1)}
     for name, flags in named.items():
-        steps = [{"rating": 5 + n, "breaks": ["time"] * flag} for n, flag in enumerate(flags)]
+        steps = [
+            {"rating": 5 + n, "breaks": ["time"] * flag}
+            for n, flag in enumerate(flags)
+        ]
         finish(study, name, "walk", {"0": steps[0], "1": steps[1]})
         finish(study, name, "trip", {"0": steps[2], "1": steps[3]})
     found = told(study)
@@ -256,18 +346,29 @@ def test_agreement_on_rankings(tmp_path: Path) -> None:
     finish(study, "anna", "field (en)", {"order": [0, 1, 2]})
     found = told(study)
     # Of the second set: rank sums 3, 3, 6, so W = 12 * 6 / (4 * 24) = 0.75; Spearman 1 - 12/24.
-    assert found["ranks", "Kendall W, mean over sets"] == (pytest.approx(0.875), 2)
-    assert found["ranks", "Spearman of two, mean over sets"] == (pytest.approx(0.75), 2)
+    assert found["ranks", "Kendall W, mean over sets"] == (
+        pytest.approx(0.875),
+        2,
+    )
+    assert found["ranks", "Spearman of two, mean over sets"] == (
+        pytest.approx(0.75),
+        2,
+    )
     study.close()
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_intervals_of_rankings_resample_pictures() -> None:
-    same, turned = [[1.0, 2.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]  # W 1 and 0; rho 1 and -1
+    same, turned = (
+        [[1.0, 2.0], [1.0, 2.0]],
+        [[1.0, 2.0], [2.0, 1.0]],
+    )  # W 1 and 0; rho 1 and -1
     alike = [
         ((f"{n // 2}",), turned if n < 4 else same) for n in range(8)
     ]  # 4 pictures, 2 sets of each
-    concordance, rho = of_rankings("ranks", alike, ["anna", "ben"]).coefficients
+    concordance, rho = of_rankings(
+        "ranks", alike, ["anna", "ben"]
+    ).coefficients
     assert (concordance.value, rho.value) == (0.5, 0.0)
     # Means of 4 pictures drawn from {-1, -1, 1, 1}: P(all alike) = 1/16 > 0.025 at either end.
     assert rho.interval == Interval(-1.0, 1.0, 0.95)
@@ -290,23 +391,49 @@ def test_agreement_on_marks(tmp_path: Path) -> None:
     text = study.unit(study.positions()["harbour-north"]).texts[0]
     assert text == "A blue boat lies at a pier. Three people stand beside it."
     # anna: "blue boat" and "Three people"; ben: "blue". Half of the first is shared, all of ben's.
-    finish(study, "anna", "harbour-north", {"mistakes:2-11": MARK, "mistakes:28-40": MARK})
-    finish(study, "ben", "harbour-north", {"mistakes:2-6": MARK, "omissions:2-5": MARK})
+    finish(
+        study,
+        "anna",
+        "harbour-north",
+        {"mistakes:2-11": MARK, "mistakes:28-40": MARK},
+    )
+    finish(
+        study,
+        "ben",
+        "harbour-north",
+        {"mistakes:2-6": MARK, "omissions:2-5": MARK},
+    )
     found = told(study)
-    assert found["mistakes", "span F1 (half of the words)"] == (pytest.approx(2 / 3), 1)
+    assert found["mistakes", "span F1 (half of the words)"] == (
+        pytest.approx(2 / 3),
+        1,
+    )
     assert found["omissions", "span F1 (half of the words)"] == (0.0, 1)
     study.close()
 
 
-def test_results_of_marks_are_spans_of_the_published_protocol(tmp_path: Path) -> None:
+def test_results_of_marks_are_spans_of_the_published_protocol(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "marks")
     major = {"kind": "number", "severity": "major"}
-    finish(study, "anna", "harbour-north", {"mistakes:28-40": major, "mistakes:2-6": MARK})
+    finish(
+        study,
+        "anna",
+        "harbour-north",
+        {"mistakes:28-40": major, "mistakes:2-6": MARK},
+    )
     finish(study, "ben", "harbour-north", {"omissions:2-10": MARK})
     rows = list(study.task.results(study.judged()))
-    assert [row["id"] for row in rows] == ["harbour-north/anna", "harbour-north/ben"]
+    assert [row["id"] for row in rows] == [
+        "harbour-north/anna",
+        "harbour-north/ben",
+    ]
     assert rows[0]["dataset"] == "docent_granular"
-    assert rows[0]["judgments"] == {"mistakes": [[2, 6], [28, 40]], "omissions": []}
+    assert rows[0]["judgments"] == {
+        "mistakes": [[2, 6], [28, 40]],
+        "omissions": [],
+    }
     assert rows[1]["judgments"] == {"mistakes": [], "omissions": [[2, 10]]}
     assert rows[0]["marks"][0] == {
         "side": "candidate",
@@ -337,7 +464,9 @@ def test_results_of_pairs_are_labels_from_2_to_minus_2(tmp_path: Path) -> None:
     study.close()
 
 
-def test_all_ratings_of_both_texts_are_exported_with_their_raters(tmp_path: Path) -> None:
+def test_all_ratings_of_both_texts_are_exported_with_their_raters(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings", ("anna", "ben", "cleo"))
     for name, rating in (("anna", 7), ("ben", 4), ("cleo", 9)):
         finish(study, name, "harbour-north/candidate", {"rating": rating})
@@ -346,23 +475,30 @@ def test_all_ratings_of_both_texts_are_exported_with_their_raters(tmp_path: Path
     )
     for name, rating in (("cleo", 8), ("anna", 10)):
         finish(study, name, "harbour-north/reference", {"rating": rating})
-    (row,) = study.task.results(study.judged())  # the other system's text has no rating yet
+    (row,) = study.task.results(
+        study.judged()
+    )  # the other system's text has no rating yet
     assert row["id"] == "harbour-north"
     assert row["judgments"] == {"rating": [7, 4, 9], "human_rating": [10, 8]}
     assert row["annotators"] == ["anna", "ben", "cleo"]
     assert row["human_annotators"] == ["anna", "cleo"]
     assert study.task.left_out(study.judged()) == ""
-    assert "dcscore(direction='both', verify='reference')" in study.task.next_command(
-        study.judged()
+    assert (
+        "dcscore(direction='both', verify='reference')"
+        in study.task.next_command(study.judged())
     )
     study.close()
 
 
-def test_ratings_of_references_without_a_rated_text_are_counted(tmp_path: Path) -> None:
+def test_ratings_of_references_without_a_rated_text_are_counted(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings")
     finish(study, "anna", "harbour-north/reference", {"rating": 3})
     assert list(study.task.results(study.judged())) == []
-    assert study.task.left_out(study.judged()).startswith("1 ratings of references")
+    assert study.task.left_out(study.judged()).startswith(
+        "1 ratings of references"
+    )
     study.close()
 
 

@@ -30,17 +30,25 @@ JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
     "sequences": ("mix", {"rating": 1}),
     "steps": (
         "walk",
-        {"0": {"rating": 7, "breaks": []}, "1": {"rating": 2, "breaks": ["place", "people"]}},
+        {
+            "0": {"rating": 7, "breaks": []},
+            "1": {"rating": 2, "breaks": ["place", "people"]},
+        },
     ),
     "ranking": ("street (en)", {"order": [2, 0, 1]}),
-    "revisions": ("harbour-north", {"decision": "edit", "reason": "style", "final": "A\nboat."}),
+    "revisions": (
+        "harbour-north",
+        {"decision": "edit", "reason": "style", "final": "A\nboat."},
+    ),
     "facts": ("harbour-north", {"0": "false", "1": "unsure"}),
 }
 
 
 @pytest.mark.parametrize("form", ["judgments", "label-studio"])
 @pytest.mark.parametrize("task", JUDGED)
-def test_judgments_come_back_as_they_left(tmp_path: Path, task: str, form: str) -> None:
+def test_judgments_come_back_as_they_left(
+    tmp_path: Path, task: str, form: str
+) -> None:
     unit, parts = JUDGED[task]
     study = study_of(tmp_path / "a", task)
     finish(study, "anna", unit, {**parts, "remark": "a remark"})
@@ -49,10 +57,16 @@ def test_judgments_come_back_as_they_left(tmp_path: Path, task: str, form: str) 
     other = study_of(tmp_path / "b", task, ("ben",))
     assert bring_in(other, file) == (1, 1)
     (judged,) = other.judged()
-    assert dict(judged.by["anna"]) == {**parts, "remark": "a remark", "done": True}
+    assert dict(judged.by["anna"]) == {
+        **parts,
+        "remark": "a remark",
+        "done": True,
+    }
     assert bring_in(other, file) == (1, 0)
     assert list(other.annotators()) == ["ben", "anna"]
-    assert list(other.task.results(other.judged())) == list(study.task.results(study.judged()))
+    assert list(other.task.results(other.judged())) == list(
+        study.task.results(study.judged())
+    )
     study.close()
     other.close()
 
@@ -62,7 +76,10 @@ def test_label_studio_gets_its_own_form(tmp_path: Path) -> None:
     finish(study, "anna", *JUDGED["marks"])
     (task,) = json.loads(exported(study, "label-studio"))
     assert task["data"]["unit"] == "harbour-north"
-    assert task["data"]["text1"] == "A blue boat lies at a pier. Three people stand beside it."
+    assert (
+        task["data"]["text1"]
+        == "A blue boat lies at a pier. Three people stand beside it."
+    )
     assert task["data"]["picture1"] == "harbour.png"
     (annotation,) = task["annotations"]
     assert annotation["result"][0] == {
@@ -70,7 +87,12 @@ def test_label_studio_gets_its_own_form(tmp_path: Path) -> None:
         "from_name": "mistakes",
         "to_name": "candidate",
         "type": "labels",
-        "value": {"start": 2, "end": 11, "text": "blue boat", "labels": ["attribute"]},
+        "value": {
+            "start": 2,
+            "end": 11,
+            "text": "blue boat",
+            "labels": ["attribute"],
+        },
     }
     assert annotation["result"][1]["value"]["choices"] == ["minor"]
     study.close()
@@ -80,23 +102,41 @@ def test_a_file_made_in_label_studio_is_read(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings")
     file = tmp_path / "ls.json"
     result = [
-        {"id": "x1", "from_name": "rating", "to_name": "text", "type": "rating"}
+        {
+            "id": "x1",
+            "from_name": "rating",
+            "to_name": "text",
+            "type": "rating",
+        }
         | {"value": {"rating": 6}}
     ]
     annotations = [
-        {"id": 3, "completed_by": {"id": 1, "email": "a@b.org"}, "result": result},
+        {
+            "id": 3,
+            "completed_by": {"id": 1, "email": "a@b.org"},
+            "result": result,
+        },
         {"id": 4, "completed_by": 2, "result": result, "was_cancelled": False},
         {"id": 5, "completed_by": 3, "result": [], "was_cancelled": True},
     ]
-    row = {"id": 1, "data": {"unit": "harbour-north/candidate"}, "annotations": annotations}
+    row = {
+        "id": 1,
+        "data": {"unit": "harbour-north/candidate"},
+        "annotations": annotations,
+    }
     file.write_text(json.dumps([row]))
     assert bring_in(study, file) == (2, 2)
     (judged,) = study.judged()
-    assert {who: state["rating"] for who, state in judged.by.items()} == {"a@b.org": 6, "2": 6}
+    assert {who: state["rating"] for who, state in judged.by.items()} == {
+        "a@b.org": 6,
+        "2": 6,
+    }
     study.close()
 
 
-def test_an_import_replaces_what_the_same_annotator_said(tmp_path: Path) -> None:
+def test_an_import_replaces_what_the_same_annotator_said(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "marks")
     finish(study, "anna", *JUDGED["marks"])
     row = json.loads(exported(study, "judgments"))
@@ -114,14 +154,21 @@ def test_an_import_replaces_what_the_same_annotator_said(tmp_path: Path) -> None
     study.close()
 
 
-GOOD = {"unit": "harbour-north/candidate", "annotator": "cleo", "judgment": {"rating": 5}}
+GOOD = {
+    "unit": "harbour-north/candidate",
+    "annotator": "cleo",
+    "judgment": {"rating": 5},
+}
 
 
 @pytest.mark.parametrize(
     ("row", "words"),
     [
         ({**GOOD, "unit": "nowhere"}, "no unit"),
-        ({**GOOD, "annotator": 5}, r"Expected `str`, got `int` - at `\$.annotator`"),
+        (
+            {**GOOD, "annotator": 5},
+            r"Expected `str`, got `int` - at `\$.annotator`",
+        ),
         ({**GOOD, "annotator": " "}, "printable"),
         ({**GOOD, "annotator": "a\x00b"}, "printable"),
         ({**GOOD, "judgment": {"rating": 11}}, "rating: Expected `int` <= 10"),
@@ -132,7 +179,10 @@ GOOD = {"unit": "harbour-north/candidate", "annotator": "cleo", "judgment": {"ra
             r"missing required field `result` - at `\$.annotations\[0\]`",
         ),
         (
-            {"data": {"unit": "harbour-north/candidate"}, "annotations": [{"result": ["x"]}]},
+            {
+                "data": {"unit": "harbour-north/candidate"},
+                "annotations": [{"result": ["x"]}],
+            },
             r"Expected `object`, got `str` - at `\$.annotations\[0\].result\[0\]`",
         ),
     ],

@@ -22,9 +22,21 @@ from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
 
 GOLD = (
-    {"unit": "harbour-north/candidate", "judgment": {"rating": 3}, "use": "training"},
-    {"unit": "street-north/candidate", "judgment": {"rating": 4}, "use": "gold"},
-    {"unit": "field-north/candidate", "judgment": {"rating": 2}, "use": "attention"},
+    {
+        "unit": "harbour-north/candidate",
+        "judgment": {"rating": 3},
+        "use": "training",
+    },
+    {
+        "unit": "street-north/candidate",
+        "judgment": {"rating": 4},
+        "use": "gold",
+    },
+    {
+        "unit": "field-north/candidate",
+        "judgment": {"rating": 2},
+        "use": "attention",
+    },
 )
 
 
@@ -32,14 +44,22 @@ GOLD = (
 def made(tmp_path: Path) -> Callable[..., AnnotationStudy]:
     """Makes a study of ratings, with the rows of a gold file."""
 
-    def make(*gold: Mapping[str, Any], task: str = "ratings", **design: Any) -> AnnotationStudy:
+    def make(
+        *gold: Mapping[str, Any], task: str = "ratings", **design: Any
+    ) -> AnnotationStudy:
         named = task_named(task)
         units, _ = units_of(named, str(DATA_OF[task](tmp_path)), DataOptions())
         if gold:
-            units = with_gold(named, units, write_rows(tmp_path / "gold.jsonl", gold))
+            units = with_gold(
+                named, units, write_rows(tmp_path / "gold.jsonl", gold)
+            )
         people = design.pop("annotators", ("anna", "ben"))
         return AnnotationStudy.make(
-            tmp_path / "study", named, units, AnnotationDesign(people, **design), media=tmp_path
+            tmp_path / "study",
+            named,
+            units,
+            AnnotationDesign(people, **design),
+            media=tmp_path,
         )
 
     return make
@@ -57,16 +77,24 @@ def test_everybody_gets_the_gold_units_and_training_comes_first(
         # six units and references are left of nine: of three pictures, so 2 and 4 of them
         places = sorted(share.index(one) for one in (gold, attention))
         assert 0 < places[0] < places[1] < len(share) - 1
-    assert len(study.assigned("anna")) + len(study.assigned("ben")) == 6 + 2 * 3
+    assert (
+        len(study.assigned("anna")) + len(study.assigned("ben")) == 6 + 2 * 3
+    )
     study.close()
 
 
-def test_gold_units_are_in_no_result(made: Callable[..., AnnotationStudy]) -> None:
+def test_gold_units_are_in_no_result(
+    made: Callable[..., AnnotationStudy],
+) -> None:
     study = made(*GOLD)
     finish(study, "anna", "street-north/candidate", {"rating": 4})
     finish(study, "anna", "street-south/candidate", {"rating": 8})
-    assert [one.unit.id for one in study.judged()] == ["street-south/candidate"]
-    rows = [json.loads(line) for line in exported(study, "results").splitlines()]
+    assert [one.unit.id for one in study.judged()] == [
+        "street-south/candidate"
+    ]
+    rows = [
+        json.loads(line) for line in exported(study, "results").splitlines()
+    ]
     assert [row["id"] for row in rows] == ["street-south"]
     study.close()
 
@@ -75,9 +103,19 @@ def test_gold_units_are_in_no_result(made: Callable[..., AnnotationStudy]) -> No
     ("row", "words"),
     [
         ({"unit": "nothing", "judgment": {"rating": 3}}, "no unit 'nothing'"),
-        ({"unit": "field-north/candidate", "judgment": {"rating": 30}}, "rating"),
+        (
+            {"unit": "field-north/candidate", "judgment": {"rating": 30}},
+            "rating",
+        ),
         ({"unit": "field-north/candidate", "judgment": {}}, "not rated"),
-        ({"unit": "field-north/candidate", "judgment": {"rating": 3}, "use": "test"}, "use"),
+        (
+            {
+                "unit": "field-north/candidate",
+                "judgment": {"rating": 3},
+                "use": "test",
+            },
+            "use",
+        ),
     ],
 )
 def test_a_wrong_gold_row_is_refused_with_its_line(
@@ -97,14 +135,21 @@ def test_what_cannot_be_judged_is_done_and_in_no_result(
     progress = study.progress()[0]
     assert (progress.done, progress.cannot) == (2, 1)
     assert [one.unit.id for one in study.judged()] == ["field-south/candidate"]
-    rows = [json.loads(line) for line in exported(study, "judgments").splitlines()]
+    rows = [
+        json.loads(line) for line in exported(study, "judgments").splitlines()
+    ]
     assert rows[0]["judgment"] == {"cannot": True, "done": True}
     study.close()
 
 
-def test_a_third_person_decides_disputes(made: Callable[..., AnnotationStudy]) -> None:
+def test_a_third_person_decides_disputes(
+    made: Callable[..., AnnotationStudy],
+) -> None:
     study = made(adjudicator="carl")
-    for unit, ratings in {"field-north/candidate": (2, 8), "field-south/candidate": (6, 7)}.items():
+    for unit, ratings in {
+        "field-north/candidate": (2, 8),
+        "field-south/candidate": (6, 7),
+    }.items():
         for who, rating in zip(("anna", "ben"), ratings, strict=True):
             finish(study, who, unit, {"rating": rating})
     far = study.positions()["field-north/candidate"]
@@ -114,24 +159,35 @@ def test_a_third_person_decides_disputes(made: Callable[..., AnnotationStudy]) -
     assert study.assigned("carl") == [far]
     finish(study, "carl", "field-north/candidate", {"rating": 5})
     assert [list(one.by) for one in study.judged()] == [["anna", "ben"]] * 2
-    rows = [json.loads(line) for line in exported(study, "results").splitlines()]
+    rows = [
+        json.loads(line) for line in exported(study, "results").splitlines()
+    ]
     assert [row["judgments"]["rating"] for row in rows] == [[5], [6, 7]]
     assert rows[0]["annotators"] == ["carl"]
     study.close()
 
 
 def test_the_adjudicator_is_no_annotator() -> None:
-    with pytest.raises(ConfigError, match="annotator anna was asked for twice"):
+    with pytest.raises(
+        ConfigError, match="annotator anna was asked for twice"
+    ):
         AnnotationDesign(("anna", "ben"), adjudicator="anna")
 
 
-def test_participants_take_places_and_keep_them(made: Callable[..., AnnotationStudy]) -> None:
+def test_participants_take_places_and_keep_them(
+    made: Callable[..., AnnotationStudy],
+) -> None:
     study = made(participants=True, adjudicator="carl")
     tokens = study.annotators()
     assert study.claim("p1") == tokens["anna"]
     assert study.claim("p2") == tokens["ben"]
     assert study.claim("p1", tokens["anna"]) == tokens["anna"]
-    for token in ("", tokens["ben"], "x" * 32, "é"):  # the id alone, and tokens of other places
+    for token in (
+        "",
+        tokens["ben"],
+        "x" * 32,
+        "é",
+    ):  # the id alone, and tokens of other places
         with pytest.raises(ConfigError, match="taken in another browser"):
             study.claim("p1", token)
     with pytest.raises(ConfigError, match="all places"):
@@ -144,7 +200,9 @@ def test_participants_take_places_and_keep_them(made: Callable[..., AnnotationSt
     study.close()
 
 
-def test_one_code_for_all_if_it_is_given(made: Callable[..., AnnotationStudy]) -> None:
+def test_one_code_for_all_if_it_is_given(
+    made: Callable[..., AnnotationStudy],
+) -> None:
     study = made(participants=True, completion_code="C1AB2")
     assert study.code("anna") == study.code("ben") == "C1AB2"
     study.close()
@@ -152,18 +210,33 @@ def test_one_code_for_all_if_it_is_given(made: Callable[..., AnnotationStudy]) -
         AnnotationDesign(("anna",), completion_code="a b")
 
 
-def test_competence_counts_known_answers_and_others(made: Callable[..., AnnotationStudy]) -> None:
-    gold = [{**GOLD[1], "unit": f"{name}-north/candidate"} for name in ("field", "street")]
-    study = made(*gold, GOLD[0], {**GOLD[2], "unit": "harbour-south/candidate"})
-    finish(study, "anna", "field-north/candidate", {"rating": 5})  # one level apart: right
+def test_competence_counts_known_answers_and_others(
+    made: Callable[..., AnnotationStudy],
+) -> None:
+    gold = [
+        {**GOLD[1], "unit": f"{name}-north/candidate"}
+        for name in ("field", "street")
+    ]
+    study = made(
+        *gold, GOLD[0], {**GOLD[2], "unit": "harbour-south/candidate"}
+    )
+    finish(
+        study, "anna", "field-north/candidate", {"rating": 5}
+    )  # one level apart: right
     finish(study, "anna", "street-north/candidate", {"rating": 7})
-    finish(study, "anna", "harbour-north/candidate", {"rating": 10})  # training does not count
+    finish(
+        study, "anna", "harbour-north/candidate", {"rating": 10}
+    )  # training does not count
     finish(study, "ben", "harbour-south/candidate", {"rating": 2})
     for who, ratings in {"anna": (6, 2), "ben": (6, 9)}.items():
         for unit, rating in zip(("field", "street"), ratings, strict=True):
             finish(study, who, f"{unit}-south/candidate", {"rating": rating})
-    found = competence(study.task, study.judged(), study.judged(gold=True), ("anna", "ben"))
-    told = {one.what: {c.name: c.value for c in one.coefficients} for one in found}
+    found = competence(
+        study.task, study.judged(), study.judged(gold=True), ("anna", "ben")
+    )
+    told = {
+        one.what: {c.name: c.value for c in one.coefficients} for one in found
+    }
     assert told == {
         "gold units right": {"anna": 0.5},
         "attention checks passed": {"ben": 1.0},
@@ -172,7 +245,9 @@ def test_competence_counts_known_answers_and_others(made: Callable[..., Annotati
     # Wilson's interval of 1 of 2: 0.5 +- z * sqrt(0.25/2 + z^2/16) / (1 + z^2/2), z = 1.95996
     interval = found[0].coefficients[0].interval
     assert interval is not None
-    assert (interval.low, interval.high) == pytest.approx((0.0945, 0.9055), abs=1e-4)
+    assert (interval.low, interval.high) == pytest.approx(
+        (0.0945, 0.9055), abs=1e-4
+    )
     study.close()
 
 
@@ -181,14 +256,27 @@ def test_differences_of_marks_and_of_steps() -> None:
     from beholder.records import Item
 
     (unit,) = marks.units([Item("a", "A blue boat lies at the old pier.")])
-    blue = {"mistakes:2-11": {"kind": "object", "severity": "minor"}}  # "blue boat"
-    boat = {"mistakes:7-11": {"kind": "attribute", "severity": "major"}}  # "boat"
+    blue = {
+        "mistakes:2-11": {"kind": "object", "severity": "minor"}
+    }  # "blue boat"
+    boat = {
+        "mistakes:7-11": {"kind": "attribute", "severity": "major"}
+    }  # "boat"
     pier = {"mistakes:28-32": {"kind": "object", "severity": "minor"}}
     assert marks.differences(unit, blue, boat) == []
-    assert marks.differences(unit, blue, pier) == ['mistakes: "blue boat"', 'mistakes: "pier"']
-    assert marks.differences(unit, {"cannot": True}, blue) == ["whether it can be judged"]
-    assert steps.close({"rating": 4, "breaks": ["time"]}, {"rating": 5, "breaks": ["time"]})
-    assert not steps.close({"rating": 4, "breaks": []}, {"rating": 4, "breaks": ["time"]})
+    assert marks.differences(unit, blue, pier) == [
+        'mistakes: "blue boat"',
+        'mistakes: "pier"',
+    ]
+    assert marks.differences(unit, {"cannot": True}, blue) == [
+        "whether it can be judged"
+    ]
+    assert steps.close(
+        {"rating": 4, "breaks": ["time"]}, {"rating": 5, "breaks": ["time"]}
+    )
+    assert not steps.close(
+        {"rating": 4, "breaks": []}, {"rating": 4, "breaks": ["time"]}
+    )
 
 
 def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
@@ -198,7 +286,9 @@ def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
     settings = study_settings(study, "127.0.0.1", 8000)
     assert study.join is not None
 
-    def open_link(participant: str, address: str, token: str = "") -> str | None:
+    def open_link(
+        participant: str, address: str, token: str = ""
+    ) -> str | None:
         assert study.join is not None
         query = {"join": study.join, "participant": participant}
         return settings.invited(query, address, token)
@@ -206,10 +296,14 @@ def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
     ids = [f"p{number}" for number in range(PLACES_AT_ONCE)]
     tokens = [open_link(participant, "192.0.2.1") for participant in ids]
     assert len(set(tokens)) == PLACES_AT_ONCE
-    with pytest.raises(ConfigError, match="came from your network address just now"):
+    with pytest.raises(
+        ConfigError, match="came from your network address just now"
+    ):
         open_link("more", "192.0.2.1")
     own = zip(ids, tokens, strict=True)
-    assert [open_link(who, "192.0.2.1", token or "") for who, token in own] == tokens
+    assert [
+        open_link(who, "192.0.2.1", token or "") for who, token in own
+    ] == tokens
     assert open_link("more", "192.0.2.2") not in tokens
     study.close()
 

@@ -14,7 +14,11 @@ from beholder.errors import ConfigError
 from beholder.kinds.annotation.assignment import AnnotationDesign
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import study_routes, study_settings
-from beholder.kinds.annotation.shown import Instructions, iiif_service, not_shown
+from beholder.kinds.annotation.shown import (
+    Instructions,
+    iiif_service,
+    not_shown,
+)
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
 from beholder.options import DataOptions
@@ -42,7 +46,11 @@ ROW = {"id": "1", "candidate": "A dog."}
 def test_the_service_of_an_address(rest: str, base: str | None) -> None:
     address = f"https://iiif.example.org{rest}"
     found = None if base is None else f"https://iiif.example.org{base}"
-    assert iiif_service(address, SERVER) == iiif_service(address, f"{SERVER}/") == found
+    assert (
+        iiif_service(address, SERVER)
+        == iiif_service(address, f"{SERVER}/")
+        == found
+    )
     assert iiif_service(address, None) is None
 
 
@@ -59,20 +67,30 @@ def test_addresses_of_other_servers_are_named_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["fast", 0, -25, "nan", 1001])
-def test_a_wrong_frame_rate_is_named_with_its_row(tmp_path: Path, given: object) -> None:
-    with pytest.raises(ConfigError, match=f"row '1': fps: expected frames .* got {given!r}"):
+def test_a_wrong_frame_rate_is_named_with_its_row(
+    tmp_path: Path, given: object
+) -> None:
+    with pytest.raises(
+        ConfigError, match=f"row '1': fps: expected frames .* got {given!r}"
+    ):
         units(tmp_path, video="a.mp4", fps=given)
 
 
-@pytest.mark.parametrize(("given", "rate"), [("29.97", 29.97), (None, None), ("", None)])
-def test_the_frame_rate_of_a_row(tmp_path: Path, given: object, rate: float | None) -> None:
+@pytest.mark.parametrize(
+    ("given", "rate"), [("29.97", 29.97), (None, None), ("", None)]
+)
+def test_the_frame_rate_of_a_row(
+    tmp_path: Path, given: object, rate: float | None
+) -> None:
     (unit,) = units(tmp_path, images=["a.png"], video="a.mp4", fps=given)
     assert unit.fps == rate
     assert [picture.image for picture in unit.pictures] == ["a.png", "a.mp4"]
 
 
 def test_html_of_instructions_is_text_and_pictures_have_numbers() -> None:
-    made = Instructions.of("# A\n\n<b onclick=x>b</b> [go](javascript:x) ![p](p.png) ![q](q.png)\n")
+    made = Instructions.of(
+        "# A\n\n<b onclick=x>b</b> [go](javascript:x) ![p](p.png) ![q](q.png)\n"
+    )
     assert made.html == (
         "<h3>A</h3>\n<p>&lt;b onclick=x&gt;b&lt;/b&gt; [go](javascript:x)"
         ' <img src="/instructions/pictures/0" alt="p" />'
@@ -81,25 +99,37 @@ def test_html_of_instructions_is_text_and_pictures_have_numbers() -> None:
     assert made.pictures == ("p.png", "q.png")
 
 
-def opened(folder: Path, who: str = "anna", **row: Any) -> tuple[AnnotationStudy, TestClient]:
+def opened(
+    folder: Path, who: str = "anna", **row: Any
+) -> tuple[AnnotationStudy, TestClient]:
     """A study of a row, and a client who is signed in."""
-    design = AnnotationDesign(("anna",), iiif=SERVER, instructions="![p](../secret.png)")
+    design = AnnotationDesign(
+        ("anna",), iiif=SERVER, instructions="![p](../secret.png)"
+    )
     task = task_named("ratings")
-    study = AnnotationStudy.make(folder / "study", task, units(folder, **row), design, media=folder)
+    study = AnnotationStudy.make(
+        folder / "study", task, units(folder, **row), design, media=folder
+    )
     app = make_app(study_routes(study), study_settings(study, "127.0.0.1", 0))
-    client = TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 5000))
+    client = TestClient(
+        app, base_url="http://127.0.0.1", client=("127.0.0.1", 5000)
+    )
     client.get("/", params={"token": study.annotators().get(who, study.token)})
     return study, client
 
 
-def test_a_film_is_sent_in_parts_and_never_from_elsewhere(tmp_path: Path) -> None:
+def test_a_film_is_sent_in_parts_and_never_from_elsewhere(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "film.mp4").write_bytes(b"0123456789")
     (tmp_path / "secret.mp4").write_bytes(b"secret")
     (tmp_path / "secret.png").write_bytes(b"secret")
     (folder / "link.mp4").symlink_to(tmp_path / "secret.mp4")
-    study, client = opened(folder, images=["link.mp4", "gone.mp4"], video="film.mp4")
+    study, client = opened(
+        folder, images=["link.mp4", "gone.mp4"], video="film.mp4"
+    )
     part = client.get("/units/1/pictures/2", headers={"range": "bytes=2-5"})
     assert (part.status_code, part.content) == (206, b"2345")
     assert part.headers["content-type"] == "video/mp4"
@@ -110,7 +140,9 @@ def test_a_film_is_sent_in_parts_and_never_from_elsewhere(tmp_path: Path) -> Non
     study.close()
 
 
-def test_pages_load_pictures_from_the_server_that_the_study_names(tmp_path: Path) -> None:
+def test_pages_load_pictures_from_the_server_that_the_study_names(
+    tmp_path: Path,
+) -> None:
     study, client = opened(tmp_path, images=[f"{SERVER}/p/info.json"])
     answer = client.get("/units/1")
     policy = answer.headers["content-security-policy"].split("; ")
@@ -120,7 +152,9 @@ def test_pages_load_pictures_from_the_server_that_the_study_names(tmp_path: Path
     study.close()
     other = study_of(tmp_path / "other", "ratings")
     app = make_app(study_routes(other), study_settings(other, "127.0.0.1", 0))
-    plain = TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 5000)).get("/")
+    plain = TestClient(
+        app, base_url="http://127.0.0.1", client=("127.0.0.1", 5000)
+    ).get("/")
     assert "connect-src 'self'; " in plain.headers["content-security-policy"]
     other.close()
 
@@ -136,20 +170,40 @@ def test_progress_is_sent_without_agreement(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     return runner(monkeypatch, capsys)
 
 
-def test_instructions_and_server_of_the_command(cli: Cli, tmp_path: Path) -> None:
-    write_rows(tmp_path / "rows.jsonl", [ROW | {"images": ["https://x.org/p/info.json"]}])
+def test_instructions_and_server_of_the_command(
+    cli: Cli, tmp_path: Path
+) -> None:
+    write_rows(
+        tmp_path / "rows.jsonl",
+        [ROW | {"images": ["https://x.org/p/info.json"]}],
+    )
     (tmp_path / "how.md").write_text("# Read this\n")
 
     def make(*more: str) -> Any:
-        return cli("annotate", "ratings", "rows.jsonl", "-o", "study", "--prepare", *more)
+        return cli(
+            "annotate",
+            "ratings",
+            "rows.jsonl",
+            "-o",
+            "study",
+            "--prepare",
+            *more,
+        )
 
     (tmp_path / "latin.md").write_bytes(b"caf\xe9")
-    assert "latin.md: byte 3 is not UTF-8" in make("--instructions", "latin.md").err
+    assert (
+        "latin.md: byte 3 is not UTF-8"
+        in make("--instructions", "latin.md").err
+    )
     assert "there is no such file" in make("--instructions", "gone.md").err
     wrong = make("--iiif", "https://x.org/; script-src *")
     assert wrong.code == 2
@@ -157,7 +211,10 @@ def test_instructions_and_server_of_the_command(cli: Cli, tmp_path: Path) -> Non
     named = ("--instructions", "how.md")
     first = make(*named)
     assert first.code == 0, first.err
-    assert "pages do not show pictures at addresses, such as https://x.org/p/i" in first.err
+    assert (
+        "pages do not show pictures at addresses, such as https://x.org/p/i"
+        in first.err
+    )
     assert make(*named).code == 0
     (tmp_path / "how.md").write_text("# Read that\n")
     assert "holds another study" in make(*named).err

@@ -28,15 +28,24 @@ from servers.postgres import Server
 UNIT = "harbour-north/candidate"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
+)
 def database(request: pytest.FixtureRequest) -> str | None:
     """Where a study is kept."""
-    return None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return (
+        None
+        if request.param == "sqlite"
+        else request.getfixturevalue("postgres_url")
+    )
 
 
 def test_undo_takes_back_what_still_stands() -> None:
     def acts(*told: Any) -> State:
-        return state_of({"a": 0}, [Act("c", n, *one) for n, one in enumerate(told, start=1)])
+        return state_of(
+            {"a": 0},
+            [Act("c", n, *one) for n, one in enumerate(told, start=1)],
+        )
 
     assert acts() == {"a": 0}
     assert acts(("a", 1), ("b", 2)) == {"a": 1, "b": 2}
@@ -47,13 +56,23 @@ def test_undo_takes_back_what_still_stands() -> None:
     assert acts(("a", None), ()) == {"a": 0}
 
 
-def test_an_act_that_comes_again_is_no_second_act(tmp_path: Path, database: str | None) -> None:
+def test_an_act_that_comes_again_is_no_second_act(
+    tmp_path: Path, database: str | None
+) -> None:
     study = study_of(tmp_path, "ratings", database=database)
     at = study.positions()[UNIT]
-    assert study.save("anna", at, Act("c1", 1, "rating", 7)).state == {"rating": 7}
-    assert study.save("anna", at, Act("c1", 2, "rating", 8)).state == {"rating": 8}
+    assert study.save("anna", at, Act("c1", 1, "rating", 7)).state == {
+        "rating": 7
+    }
+    assert study.save("anna", at, Act("c1", 2, "rating", 8)).state == {
+        "rating": 8
+    }
     again = study.save("anna", at, Act("c1", 1, "rating", 7))
-    assert (again.accepted, again.last, again.state) == (True, 2, {"rating": 8})
+    assert (again.accepted, again.last, again.state) == (
+        True,
+        2,
+        {"rating": 8},
+    )
     # an undo that is sent twice takes one act back, not two
     for _ in range(2):
         assert study.save("anna", at, Act("c1", 3)).state == {"rating": 7}
@@ -67,7 +86,12 @@ def test_an_act_that_comes_again_is_no_second_act(tmp_path: Path, database: str 
 def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings")
     at = study.positions()[UNIT]
-    for part, value in (("rating", 11), ("rating", "7"), ("grade", 3), ("done", 1)):
+    for part, value in (
+        ("rating", 11),
+        ("rating", "7"),
+        ("grade", 3),
+        ("done", 1),
+    ):
         with pytest.raises(ItemError):
             study.save("anna", at, Act("c1", 1, part, value))
     with pytest.raises(ItemError, match="not rated"):
@@ -79,7 +103,9 @@ def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
     assert study.state("anna", at) == {}
 
 
-def test_a_study_goes_on_where_it_was(tmp_path: Path, database: str | None) -> None:
+def test_a_study_goes_on_where_it_was(
+    tmp_path: Path, database: str | None
+) -> None:
     study = study_of(tmp_path, "ratings", database=database)
     finish(study, "anna", UNIT, {"rating": 7})
     tokens = study.annotators()
@@ -87,12 +113,17 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path, database: str | None) -> N
     again = study_of(tmp_path, "ratings", database=database)
     assert again.id == study.id
     assert again.annotators() == tokens
-    assert [(one.annotator, one.done, one.assigned) for one in again.progress()] == [
+    assert [
+        (one.annotator, one.done, one.assigned) for one in again.progress()
+    ] == [
         ("anna", 1, 9),
         ("ben", 0, 9),
     ]
     (judged,) = again.judged()
-    assert (judged.unit.id, dict(judged.by)) == (UNIT, {"anna": {"rating": 7, "done": True}})
+    assert (judged.unit.id, dict(judged.by)) == (
+        UNIT,
+        {"anna": {"rating": 7, "done": True}},
+    )
     again.close()
     with pytest.raises(RunError, match="another folder"):
         study_of(tmp_path, "ratings", ("anna", "cleo"), database=database)
@@ -116,7 +147,9 @@ def test_a_judgment_counts_when_it_is_done_and_whole(tmp_path: Path) -> None:
     assert study.done("anna") == {at}
 
 
-def test_many_save_at_once_and_none_is_lost(tmp_path: Path, database: str | None) -> None:
+def test_many_save_at_once_and_none_is_lost(
+    tmp_path: Path, database: str | None
+) -> None:
     names = [f"person {n}" for n in range(8)]
     study = study_of(tmp_path, "ratings", names, database=database)
     problems: list[BaseException] = []
@@ -139,7 +172,9 @@ def test_many_save_at_once_and_none_is_lost(tmp_path: Path, database: str | None
     study.close()
 
 
-def test_the_same_act_at_once_is_one_act(tmp_path: Path, database: str | None) -> None:
+def test_the_same_act_at_once_is_one_act(
+    tmp_path: Path, database: str | None
+) -> None:
     study = study_of(tmp_path, "ratings", database=database)
     together = threading.Barrier(6)
     found: list[Any] = []
@@ -154,17 +189,25 @@ def test_the_same_act_at_once_is_one_act(tmp_path: Path, database: str | None) -
     for thread in threads:
         thread.join()
     assert [(one.accepted, one.last) for one in found] == [(True, 1)] * 6
-    assert study.save("anna", 0, Act("c1", 2)).state == {}  # one undo takes the one act back
+    assert (
+        study.save("anna", 0, Act("c1", 2)).state == {}
+    )  # one undo takes the one act back
     study.close()
 
 
 def test_a_url_is_told_without_its_password(tmp_path: Path) -> None:
     secret = "hunter2hunter2"
     with pytest.raises(RunError) as told:
-        study_of(tmp_path, "ratings", database=f"postgresql://me:{secret}@127.0.0.1:9/none")
+        study_of(
+            tmp_path,
+            "ratings",
+            database=f"postgresql://me:{secret}@127.0.0.1:9/none",
+        )
     assert secret not in str(told.value)
     with pytest.raises(ConfigError, match="postgresql://USER") as other:
-        study_of(tmp_path, "ratings", database=f"mysql://me:{secret}@127.0.0.1/none")
+        study_of(
+            tmp_path, "ratings", database=f"mysql://me:{secret}@127.0.0.1/none"
+        )
     assert secret not in str(other.value)
 
 
@@ -205,7 +248,9 @@ def test_designs_that_cannot_be_are_refused(
         AnnotationDesign(annotators, overlap)
 
 
-def test_too_large_an_overlap_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_too_large_an_overlap_is_refused_before_anything_is_made(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(ConfigError, match="overlap=3"):
         study_of(tmp_path, "ratings", overlap=3)
     assert not (tmp_path / "study").exists()
@@ -222,21 +267,39 @@ def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
     assert {len(people) for people in seen.values()} == {2}
     # all texts of a picture go to the same two
     for picture in ("harbour", "street", "field"):
-        assert len({frozenset(v) for k, v in seen.items() if k.startswith(picture)}) == 1
+        assert (
+            len(
+                {
+                    frozenset(v)
+                    for k, v in seen.items()
+                    if k.startswith(picture)
+                }
+            )
+            == 1
+        )
     assert sorted(len(study.assigned(name)) for name in "abc") == [6, 6, 6]
-    other = study_of(tmp_path / "b", "ratings", ("a", "b", "c"), overlap=2, seed=1)
+    other = study_of(
+        tmp_path / "b", "ratings", ("a", "b", "c"), overlap=2, seed=1
+    )
     orders = [one.assigned(name) for one in (study, other) for name in "abc"]
     assert len({tuple(order) for order in orders}) == 6
 
 
-def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> None:
+def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(
+    tmp_path: Path,
+) -> None:
     # Two systems: one pair a picture, so nobody meets a text again.
     study = study_of(tmp_path, "pairs", ("a", "b"), overlap=1)
     assert study.design.n_seen_twice == 0
     # Three systems make three pairs of three texts: one annotator sees each text twice, three
     # annotators none.
     rows = [
-        {"id": f"{p}{s}", "candidate": f"{p} {s}", "images": [f"{p}.jpg"], "group": {"system": s}}
+        {
+            "id": f"{p}{s}",
+            "candidate": f"{p} {s}",
+            "images": [f"{p}.jpg"],
+            "group": {"system": s},
+        }
         for p in "xyz"
         for s in "ABC"
     ]
@@ -246,10 +309,14 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(tmp_path: Path) -> No
     task = task_named("pairs")
     units = task.units([from_row(row) for row in rows])
     assert len(units) == 9
-    assert assign_units(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
+    assert (
+        assign_units(task, units, AnnotationDesign(("a",))).n_seen_twice == 9
+    )
     dealt = assign_units(task, units, AnnotationDesign(("a", "b", "c"), 1))
     assert dealt.n_seen_twice == 0
-    assert sorted(at for share in dealt.shares for at in share) == list(range(9))
+    assert sorted(at for share in dealt.shares for at in share) == list(
+        range(9)
+    )
     assert {len(share) for share in dealt.shares} == {3}
 
 
@@ -258,7 +325,9 @@ def test_texts_are_shown_in_orders_that_differ_and_stay() -> None:
     assert orders == {(0, 1), (1, 0)}
     assert order_of(5, 0, "anna", "unit") == order_of(5, 0, "anna", "unit")
     assert sorted(order_of(5, 3, "anna", "unit")) == [0, 1, 2, 3, 4]
-    assert any(order_of(5, 0, "anna", f"u{n}") != [0, 1, 2, 3, 4] for n in range(3))
+    assert any(
+        order_of(5, 0, "anna", f"u{n}") != [0, 1, 2, 3, 4] for n in range(3)
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,7 +339,9 @@ def test_texts_are_shown_in_orders_that_differ_and_stay() -> None:
         "postgres://db.example/d",
     ],
 )
-def test_an_address_without_its_password_leads_to_the_same_place(text: str) -> None:
+def test_an_address_without_its_password_leads_to_the_same_place(
+    text: str,
+) -> None:
     written = str(Address.read(text))
     assert "hidden" not in written
     assert Address.read(written) == replace(Address.read(text), password=None)
@@ -282,10 +353,14 @@ def test_a_database_that_was_restarted_costs_no_act(
     study = study_of(tmp_path, "ratings", database=postgres_url)
     study.save("anna", 0, Act("c1", 1, "rating", 3))
     postgres_server.control("stop", "-m", "immediate")
-    with pytest.raises(DBAPIError):  # an error of the server to the page, which sends it again
+    with pytest.raises(
+        DBAPIError
+    ):  # an error of the server to the page, which sends it again
         study.save("anna", 0, Act("c1", 2, "rating", 4))
     postgres_server.start()
-    assert study.save("anna", 0, Act("c1", 2, "rating", 4)).state == {"rating": 4}
+    assert study.save("anna", 0, Act("c1", 2, "rating", 4)).state == {
+        "rating": 4
+    }
     assert study.save("anna", 0, Act("c1", 3)).state == {"rating": 3}
     study.close()
 
@@ -328,9 +403,14 @@ def test_saves_that_wait_together_are_written_together() -> None:
 
     names = [*(f"s{n}" for n in range(7)), "refused"]
     threads = [threading.Thread(target=save, args=("slow", slow))]
-    threads += [threading.Thread(target=save, args=(name, keep(name))) for name in names]
+    threads += [
+        threading.Thread(target=save, args=(name, keep(name)))
+        for name in names
+    ]
     threads[0].start()
-    while not began:  # the first has its turn, all others come to stand behind it
+    while (
+        not began
+    ):  # the first has its turn, all others come to stand behind it
         pass
     for thread in threads[1:]:
         thread.start()
@@ -344,7 +424,9 @@ def test_saves_that_wait_together_are_written_together() -> None:
     assert found == {name: name for name in ("slow", *names[:-1])}
 
 
-def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothing() -> None:
+def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothing() -> (
+    None
+):
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     holds = threading.Event()
@@ -365,7 +447,9 @@ def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothi
 
     works = {"s1": keep("s1"), "odd": odd, "s2": keep("s2")}
     threads = [threading.Thread(target=save, args=("slow", slow))]
-    threads += [threading.Thread(target=save, args=pair) for pair in works.items()]
+    threads += [
+        threading.Thread(target=save, args=pair) for pair in works.items()
+    ]
     threads[0].start()
     while not began:
         pass
@@ -388,20 +472,32 @@ def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
     assert commits.do(keep("after")) == "after"
 
 
-def test_a_study_of_an_earlier_version_is_read_and_resumed(tmp_path: Path) -> None:
+def test_a_study_of_an_earlier_version_is_read_and_resumed(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "study"
     folder.mkdir()
     with closing(sqlite3.connect(folder / "study.sqlite")) as db:
-        db.executescript(Path(__file__).with_name("old_study.sql").read_text(encoding="utf-8"))
+        db.executescript(
+            Path(__file__)
+            .with_name("old_study.sql")
+            .read_text(encoding="utf-8")
+        )
     about = {"format": 1, "study": "0" * 32, "media": None, "database": None}
     (folder / "study.json").write_text(json.dumps(about))
-    study = study_of(tmp_path, "steps")  # refused if the hash of the same data has changed
+    study = study_of(
+        tmp_path, "steps"
+    )  # refused if the hash of the same data has changed
     assert (study.id, study.token, study.annotators()) == (
         "0" * 32,
         "owner",
         {"anna": "anna", "ben": "ben"},
     )
-    assert [unit.id for unit in map(study.unit, range(3))] == ["walk", "trip", "mix"]
+    assert [unit.id for unit in map(study.unit, range(3))] == [
+        "walk",
+        "trip",
+        "mix",
+    ]
     assert exported(study, "judgments").splitlines()[0] == (
         '{"task": "steps", "unit": "walk", "annotator": "anna", "judgment":'
         ' {"1": {"rating": 2, "breaks": ["place", "people"]},'
@@ -431,26 +527,42 @@ def test_tables_are_created_once_for_many_who_begin_together(
     assert problems == []
 
 
-def test_what_a_new_study_stores_is_what_earlier_versions_read(tmp_path: Path) -> None:
+def test_what_a_new_study_stores_is_what_earlier_versions_read(
+    tmp_path: Path,
+) -> None:
     study_of(tmp_path, "steps").close()
     with closing(sqlite3.connect(":memory:")) as old:
-        old.executescript(Path(__file__).with_name("old_study.sql").read_text(encoding="utf-8"))
-        with closing(sqlite3.connect(tmp_path / "study" / "study.sqlite")) as new:
+        old.executescript(
+            Path(__file__)
+            .with_name("old_study.sql")
+            .read_text(encoding="utf-8")
+        )
+        with closing(
+            sqlite3.connect(tmp_path / "study" / "study.sqlite")
+        ) as new:
             for query in (
                 "SELECT position, id, body FROM beholder_units ORDER BY position",
                 "SELECT task, digest, settings FROM beholder_studies",
                 "SELECT annotator, place, unit FROM beholder_assignments ORDER BY 1, 2",
             ):
-                assert new.execute(query).fetchall() == old.execute(query).fetchall()
+                assert (
+                    new.execute(query).fetchall()
+                    == old.execute(query).fetchall()
+                )
 
 
 def test_a_damaged_unit_is_named_with_the_path(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings")
     with closing(sqlite3.connect(tmp_path / "study" / "study.sqlite")) as db:
         body = '{"id": "a", "source": ["a"], "texts": [5]}'
-        db.execute("UPDATE beholder_units SET body = ? WHERE position = 0", (body,))
+        db.execute(
+            "UPDATE beholder_units SET body = ? WHERE position = 0", (body,)
+        )
         db.commit()
-    with pytest.raises(ItemError, match=r"unit 0: Expected `str`, got `int` - at `\$.texts\[0\]`"):
+    with pytest.raises(
+        ItemError,
+        match=r"unit 0: Expected `str`, got `int` - at `\$.texts\[0\]`",
+    ):
         study.unit(0)
     study.close()
 
@@ -459,5 +571,7 @@ def test_a_damaged_study_file_is_named_with_the_path(tmp_path: Path) -> None:
     study_of(tmp_path, "ratings").close()
     about = tmp_path / "study" / "study.json"
     about.write_text(json.dumps({**json.loads(about.read_text()), "media": 5}))
-    with pytest.raises(RunError, match=r"study.json: Expected `str \| null`.*`\$.media`"):
+    with pytest.raises(
+        RunError, match=r"study.json: Expected `str \| null`.*`\$.media`"
+    ):
         AnnotationStudy.open(tmp_path / "study")

@@ -40,11 +40,15 @@ Units = tuple[int, ...]
 
 
 def _text(units: Units) -> str:
-    return " ".join(f"यहाँ thing_{unit} है." for unit in units)  # three words a unit
+    return " ".join(
+        f"यहाँ thing_{unit} है." for unit in units
+    )  # three words a unit
 
 
 def _says_same(a: int, b: int, *, nearest: bool) -> bool:
-    return a == b or (nearest and max(a, b) < FALSE and a % VARIANT == b % VARIANT)
+    return a == b or (
+        nearest and max(a, b) < FALSE and a % VARIANT == b % VARIANT
+    )
 
 
 @dataclass
@@ -66,14 +70,26 @@ class Plan:
         if probed := probe_answer(body):
             return probed
         said = self._says(body)
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        text = (
+            said
+            if isinstance(said, str)
+            else json.dumps(said, ensure_ascii=False)
+        )
         return completion(text, model=body["model"])
 
     def _says(self, body: dict[str, Any]) -> object:
         parts = body["messages"][-1]["content"]
-        parts = [{"type": "text", "text": parts}] if isinstance(parts, str) else parts
+        parts = (
+            [{"type": "text", "text": parts}]
+            if isinstance(parts, str)
+            else parts
+        )
         text = "".join(part.get("text", "") for part in parts)
-        shown = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        shown = [
+            part["image_url"]["url"]
+            for part in parts
+            if part["type"] == "image_url"
+        ]
         schema = json.dumps(body.get("response_format", {}))
         if "word: ready" in text or "Which colour" in text:  # what it can do
             return "ready"
@@ -91,26 +107,51 @@ class Plan:
             self.asked["decompose"] += 1
             whole = text.split("<text>\n")[1].split("\n</text>")[0]
             self.prompts.append(whole)
-            told = [sentence.strip() for sentence in whole.split(".") if sentence.strip()]
-            return {"statements": [{"text": s, "subject": "x", "relevant": True} for s in told]}
+            told = [
+                sentence.strip()
+                for sentence in whole.split(".")
+                if sentence.strip()
+            ]
+            return {
+                "statements": [
+                    {"text": s, "subject": "x", "relevant": True} for s in told
+                ]
+            }
         rows = [
-            (kind, int(i), int(_NUMBER.findall(said)[0])) for kind, i, said in _ROW.findall(text)
+            (kind, int(i), int(_NUMBER.findall(said)[0]))
+            for kind, i, said in _ROW.findall(text)
         ]
-        claims = [(i, number) for kind, i, number in rows if kind == "statement"]
+        claims = [
+            (i, number) for kind, i, number in rows if kind == "statement"
+        ]
         if "matches" in schema:
             nearest = "comes nearest" in text
             self.asked["nearest" if nearest else "match"] += 1
-            known = [(i, number) for kind, i, number in rows if kind == "reference"]
+            known = [
+                (i, number) for kind, i, number in rows if kind == "reference"
+            ]
             return {
                 "matches": [
-                    {"id": i, "reference": matched(number, [n for _, n in known], nearest=nearest)}
+                    {
+                        "id": i,
+                        "reference": matched(
+                            number, [n for _, n in known], nearest=nearest
+                        ),
+                    }
                     for i, number in claims
                 ]
             }
         self.asked["verify"] += 1
-        trusted = text.partition("<reference>\n")[2].partition("</reference>")[0]
+        trusted = text.partition("<reference>\n")[2].partition("</reference>")[
+            0
+        ]
         there = set(map(int, _NUMBER.findall(trusted)))
-        return {"rows": [{"id": i, "supported": n < FALSE or n in there} for i, n in claims]}
+        return {
+            "rows": [
+                {"id": i, "supported": n < FALSE or n in there}
+                for i, n in claims
+            ]
+        }
 
     def _caption(self, system: str, picture: int, text: str) -> str:
         if "Write it once more" in text:
@@ -120,10 +161,16 @@ class Plan:
         return _text(self.model[system, "free", picture])
 
 
-def matched(number: int, others: Sequence[int], *, nearest: bool) -> int | None:
+def matched(
+    number: int, others: Sequence[int], *, nearest: bool
+) -> int | None:
     """The first of the others that says the same; where the nearest will do, that is near."""
     exact = [i for i, other in enumerate(others) if other == number]
-    near = [i for i, other in enumerate(others) if _says_same(number, other, nearest=nearest)]
+    near = [
+        i
+        for i, other in enumerate(others)
+        if _says_same(number, other, nearest=nearest)
+    ]
     return next(iter(exact or near), None)
 
 
@@ -137,13 +184,22 @@ def plan(folder: Path) -> Plan:
         made.pictures[base64.b64encode(path.read_bytes()).decode()] = i
         things = [int(n) for n in rng.permutation(VARIANT)]
         n_false = int(rng.integers(0, 3))
-        human = [n + (FALSE if k < n_false else 0) for k, n in enumerate(things[:8])]
+        human = [
+            n + (FALSE if k < n_false else 0) for k, n in enumerate(things[:8])
+        ]
         made.human[i] = tuple(human)
         for system in SYSTEMS:
             wordy = system == "wordy"
-            kept = [n for n in human if n < FALSE and rng.random() > (0.5 if wordy else 0.3)]
+            kept = [
+                n
+                for n in human
+                if n < FALSE and rng.random() > (0.5 if wordy else 0.3)
+            ]
             told = [n + VARIANT if rng.random() < 0.3 else n for n in kept]
-            wrong = [FALSE + 400 + k for k in range(int(rng.integers(0, 5 if wordy else 2)))]
+            wrong = [
+                FALSE + 400 + k
+                for k in range(int(rng.integers(0, 5 if wordy else 2)))
+            ]
             extra = [200 + n for n in things[8 : 8 + int(rng.integers(9, 12))]]
             free = [int(n) for n in rng.permutation([*told, *wrong, *extra])]
             made.model[system, "free", i] = tuple(free)
@@ -167,24 +223,39 @@ class Found:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
-    def texts(self, system: str, dataset: str, category: str | None = "random") -> list[int]:
+    def texts(
+        self, system: str, dataset: str, category: str | None = "random"
+    ) -> list[int]:
         """The pictures of a system in a data set, of the random set or another.
 
         Short captions are compared on the pictures for which every system kept to the length; those
         of another length are all of one system.
         """
-        drawn = [i for i, name in self.sample.items() if category in (None, name)]
+        drawn = [
+            i for i, name in self.sample.items() if category in (None, name)
+        ]
         if dataset == "free":
             return drawn
         if dataset == "short":
-            return [i for i in drawn if all(self.fits(other, i) for other in SYSTEMS)]
+            return [
+                i
+                for i in drawn
+                if all(self.fits(other, i) for other in SYSTEMS)
+            ]
         return [i for i in drawn if not self.fits(system, i)]
 
     def fits(self, system: str, i: int) -> bool:
         return 16 <= 3 * len(self.plan.model[system, "short", i]) <= 24
 
     def value(
-        self, system: str, dataset: str, i: int, direction: str, name: str, *, nearest: bool
+        self,
+        system: str,
+        dataset: str,
+        i: int,
+        direction: str,
+        name: str,
+        *,
+        nearest: bool,
     ) -> float:
         length = "free" if dataset == "free" else "short"
         human, model = self.plan.human[i], self.plan.model[system, length, i]
@@ -197,9 +268,16 @@ def measured(ours: Units, theirs: Units, *, nearest: bool) -> dict[str, float]:
     right = [n < FALSE or n in theirs for n in ours]
     match = [matched(n, theirs, nearest=nearest) for n in ours]
     shared = Counter(m for m in match if m is not None)
-    covered = sum(1 / shared[m] for r, m in zip(right, match, strict=True) if r and m is not None)
+    covered = sum(
+        1 / shared[m]
+        for r, m in zip(right, match, strict=True)
+        if r and m is not None
+    )
     added = sum(r and m is None for r, m in zip(right, match, strict=True))
-    precision, recall = sum(right) / len(ours), (covered + added) / (len(theirs) + added)
+    precision, recall = (
+        sum(right) / len(ours),
+        (covered + added) / (len(theirs) + added),
+    )
     both = precision + recall
     return {
         "f1": 2 * precision * recall / both if both else 0.0,
@@ -225,38 +303,81 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
         }
         for i in range(N)
     ]
-    (folder / "people.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    (folder / "categories.json").write_text(json.dumps(dict.fromkeys(CATEGORIES, "x")))
-    with pytest.MonkeyPatch.context() as patch, serving(FaultServer(made.reply)) as server:
+    (folder / "people.jsonl").write_text(
+        "".join(json.dumps(r) + "\n" for r in rows)
+    )
+    (folder / "categories.json").write_text(
+        json.dumps(dict.fromkeys(CATEGORIES, "x"))
+    )
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        serving(FaultServer(made.reply)) as server,
+    ):
         patch.chdir(folder)
         without(patch, "matplotlib", *PLOTS)  # no test here looks at a figure
         patch.setenv("OPENAI_API_KEY", "k")
 
         def run(*words: str, expected: int = 0) -> None:
-            address = () if words[0] in ("sample", "bidirectional") else ("--base-url", server.url)
+            address = (
+                ()
+                if words[0] in ("sample", "bidirectional")
+                else ("--base-url", server.url)
+            )
             assert (app([*words, *address]) or 0) == expected, words
 
-        judges = [word for system in SYSTEMS for word in ("--judge", f"openai:{system}")]
-        caption = ("caption", "study.jsonl", *judges, "--language", "Hindi", "--cache", "off")
+        judges = [
+            word
+            for system in SYSTEMS
+            for word in ("--judge", f"openai:{system}")
+        ]
+        caption = (
+            "caption",
+            "study.jsonl",
+            *judges,
+            "--language",
+            "Hindi",
+            "--cache",
+            "off",
+        )
         run("classify", "people.jsonl", "--categories", "categories.json", "--judge", "openai:m",
             "-o", "sorted.jsonl")  # fmt: skip
         run("sample", "sorted.jsonl", "--n", "10", "--per-category", "3", "--rated", "Medium",
             "-o", "study.jsonl")  # fmt: skip
         run(*caption, "--dataset", "free", "-o", "free.jsonl")
-        run(*caption, "--words", "16-24", "--dataset", "short", "-o", "short.jsonl")
-        both = [Path(name).read_text("utf-8") for name in ("free.jsonl", "short.jsonl")]
-        lines = [json.loads(line) for text in both for line in text.splitlines()]
+        run(
+            *caption,
+            "--words",
+            "16-24",
+            "--dataset",
+            "short",
+            "-o",
+            "short.jsonl",
+        )
+        both = [
+            Path(name).read_text("utf-8")
+            for name in ("free.jsonl", "short.jsonl")
+        ]
+        lines = [
+            json.loads(line) for text in both for line in text.splitlines()
+        ]
         for number, line in enumerate(lines):
             line["id"] = f"{number}"
-        Path("both.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        Path("both.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in lines)
+        )
         strict = "dcscore(judge='openai:m', direction='both')"
         near = "dcscore(judge='openai:m', direction='both', match='nearest')"
         run("score", "both.jsonl", "-m", strict, "-m", near, "-m", "token_f1", "-m", "bleu",
             "-o", "run", "--no-report", expected=1)  # fmt: skip
         run("bidirectional", "run", "-m", strict, "-o", "strict")
         run("bidirectional", "run", "-m", near, "-o", "nearest")
-        drawn = [json.loads(line) for line in Path("study.jsonl").read_text("utf-8").splitlines()]
-        yield Found(made, folder, {int(r["id"]): r["group"]["category"] for r in drawn})
+        drawn = [
+            json.loads(line)
+            for line in Path("study.jsonl").read_text("utf-8").splitlines()
+        ]
+        yield Found(
+            made, folder, {int(r["id"]): r["group"]["category"] for r in drawn}
+        )
 
 
 def numbers(row: Mapping[str, str], *names: str) -> list[float]:
@@ -264,7 +385,9 @@ def numbers(row: Mapping[str, str], *names: str) -> list[float]:
 
 
 def test_the_sample_is_what_the_design_says(found: Found) -> None:
-    assert Counter(found.sample.values()) == {"random": 10} | dict.fromkeys(CATEGORIES, 3)
+    assert Counter(found.sample.values()) == {"random": 10} | dict.fromkeys(
+        CATEGORIES, 3
+    )
     for i, name in found.sample.items():
         if name != "random":
             (only,) = found.plan.category(i)
@@ -272,12 +395,18 @@ def test_the_sample_is_what_the_design_says(found: Found) -> None:
             assert only["rating"] in ("High", "Medium")
 
 
-def test_the_judge_is_told_the_language_and_no_mark_of_speech(found: Found) -> None:
+def test_the_judge_is_told_the_language_and_no_mark_of_speech(
+    found: Found,
+) -> None:
     asked = found.plan.asked
     assert asked["language not told"] == 0
     assert not [text for text in found.plan.prompts if "noise" in text]
     n = len(found.sample)
-    assert (asked["classify"], asked["caption"], asked["again"]) == (N, 4 * n, 2 * n)
+    assert (asked["classify"], asked["caption"], asked["again"]) == (
+        N,
+        4 * n,
+        2 * n,
+    )
     # a person's text once; M captions, in both data sets; equal texts are asked for once
     texts = {found.plan.human[i] for i in found.sample} | {
         found.plan.model[system, length, i]
@@ -297,14 +426,21 @@ def test_the_judge_is_told_the_language_and_no_mark_of_speech(found: Found) -> N
 
 def test_an_english_embedder_refuses_every_row(found: Found) -> None:
     log = json.loads((found.folder / "run" / "run.json").read_text("utf-8"))
-    (token_f1,) = [entry for entry in log["summary"] if entry["metric"] == "token_f1"]
-    assert (token_f1["n_scored"], token_f1["n_failed"]) == (0, 4 * len(found.sample))
+    (token_f1,) = [
+        entry for entry in log["summary"] if entry["metric"] == "token_f1"
+    ]
+    assert (token_f1["n_scored"], token_f1["n_failed"]) == (
+        0,
+        4 * len(found.sample),
+    )
     (reason,) = token_f1["failures"]
     assert reason.startswith("embedder static reads English, but the row says")
 
 
 @pytest.mark.parametrize("study", ["strict", "nearest"])
-def test_scores_and_rates_of_every_data_set_are_those_planted(found: Found, study: str) -> None:
+def test_scores_and_rates_of_every_data_set_are_those_planted(
+    found: Found, study: str
+) -> None:
     near = study == "nearest"
     n_checked = 0
     scores = {
@@ -318,10 +454,15 @@ def test_scores_and_rates_of_every_data_set_are_those_planted(found: Found, stud
         cells: dict[str, list[float]] = defaultdict(list)
         for i in pictures:
             model = found.plan.model[
-                row["system"], "free" if row["dataset"] == "free" else "short", i
+                row["system"],
+                "free" if row["dataset"] == "free" else "short",
+                i,
             ]
             pair = (model, found.plan.human[i])
-            values = measured(*(pair if row["direction"] == "har" else pair[::-1]), nearest=near)
+            values = measured(
+                *(pair if row["direction"] == "har" else pair[::-1]),
+                nearest=near,
+            )
             for name, value in values.items():
                 cells[name].append(value)
         assert int(row["n"]) == len(pictures) > 0
@@ -330,21 +471,30 @@ def test_scores_and_rates_of_every_data_set_are_those_planted(found: Found, stud
             sum(cells["n_wrong"]) / sum(cells["n_units"]),
             sum(cells["n_left_out"]) / sum(cells["n_targets"]),
         ]  # fmt: skip
-        columns = ("hallucination", "omission", "hallucination_pooled", "omission_pooled")
+        columns = (
+            "hallucination",
+            "omission",
+            "hallucination_pooled",
+            "omission_pooled",
+        )
         assert numbers(row, *columns) == pytest.approx(expected)
         f1 = cells["f1"]
         quartiles = np.quantile(f1, (0.25, 0.5, 0.75))
-        assert numbers(scores[place], "mean", "sd", "q1", "median", "q3") == pytest.approx(
-            [np.mean(f1), np.std(f1, ddof=1), *quartiles]
-        )
+        assert numbers(
+            scores[place], "mean", "sd", "q1", "median", "q3"
+        ) == pytest.approx([np.mean(f1), np.std(f1, ddof=1), *quartiles])
         n_checked += 9
-    assert n_checked == 9 * 2 * 5  # careful: free and short; wordy: these and other length
+    assert (
+        n_checked == 9 * 2 * 5
+    )  # careful: free and short; wordy: these and other length
 
 
 @pytest.mark.parametrize("study", ["strict", "nearest"])
 def test_rates_by_category_are_those_planted(found: Found, study: str) -> None:
     rows = [
-        r for r in found.table(study, "category_rates") if r["system"] != "all" and r["n"] != "0"
+        r
+        for r in found.table(study, "category_rates")
+        if r["system"] != "all" and r["n"] != "0"
     ]
     assert {r["category"] for r in rows} == {"random", *CATEGORIES}
     for row in rows:
@@ -353,7 +503,11 @@ def test_rates_by_category_are_those_planted(found: Found, study: str) -> None:
         for column in ("hallucination", "omission"):
             values = [
                 found.value(
-                    *where, i, row["direction"], f"{column}_rate", nearest=study == "nearest"
+                    *where,
+                    i,
+                    row["direction"],
+                    f"{column}_rate",
+                    nearest=study == "nearest",
                 )
                 for i in pictures
             ]
@@ -361,9 +515,13 @@ def test_rates_by_category_are_those_planted(found: Found, study: str) -> None:
         assert int(row["n"]) == len(pictures)
 
 
-def test_categories_are_tested_against_the_random_set_as_scipy_does(found: Found) -> None:
+def test_categories_are_tested_against_the_random_set_as_scipy_does(
+    found: Found,
+) -> None:
     rows = [row for row in found.table("strict", "categories") if row["t"]]
-    assert len(rows) >= 2 * 3 * 2  # both directions, three categories, both systems (free)
+    assert (
+        len(rows) >= 2 * 3 * 2
+    )  # both directions, three categories, both systems (free)
     for row in rows:
         where = (row["system"], row["dataset"])
         own, random = (
@@ -375,7 +533,12 @@ def test_categories_are_tested_against_the_random_set_as_scipy_does(found: Found
         )
         welch = sps.ttest_ind(own, random, equal_var=False)
         assert numbers(row, "mean", "difference", "t", "p") == pytest.approx(
-            [np.mean(own), np.mean(own) - np.mean(random), welch.statistic, welch.pvalue]
+            [
+                np.mean(own),
+                np.mean(own) - np.mean(random),
+                welch.statistic,
+                welch.pvalue,
+            ]
         )
 
 
@@ -383,7 +546,11 @@ def test_categories_are_tested_against_the_random_set_as_scipy_does(found: Found
 def test_short_captions_are_held_against_free_ones_of_the_same_pictures(
     found: Found, study: str
 ) -> None:
-    rows = [r for r in found.table(study, "datasets") if (r["from"], r["to"]) == ("free", "short")]
+    rows = [
+        r
+        for r in found.table(study, "datasets")
+        if (r["from"], r["to"]) == ("free", "short")
+    ]
     assert len(rows) == 2 * 3 * len(SYSTEMS)
     for row in rows:
         pictures = found.texts(row["system"], "short")
@@ -405,21 +572,32 @@ def test_short_captions_are_held_against_free_ones_of_the_same_pictures(
         )
 
 
-def test_the_nearest_match_finds_more_than_the_strict_one(found: Found) -> None:
+def test_the_nearest_match_finds_more_than_the_strict_one(
+    found: Found,
+) -> None:
     def omission(study: str) -> float:
-        return float(np.mean([float(row["omission"]) for row in found.table(study, "rates")]))
+        return float(
+            np.mean(
+                [float(row["omission"]) for row in found.table(study, "rates")]
+            )
+        )
 
     assert omission("nearest") < omission("strict") - 0.05
 
 
 def test_lengths_count_words_without_marks_per_data_set(found: Found) -> None:
-    rows = {(r["dataset"], r["who"]): r for r in found.table("strict", "lengths")}
+    rows = {
+        (r["dataset"], r["who"]): r for r in found.table("strict", "lengths")
+    }
     for (dataset, who), row in rows.items():
         if who == "people":
             assert float(row["words"]) == 24.0
             continue
         length = "free" if dataset == "free" else "short"
-        words = [3 * len(found.plan.model[who, length, i]) for i in found.texts(who, dataset)]
+        words = [
+            3 * len(found.plan.model[who, length, i])
+            for i in found.texts(who, dataset)
+        ]
         assert float(row["words"]) == pytest.approx(np.mean(words))
         if dataset == "short":
             assert max(words) <= 24

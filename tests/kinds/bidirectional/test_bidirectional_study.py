@@ -45,7 +45,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture(scope="module")
 def found(world: World) -> Study:
-    return study(observe(world.data.parent / "run"), StudySettings(random="rest"))
+    return study(
+        observe(world.data.parent / "run"), StudySettings(random="rest")
+    )
 
 
 def table(found: Study, name: str) -> tuple[Mapping[str, object], ...]:
@@ -71,25 +73,40 @@ def test_the_planted_rates_are_recovered(world: World, found: Study) -> None:
     assert len(rows) == 2 * len(SYSTEMS) * len(LANGUAGES)
     for row in rows:
         for rate in ("hallucination", "omission"):
-            part, whole = world.counts[str(row["system"]), str(row["direction"]), rate]
+            part, whole = world.counts[
+                str(row["system"]), str(row["direction"]), rate
+            ]
             planted = part / len(LANGUAGES) / (whole / len(LANGUAGES))
-            assert row[rate] == pytest.approx(planted)  # texts are of equal length
+            assert row[rate] == pytest.approx(
+                planted
+            )  # texts are of equal length
             assert row[f"{rate}_pooled"] == pytest.approx(planted)
-            low, high = float(str(row[f"{rate}_low"])), float(str(row[f"{rate}_high"]))
+            low, high = (
+                float(str(row[f"{rate}_low"])),
+                float(str(row[f"{rate}_high"])),
+            )
             assert low < planted < high
             assert high - low < 0.12
             if (rate, row["direction"]) == ("hallucination", "har"):
-                assert planted == pytest.approx(SYSTEMS[str(row["system"])][0], abs=0.001)
+                assert planted == pytest.approx(
+                    SYSTEMS[str(row["system"])][0], abs=0.001
+                )
         assert row["n"] == 60
 
 
 def test_the_best_system_is_the_one_that_errs_least(found: Study) -> None:
-    best = {row["system"] for row in table(found, "scores") if row["best"] and row["value"] == "f1"}
+    best = {
+        row["system"]
+        for row in table(found, "scores")
+        if row["best"] and row["value"] == "f1"
+    }
     assert best == {"careful"}
     different = {
         row["system"]
         for row in table(found, "tests")
-        if row["value"] == "f1" and row["direction"] == "har" and row["significant"]
+        if row["value"] == "f1"
+        and row["direction"] == "har"
+        and row["significant"]
     }
     assert different == {"wordy", "brief", "wild"}
 
@@ -97,18 +114,30 @@ def test_the_best_system_is_the_one_that_errs_least(found: Study) -> None:
 def test_equal_texts_in_another_language_change_nothing(found: Study) -> None:
     rows = table(found, "languages")
     assert len(rows) == 2 * len(SYSTEMS)
-    assert {(row["from"], row["to"], row["n"]) for row in rows} == {("Hindi", "English", 60)}
+    assert {(row["from"], row["to"], row["n"]) for row in rows} == {
+        ("Hindi", "English", 60)
+    }
     assert {row["change"] for row in rows} == {0.0}
 
 
-def test_correlations_stand_beside_those_of_the_other_metrics(found: Study) -> None:
+def test_correlations_stand_beside_those_of_the_other_metrics(
+    found: Study,
+) -> None:
     rows = table(found, "correlations")
-    measures = {(row["language"], row["direction"], row["measure"]) for row in rows}
+    measures = {
+        (row["language"], row["direction"], row["measure"]) for row in rows
+    }
     for direction in ("har", "mar"):
         named = {(direction, name) for name in ("f1", "bleu", "rouge")}
         assert {("Hindi", *pair) for pair in named} <= measures
-        assert {("English", *pair) for pair in named | {(direction, "token_f1")}} <= measures
-        assert ("Hindi", direction, "token_f1") not in measures  # its embedder reads English
+        assert {
+            ("English", *pair) for pair in named | {(direction, "token_f1")}
+        } <= measures
+        assert (
+            "Hindi",
+            direction,
+            "token_f1",
+        ) not in measures  # its embedder reads English
     assert {row["n"] for row in table(found, "correlations")} == {22}
 
 
@@ -117,15 +146,28 @@ def test_every_table_states_n_and_every_mean_an_interval(found: Study) -> None:
         keys = {column.key for column in made.columns}
         assert keys & {"n", "n_a", "n_people"}, made.name
         for column in made.columns:
-            if column.key in ("mean", "hallucination", "omission", "consensus", "har", "mar"):
+            if column.key in (
+                "mean",
+                "hallucination",
+                "omission",
+                "consensus",
+                "har",
+                "mar",
+            ):
                 assert column.interval, (made.name, column.key)
 
 
 def test_pooled_means_and_runs_agree(world: World, found: Study) -> None:
     run = beholder.Run(world.data.parent / "run")
     stored = next(iter(run.summary.values())).values["har_f1"]
-    rows = [r for r in table(found, "scores") if r["value"] == "f1" and r["direction"] == "har"]
-    assert stored.mean == pytest.approx(sum(float(str(r["mean"])) for r in rows) / len(rows))
+    rows = [
+        r
+        for r in table(found, "scores")
+        if r["value"] == "f1" and r["direction"] == "har"
+    ]
+    assert stored.mean == pytest.approx(
+        sum(float(str(r["mean"])) for r in rows) / len(rows)
+    )
 
 
 class Page(HTMLParser):
@@ -135,7 +177,9 @@ class Page(HTMLParser):
         self.words: list[str] = []
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attrs: list[tuple[str, str | None]]
+    ) -> None:
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
@@ -152,7 +196,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *arguments: str,
 ) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "argv", ["beholder", "bidirectional", *arguments])
     with pytest.raises(SystemExit) as exit_:
@@ -162,28 +208,45 @@ def command(
 
 
 def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
-    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, out, err = command(monkeypatch, capsys, str(small), "--cuts", "0.4,0.9")
+    code, out, err = command(
+        monkeypatch, capsys, str(small), "--cuts", "0.4,0.9"
+    )
     assert code == 0, err
     assert "careful" in out
-    assert "left out: Consensus of speakers: no picture is described by several" in err
+    assert (
+        "left out: Consensus of speakers: no picture is described by several"
+        in err
+    )
     assert "--random rest" in err
     folder = small / "bidirectional"
-    with (folder / "tables" / "rates.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "tables" / "rates.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 16
     in_tables = {path.name for path in (folder / "tables").iterdir()}
     assert {"rates.json", "rates.tex"} < in_tables
-    assert len(in_tables) == 3 * len({name.partition(".")[0] for name in in_tables})
-    for row in rows:  # the terminal says what the files hold, with every interval
+    assert len(in_tables) == 3 * len(
+        {name.partition(".")[0] for name in in_tables}
+    )
+    for (
+        row
+    ) in rows:  # the terminal says what the files hold, with every interval
         for side in ("hallucination", "omission"):
-            low, high = (_percent(row[f"{side}_{end}"]) for end in ("low", "high"))
+            low, high = (
+                _percent(row[f"{side}_{end}"]) for end in ("low", "high")
+            )
             assert f"{_percent(row[side])} %" in out
             assert f"{low} to {high}" in out
     assert "Precision" not in out
     assert float(rows[0]["omission_low"]) < float(rows[0]["omission"])
-    with (folder / "tables" / "difficulty.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "tables" / "difficulty.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         assert {row["easy_from"] for row in csv.DictReader(file)} == {"0.9"}
     names = {path.stem for path in (folder / "figures").glob("*.svg")}
     assert names == {
@@ -194,10 +257,20 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
     page = Page((folder / "report.html").read_text("utf-8"))
     images = [attributes for tag, attributes in page.tags if tag == "img"]
     assert len(images) == len(names)
-    assert all(str(a["src"]).startswith("data:image/svg+xml") and a["alt"] for a in images)
-    assert not [tag for tag, _ in page.tags if tag in ("script", "link", "iframe")]
+    assert all(
+        str(a["src"]).startswith("data:image/svg+xml") and a["alt"]
+        for a in images
+    )
+    assert not [
+        tag for tag, _ in page.tags if tag in ("script", "link", "iframe")
+    ]
     text = " ".join(" ".join(page.words).split())
-    for words in ("Hallucination and omission", "Hedges' g", "Only people say it", "यहाँ thing_"):
+    for words in (
+        "Hallucination and omission",
+        "Hedges' g",
+        "Only people say it",
+        "यहाँ thing_",
+    ):
         assert words in text
 
 
@@ -209,9 +282,13 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
     found = study(observe(small))
     page = Page(write_bidirectional(found, small, tmp_path).read_text("utf-8"))
     tables = {
-        f"tables/{table.name}.{kind}" for table in found.tables for kind in ("csv", "json", "tex")
+        f"tables/{table.name}.{kind}"
+        for table in found.tables
+        for kind in ("csv", "json", "tex")
     }
-    made = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
+    made = {
+        path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")
+    }
     assert made == {"report.html", *tables}
     assert not [tag for tag, _ in page.tags if tag == "img"]
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
@@ -220,17 +297,30 @@ def test_without_matplotlib_tables_and_page_are_made_and_the_page_says_what_lack
 @pytest.mark.usefixtures("few_resamples")
 @pytest.mark.drawn
 def test_json_holds_every_table_and_the_page_is_the_same_each_time(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
     made = make_world(tmp_path, n_images=3)
-    rows = [json.loads(line) for line in made.data.read_text("utf-8").splitlines()]
-    kept = [row | {"group": {"system": row["group"]["system"]}} for row in rows[::4]]
-    made.data.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-    run = beholder.score(made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run").path
+    rows = [
+        json.loads(line) for line in made.data.read_text("utf-8").splitlines()
+    ]
+    kept = [
+        row | {"group": {"system": row["group"]["system"]}}
+        for row in rows[::4]
+    ]
+    made.data.write_text(
+        "".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8"
+    )
+    run = beholder.score(
+        made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+    ).path
     pages = []
     for name in ("one", "two"):
         out = tmp_path / name
-        _, said, _ = command(monkeypatch, capsys, str(run), "--json", "-o", str(out))
+        _, said, _ = command(
+            monkeypatch, capsys, str(run), "--json", "-o", str(out)
+        )
         found = json.loads(said)
         assert [(row["direction"], row["n"]) for row in found["rates"]] == [
             ("har", 3), ("har", 3), ("mar", 3), ("mar", 3),
@@ -249,14 +339,19 @@ def test_json_holds_every_table_and_the_page_is_the_same_each_time(
         (["none"], "none is not a run directory"),
         (["RUN", "--cuts", "high"], "expected two numbers, such as 0.5,0.8"),
         (["RUN", "--cuts", "0.8,0.5"], "the lower first"),
-        (["RUN", "-m", "vcs"], "has no metric 'vcs' with both directions; there are: dcscore("),
+        (
+            ["RUN", "-m", "vcs"],
+            "has no metric 'vcs' with both directions; there are: dcscore(",
+        ),
     ],
 )
 def test_wrong_usage_exits_2_with_one_line(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     arguments: list[str], message: str,
 ) -> None:  # fmt: skip
-    given = [str(small) if argument == "RUN" else argument for argument in arguments]
+    given = [
+        str(small) if argument == "RUN" else argument for argument in arguments
+    ]
     code, _, err = command(monkeypatch, capsys, *given)
     assert code == 2
     assert message in err
@@ -266,17 +361,29 @@ def test_wrong_usage_exits_2_with_one_line(
 @pytest.mark.drawn
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     made = make_world(tmp_path, n_images=3)
-    rows = [json.loads(line) for line in made.data.read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in made.data.read_text("utf-8").splitlines()
+    ]
     rows = [row for row in rows if row["group"]["language"] == "Hindi"]
     for row in rows:
-        row["group"] = {key: EVIL + value for key, value in row["group"].items()}
+        row["group"] = {
+            key: EVIL + value for key, value in row["group"].items()
+        }
         row["candidate"] += f" thing_600 {EVIL.replace('.', '')}."
-    made.data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    run = beholder.score(made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run")
-    page = write_bidirectional(study(observe(run.path)), run.path, tmp_path / "out")
+    made.data.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
+    run = beholder.score(
+        made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+    )
+    page = write_bidirectional(
+        study(observe(run.path)), run.path, tmp_path / "out"
+    )
     parsed = Page(page.read_text("utf-8"))
     assert not [tag for tag, _ in parsed.tags if tag == "script"]
-    assert {str(a["src"])[:10] for tag, a in parsed.tags if tag == "img"} == {"data:image"}
+    assert {str(a["src"])[:10] for tag, a in parsed.tags if tag == "img"} == {
+        "data:image"
+    }
     assert "<script>alert(1)</script>" in "".join(parsed.words)
     for figure in (tmp_path / "out" / "figures").glob("*.svg"):
         assert "<script" not in figure.read_text("utf-8")
@@ -292,38 +399,66 @@ def test_speakers_are_merged_be_they_references_of_one_item_or_items(
         "A thing_1 is there. A thing_2 is there.",
     ]
     said = "A thing_2 is there. A thing_1 is there. A thing_4 is there."
-    references = [(text,) for text in speakers] if as_items else [tuple(speakers)]
+    references = (
+        [(text,) for text in speakers] if as_items else [tuple(speakers)]
+    )
     items = [
-        beholder.Item(str(i), said, texts, images=(), group={"system": "a"}, video="v")
+        beholder.Item(
+            str(i), said, texts, images=(), group={"system": "a"}, video="v"
+        )
         for i, texts in enumerate(references)
     ]
-    run = beholder.score(items, METRICS[:1], judge="reader:m", out=tmp_path / "run")
+    run = beholder.score(
+        items, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+    )
     found = study(observe(run.path))
     (row,) = table(found, "consensus")
     assert (row["n"], row["speakers"]) == (3, 2.0)
     assert row["consensus"] == pytest.approx(4 / 3)
-    alone = {str(r["text"]): r["side"] for r in table(found, "selectivity_contents")}
-    assert alone == {"A thing_3 is there": "people", "A thing_4 is there": "models"}
+    alone = {
+        str(r["text"]): r["side"] for r in table(found, "selectivity_contents")
+    }
+    assert alone == {
+        "A thing_3 is there": "people",
+        "A thing_4 is there": "models",
+    }
 
 
-def test_a_run_without_both_directions_says_how_to_score_it(tmp_path: Path) -> None:
+def test_a_run_without_both_directions_says_how_to_score_it(
+    tmp_path: Path,
+) -> None:
     made = make_world(tmp_path, n_images=1)
     beholder.score(made.data, ["length"], out=tmp_path / "run")
     with pytest.raises(ConfigError, match=r"dcscore\(direction='both'\)"):
         observe(tmp_path / "run")
 
 
-def test_columns_may_have_other_names_and_ratings_must_be_numbers(tmp_path: Path) -> None:
+def test_columns_may_have_other_names_and_ratings_must_be_numbers(
+    tmp_path: Path,
+) -> None:
     made = make_world(tmp_path, n_images=2)
-    rows = [json.loads(line) for line in made.data.read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in made.data.read_text("utf-8").splitlines()
+    ]
     for row in rows:
         row["group"] = {"who": row["group"]["system"], "theme": "x"}
-        row["judgments"] = {"stars": {"rater b": 2, "rater a": 1}, "odd": "good"}
-    made.data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    run = beholder.score(made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run")
-    pairs = observe(run.path, Columns(system="who", category="theme", rating="stars"))
+        row["judgments"] = {
+            "stars": {"rater b": 2, "rater a": 1},
+            "odd": "good",
+        }
+    made.data.write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
+    run = beholder.score(
+        made.data, METRICS[:1], judge="reader:m", out=tmp_path / "run"
+    )
+    pairs = observe(
+        run.path, Columns(system="who", category="theme", rating="stars")
+    )
     assert {pair.system for pair in pairs} == set(SYSTEMS)
     assert {pair.category for pair in pairs} == {"x"}
     assert pairs[0].model_ratings == (1.0, 2.0)  # by rater's name
-    with pytest.raises(ConfigError, match=r"judgments.odd of item '0/careful/Hindi' is 'good'"):
+    with pytest.raises(
+        ConfigError, match=r"judgments.odd of item '0/careful/Hindi' is 'good'"
+    ):
         observe(run.path, Columns(rating="odd"))

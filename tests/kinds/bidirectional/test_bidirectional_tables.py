@@ -19,7 +19,11 @@ from beholder.kinds.bidirectional.rates import (
     length_table,
     rate_table,
 )
-from beholder.kinds.bidirectional.ratings import correlation_table, gap_table, rating_table
+from beholder.kinds.bidirectional.ratings import (
+    correlation_table,
+    gap_table,
+    rating_table,
+)
 from beholder.kinds.bidirectional.scores import (
     best_table,
     category_table,
@@ -54,7 +58,12 @@ def scored(
     """A pair per system and picture, with one value."""
     return [
         TextPair(
-            f"{system}{i}", f"i{i}", system, references=(f"r{i}",), values={name: value}, **fields
+            f"{system}{i}",
+            f"i{i}",
+            system,
+            references=(f"r{i}",),
+            values={name: value},
+            **fields,
         )
         for system, column in values.items()
         for i, value in enumerate(column)
@@ -62,7 +71,11 @@ def scored(
 
 
 def rows(table: Table, **wanted: Any) -> list[Mapping[str, Any]]:
-    return [row for row in table.rows if all(row[key] == value for key, value in wanted.items())]
+    return [
+        row
+        for row in table.rows
+        if all(row[key] == value for key, value in wanted.items())
+    ]
 
 
 def row(table: Table, **wanted: Any) -> Mapping[str, Any]:
@@ -71,7 +84,10 @@ def row(table: Table, **wanted: Any) -> Mapping[str, Any]:
 
 
 def test_scores_state_distribution_failures_and_the_best_system() -> None:
-    pairs = [*scored({"a": A, "b": B}), TextPair("x", "i9", "b", failure="refused")]
+    pairs = [
+        *scored({"a": A, "b": B}),
+        TextPair("x", "i9", "b", failure="refused"),
+    ]
     table = score_table(pairs, "")
     a = row(table, direction="har", value="f1", system="a")
     assert (a["n"], a["n_images"], a["n_failed"], a["best"]) == (5, 5, 0, True)
@@ -86,7 +102,10 @@ def test_scores_state_distribution_failures_and_the_best_system() -> None:
     assert b["mean_failed_0"] == pytest.approx(3.0 / 6)
     last = table.shown_columns()[-1]
     assert last.key == "mean_failed_0"
-    assert "the last column, over all pictures, counts them as 0" in table.notes[-1]
+    assert (
+        "the last column, over all pictures, counts them as 0"
+        in table.notes[-1]
+    )
 
 
 def test_scores_without_failures_say_nothing_of_them() -> None:
@@ -114,15 +133,30 @@ def test_each_system_is_tested_against_the_best_as_scipy_does() -> None:
     assert small < large
     assert found["b"]["p_holm"] == pytest.approx(2 * small)
     assert found["c"]["p_holm"] == pytest.approx(max(2 * small, large))
-    assert (found["b"]["significant"], found["c"]["significant"]) == (True, False)
+    assert (found["b"]["significant"], found["c"]["significant"]) == (
+        True,
+        False,
+    )
     # all five differences of b have one sign: 2 of 2^5 sign patterns are as extreme
     assert found["b"]["p_paired"] == pytest.approx(2 / 32)
-    assert (found["b"]["n_pairs"], found["b"]["paired"]) == (5, pytest.approx(-0.24))
+    assert (found["b"]["n_pairs"], found["b"]["paired"]) == (
+        5,
+        pytest.approx(-0.24),
+    )
 
 
-def test_g_is_the_difference_in_pooled_deviations_with_its_small_sample_factor() -> None:
-    found = row(best_table(scored({"a": A, "b": B}), ""), direction="har", value="f1", system="b")
-    pooled = ((0.037 + 0.065) / 8) ** 0.5  # sums of squares of a and b over 4 + 4
+def test_g_is_the_difference_in_pooled_deviations_with_its_small_sample_factor() -> (
+    None
+):
+    found = row(
+        best_table(scored({"a": A, "b": B}), ""),
+        direction="har",
+        value="f1",
+        system="b",
+    )
+    pooled = (
+        (0.037 + 0.065) / 8
+    ) ** 0.5  # sums of squares of a and b over 4 + 4
     exact = 0.9027033336764101  # gamma(4) / (sqrt(4) gamma(3.5)), Hedges 1981
     assert found["g"] == pytest.approx(-0.24 / pooled * exact)
 
@@ -131,13 +165,18 @@ def test_texts_without_a_partner_are_in_the_unpaired_test_only() -> None:
     pairs = scored({"a": A, "b": B[:3]})
     found = row(best_table(pairs, ""), direction="har", value="f1", system="b")
     assert (found["n_a"], found["n_b"], found["n_pairs"]) == (3, 5, 3)
-    assert found["paired"] == pytest.approx((0.6 + 0.7 + 0.5 - 0.9 - 0.8 - 0.7) / 3)
+    assert found["paired"] == pytest.approx(
+        (0.6 + 0.7 + 0.5 - 0.9 - 0.8 - 0.7) / 3
+    )
 
 
 def test_data_sets_are_never_mixed() -> None:
     pairs = scored({"a": A}, dataset="one") + scored({"a": B}, dataset="two")
     table = score_table(pairs, "")
-    means = {r["dataset"]: r["mean"] for r in rows(table, direction="har", value="f1")}
+    means = {
+        r["dataset"]: r["mean"]
+        for r in rows(table, direction="har", value="f1")
+    }
     assert means == {"one": pytest.approx(0.84), "two": pytest.approx(0.6)}
 
 
@@ -147,16 +186,26 @@ def test_directions_are_paired_by_text() -> None:
         for i, (har, mar) in enumerate(zip(A, B, strict=True))
     ]
     found = row(direction_table(pairs, ""), system="a")
-    assert (found["har"], found["mar"]) == (pytest.approx(0.84), pytest.approx(0.6))
+    assert (found["har"], found["mar"]) == (
+        pytest.approx(0.84),
+        pytest.approx(0.6),
+    )
     assert found["difference"] == pytest.approx(0.24)
     assert found["p"] == pytest.approx(2 / 32)
 
 
 def told(
-    image: str, system: str, human: Sequence[Fact], model: Sequence[Fact], **fields: Any
+    image: str,
+    system: str,
+    human: Sequence[Fact],
+    model: Sequence[Fact],
+    **fields: Any,
 ) -> TextPair:
     """A pair with units and a value, so that it counts as scored."""
-    usual: dict[str, Any] = {"references": ("said",), "values": {"har_f1": 0.5}}
+    usual: dict[str, Any] = {
+        "references": ("said",),
+        "values": {"har_f1": 0.5},
+    }
     return TextPair(
         f"{image}/{system}", image, system, human_facts=tuple(human), model_facts=tuple(model),
         **(usual | fields),
@@ -181,8 +230,13 @@ def test_pooled_rates_count_every_unit_once_and_means_every_text() -> None:
     assert (har["n"], har["n_units"], har["n_reference_units"]) == (2, 5, 5)
 
 
-def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> None:
-    human = [Fact("x", voice=0, verified=True), Fact("y", voice=1, verified=True)]
+def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> (
+    None
+):
+    human = [
+        Fact("x", voice=0, verified=True),
+        Fact("y", voice=1, verified=True),
+    ]
     pair = told("i0", "a", human, [Fact("y", verified=True, matches=(1,))],
                 references=("one", "two"), chosen={"har": 1, "mar": 1},
                 values={"har_hallucination_rate": 0.0, "har_omission_rate": 0.0})  # fmt: skip
@@ -190,14 +244,25 @@ def test_pooled_rates_hold_a_text_against_the_reference_that_was_chosen() -> Non
     assert (har["n_reference_units"], har["omission_pooled"]) == (1, 0.0)
 
 
-def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen() -> None:
-    human = [Fact("x", voice=0, verified=True, matches=(0,)), Fact("y", voice=1, verified=False)]
+def test_pooled_rates_hold_a_text_against_each_reference_where_none_was_chosen() -> (
+    None
+):
+    human = [
+        Fact("x", voice=0, verified=True, matches=(0,)),
+        Fact("y", voice=1, verified=False),
+    ]
     pair = told("i0", "a", human, [Fact("x", verified=True, matches=(0,))],
                 references=("one", "two"),
                 values={f"{d}_{v}_rate": 0.5 for d in ("har", "mar") for v in ("hallucination", "omission")})  # fmt: skip
-    har, mar = (row(rate_table([pair], ""), direction=d) for d in ("har", "mar"))
+    har, mar = (
+        row(rate_table([pair], ""), direction=d) for d in ("har", "mar")
+    )
     # The model's one unit stands against both texts, and one of two units of people is covered.
-    assert (har["n_units"], har["n_reference_units"], har["omission_pooled"]) == (2, 2, 0.5)
+    assert (
+        har["n_units"],
+        har["n_reference_units"],
+        har["omission_pooled"],
+    ) == (2, 2, 0.5)
     # One of two units of people is made up; the model's unit is covered by one of two people.
     assert (mar["n_units"], mar["hallucination_pooled"]) == (2, 0.5)
     assert (mar["n_reference_units"], mar["omission_pooled"]) == (2, 0.5)
@@ -217,38 +282,65 @@ def test_difficulty_parts_at_tertiles_or_given_cuts() -> None:
     # numbers 0 to 6: the tertiles by linear interpolation are 2 and 4
     assert tertiles(range(7)) == pytest.approx((2.0, 4.0))
     pairs = [
-        TextPair(str(i), f"i{i}", "a", category="x" if i < 4 else "y", values={"har_f1": i / 10})
+        TextPair(
+            str(i),
+            f"i{i}",
+            "a",
+            category="x" if i < 4 else "y",
+            values={"har_f1": i / 10},
+        )
         for i in range(7)
     ]
     table = difficulty_table(pairs, None, ["x", "y"])
     x = row(table, kind="category", name="x", by="f1")
     assert (x["hard_below"], x["easy_from"]) == pytest.approx((0.2, 0.4))
-    assert (x["hard"], x["medium"], x["easy"], x["n"]) == (0.5, 0.5, 0.0, 4)  # 0 1 | 2 3 |
+    assert (x["hard"], x["medium"], x["easy"], x["n"]) == (
+        0.5,
+        0.5,
+        0.0,
+        4,
+    )  # 0 1 | 2 3 |
     y = row(table, kind="category", name="y", by="f1")
-    assert (y["hard"], y["medium"], y["easy"]) == (0.0, 0.0, 1.0)  # 4 is easy: from the cut on
-    given = row(difficulty_table(pairs, (0.1, 0.35), ["x"]), kind="category", by="f1")
+    assert (y["hard"], y["medium"], y["easy"]) == (
+        0.0,
+        0.0,
+        1.0,
+    )  # 4 is easy: from the cut on
+    given = row(
+        difficulty_table(pairs, (0.1, 0.35), ["x"]), kind="category", by="f1"
+    )
     assert (given["hard"], given["medium"], given["easy"]) == (0.25, 0.75, 0.0)
 
 
 def test_categories_are_tested_against_the_random_sample_or_the_rest() -> None:
     groups = {"nature": A, "trade": B, "random": C}
-    pairs = [p for name, values in groups.items() for p in scored({"a": values}, category=name)]
+    pairs = [
+        p
+        for name, values in groups.items()
+        for p in scored({"a": values}, category=name)
+    ]
     table = category_table(pairs, ["nature", "trade"], "random")
     nature = row(table, category="nature", direction="har")
     oracle = sps.ttest_ind(A, C, equal_var=False)
     assert nature["p"] == pytest.approx(oracle.pvalue)
     assert nature["difference"] == pytest.approx(0.84 - 0.75)
     trade = row(table, category="trade", direction="har")
-    assert trade["p"] < nature["p"]  # so trade's p is doubled, and nature's may not be below it
+    assert (
+        trade["p"] < nature["p"]
+    )  # so trade's p is doubled, and nature's may not be below it
     assert trade["p_holm"] == pytest.approx(2 * trade["p"])
     assert nature["p_holm"] == pytest.approx(max(nature["p"], 2 * trade["p"]))
     rest = row(category_table(pairs, ["nature"], "rest"), direction="har")
-    assert rest["p"] == pytest.approx(sps.ttest_ind(A, [*B, *C], equal_var=False).pvalue)
+    assert rest["p"] == pytest.approx(
+        sps.ttest_ind(A, [*B, *C], equal_var=False).pvalue
+    )
     alone = row(category_table(pairs, ["nature"], None), direction="har")
     assert (alone["mean"], alone["p"]) == (pytest.approx(0.84), None)
 
 
-def test_changes_between_languages_are_those_of_the_means_not_of_the_printed_table() -> None:
+def test_changes_between_languages_are_those_of_the_means_not_of_the_printed_table() -> (
+    None
+):
     # Means as published for HAR. The paper prints +0.0031 for llama, though 0.7744 - 0.7430 is
     # +0.0314, and calls the order unchanged, though places 2 and 4 swap.
     means = {
@@ -259,7 +351,11 @@ def test_changes_between_languages_are_those_of_the_means_not_of_the_printed_tab
     }
     pairs = [
         TextPair(
-            f"{s}{language}{i}", f"i{i}", s, language=language, values={"har_f1": mean + shift}
+            f"{s}{language}{i}",
+            f"i{i}",
+            s,
+            language=language,
+            values={"har_f1": mean + shift},
         )
         for s, both in means.items()
         for language, mean in zip(("Hindi", "English"), both, strict=True)
@@ -271,7 +367,10 @@ def test_changes_between_languages_are_those_of_the_means_not_of_the_printed_tab
     assert (llama["rank_before"], llama["rank_after"]) == (4, 2)
     gpt = row(table, system="gpt", direction="har")
     assert (gpt["rank_before"], gpt["rank_after"]) == (2, 4)
-    assert "HAR: the order of systems changes place for gpt, llama." in table.notes
+    assert (
+        "HAR: the order of systems changes place for gpt, llama."
+        in table.notes
+    )
 
 
 def test_languages_compare_only_pictures_that_have_both() -> None:
@@ -284,24 +383,34 @@ def test_languages_compare_only_pictures_that_have_both() -> None:
     )
 
 
-def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() -> None:
+def test_two_data_sets_of_the_same_pictures_are_compared_picture_by_picture() -> (
+    None
+):
     free = scored({"a": A, "b": B}, "mar_omission_rate", dataset="free")
     short = scored({"a": B[:3], "b": A}, "mar_omission_rate", dataset="short")
     table = dataset_table([*free, *short])
     found = row(table, direction="mar", value="omission_rate", system="a")
     # a: 0.9 0.8 0.7 before, 0.6 0.7 0.5 after, so -0.3 -0.1 -0.2
     assert (found["from"], found["to"], found["n"]) == ("free", "short", 3)
-    assert (found["before"], found["after"]) == (pytest.approx(0.8), pytest.approx(0.6))
+    assert (found["before"], found["after"]) == (
+        pytest.approx(0.8),
+        pytest.approx(0.6),
+    )
     assert found["change"] == pytest.approx(-0.2)
     assert found["p"] == pytest.approx(2 / 2**3)  # all three of one sign
     # b: all five of one sign, doubled by Holm
     other = row(table, direction="mar", value="omission_rate", system="b")
     assert (other["n"], other["change"]) == (5, pytest.approx(0.24))
-    assert (other["p"], other["p_holm"]) == (pytest.approx(2 / 2**5), pytest.approx(4 / 2**5))
+    assert (other["p"], other["p_holm"]) == (
+        pytest.approx(2 / 2**5),
+        pytest.approx(4 / 2**5),
+    )
     assert {r["value"] for r in table.rows} == {"omission_rate"}
 
 
-def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -> None:
+def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -> (
+    None
+):
     here, there = scored({"a": A}, dataset="x"), scored({"a": B}, dataset="y")
     moved = [replace(pair, image=f"other {pair.image}") for pair in there]
     assert not dataset_table([*here, *moved]).rows
@@ -310,7 +419,9 @@ def test_data_sets_of_other_pictures_are_not_compared_and_the_study_says_why() -
     assert study([*here, *there]).table("datasets") is not None
 
 
-def rated(i: int, model: Sequence[float], human: Sequence[float], **fields: Any) -> TextPair:
+def rated(
+    i: int, model: Sequence[float], human: Sequence[float], **fields: Any
+) -> TextPair:
     return TextPair(
         str(i), f"i{i}", "a", references=(f"r{i}",), model_ratings=tuple(model),
         human_ratings=tuple(human), **fields,
@@ -325,19 +436,35 @@ def test_ratings_count_a_persons_text_once_and_differ_rater_by_rater() -> None:
     ]
     table = rating_table(pairs)
     people = row(table, who="people")
-    assert (people["n"], people["mean"], people["median"]) == (4, 6.5, 7.0)  # 5 7 7 7
+    assert (people["n"], people["mean"], people["median"]) == (
+        4,
+        6.5,
+        7.0,
+    )  # 5 7 7 7
     assert row(table, who="a")["mean"] == 7.5
     gaps = gap_table(pairs, ["nature"])
     everything = row(gaps, category="all", system="a")  # 3, 2, -1, 0
-    assert (everything["n"], everything["n_images"], everything["median"]) == (4, 2, 1.0)
+    assert (everything["n"], everything["n_images"], everything["median"]) == (
+        4,
+        2,
+        1.0,
+    )
     assert row(gaps, category="nature", system="a")["median"] == 2.5
 
 
 @pytest.mark.parametrize(
     ("model", "human", "gaps"),
     [
-        (("anna", "ben", "cleo"), ("cleo", "anna"), (2, -1.0)),  # 7 - 10 and 9 - 8
-        (("anna", "ben", "cleo"), ("dora", "emil"), (1, 20 / 3 - 9)),  # nobody rated both
+        (
+            ("anna", "ben", "cleo"),
+            ("cleo", "anna"),
+            (2, -1.0),
+        ),  # 7 - 10 and 9 - 8
+        (
+            ("anna", "ben", "cleo"),
+            ("dora", "emil"),
+            (1, 20 / 3 - 9),
+        ),  # nobody rated both
     ],
 )
 def test_ratings_with_names_differ_by_rater(
@@ -348,7 +475,9 @@ def test_ratings_with_names_differ_by_rater(
     assert (found["n"], found["median"]) == (gaps[0], pytest.approx(gaps[1]))
 
 
-def test_raters_are_named_in_the_judgments_or_as_annotate_export_names_them() -> None:
+def test_raters_are_named_in_the_judgments_or_as_annotate_export_names_them() -> (
+    None
+):
     item = Item("a", "x", judgments={"rating": [7, 4], "human_rating": {"ben": 1, "anna": 2}},
                 meta={"annotators": ["anna", "ben"]})  # fmt: skip
     assert _raters(item, "rating", "annotators") == ("anna", "ben")
@@ -361,7 +490,9 @@ def test_unequal_numbers_of_ratings_differ_by_their_means() -> None:
     assert (found["n"], found["median"]) == (1, 3.0)
 
 
-def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -> None:
+def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -> (
+    None
+):
     human = [3.0, 8.0, 5.0, 6.0, 1.0]
     model = [9.0, 5.0, 7.0, 8.0, 6.0]
     pairs = [
@@ -383,7 +514,9 @@ def test_correlations_are_scipys_spearman_with_the_rating_of_the_judged_text() -
         assert found["n"] == 5
 
 
-def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_for() -> None:
+def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_for() -> (
+    None
+):
     model = [9.0, 5.0, 7.0, 8.0, 6.0]
     pairs = [
         rated(i, (model[i],), (model[i],), values={"har_f1": A[i], "mar_f1": B[i]},
@@ -393,10 +526,18 @@ def test_all_measures_of_a_direction_are_over_the_texts_that_each_has_a_value_fo
     table = correlation_table(pairs)
     for measure, x in (("f1", A[1:]), ("bleu", C[1:])):
         found = row(table, direction="har", measure=measure)
-        assert (found["n"], found["rho"]) == (4, pytest.approx(sps.spearmanr(x, model[1:])[0]))
+        assert (found["n"], found["rho"]) == (
+            4,
+            pytest.approx(sps.spearmanr(x, model[1:])[0]),
+        )
     assert {found["n"] for found in rows(table, direction="mar")} == {5}
-    assert "HAR: 4 of 5 rated texts have every measure (bleu has 4)." in table.notes
-    assert not any(note.startswith("MAR") and "of 5" in note for note in table.notes)
+    assert (
+        "HAR: 4 of 5 rated texts have every measure (bleu has 4)."
+        in table.notes
+    )
+    assert not any(
+        note.startswith("MAR") and "of 5" in note for note in table.notes
+    )
 
 
 def test_measures_without_a_common_text_are_told_and_not_correlated() -> None:
@@ -416,8 +557,14 @@ def two_speakers() -> list[TextPair]:
     People: 1 says [dog, tree], 2 says [dog, sky]. System a says [dog, car], b says [dog, tree].
     Dogs are matched both ways; b's tree matches 1's tree, but not the reverse.
     """
-    one = [Fact("a dog", "dog_0", verified=True), Fact("a tree", "tree_0", verified=True)]
-    two = [Fact("the dog", "dog_0", verified=True), Fact("a sky", "sky_0", verified=True)]
+    one = [
+        Fact("a dog", "dog_0", verified=True),
+        Fact("a tree", "tree_0", verified=True),
+    ]
+    two = [
+        Fact("the dog", "dog_0", verified=True),
+        Fact("a sky", "sky_0", verified=True),
+    ]
     found = []
     for voice, human in (("one", one), ("two", two)):
         dog, other = human
@@ -437,7 +584,9 @@ def two_speakers() -> list[TextPair]:
     return found
 
 
-def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> None:
+def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> (
+    None
+):
     found = {content.text: content for content in contents(two_speakers())}
     # the dogs of both people and both systems are one; everything else stands alone
     assert set(found) == {"a dog", "a tree", "a sky", "a car", "tall tree"}
@@ -445,7 +594,10 @@ def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> N
     assert (set(dog.people), set(dog.systems)) == ({"one", "two"}, {"a", "b"})
     assert (dog.n_people, dog.n_systems, dog.by_people) == (2, 2, True)
     # a match in one direction is a mention, no merger
-    who = {text: (sorted(one.people), sorted(one.systems)) for text, one in found.items()}
+    who = {
+        text: (sorted(one.people), sorted(one.systems))
+        for text, one in found.items()
+    }
     assert who["a tree"] == who["tall tree"] == (["one"], ["b"])
     assert not found["tall tree"].by_people
     assert who["a sky"] == (["two"], [])
@@ -455,7 +607,13 @@ def test_contents_merge_units_that_were_matched_both_ways_across_speakers() -> N
 
 def test_units_in_the_same_words_are_one_content_without_any_match() -> None:
     pairs = [
-        told("i0", system, [Fact(said)], [Fact("Blue  sky.")], references=(said,))
+        told(
+            "i0",
+            system,
+            [Fact(said)],
+            [Fact("Blue  sky.")],
+            references=(said,),
+        )
         for system, said in (("a", "A red  kite!"), ("b", "a red kite"))
     ]
     kite, sky = contents(pairs)
@@ -466,7 +624,9 @@ def test_units_in_the_same_words_are_one_content_without_any_match() -> None:
 def test_few_texts_rank_below_many() -> None:
     def content(people: int, n_people: int) -> Content:
         names = frozenset(map(str, range(people)))
-        return Content("i", "", "x", "", names, frozenset(), n_people, 4, True, None)
+        return Content(
+            "i", "", "x", "", names, frozenset(), n_people, 4, True, None
+        )
 
     # (1 + .5) / 2 - .5 / 5 = 0.65; (4 + .5) / 6 - .1 = 0.65; 5 of 5: 5.5 / 6 - .1
     assert content(1, 1).weight == pytest.approx(0.65)
@@ -474,7 +634,9 @@ def test_few_texts_rank_below_many() -> None:
     assert content(5, 5).weight == pytest.approx(5.5 / 6 - 0.1)
 
 
-def test_consensus_is_the_mean_number_of_speakers_per_content_of_people() -> None:
+def test_consensus_is_the_mean_number_of_speakers_per_content_of_people() -> (
+    None
+):
     found = row(consensus_table(two_speakers(), []), category="all")
     # dog: 2, tree: 1, sky: 1
     assert found["consensus"] == pytest.approx(4 / 3)
@@ -490,36 +652,63 @@ def test_selectivity_counts_what_one_side_alone_mentions() -> None:
     # models mention dog, car, tall tree, tree: no person mentions car
     assert found["models_alone"] == pytest.approx(1 / 4)
     image = row(image_table(pairs), image="i0")
-    assert (image["people_contents"], image["model_contents"], image["both"]) == (4, 4, 3)
+    assert (
+        image["people_contents"],
+        image["model_contents"],
+        image["both"],
+    ) == (4, 4, 3)
     alone = {r["text"]: r for r in content_table(pairs).rows}
     assert set(alone) == {"a sky", "a car"}
-    assert (alone["a sky"]["side"], alone["a sky"]["people"], alone["a sky"]["n_people"]) == (
+    assert (
+        alone["a sky"]["side"],
+        alone["a sky"]["people"],
+        alone["a sky"]["n_people"],
+    ) == (
         "people",
         1,
         2,
     )
-    assert (alone["a car"]["side"], alone["a car"]["supported"]) == ("models", False)
+    assert (alone["a car"]["side"], alone["a car"]["supported"]) == (
+        "models",
+        False,
+    )
 
 
 def test_subjects_are_shares_of_texts_averaged_over_pictures() -> None:
-    pairs = [*two_speakers(), told("i1", "a", [Fact("x", "dog_7")], [Fact("y", "cat")])]
+    pairs = [
+        *two_speakers(),
+        told("i1", "a", [Fact("x", "dog_7")], [Fact("y", "cat")]),
+    ]
     table = {r["subject"]: r for r in subject_table(pairs).rows}
     # dog: all people on both pictures; models: both on the first, none on the second
     assert (table["dog"]["people"], table["dog"]["models"]) == (1.0, 0.5)
     assert table["dog"]["gap"] == 0.5
     # tree: one of two people, one of two systems, on the first of two pictures
-    assert (table["tree"]["people"], table["tree"]["models"], table["tree"]["n"]) == (0.25, 0.25, 1)
+    assert (
+        table["tree"]["people"],
+        table["tree"]["models"],
+        table["tree"]["n"],
+    ) == (0.25, 0.25, 1)
 
 
 @pytest.mark.parametrize(
     ("subject", "name"),
-    [("dog_0", "dog"), ("Red Car_12", "red car"), ("कुत्ता_1", "कुत्ता"), ("4", "")],
+    [
+        ("dog_0", "dog"),
+        ("Red Car_12", "red car"),
+        ("कुत्ता_1", "कुत्ता"),
+        ("4", ""),
+    ],
 )
-def test_a_stem_is_the_identifier_without_its_number(subject: str, name: str) -> None:
+def test_a_stem_is_the_identifier_without_its_number(
+    subject: str, name: str
+) -> None:
     assert stem(subject) == name
 
 
-def unit(side: Side, index: int, reference: int | None = None, **detail: Any) -> Unit:
+def unit(
+    side: Side, index: int, reference: int | None = None, **detail: Any
+) -> Unit:
     return Unit("statement", f"{side}{index}", side, (), 1.0, "supported", reference,
                 {"index": index, "relevant": True, **detail})  # fmt: skip
 
@@ -527,7 +716,14 @@ def unit(side: Side, index: int, reference: int | None = None, **detail: Any) ->
 def test_units_of_a_run_become_facts_with_places_over_all_references() -> None:
     model, human = facts(
         [
-            unit("candidate", 0, against=1, verified=True, matched=[0, 0, None], subject="dog_0"),
+            unit(
+                "candidate",
+                0,
+                against=1,
+                verified=True,
+                matched=[0, 0, None],
+                subject="dog_0",
+            ),
             unit(
                 "candidate",
                 1,
@@ -543,22 +739,36 @@ def test_units_of_a_run_become_facts_with_places_over_all_references() -> None:
         ]
     )
     assert [fact.voice for fact in human] == [0, 1, 1]
-    assert model[0].matches == (1,)  # fact 0 of the second reference is the second of all
+    assert model[0].matches == (
+        1,
+    )  # fact 0 of the second reference is the second of all
     # in its own reference each fact is named by one of three samples only; elsewhere by all
     assert model[1].matches == (0,)
     assert [fact.matches for fact in human] == [(), (1,), (0,)]
-    assert (model[0].subject, model[1].subject, model[1].verified) == ("dog_0", "", False)
+    assert (model[0].subject, model[1].subject, model[1].verified) == (
+        "dog_0",
+        "",
+        False,
+    )
 
 
 def test_a_study_says_what_it_leaves_out_and_why() -> None:
     found = study(scored({"a": A}))
     reasons = {part.title: part.reason for part in found.omitted}
     assert reasons["Tests against the best system"] == "the run has one system"
-    assert "beholder classify" in reasons["Categories (without a random sample)"]
+    assert (
+        "beholder classify" in reasons["Categories (without a random sample)"]
+    )
     assert "beholder translate" in reasons["Change between languages"]
     assert "judgments" in reasons["People's ratings"]
-    assert {table.name for table in found.tables} >= {"scores", "rates", "difficulty"}
-    named = study(scored({"a": A}, category="x") + scored({"a": B}, category="y"))
+    assert {table.name for table in found.tables} >= {
+        "scores",
+        "rates",
+        "difficulty",
+    }
+    named = study(
+        scored({"a": A}, category="x") + scored({"a": B}, category="y")
+    )
     assert any("--random rest" in part.reason for part in named.omitted)
     with pytest.raises(ConfigError, match="no item"):
         study([])
@@ -567,16 +777,27 @@ def test_a_study_says_what_it_leaves_out_and_why() -> None:
 
 
 def test_main_tables_are_of_the_random_sample_where_there_is_one() -> None:
-    pairs = scored({"a": A}, category="random") + scored({"a": B}, category="nature")
+    pairs = scored({"a": A}, category="random") + scored(
+        {"a": B}, category="nature"
+    )
     found = study(pairs).table("scores")
     assert found is not None
-    assert row(found, direction="har", value="f1")["mean"] == pytest.approx(0.84)
+    assert row(found, direction="har", value="f1")["mean"] == pytest.approx(
+        0.84
+    )
     assert "random sample" in found.notes[0]
 
 
-def test_csv_has_full_precision_intervals_and_no_formulas(tmp_path: Path) -> None:
+def test_csv_has_full_precision_intervals_and_no_formulas(
+    tmp_path: Path,
+) -> None:
     columns = (Column("name", "Name", "text"), Column("x", "X", interval=True))
-    table = Table("t", "T", columns, ({"name": "=1+1", "x": 1 / 3, "x_low": None, "x_high": 0.5},))
+    table = Table(
+        "t",
+        "T",
+        columns,
+        ({"name": "=1+1", "x": 1 / 3, "x_low": None, "x_high": 0.5},),
+    )
     write_csv(table, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text("utf-8") == (
         "name,x,x_low,x_high\n'=1+1,0.3333333333333333,,0.5\n"

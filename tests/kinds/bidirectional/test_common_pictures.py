@@ -23,11 +23,20 @@ N_COMMON = 12 - 3
 """Pictures 1, 4 and 7 are those that some system describes too briefly."""
 
 
-def pair(image: str, system: str, f1: float | None, dataset: str = "") -> TextPair:
+def pair(
+    image: str, system: str, f1: float | None, dataset: str = ""
+) -> TextPair:
     values = {} if f1 is None else {"har_f1": f1, "mar_f1": f1}
     failure = "refused" if f1 is None else None
     return TextPair(
-        f"{image}/{system}", image, system, "a", ("b",), dataset, values=values, failure=failure
+        f"{image}/{system}",
+        image,
+        system,
+        "a",
+        ("b",),
+        dataset,
+        values=values,
+        failure=failure,
     )
 
 
@@ -38,14 +47,19 @@ def test_the_best_system_is_the_best_on_the_common_pictures() -> None:
     found = study(pairs)
     scores = found.table("scores")
     assert scores is not None
-    rows = [row for row in scores.rows if row["value"] == "f1" and row["direction"] == "har"]
+    rows = [
+        row
+        for row in scores.rows
+        if row["value"] == "f1" and row["direction"] == "har"
+    ]
     assert [(row["system"], row["n"], row["best"]) for row in rows] == [
         ("a", 2, False),
         ("b", 2, True),
     ]
     assert [row["mean"] for row in rows] == pytest.approx([0.1, 0.4])
     assert (
-        "only the 2 of 3 pictures that all systems describe; texts left out: a 1." in scores.notes
+        "only the 2 of 3 pictures that all systems describe; texts left out: a 1."
+        in scores.notes
     )
     tests = found.table("tests")
     assert tests is not None
@@ -57,7 +71,10 @@ def test_systems_without_a_common_picture_have_no_best_and_no_test() -> None:
     scores = found.table("scores")
     assert scores is not None
     assert {row["best"] for row in scores.rows} == {False}
-    assert any("no picture is described by all systems" in note for note in scores.notes)
+    assert any(
+        "no picture is described by all systems" in note
+        for note in scores.notes
+    )
     assert found.table("tests") is None
 
 
@@ -66,7 +83,9 @@ def test_a_system_without_any_score_sets_nothing_aside() -> None:
     assert restrict_to_common(pairs) == (pairs, ())
 
 
-def test_a_picture_whose_text_failed_for_one_system_is_compared_for_none() -> None:
+def test_a_picture_whose_text_failed_for_one_system_is_compared_for_none() -> (
+    None
+):
     # a failed on the hard picture 3. Over its own pictures a is better (.5 against (.4 + .6 + .1)
     # / 3 = .3667), over the two that both have scores of b is not worse: .5 and .5.
     pairs = [pair("1", "a", 0.5), pair("2", "a", 0.5), pair("3", "a", None)]
@@ -74,42 +93,68 @@ def test_a_picture_whose_text_failed_for_one_system_is_compared_for_none() -> No
     found = study(pairs)
     scores = found.table("scores")
     assert scores is not None
-    rows = [row for row in scores.rows if row["value"] == "f1" and row["direction"] == "har"]
-    assert [(row["system"], row["n"], row["n_failed"], row["best"]) for row in rows] == [
+    rows = [
+        row
+        for row in scores.rows
+        if row["value"] == "f1" and row["direction"] == "har"
+    ]
+    assert [
+        (row["system"], row["n"], row["n_failed"], row["best"]) for row in rows
+    ] == [
         ("a", 2, 1, True),
         ("b", 2, 0, True),
     ]
     assert [row["mean"] for row in rows] == pytest.approx([0.5, 0.5])
     # Failed as 0 over all three pictures: (.5 + .5 + 0) / 3 and (.4 + .6 + .1) / 3.
-    assert [row["mean_failed_0"] for row in rows] == pytest.approx([1 / 3, 1.1 / 3])
+    assert [row["mean_failed_0"] for row in rows] == pytest.approx(
+        [1 / 3, 1.1 / 3]
+    )
     assert (
         "only the 2 of 3 pictures that have scores of all systems; texts that failed: a 1; scores"
         " set aside because another system's text failed: b 1."
     ) in scores.notes
     tests = found.table("tests")
     assert tests is not None
-    assert {(row["n_a"], row["n_b"], row["n_pairs"]) for row in tests.rows} == {(2, 2, 2)}
+    assert {
+        (row["n_a"], row["n_b"], row["n_pairs"]) for row in tests.rows
+    } == {(2, 2, 2)}
 
 
-def test_systems_whose_scores_share_no_picture_have_no_best_and_no_test() -> None:
-    pairs = [pair("1", "a", 0.2), pair("2", "a", None), pair("1", "b", None), pair("2", "b", 0.4)]
+def test_systems_whose_scores_share_no_picture_have_no_best_and_no_test() -> (
+    None
+):
+    pairs = [
+        pair("1", "a", 0.2),
+        pair("2", "a", None),
+        pair("1", "b", None),
+        pair("2", "b", 0.4),
+    ]
     found = study(pairs)
     scores = found.table("scores")
     assert scores is not None
     assert {row["best"] for row in scores.rows} == {False}
-    assert any("no picture has scores of all systems" in note for note in scores.notes)
+    assert any(
+        "no picture has scores of all systems" in note for note in scores.notes
+    )
     assert found.table("tests") is None
 
 
 def test_each_data_set_is_restricted_apart() -> None:
-    long = [pair(image, system, 0.5, "long") for image in "12" for system in "ab"]
+    long = [
+        pair(image, system, 0.5, "long") for image in "12" for system in "ab"
+    ]
     short = [
         pair("1", "a", 0.5, "short"),
         pair("1", "b", 0.5, "short"),
         pair("2", "b", 0.5, "short"),
     ]
     pairs, notes = restrict_to_common([*long, *short])
-    assert [p.id for p in pairs if p.dataset == "long"] == ["1/a", "1/b", "2/a", "2/b"]
+    assert [p.id for p in pairs if p.dataset == "long"] == [
+        "1/a",
+        "1/b",
+        "2/a",
+        "2/b",
+    ]
     assert [p.id for p in pairs if p.dataset == "short"] == ["1/a", "1/b"]
     assert notes == (
         "short: only the 1 of 2 pictures that all systems describe; texts left out: b 1.",
@@ -137,12 +182,18 @@ class Captioner:
             return completion("ready", model=body["model"])
         self.n_asked += 1
         brief = i in SHORT[body["model"]]
-        text = f"A dog {i} sits here." if brief else " ".join([f"A dog {i} sits on a mat."] * 5)
+        text = (
+            f"A dog {i} sits here."
+            if brief
+            else " ".join([f"A dog {i} sits on a mat."] * 5)
+        )
         return completion(text, model=body["model"])
 
 
 @pytest.fixture
-def captioner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Captioner, str]]:
+def captioner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Captioner, str]]:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "img").mkdir()
     planted = Captioner()
@@ -152,9 +203,15 @@ def captioner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple
         Pixels.new("RGB", (8, 8), (20 * i, 0, 0)).save(path)
         planted.picture[base64.b64encode(path.read_bytes()).decode()] = i
         rows.append(
-            {"id": str(i), "images": [f"img/{i}.png"], "references": ["A dog sits on a mat."]}
+            {
+                "id": str(i),
+                "images": [f"img/{i}.png"],
+                "references": ["A dog sits on a mat."],
+            }
         )
-    (tmp_path / "people.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (tmp_path / "people.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+    )
     with serving(FaultServer(planted)) as server:
         yield planted, server.url
 
@@ -179,7 +236,9 @@ def test_the_published_commands_compare_all_pictures_and_with_a_length_the_commo
 ) -> None:
     planted, url = captioner
     cli: Cli = runner(monkeypatch, capsys)
-    judges = [word for system in SHORT for word in ("--judge", f"openai:{system}")]
+    judges = [
+        word for system in SHORT for word in ("--judge", f"openai:{system}")
+    ]
     options = ["--base-url", url, "--cache", "off", "-o", "captions.jsonl"]
     made = cli("caption", "people.jsonl", *judges, *words, *options)
     assert made.code == 0, made.err
@@ -202,7 +261,11 @@ def test_the_published_commands_compare_all_pictures_and_with_a_length_the_commo
     main = [row for row in tables["scores"] if row.get("dataset", "") == ""]
     assert {row["system"] for row in main} == set(SHORT)
     assert {row["n"] for row in main} == {n}
-    lengths = [row for row in tables["lengths"] if row["dataset"] == "" and row["who"] != "people"]
+    lengths = [
+        row
+        for row in tables["lengths"]
+        if row["dataset"] == "" and row["who"] != "people"
+    ]
     assert {row["n"] for row in lengths} == {n}
     page = Path("run/bidirectional").rglob("*.html")
     said = f"only the {N_COMMON} of {N} pictures that all systems describe"

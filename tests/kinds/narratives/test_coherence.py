@@ -12,7 +12,12 @@ from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines import Space, coherence, dtw
 from beholder.kinds.narratives.storylines.strength import coherence_of
 
-TURN = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [0.0, -5.0]]  # angles 90, 180, 0 degrees
+TURN = [
+    [1.0, 0.0],
+    [0.0, 1.0],
+    [0.0, -1.0],
+    [0.0, -5.0],
+]  # angles 90, 180, 0 degrees
 
 
 def test_theta_is_the_root_of_the_angular_similarity() -> None:
@@ -26,15 +31,23 @@ def test_theta_is_the_root_of_the_angular_similarity() -> None:
 @pytest.mark.parametrize(
     ("jsd", "base", "topic"),
     [
-        ("divergence", 2.0, 0.0),  # disjoint distributions: JSD is 1 bit, or ln 2
+        (
+            "divergence",
+            2.0,
+            0.0,
+        ),  # disjoint distributions: JSD is 1 bit, or ln 2
         ("distance", 2.0, 0.0),
         ("divergence", math.e, 1 - math.log(2)),
         ("distance", math.e, 1 - math.sqrt(math.log(2))),
         ("distance", "e", 1 - math.sqrt(math.log(2))),
     ],
 )
-def test_disjoint_topics_in_each_reading(jsd: Any, base: Any, topic: float) -> None:
-    found = coherence([[1.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 3.0]], jsd=jsd, base=base)
+def test_disjoint_topics_in_each_reading(
+    jsd: Any, base: Any, topic: float
+) -> None:
+    found = coherence(
+        [[1.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 3.0]], jsd=jsd, base=base
+    )
     assert found.minimum == pytest.approx(math.sqrt(topic), abs=1e-7)
 
 
@@ -48,7 +61,9 @@ def test_equal_vectors_are_exactly_coherent_even_in_long_sums() -> None:
 def test_a_tiny_angle_keeps_its_digits() -> None:
     angle = 1e-6  # arccos of a cosine in double precision would be off by a hundredth of it
     space = Space.of([[1.0, 0.0], [math.cos(angle), math.sin(angle)]])
-    assert 1.0 - space.theta()[0, 1] ** 2 == pytest.approx(angle / math.pi, rel=1e-6)
+    assert 1.0 - space.theta()[0, 1] ** 2 == pytest.approx(
+        angle / math.pi, rel=1e-6
+    )
 
 
 def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:
@@ -62,26 +77,40 @@ def test_minmax_stretches_over_all_pairs_of_what_is_given() -> None:
 
 
 def test_the_range_over_blocks_is_the_range_over_all_pairs() -> None:
-    vectors = np.random.default_rng(1).normal(size=(2049, 3))  # three blocks, the last of one row
+    vectors = np.random.default_rng(1).normal(
+        size=(2049, 3)
+    )  # three blocks, the last of one row
     low, high = Space.of(vectors, scale="minmax").range
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosine = np.clip((unit @ unit.T)[np.triu_indices(2049, 1)], -1, 1)
-    assert low == pytest.approx(1 - math.acos(cosine.min()) / math.pi, abs=1e-6)
-    assert high == pytest.approx(1 - math.acos(cosine.max()) / math.pi, abs=1e-6)
+    assert low == pytest.approx(
+        1 - math.acos(cosine.min()) / math.pi, abs=1e-6
+    )
+    assert high == pytest.approx(
+        1 - math.acos(cosine.max()) / math.pi, abs=1e-6
+    )
 
 
 def test_many_pairs_are_the_entries_of_the_matrix() -> None:
     rng = np.random.default_rng(2)
     space = Space.of(rng.normal(size=(50, 4)), rng.random((50, 3)))
     i, j = rng.integers(0, 50, (2, 20_000))
-    np.testing.assert_allclose(space.theta_of_pairs(i, j), space.theta()[i, j], atol=1e-9)
+    np.testing.assert_allclose(
+        space.theta_of_pairs(i, j), space.theta()[i, j], atol=1e-9
+    )
 
 
 def test_the_scale_and_reading_are_in_the_signature() -> None:
-    signature = coherence([[1, 0], [0, 1], [1, 1]], jsd="distance", base=math.e, scale="minmax")
-    assert signature.signature == "theta|jsd:distance|base:e|scale:minmax|topics:none"
+    signature = coherence(
+        [[1, 0], [0, 1], [1, 1]], jsd="distance", base=math.e, scale="minmax"
+    )
     assert (
-        Space.of(TURN, [[1, 1]] * 4).signature == "theta|jsd:divergence|base:2|scale:raw|topics:2"
+        signature.signature
+        == "theta|jsd:distance|base:e|scale:minmax|topics:none"
+    )
+    assert (
+        Space.of(TURN, [[1, 1]] * 4).signature
+        == "theta|jsd:divergence|base:2|scale:raw|topics:2"
     )
 
 
@@ -93,15 +122,29 @@ def test_the_scale_and_reading_are_in_the_signature() -> None:
         ({"embeddings": [[1.0], [math.nan]]}, "row 1 is not finite"),
         ({"embeddings": [1.0]}, "expected shape"),
         ({"embeddings": TURN, "distributions": [[1.0]]}, "expected 4 rows"),
-        ({"embeddings": TURN, "distributions": [[1, 0], [0, 0], [1, 0], [1, 0]]}, "row 1 is neg"),
-        ({"embeddings": TURN, "jsd": "js"}, "expected 'divergence' or 'distance'"),
+        (
+            {
+                "embeddings": TURN,
+                "distributions": [[1, 0], [0, 0], [1, 0], [1, 0]],
+            },
+            "row 1 is neg",
+        ),
+        (
+            {"embeddings": TURN, "jsd": "js"},
+            "expected 'divergence' or 'distance'",
+        ),
         ({"embeddings": TURN, "scale": "max"}, "expected 'raw' or 'minmax'"),
         ({"embeddings": TURN, "base": 1}, "expected 2 or 'e'"),
         ({"embeddings": TURN, "base": "10"}, "expected 2 or 'e'"),
-        ({"embeddings": [[1.0, 0], [1.0, 0]], "scale": "minmax"}, "equally similar"),
+        (
+            {"embeddings": [[1.0, 0], [1.0, 0]], "scale": "minmax"},
+            "equally similar",
+        ),
     ],
 )
-def test_unusable_numbers_are_refused_by_name(arguments: Any, message: str) -> None:
+def test_unusable_numbers_are_refused_by_name(
+    arguments: Any, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         coherence(**arguments)
 
@@ -127,13 +170,21 @@ def test_dtw_agrees_with_the_textbook_recurrence() -> None:
     table = {(-1, -1): 0.0}
     for i in range(9):
         for j in range(5):
-            before = [table.get(p, math.inf) for p in ((i - 1, j - 1), (i - 1, j), (i, j - 1))]
+            before = [
+                table.get(p, math.inf)
+                for p in ((i - 1, j - 1), (i - 1, j), (i, j - 1))
+            ]
             table[i, j] = float(np.linalg.norm(a[i] - b[j])) + min(before)
     assert dtw(a, b).cost == pytest.approx(table[8, 4])
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [([[1.0]], [[1.0, 2.0]]), (np.empty((0, 1)), [[1.0]]), ([[math.nan]], [[1.0]])]
+    ("a", "b"),
+    [
+        ([[1.0]], [[1.0, 2.0]]),
+        (np.empty((0, 1)), [[1.0]]),
+        ([[math.nan]], [[1.0]]),
+    ],
 )
 def test_dtw_refuses_what_cannot_be_aligned(a: Any, b: Any) -> None:
     with pytest.raises(ConfigError, match="dtw"):

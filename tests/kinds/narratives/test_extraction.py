@@ -32,7 +32,9 @@ def _space(n: int, seed: int = 0, **options: Any) -> Space:
 
 
 def _paths(n: int, k: int) -> list[tuple[int, ...]]:
-    return [(0, *inner, n - 1) for inner in combinations(range(1, n - 1), k - 2)]
+    return [
+        (0, *inner, n - 1) for inner in combinations(range(1, n - 1), k - 2)
+    ]
 
 
 def _value(theta: Any, path: tuple[int, ...]) -> tuple[float, float]:
@@ -42,7 +44,9 @@ def _value(theta: Any, path: tuple[int, ...]) -> tuple[float, float]:
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), k=st.integers(2, 6))
-def test_maxmin_is_the_best_of_all_paths_by_weakest_link_then_mean(seed: int, k: int) -> None:
+def test_maxmin_is_the_best_of_all_paths_by_weakest_link_then_mean(
+    seed: int, k: int
+) -> None:
     space = _space(9, seed)
     theta = space.theta()
     weakest, mean = max(_value(theta, path) for path in _paths(9, k))
@@ -57,10 +61,14 @@ def test_maxmin_is_the_best_of_all_paths_by_weakest_link_then_mean(seed: int, k:
 def test_topic_coverage_is_exact(seed: int, cover: int) -> None:
     space, topics = _space(9, seed), np.array([0, 1, 1, -1, 2, 0, 2, 1, 0])
     theta = space.theta()
-    allowed = [p for p in _paths(9, 4) if len({topics[i] for i in p} - {-1}) >= cover]
+    allowed = [
+        p for p in _paths(9, 4) if len({topics[i] for i in p} - {-1}) >= cover
+    ]
     (found,) = maxmin(space, 4, source=0, target=8, topics=topics, cover=cover)
     assert len({int(topics[i]) for i in found.positions} - {-1}) >= cover
-    assert (found.weakest, found.mean) == pytest.approx(max(_value(theta, p) for p in allowed))
+    assert (found.weakest, found.mean) == pytest.approx(
+        max(_value(theta, p) for p in allowed)
+    )
 
 
 @settings(max_examples=20, deadline=None)
@@ -70,12 +78,16 @@ def test_free_ends_and_windows_are_exact(seed: int) -> None:
     theta = space.theta()
     allowed = [p for p in combinations(range(8), 4) if max(np.diff(p)) <= 3]
     (found,) = maxmin(space, 4, window=3)
-    assert (found.weakest, found.mean) == pytest.approx(max(_value(theta, p) for p in allowed))
+    assert (found.weakest, found.mean) == pytest.approx(
+        max(_value(theta, p) for p in allowed)
+    )
 
 
 def test_alternatives_share_no_more_than_asked_and_are_best_so() -> None:
     space = _space(12, 5)
-    found = maxmin(space, 6, source=0, target=11, alternatives=3, min_difference=0.5)
+    found = maxmin(
+        space, 6, source=0, target=11, alternatives=3, min_difference=0.5
+    )
     assert len(found) == 3
     used = set(found[0].positions[1:-1])
     second = set(found[1].positions[1:-1])
@@ -87,7 +99,19 @@ def test_alternatives_share_no_more_than_asked_and_are_best_so() -> None:
 
 
 def test_fewer_alternatives_when_no_more_exist() -> None:
-    assert len(maxmin(_space(4), 3, source=0, target=3, alternatives=5, min_difference=1.0)) == 2
+    assert (
+        len(
+            maxmin(
+                _space(4),
+                3,
+                source=0,
+                target=3,
+                alternatives=5,
+                min_difference=1.0,
+            )
+        )
+        == 2
+    )
 
 
 def test_a_window_in_days_keeps_steps_short() -> None:
@@ -103,7 +127,9 @@ def test_near_duplicates_are_a_last_resort() -> None:
     assert maxmin(space, 3, source=0, target=3)[0].positions == (0, 2, 3)
     twin = Space.of([[1.0, 0.0], [1.0, 1e-4], [1.0, 1e-4], [1.0, 3e-4]])
     (only,) = maxmin(twin, 3, source=0, target=3, near_duplicate=0.99)
-    assert len(only.positions) == 3  # all steps are near duplicates, and there is a path still
+    assert (
+        len(only.positions) == 3
+    )  # all steps are near duplicates, and there is a path still
     crowd = Space.of([[1.0, 0.0], [1.0, 0.01], [1.0, 1.0], [1.0, 1.01]])
     (plain,) = maxmin(crowd, 3, source=0, target=2)
     assert 1 in plain.positions
@@ -140,29 +166,46 @@ def test_single_and_double_precision_find_the_same_path() -> None:
         ({"k": 3, "window": 0}, "window=0"),
         ({"k": 3, "days": 3}, "needs dated pictures"),
         ({"k": 3, "cover": 1}, "needs a topic for each picture"),
-        ({"k": 3, "cover": 3, "topics": [0, 1, 0, 1, 0, 1]}, "the collection has 2 topics"),
-        ({"k": 2, "cover": 3, "topics": [0, 1, 2, 1, 0, 1]}, "no path of 2 pictures"),
+        (
+            {"k": 3, "cover": 3, "topics": [0, 1, 0, 1, 0, 1]},
+            "the collection has 2 topics",
+        ),
+        (
+            {"k": 2, "cover": 3, "topics": [0, 1, 2, 1, 0, 1]},
+            "no path of 2 pictures",
+        ),
         ({"k": 3, "cover": 1, "topics": range(5, 17)}, "too many to follow"),
         ({"k": 3, "min_difference": 0.0}, "min_difference=0.0"),
         ({"k": 3, "alternatives": 0}, "alternatives=0"),
     ],
 )
-def test_what_cannot_be_extracted_says_why(arguments: Any, message: str) -> None:
+def test_what_cannot_be_extracted_says_why(
+    arguments: Any, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
-        maxmin(_space(6) if len(arguments.get("topics", ())) < 7 else _space(12), **arguments)
+        maxmin(
+            _space(6) if len(arguments.get("topics", ())) < 7 else _space(12),
+            **arguments,
+        )
 
 
-def test_random_storylines_are_chronological_between_the_ends_and_uniform() -> None:
+def test_random_storylines_are_chronological_between_the_ends_and_uniform() -> (
+    None
+):
     space, rng = _space(8), np.random.default_rng(0)
     counts = np.zeros(8)
     for _ in range(600):
-        positions = random_storyline(space, 4, source=1, target=6, rng=rng).positions
+        positions = random_storyline(
+            space, 4, source=1, target=6, rng=rng
+        ).positions
         assert positions[0] == 1
         assert positions[-1] == 6
         assert list(positions) == sorted(set(positions))
         counts[list(positions)] += 1
     assert counts[[0, 7]].sum() == 0
-    assert (abs(counts[2:6] - 300) < 60).all()  # 2 of 4 each time; 60 is 5 standard deviations
+    assert (
+        abs(counts[2:6] - 300) < 60
+    ).all()  # 2 of 4 each time; 60 is 5 standard deviations
     with pytest.raises(ConfigError, match="there are 2 to 6"):
         random_storyline(space, 7, source=1, target=6, rng=rng)
 
@@ -178,19 +221,27 @@ def test_trails_go_forward_where_a_path_on_the_tree_would_step_back() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_an_ordered_trail_is_the_widest_and_then_the_shortest(seed: int) -> None:
+def test_an_ordered_trail_is_the_widest_and_then_the_shortest(
+    seed: int,
+) -> None:
     space = _space(8, seed)
     theta = space.theta()
-    widest = max(_value(theta, path)[0] for k in range(2, 9) for path in _paths(8, k))
+    widest = max(
+        _value(theta, path)[0] for k in range(2, 9) for path in _paths(8, k)
+    )
     fewest = next(
-        k for k in range(2, 9) if any(_value(theta, p)[0] == widest for p in _paths(8, k))
+        k
+        for k in range(2, 9)
+        if any(_value(theta, p)[0] == widest for p in _paths(8, k))
     )
     found = trail(space, source=0, target=7)
     assert found.weakest == pytest.approx(widest, abs=1e-12)
     assert len(found.positions) == fewest
 
 
-def test_trails_in_blocks_find_what_one_block_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trails_in_blocks_find_what_one_block_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import beholder.kinds.narratives.storylines.published as module
 
     space = _space(700, 4)
@@ -200,7 +251,9 @@ def test_trails_in_blocks_find_what_one_block_finds(monkeypatch: pytest.MonkeyPa
     assert trail(space, source=0, target=699) == whole
 
 
-def test_maxmin_without_kept_tiles_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maxmin_without_kept_tiles_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import beholder.kinds.narratives.storylines.widest as module
 
     space = _space(300, 4)
@@ -216,7 +269,10 @@ def test_the_published_program_sits_at_its_bound_and_says_so() -> None:
     assert found.positions[-1] == 59
     assert list(found.positions) == sorted(set(found.positions))
     assert "reached its bound (minedge = 1.000000)" in found.warnings[0]
-    assert maxmin(space, len(found.positions), source=0, target=59)[0].weakest >= found.weakest
+    assert (
+        maxmin(space, len(found.positions), source=0, target=59)[0].weakest
+        >= found.weakest
+    )
 
 
 def test_a_map_without_room_to_split_is_not_at_its_bound() -> None:
@@ -240,10 +296,14 @@ def test_a_map_with_a_k_that_no_flow_has_is_refused() -> None:
 
 
 @pytest.fixture
-def roger(shared_data: Path) -> tuple[Space, dict[str, int], dict[str, list[str]]]:
+def roger(
+    shared_data: Path,
+) -> tuple[Space, dict[str, int], dict[str, list[str]]]:
     folder = shared_data / "roger"
     archive = np.load(folder / "embeddings_detr.npz")
-    places = {str(frame_id): place for place, frame_id in enumerate(archive["ids"])}
+    places = {
+        str(frame_id): place for place, frame_id in enumerate(archive["ids"])
+    }
     truth = json.loads((folder / "ground_truth.json").read_text("utf-8"))
     space = Space.of(archive["embeddings"], scale="minmax")
     return space, places, truth["baseline_storylines"]
@@ -262,7 +322,9 @@ def test_on_real_photographs_the_weakest_link_beats_program_and_chance(
     assert best.weakest >= 0.834
     rng = np.random.default_rng(0)
     chance = [
-        random_storyline(space, len(story), source=source, target=target, rng=rng).weakest
+        random_storyline(
+            space, len(story), source=source, target=target, rng=rng
+        ).weakest
         for _ in range(20)
     ]
     assert np.mean(chance) < 0.62
@@ -273,13 +335,24 @@ def test_on_real_photographs_the_weakest_link_beats_program_and_chance(
 
 @pytest.mark.parametrize(
     ("method", "years", "n_solved"),
-    [("maps", None, 2), ("maxmin", None, 2), ("maps", "open", 10), ("random", None, 10)],
+    [
+        ("maps", None, 2),
+        ("maxmin", None, 2),
+        ("maps", "open", 10),
+        ("random", None, 10),
+    ],
 )
 def test_replications_that_cannot_differ_are_solved_once(
-    monkeypatch: pytest.MonkeyPatch, method: Any, years: str | None, n_solved: int
+    monkeypatch: pytest.MonkeyPatch,
+    method: Any,
+    years: str | None,
+    n_solved: int,
 ) -> None:
     frames = [
-        Frame(str(i), date=None if years is None else PartialDate(1900 + i // 6)) for i in range(12)
+        Frame(
+            str(i), date=None if years is None else PartialDate(1900 + i // 6)
+        )
+        for i in range(12)
     ]
     tasks = [ExtractionTask(str(k), k, "0", "11") for k in (3, 4)]
     calls = []
@@ -291,8 +364,14 @@ def test_replications_that_cannot_differ_are_solved_once(
 
     monkeypatch.setattr(module, "_storylines", counted)
     vectors = np.random.default_rng(0).normal(size=(12, 4))
-    made = list(module.extract(frames, vectors, tasks, Extraction(method, replications=5)))
+    made = list(
+        module.extract(
+            frames, vectors, tasks, Extraction(method, replications=5)
+        )
+    )
     # Two tasks of five replications; open dates draw another order for each.
     assert len(made) == 10
     assert len(calls) == n_solved
-    assert [one.storyline.group["replication"] for one in made] == list("12345") * 2
+    assert [one.storyline.group["replication"] for one in made] == list(
+        "12345"
+    ) * 2

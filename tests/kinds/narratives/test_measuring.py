@@ -17,7 +17,11 @@ import pytest
 
 from beholder.embed.images import image_embedder
 from beholder.errors import ConfigError, ItemError
-from beholder.kinds.narratives.measuring import MeasureCoherence, coherence_in, nearest_in
+from beholder.kinds.narratives.measuring import (
+    MeasureCoherence,
+    coherence_in,
+    nearest_in,
+)
 from beholder.metrics import Tools
 from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
@@ -44,8 +48,14 @@ PEOPLE = (
 def asker(tmp_path: Path) -> MeasureCoherence:
     """Knows four vectors and two human storylines."""
     path = tmp_path / "v.npz"
-    np.savez(path, ids=np.array(list(VECTORS)), embeddings=np.array(list(VECTORS.values())))
-    made = MeasureCoherence(embedder=f"npz:{path}", collection="abc").prepare(PEOPLE)
+    np.savez(
+        path,
+        ids=np.array(list(VECTORS)),
+        embeddings=np.array(list(VECTORS.values())),
+    )
+    made = MeasureCoherence(embedder=f"npz:{path}", collection="abc").prepare(
+        PEOPLE
+    )
     frames = [Frame(name) for name in (*VECTORS, "lost")]
     pictures = made.embed(image_embedder(made.embedder), frames, tmp_path)
     return replace(made, pictures=pictures)
@@ -61,12 +71,17 @@ def test_steps_their_minimum_and_means(asker: MeasureCoherence) -> None:
     first, second = math.sqrt(3 / 4), math.sqrt(1 / 4)  # 45 and 135 degrees
     assert found.values["minimum"] == pytest.approx(second)
     assert found.values["mean"] == pytest.approx((first + second) / 2)
-    assert found.values["geometric_mean"] == pytest.approx(math.sqrt(first * second))
+    assert found.values["geometric_mean"] == pytest.approx(
+        math.sqrt(first * second)
+    )
     coherence = coherence_in(found)
     assert not isinstance(coherence, ItemFailure)
     assert coherence.steps == pytest.approx((first, second))
     assert coherence.weakest == 1
-    assert coherence.signature == "theta|jsd:divergence|base:2|scale:raw|topics:none"
+    assert (
+        coherence.signature
+        == "theta|jsd:divergence|base:2|scale:raw|topics:none"
+    )
 
 
 def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
@@ -93,40 +108,61 @@ def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
     assert nearest_in(human) is None
 
 
-def test_without_human_storylines_there_is_no_distance(asker: MeasureCoherence) -> None:
-    found = _measure(replace(asker, people=()), _storyline("s", "east", "north"))
+def test_without_human_storylines_there_is_no_distance(
+    asker: MeasureCoherence,
+) -> None:
+    found = _measure(
+        replace(asker, people=()), _storyline("s", "east", "north")
+    )
     assert isinstance(found, ItemScore)
     assert set(found.values) == {"minimum", "mean", "geometric_mean"}
 
 
-def test_a_picture_without_a_vector_fails_its_storyline_alone(asker: MeasureCoherence) -> None:
+def test_a_picture_without_a_vector_fails_its_storyline_alone(
+    asker: MeasureCoherence,
+) -> None:
     found = _measure(asker, _storyline("s", "east", "lost"))
     assert coherence_in(found) == found
     assert isinstance(found, ItemFailure)
     assert found.message == "frame 'lost' has no vector"
     assert nearest_in(found) is None
     broken = (*PEOPLE, _storyline("gone", "lost", source="human"))
-    near = nearest_in(_measure(replace(asker, people=broken), _storyline("s", "east", "north")))
+    near = nearest_in(
+        _measure(
+            replace(asker, people=broken), _storyline("s", "east", "north")
+        )
+    )
     assert near is not None
     assert near[0] == "walk"
 
 
-def test_one_picture_has_no_step_but_a_distance(asker: MeasureCoherence) -> None:
+def test_one_picture_has_no_step_but_a_distance(
+    asker: MeasureCoherence,
+) -> None:
     one = _storyline("s", "east")
-    with pytest.raises(ItemError, match="a sequence of one picture has no step"):
+    with pytest.raises(
+        ItemError, match="a sequence of one picture has no step"
+    ):
         asker.check(one)
     found = _measure(asker, one)
     assert isinstance(found, ItemFailure)
     near = nearest_in(found)
     assert near is not None
-    assert near[1].cost == pytest.approx(math.sqrt(2))  # east to east, then to north
+    assert near[1].cost == pytest.approx(
+        math.sqrt(2)
+    )  # east to east, then to north
 
 
 @pytest.mark.parametrize(
     ("options", "people", "collection", "differs"),
     [
         ({}, PEOPLE, "abc", False),
-        ({}, PEOPLE, "other", False),  # raw theta hangs on the two pictures alone
+        (
+            {},
+            PEOPLE,
+            "other",
+            False,
+        ),  # raw theta hangs on the two pictures alone
         ({}, PEOPLE[:1], "abc", True),
         ({"scale": "minmax"}, PEOPLE, "abc", True),
         ({"human": "people"}, PEOPLE, "abc", True),
@@ -139,15 +175,24 @@ def test_the_signature_states_what_numbers_hang_on(
     collection: str,
     differs: bool,
 ) -> None:
-    other = MeasureCoherence(embedder=asker.embedder, collection=collection, **options)
-    told = [one.signature(one.identities(Tools())) for one in (asker, other.prepare(people))]
+    other = MeasureCoherence(
+        embedder=asker.embedder, collection=collection, **options
+    )
+    told = [
+        one.signature(one.identities(Tools()))
+        for one in (asker, other.prepare(people))
+    ]
     assert (told[0] != told[1]) is differs
     assert "embedder:npz:v.npz@" in told[0]
 
 
-def test_under_minmax_the_collection_is_part_of_the_signature(asker: MeasureCoherence) -> None:
+def test_under_minmax_the_collection_is_part_of_the_signature(
+    asker: MeasureCoherence,
+) -> None:
     told = {
-        MeasureCoherence(embedder=asker.embedder, scale="minmax", collection=digest)
+        MeasureCoherence(
+            embedder=asker.embedder, scale="minmax", collection=digest
+        )
         .prepare(PEOPLE)
         .signature()
         for digest in ("abc", "other")
@@ -156,5 +201,7 @@ def test_under_minmax_the_collection_is_part_of_the_signature(asker: MeasureCohe
 
 
 def test_settings_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ConfigError, match="scale='big': expected one of 'raw', 'minmax'"):
+    with pytest.raises(
+        ConfigError, match="scale='big': expected one of 'raw', 'minmax'"
+    ):
         MeasureCoherence(embedder="handcrafted", scale="big")  # type: ignore[arg-type]

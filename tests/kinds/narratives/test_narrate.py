@@ -24,7 +24,11 @@ if "story" not in BACKENDS.names():
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     """Runs a command in a folder with a small collection; gives exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -38,7 +42,9 @@ def _frames(path: str) -> list[Frame]:
 
 
 def _sequences(path: str) -> list[Storyline]:
-    return [row for row in read_storylines(path) if not isinstance(row, DataError)]
+    return [
+        row for row in read_storylines(path) if not isinstance(row, DataError)
+    ]
 
 
 def test_extract_writes_a_storyline_in_order_of_time(cli: Cli) -> None:
@@ -49,7 +55,10 @@ def test_extract_writes_a_storyline_in_order_of_time(cli: Cli) -> None:
     assert done.code == 0, done.err
     (story,) = _sequences("s.jsonl")
     assert story.source == "maxmin"
-    assert [f.id for f in story.frames][:: len(story.frames) - 1] == ["p000", "p039"]
+    assert [f.id for f in story.frames][:: len(story.frames) - 1] == [
+        "p000",
+        "p039",
+    ]
     dates = [f.date.first for f in story.frames if f.date]
     assert len(dates) == 6
     assert dates == sorted(dates)
@@ -75,23 +84,47 @@ def test_extract_like_human_storylines_in_every_way(cli: Cli) -> None:
     ).err  # fmt: skip
 
 
-def test_replications_that_find_one_storyline_in_another_order_are_one(cli: Cli) -> None:
+def test_replications_that_find_one_storyline_in_another_order_are_one(
+    cli: Cli,
+) -> None:
     # Only the two in the middle of one month may stand either way; the one path that is coherent
     # leaves them out: from first to last picture, through the picture half way between.
-    vectors = {"a": (1, 0, 0), "b": (0, 0, 1), "c": (0.7, 0.7, 0), "d": (0, 0.1, 1), "e": (0, 1, 0)}
-    dates = {"a": "1931-01-01", "b": "1931", "c": "1931", "d": "1931", "e": "1931-12-31"}
+    vectors = {
+        "a": (1, 0, 0),
+        "b": (0, 0, 1),
+        "c": (0.7, 0.7, 0),
+        "d": (0, 0.1, 1),
+        "e": (0, 1, 0),
+    }
+    dates = {
+        "a": "1931-01-01",
+        "b": "1931",
+        "c": "1931",
+        "d": "1931",
+        "e": "1931-12-31",
+    }
     Path("five.csv").write_text(
-        "id,image,date\n" + "".join(f"{n},{n}.jpg,{dates[n]}\n" for n in vectors), "utf-8"
+        "id,image,date\n"
+        + "".join(f"{n},{n}.jpg,{dates[n]}\n" for n in vectors),
+        "utf-8",
     )
-    np.savez("five.npz", ids=np.array(list(vectors)), embeddings=np.array(list(vectors.values())))
+    np.savez(
+        "five.npz",
+        ids=np.array(list(vectors)),
+        embeddings=np.array(list(vectors.values())),
+    )
     for name in vectors:
-        Path(f"{name}.jpg").write_bytes(next(Path("data").rglob("*.jpg")).read_bytes())
+        Path(f"{name}.jpg").write_bytes(
+            next(Path("data").rglob("*.jpg")).read_bytes()
+        )
     done = cli(
         "extract", "five.csv", "--source", "a", "--target", "e", "-k", "3", "--method", "trails",
         "--replications", "10", "--embedder", "npz:five.npz", "-o", "five.jsonl",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert {tuple(f.id for f in s.frames) for s in _sequences("five.jsonl")} == {("a", "c", "e")}
+    assert {
+        tuple(f.id for f in s.frames) for s in _sequences("five.jsonl")
+    } == {("a", "c", "e")}
     assert "10 storylines, 1 of them different" in done.err
 
 
@@ -99,7 +132,9 @@ def test_extract_leaves_out_what_has_no_date(cli: Cli) -> None:
     picture = next(Path("data").rglob("*.jpg")).read_bytes()
     dates = {"a": "1920s", "b": "", "c": "c. 1935", "d": "1940"}
     Path("some.csv").write_text(
-        "id,image,date\n" + "".join(f"{n},{n}.jpg,{date}\n" for n, date in dates.items()), "utf-8"
+        "id,image,date\n"
+        + "".join(f"{n},{n}.jpg,{date}\n" for n, date in dates.items()),
+        "utf-8",
     )
     for name in dates:
         Path(f"{name}.jpg").write_bytes(picture)
@@ -125,7 +160,9 @@ def test_extract_leaves_out_what_has_no_date(cli: Cli) -> None:
     assert "no picture has a date" in none.err
 
 
-def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(cli: Cli) -> None:
+def test_extract_from_a_folder_with_handcrafted_vectors_says_what_they_are(
+    cli: Cli,
+) -> None:
     pytest.importorskip("skimage")
     Path("data/img/broken.jpg").write_bytes(b"x")
     done = cli("extract", "data/img", "-k", "4", "-o", "s.jsonl")
@@ -147,13 +184,17 @@ def test_extract_covers_topics_of_spread_labels(cli: Cli) -> None:
     assert "topics:2" in done.err
 
 
-def test_bad_rows_of_the_storylines_to_follow_stop_the_extraction(cli: Cli) -> None:
+def test_bad_rows_of_the_storylines_to_follow_stop_the_extraction(
+    cli: Cli,
+) -> None:
     rows = [
         {"id": "a", "source": "human", "frames": ["p000", "p010", "p039"]},
         {"id": "b", "source": "human", "frames": ["p000", "nowhere"]},
         {"id": "c", "source": "human"},
     ]
-    Path("human.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("human.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
     arguments = (
         "extract", "data/index.csv", "--like", "human.jsonl", "-o", "s.jsonl",
         "--embedder", "npz:data/vectors.npz",
@@ -173,13 +214,21 @@ def test_bad_rows_of_the_storylines_to_follow_stop_the_extraction(cli: Cli) -> N
 def test_nothing_to_follow_is_refused(cli: Cli, rows: str) -> None:
     Path("human.jsonl").write_text(rows)
     done = cli(
-        "extract", "data/index.csv", "--like", "human.jsonl", "-o", "s.jsonl", "--skip-bad-rows"
+        "extract",
+        "data/index.csv",
+        "--like",
+        "human.jsonl",
+        "-o",
+        "s.jsonl",
+        "--skip-bad-rows",
     )
     assert done.code == 2
     assert "human.jsonl: has no row that can be used" in done.err
 
 
-def test_bad_rows_of_the_collection_are_told_with_those_to_follow(cli: Cli) -> None:
+def test_bad_rows_of_the_collection_are_told_with_those_to_follow(
+    cli: Cli,
+) -> None:
     with Path("data/index.csv").open("a") as file:
         file.write("p000\n")
     done = cli("extract", "data/index.csv", "-k", "4", "-o", "s.jsonl")
@@ -192,12 +241,30 @@ def test_bad_rows_of_the_collection_are_told_with_those_to_follow(cli: Cli) -> N
     [
         ([], "say what to extract"),
         (["-k", "4", "--source", "zz"], "'zz' is no usable picture"),
-        (["-k", "4", "--method", "magic"], 'Choose from: "maxmin", "maps", "trails", "random"'),
-        (["-k", "4", "--method", "maps"], "maps needs the first and the last picture"),
-        (["-k", "4", "--method", "random", "--cover", "2"], "cover is an option of maxmin"),
-        (["-k", "99"], "k=99: from the first picture to the last one there are 40 pictures"),
-        (["-k", "4", "--topics", "labels:mood"], "no picture has that label; there are: category"),
-        (["-k", "4", "--embedder", "npz:none.npz"], "none.npz: cannot be read"),
+        (
+            ["-k", "4", "--method", "magic"],
+            'Choose from: "maxmin", "maps", "trails", "random"',
+        ),
+        (
+            ["-k", "4", "--method", "maps"],
+            "maps needs the first and the last picture",
+        ),
+        (
+            ["-k", "4", "--method", "random", "--cover", "2"],
+            "cover is an option of maxmin",
+        ),
+        (
+            ["-k", "99"],
+            "k=99: from the first picture to the last one there are 40 pictures",
+        ),
+        (
+            ["-k", "4", "--topics", "labels:mood"],
+            "no picture has that label; there are: category",
+        ),
+        (
+            ["-k", "4", "--embedder", "npz:none.npz"],
+            "none.npz: cannot be read",
+        ),
         (["-k", "4", "--map", "date"], "expected FIELD=COLUMN"),
         (["-k", "4", "--scale", "big"], 'Choose from: "raw", "minmax"'),
     ],
@@ -205,8 +272,14 @@ def test_bad_rows_of_the_collection_are_told_with_those_to_follow(cli: Cli) -> N
 def test_wrong_extraction_exits_2_with_one_line(
     cli: Cli, arguments: list[str], message: str
 ) -> None:
-    embedder = [] if "--embedder" in arguments else ["--embedder", "npz:data/vectors.npz"]
-    done = cli("extract", "data/index.csv", *arguments, *embedder, "-o", "s.jsonl")
+    embedder = (
+        []
+        if "--embedder" in arguments
+        else ["--embedder", "npz:data/vectors.npz"]
+    )
+    done = cli(
+        "extract", "data/index.csv", *arguments, *embedder, "-o", "s.jsonl"
+    )
     assert done.code == 2
     assert message in done.err
     assert "Traceback" not in done.err
@@ -214,7 +287,14 @@ def test_wrong_extraction_exits_2_with_one_line(
 
 def test_judge_prints_costs_before_and_scores_after(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 4)
-    done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady")
+    done = cli(
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--judge",
+        "story:steady",
+    )
     assert done.code == 0, done.err
     assert "captions pay from" in done.err
     assert "published for one hosted model" in done.err
@@ -223,18 +303,25 @@ def test_judge_prints_costs_before_and_scores_after(cli: Cli) -> None:
     assert study["cost"]["seconds"]["basis"].startswith("measured in this run")
     # the toy takes 2 s a caption, 0.5 s and 5 s a rating; 3 judges
     n = study["cost"]["n_pictures"]
-    assert study["cost"]["seconds"]["break_even"] == pytest.approx(n * 2.0 / (3 * 4.5))
+    assert study["cost"]["seconds"]["break_even"] == pytest.approx(
+        n * 2.0 / (3 * 4.5)
+    )
     assert Path("runs/s/report.html").is_file()
 
 
 def test_repeated_narratives_are_judged_once_and_told(cli: Cli) -> None:
-    rows = [{"id": str(i), "source": "maps", "frames": ["p000", "p010", "p020"]} for i in range(3)]
+    rows = [
+        {"id": str(i), "source": "maps", "frames": ["p000", "p010", "p020"]}
+        for i in range(3)
+    ]
     Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = cli("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judge", "story:steady")  # fmt: skip
     assert done.code == 0, done.err
     study = json.loads(Path("runs/s/study.json").read_text("utf-8"))
     assert study["cost"]["stages"]["sight"]["calls"] == 3
-    assert study["tables"]["cautions"][0].startswith("2 of 3 narratives repeat another")
+    assert study["tables"]["cautions"][0].startswith(
+        "2 of 3 narratives repeat another"
+    )
 
 
 def test_dry_run_asks_nobody_and_writes_nothing(cli: Cli) -> None:
@@ -257,7 +344,11 @@ def test_hybrid_looks_at_a_share_and_says_what_it_spared(cli: Cli) -> None:
     assert study["hybrid"]["calls_saved"] == 19 * 3
     assert study["cost"]["stages"]["sight"]["calls"] == 7 * 3
     assert study["hybrid"]["seconds_saved"] == pytest.approx(19 * 3 * 5.0)
-    assert [row["n"] for row in study["tables"]["reliability"] if row["method"] == "hybrid"] == [26]
+    assert [
+        row["n"]
+        for row in study["tables"]["reliability"]
+        if row["method"] == "hybrid"
+    ] == [26]
 
 
 def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
@@ -275,7 +366,9 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
     ]  # fmt: skip
     assert study["voting"]["examples"] == {"human-1": 8, "random-0": 3}
     assert len(study["tables"]["methods"]) == 4
-    assert "8 ratings of each narrative" in done.err  # two of each judge, with and without
+    assert (
+        "8 ratings of each narrative" in done.err
+    )  # two of each judge, with and without
     assert len(Path("b.txt").read_text("utf-8").split()) == 2 * 2 * 10
     again = cli(
         "compare", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "--judges", "2",
@@ -288,7 +381,10 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
         "--judge", "story:steady", "--judge", "story(model='steady', log='b.txt')",
     )  # fmt: skip
     assert same.code == 2
-    assert "story:steady and story(model='steady', log='b.txt') are the same" in same.err
+    assert (
+        "story:steady and story(model='steady', log='b.txt') are the same"
+        in same.err
+    )
 
 
 @pytest.mark.parametrize(
@@ -297,11 +393,16 @@ def test_judges_and_examples_are_named_on_the_command_line(cli: Cli) -> None:
         ("human-1", "--example 'human-1': expected ID=RATING"),
         ("=8", "expected ID=RATING"),
         ("human-1=8.5", "expected ID=RATING"),
-        ("human-1=11", "example human-1=11: expected a whole number from 1 to 10"),
+        (
+            "human-1=11",
+            "example human-1=11: expected a whole number from 1 to 10",
+        ),
         ("nobody=4", "example 'nobody': s.jsonl has no sequence of that id"),
     ],
 )
-def test_an_example_that_cannot_be_shown_exits_2(cli: Cli, given: str, message: str) -> None:
+def test_an_example_that_cannot_be_shown_exits_2(
+    cli: Cli, given: str, message: str
+) -> None:
     write_narratives(Path("s.jsonl"), 1)
     done = cli(
         "judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
@@ -314,7 +415,14 @@ def test_an_example_that_cannot_be_shown_exits_2(cli: Cli, given: str, message: 
 
 def test_captions_can_tell_what_connects_pictures(cli: Cli) -> None:
     write_narratives(Path("s.jsonl"), 0)
-    asked = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions")
+    asked = (
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "captions",
+    )
     judge = ("--judge", "story(model='steady', log='calls.txt')")
     assert cli(*asked, *judge, "-o", "plain").code == 0
     plain = set(Path("calls.txt").read_text("utf-8").split())
@@ -335,11 +443,15 @@ def test_another_run_takes_shared_answers_from_the_cache(cli: Cli) -> None:
         assert done.code == 0, done.err
         calls = Path("calls.txt").read_text("utf-8").split()
         assert len(calls) == len(set(calls))  # the second run made none
-    first, second = (Path(out, "study.json").read_bytes() for out in ("first", "second"))
+    first, second = (
+        Path(out, "study.json").read_bytes() for out in ("first", "second")
+    )
     assert first == second
 
 
-def test_transitions_name_the_weakest_links_with_theta_beside(cli: Cli) -> None:
+def test_transitions_name_the_weakest_links_with_theta_beside(
+    cli: Cli,
+) -> None:
     write_narratives(Path("s.jsonl"), 2)
     done = cli(
         "transitions", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady",
@@ -357,32 +469,58 @@ def test_transitions_name_the_weakest_links_with_theta_beside(cli: Cli) -> None:
 
 
 def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_narratives(Path("s.jsonl"), 3)
-    asked = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "captions", "-K", "2")
+    asked = (
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "captions",
+        "-K",
+        "2",
+    )
     for model in ("steady", "mild"):
         assert cli(*asked, "--judge", f"story:{model}", "-o", model).code == 0
     compare = runner(monkeypatch, capsys, "compare")
     done = compare("steady", "mild", "--tables", "tables")
     assert done.code == 0, done.err
-    for words in ("judges side by side, captions", "two judges, captions", "what judging costs"):
+    for words in (
+        "judges side by side, captions",
+        "two judges, captions",
+        "what judging costs",
+    ):
         assert words in done.out
     assert "share no way" not in done.err
     beside = json.loads(compare("steady", "mild", "--json").out)
-    with Path("tables/judge-pairs-captions.csv").open(newline="", encoding="utf-8") as file:
+    with Path("tables/judge-pairs-captions.csv").open(
+        newline="", encoding="utf-8"
+    ) as file:
         (pair,) = csv.DictReader(file)
     (expected,) = beside["models"][0]["pairs"]
     assert (pair["a"], pair["b"]) == ("steady", "mild")
-    assert [float(pair[end]) for end in ("difference_low", "difference_high")] == (
-        expected["difference_interval"]
-    )
+    assert [
+        float(pair[end]) for end in ("difference_low", "difference_high")
+    ] == (expected["difference_interval"])
     with Path("tables/costs.csv").open(newline="", encoding="utf-8") as file:
         costs = list(csv.DictReader(file))
     assert [(row["run"], int(row["calls"])) for row in costs] == [
         (row["run"], row["calls"]) for row in beside["cost"]
     ]
-    sight = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--by", "sight", "-K", "2")
+    sight = (
+        "judge",
+        "s.jsonl",
+        "--pictures",
+        "data/index.csv",
+        "--by",
+        "sight",
+        "-K",
+        "2",
+    )
     assert cli(*sight, "--judge", "story:mild", "-o", "sight").code == 0
     done = compare("steady", "sight")
     assert done.code == 0, done.err
@@ -390,7 +528,9 @@ def test_two_runs_of_different_judges_are_compared_and_their_tables_written(
     assert "what judging costs" in done.out
 
 
-def test_compare_without_a_judge_measures_coherence_and_distance(cli: Cli) -> None:
+def test_compare_without_a_judge_measures_coherence_and_distance(
+    cli: Cli,
+) -> None:
     write_narratives(Path("s.jsonl"), 3)
     done = cli(
         "compare", "s.jsonl", "--pictures", "data/index.csv", "--embedder", "npz:data/vectors.npz",
@@ -403,12 +543,18 @@ def test_compare_without_a_judge_measures_coherence_and_distance(cli: Cli) -> No
     assert coherence["human"]["dtw"]["n"] == 0
     assert coherence["maps"]["dtw"]["n"] == 3
     # random ones jump about, the others follow the drift of the vectors
-    assert coherence["random"]["mean"]["mean"] < coherence["maps"]["mean"]["mean"]
+    assert (
+        coherence["random"]["mean"]["mean"] < coherence["maps"]["mean"]["mean"]
+    )
 
 
-def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(cli: Cli) -> None:
+def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(
+    cli: Cli,
+) -> None:
     write_narratives(Path("s.jsonl"), 1)
-    Path("data/img/000.jpg").write_bytes(b"x")  # the first picture of every narrative
+    Path("data/img/000.jpg").write_bytes(
+        b"x"
+    )  # the first picture of every narrative
     arguments = ("judge", "s.jsonl", "--pictures", "data/index.csv", "--judge", "story:steady", "--by", "sight")  # fmt: skip
     done = cli(*arguments)
     assert done.code == 1
@@ -417,7 +563,9 @@ def test_one_unreadable_picture_is_a_counted_failure_that_names_frame_and_file(c
     assert cli(*arguments, "--allow-failed", "8").code == 0
 
 
-def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(cli: Cli) -> None:
+def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(
+    cli: Cli,
+) -> None:
     write_narratives(Path("s.jsonl"), 3)
     Path("elsewhere").mkdir()
     done = cli(
@@ -425,7 +573,10 @@ def test_a_wrong_picture_folder_is_told_where_no_score_needs_the_pictures(cli: C
         "--media-root", "elsewhere",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "pictures could not be read (is --media-root right?); the first: p0" in done.err
+    assert (
+        "pictures could not be read (is --media-root right?); the first: p0"
+        in done.err
+    )
 
 
 def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
@@ -436,7 +587,9 @@ def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
     (human, *_) = study["tables"]["scores"]
     assert human["n"] == 0
     assert human["n_votes_failed"] == 18
-    reasons = {v["failure"] for n in study["narratives"] for v in n["votes"]["sight"]}
+    reasons = {
+        v["failure"] for n in study["narratives"] for v in n["votes"]["sight"]
+    }
     assert any("a lovely story" in reason for reason in reasons)
 
 
@@ -444,18 +597,35 @@ def test_unusable_answers_are_failures_with_the_judges_words(cli: Cli) -> None:
     ("arguments", "message"),
     [
         (["judge", "s.jsonl"], "no judge was named"),
-        (["judge", "none.jsonl", "--judge", "story:x"], "none.jsonl: cannot be read"),
+        (
+            ["judge", "none.jsonl", "--judge", "story:x"],
+            "none.jsonl: cannot be read",
+        ),
         (
             ["judge", "s.jsonl", "--judge", "story:x", "--by", "smell"],
             'Choose from: "captions", "sight", "hybrid"',
         ),
-        (["judge", "s.jsonl", "--judge", "nobody:x"], "no judge is called 'nobody'"),
-        (["judge", "s.jsonl", "--judge", "story:x", "--temperature", "0"], "look like agreement"),
-        (["compare", "s.jsonl"], "name an --embedder (coherence), a --judge (ratings)"),
-        (["judge", "bad.jsonl", "--judge", "story:x"], "bad.jsonl:1: frames[0]: no frame"),
+        (
+            ["judge", "s.jsonl", "--judge", "nobody:x"],
+            "no judge is called 'nobody'",
+        ),
+        (
+            ["judge", "s.jsonl", "--judge", "story:x", "--temperature", "0"],
+            "look like agreement",
+        ),
+        (
+            ["compare", "s.jsonl"],
+            "name an --embedder (coherence), a --judge (ratings)",
+        ),
+        (
+            ["judge", "bad.jsonl", "--judge", "story:x"],
+            "bad.jsonl:1: frames[0]: no frame",
+        ),
     ],
 )
-def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_usage_exits_2_with_one_line(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
     write_narratives(Path("s.jsonl"), 1)
     Path("bad.jsonl").write_text('{"id": "x", "frames": ["zz"]}\n')
     done = cli(*arguments, "--pictures", "data/index.csv")
@@ -486,15 +656,22 @@ def test_a_study_of_both_methods_tells_sources_apart(cli: Cli) -> None:
     assert done.code == 0, done.err
     tables = json.loads(Path("study/study.json").read_text("utf-8"))["tables"]
     scores = {(row["method"], row["source"]): row for row in tables["scores"]}
-    assert scores["captions", "maps"]["n"] == scores["sight", "random"]["n"] == 20
+    assert (
+        scores["captions", "maps"]["n"] == scores["sight", "random"]["n"] == 20
+    )
     assert scores["sight", "human"]["n_votes"] == 18
     # the toy judge takes changes of place for breaks, and random sequences have more of them
     assert scores["sight", "maps"]["mean"] > scores["sight", "random"]["mean"]
-    reliability = {row["method"]: row["icc_single"]["value"] for row in tables["reliability"]}
+    reliability = {
+        row["method"]: row["icc_single"]["value"]
+        for row in tables["reliability"]
+    }
     assert reliability["sight"] > reliability["captions"]
 
 
-@pytest.mark.parametrize("command", ["extract", "judge", "transitions", "compare"])
+@pytest.mark.parametrize(
+    "command", ["extract", "judge", "transitions", "compare"]
+)
 def test_help_of_each_command_shows_an_example(cli: Cli, command: str) -> None:
     done = cli(command, "--help")
     assert done.code == 0

@@ -24,7 +24,12 @@ from beholder.kinds.narratives.config import (
 )
 from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.narratives.page import write_study, write_study_figures
-from beholder.kinds.narratives.results import Cost, SideBySide, StageOfRun, UnitCost
+from beholder.kinds.narratives.results import (
+    Cost,
+    SideBySide,
+    StageOfRun,
+    UnitCost,
+)
 from beholder.kinds.narratives.tables import (
     captions_or_sight_table,
     model_tables,
@@ -66,11 +71,20 @@ for _name, _backend in (("story", Storyteller), ("hostile", Hostile)):
         BACKENDS.register(_name)(_backend)
 
 
-ALL: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
+ALL: tuple[Part, ...] = (
+    "captions",
+    "sight",
+    "hybrid",
+    "transitions",
+    "coherence",
+)
 
 
 def _run(
-    folder: Path, sequences: Path, parts: tuple[Part, ...] = ALL, embedder: str | None = None
+    folder: Path,
+    sequences: Path,
+    parts: tuple[Part, ...] = ALL,
+    embedder: str | None = None,
 ) -> Path:
     config = NarrateConfig(
         sequences=str(sequences),
@@ -79,7 +93,9 @@ def _run(
         judge="hostile:steady",
         collection=CollectionOptions(str(folder / "data" / "index.csv")),
         voting=Voting(judges=2, context=EVIL),
-        coherence=CoherenceOptions(embedder or f"npz:{folder / 'data' / 'vectors.npz'}"),
+        coherence=CoherenceOptions(
+            embedder or f"npz:{folder / 'data' / 'vectors.npz'}"
+        ),
     )
     run_narratives(config, Quiet())
     return config.out
@@ -94,44 +110,78 @@ class Page(HTMLParser):
         self.words: list[str] = []
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(
+        self, tag: str, attrs: list[tuple[str, str | None]]
+    ) -> None:
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
         self.words.append(data)
 
     def with_class(self, name: str) -> list[dict[str, str | None]]:
-        return [a for _, a in self.tags if name in (a.get("class") or "").split()]
+        return [
+            a for _, a in self.tags if name in (a.get("class") or "").split()
+        ]
 
 
-def test_the_page_shows_every_narrative_with_steps_and_weakest_links(tmp_path: Path) -> None:
+def test_the_page_shows_every_narrative_with_steps_and_weakest_links(
+    tmp_path: Path,
+) -> None:
     make_collection(tmp_path / "data")
     sequences = write_narratives(tmp_path / "s.jsonl", 3)
     page = Page(write_study(_run(tmp_path, sequences)).read_text("utf-8"))
-    rows = [json.loads(line) for line in sequences.read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in sequences.read_text("utf-8").splitlines()
+    ]
     n_frames = sum(len(row["frames"]) for row in rows)
-    assert len([1 for _, a in page.tags if (a.get("id") or "").startswith("narrative-")]) == 12
+    assert (
+        len(
+            [
+                1
+                for _, a in page.tags
+                if (a.get("id") or "").startswith("narrative-")
+            ]
+        )
+        == 12
+    )
     assert len(page.with_class("shot")) == n_frames
     legend = 4
     assert len(page.with_class("step")) == n_frames - len(rows) + legend
-    reel_weakest = [a for a in page.with_class("step") if "weakest" in str(a["class"])]
+    reel_weakest = [
+        a for a in page.with_class("step") if "weakest" in str(a["class"])
+    ]
     assert len(reel_weakest) == len(rows) + 1
     figures = [a["alt"] for tag, a in page.tags if tag == "img"]
     assert len(figures) == 3
     assert str(figures[0]).startswith("Eight panels")
     text = " ".join(page.words)
-    for words in ("ICC(2,1)", "Hedges' g", "only 6 narratives", "captions pay from", "Film strips"):
+    for words in (
+        "ICC(2,1)",
+        "Hedges' g",
+        "only 6 narratives",
+        "captions pay from",
+        "Film strips",
+    ):
         assert words in text
 
 
-def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path) -> None:
+def test_terminal_page_and_files_say_the_same_and_lose_no_number(
+    tmp_path: Path,
+) -> None:
     make_collection(tmp_path / "data")
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 3))
-    page = re.sub(r"\s+", " ", " ".join(Page(write_study(run).read_text("utf-8")).words))
+    page = re.sub(
+        r"\s+", " ", " ".join(Page(write_study(run).read_text("utf-8")).words)
+    )
     study = results.read(run)
     tables = {table.name: table for table in study_tables(study)}
     said = re.sub(r"\s+", " ", as_text(terminal_tables(study)))
-    page_only = ("correlations", "break-differences", "costs", "captions-or-sight")
+    page_only = (
+        "correlations",
+        "break-differences",
+        "costs",
+        "captions-or-sight",
+    )
     assert set(page_only) < set(tables)
     for name, table in tables.items():
         kept = json.loads((run / "tables" / f"{name}.json").read_text("utf-8"))
@@ -139,7 +189,9 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
             for column in table.shown_columns():
                 cell = show_cell(row, column)
                 # Measured times are in files alone: equal runs have equal pages.
-                is_time = row.get("unit") == "seconds" or column.key.startswith("seconds")
+                is_time = row.get(
+                    "unit"
+                ) == "seconds" or column.key.startswith("seconds")
                 assert is_time or cell in page
                 assert name in page_only or cell in said
                 assert in_file[column.key] == row.get(column.key)
@@ -153,12 +205,32 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
     assert steps
     assert hybrid
     for name, rows, keys in (
-        ("scores", told.scores, ("n", "mean", "sd", "within_sd", "within_range", "n_failed")),
-        ("differences", told.comparisons, ("t_student", "p_student", "p_welch_holm", "g")),
+        (
+            "scores",
+            told.scores,
+            ("n", "mean", "sd", "within_sd", "within_range", "n_failed"),
+        ),
+        (
+            "differences",
+            told.comparisons,
+            ("t_student", "p_student", "p_welch_holm", "g"),
+        ),
         ("steps", steps.sources, ("n", "mean", "sd", "n_steps", "n_failed")),
-        ("step-differences", steps.comparisons, ("difference", "t_welch", "p_welch", "g")),
-        ("break-differences", steps.breaks.comparisons, ("kind", "difference", "p_holm")),
-        ("hybrid", hybrid.checks, ("n", "error", "error_of_mean", "r", "sd_sight")),
+        (
+            "step-differences",
+            steps.comparisons,
+            ("difference", "t_welch", "p_welch", "g"),
+        ),
+        (
+            "break-differences",
+            steps.breaks.comparisons,
+            ("kind", "difference", "p_holm"),
+        ),
+        (
+            "hybrid",
+            hybrid.checks,
+            ("n", "error", "error_of_mean", "r", "sd_sight"),
+        ),
     ):
         assert [[row[key] for key in keys] for row in tables[name].rows] == [
             [getattr(row, key) for key in keys] for row in rows
@@ -169,7 +241,10 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
     assert icc
     assert icc.interval
     assert icc.verdicts
-    assert (first["coefficient"], first["value"]) == ("ICC(2,1), one judge", icc.value)
+    assert (first["coefficient"], first["value"]) == (
+        "ICC(2,1), one judge",
+        icc.value,
+    )
     assert [first["value_low"], first["value_high"]] == [*icc.interval]
     assert (first["verdict"], first["verdicts"]) == (
         icc.verdict,
@@ -185,8 +260,13 @@ def test_terminal_page_and_files_say_the_same_and_lose_no_number(tmp_path: Path)
     )
     stages = {row["stage"]: row for row in tables["costs"].rows}
     spent = study.cost.stages["caption"]
-    assert stages["writing captions"]["seconds_each"] == spent.seconds / spent.calls
-    assert stages["rating by sight"]["calls"] == study.cost.stages["sight"].calls
+    assert (
+        stages["writing captions"]["seconds_each"]
+        == spent.seconds / spent.calls
+    )
+    assert (
+        stages["rating by sight"]["calls"] == study.cost.stages["sight"].calls
+    )
     weakest = [row["mean"] for row in tables["weakest-links"].rows]
     assert len(weakest) == 10
     assert weakest == sorted(weakest)
@@ -205,7 +285,9 @@ BETWEEN = {
 }  # fmt: skip
 
 
-def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -> None:
+def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -> (
+    None
+):
     beside = SideBySide(
         ("one", "two"),
         {"sight": ("openai:a", "openai:b")},
@@ -215,26 +297,36 @@ def test_judges_of_two_runs_stand_side_by_side_with_intervals_words_and_cost() -
     agreement, sources, pairs, costs = side_by_side_tables(beside)
     said = as_text([agreement])
     assert re.search(
-        r"ICC\(2,1\), one judge +0\.400  0\.100 to 0\.600  poor +poor to moderate", said
+        r"ICC\(2,1\), one judge +0\.400  0\.100 to 0\.600  poor +poor to moderate",
+        said,
     )
     assert re.search(r"ICC\(2,k\), mean of judges +– +–$", said, re.M)
     assert re.search(r"Kendall's W +0\.875", said)
-    assert "12 narratives that all 2 judges rated (3 others left out)" in " ".join(said.split())
+    assert (
+        "12 narratives that all 2 judges rated (3 others left out)"
+        in " ".join(said.split())
+    )
     assert "one: openai:a" in said
     assert "two: openai:b" in said
-    assert re.search(r"^a\nhuman +12 +7\.25 +1\.13 +1\.5$", as_text([sources]), re.M)
+    assert re.search(
+        r"^a\nhuman +12 +7\.25 +1\.13 +1\.5$", as_text([sources]), re.M
+    )
     assert re.search(
         r"^a +b +0\.500 +−0\.250 to 0\.750 +0\.030 +0\.250 +−1\.50 +−2\.00 to −1\.00",
         as_text([pairs]), re.M,
     )  # fmt: skip
     assert "< 0.001" in as_text([pairs])
     assert re.search(
-        r"^one\nrating steps +4 +10\.00 +2\.500 +1,200 +34 +1,234$", as_text([costs]), re.M
+        r"^one\nrating steps +4 +10\.00 +2\.500 +1,200 +34 +1,234$",
+        as_text([costs]),
+        re.M,
     )
 
 
 def test_judges_without_common_narratives_say_why_there_is_no_number() -> None:
-    (table,) = model_tables(ModelAgreement("captions", ("a", "b"), 1, 0, "needs two"))
+    (table,) = model_tables(
+        ModelAgreement("captions", ("a", "b"), 1, 0, "needs two")
+    )
     assert table.name == "judges-captions"
     assert "needs two" in as_text([table])
     assert "needs two" in Page(str(html(table))).words
@@ -256,7 +348,9 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     make_collection(tmp_path / "data")
     index = tmp_path / "data" / "index.csv"
     quoted = '"' + EVIL.replace('"', '""') + '"'
-    index.write_text(index.read_text("utf-8").replace("Arica", quoted), encoding="utf-8")
+    index.write_text(
+        index.read_text("utf-8").replace("Arica", quoted), encoding="utf-8"
+    )
     sequences = tmp_path / "s.jsonl"
     rows = [
         {
@@ -270,18 +364,36 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     sequences.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page = Page(write_study(_run(tmp_path, sequences)).read_text("utf-8"))
     assert not [
-        tag for tag, _ in page.tags if tag in ("script", "iframe", "object", "base", "form")
+        tag
+        for tag, _ in page.tags
+        if tag in ("script", "iframe", "object", "base", "form")
     ]
-    assert not [a for _, a in page.tags for name in a if name.startswith("on") or name == "style"]
-    sources = [a.get(k) for _, a in page.tags for k in ("src", "href", "xlink:href") if a.get(k)]
-    assert all(str(source).startswith(("data:image/", "#")) for source in sources)
+    assert not [
+        a
+        for _, a in page.tags
+        for name in a
+        if name.startswith("on") or name == "style"
+    ]
+    sources = [
+        a.get(k)
+        for _, a in page.tags
+        for k in ("src", "href", "xlink:href")
+        if a.get(k)
+    ]
+    assert all(
+        str(source).startswith(("data:image/", "#")) for source in sources
+    )
     policy = next(
         a["content"]
         for t, a in page.tags
-        if t == "meta" and "content" in a and "default-src" in str(a["content"])
+        if t == "meta"
+        and "content" in a
+        and "default-src" in str(a["content"])
     )
     assert "default-src 'none'" in str(policy)
-    assert "script-src" not in str(policy)  # default-src 'none' holds: nothing may run
+    assert "script-src" not in str(
+        policy
+    )  # default-src 'none' holds: nothing may run
     # shown as what it is: words, no markup and no template
     assert "<script>alert(1)</script>" in "".join(page.words)
     assert "{{7*7}}$x^2$" in "".join(page.words)
@@ -291,9 +403,13 @@ def test_handcrafted_vectors_are_named_as_such(tmp_path: Path) -> None:
     pytest.importorskip("skimage")
     make_collection(tmp_path / "data")
     sequences = write_narratives(tmp_path / "s.jsonl", 1)
-    run = _run(tmp_path, sequences, parts=("coherence",), embedder="handcrafted")
+    run = _run(
+        tmp_path, sequences, parts=("coherence",), embedder="handcrafted"
+    )
     text = " ".join(Page(write_study(run).read_text("utf-8")).words)
-    assert re.search(r"handcrafted@[0-9a-f]{8,}", text)  # its name, and the digest of its code
+    assert re.search(
+        r"handcrafted@[0-9a-f]{8,}", text
+    )  # its name, and the digest of its code
     assert "knows nothing of what they show" in text
     assert "No judge was asked in this run." in text
 
@@ -345,7 +461,9 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
 
 def test_an_unfinished_run_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    with pytest.raises(RunError, match="run the same command again to finish it"):
+    with pytest.raises(
+        RunError, match="run the same command again to finish it"
+    ):
         write_study(tmp_path / "run")
 
 
@@ -360,9 +478,15 @@ def _damaged(run: Path, place: Sequence[str | int], value: object) -> None:
     path.write_text(json.dumps(whole), encoding="utf-8")
 
 
-def test_a_damaged_study_is_named_with_the_place_inside_it(tmp_path: Path) -> None:
+def test_a_damaged_study_is_named_with_the_place_inside_it(
+    tmp_path: Path,
+) -> None:
     make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 1), parts=("sight", "coherence"))
+    run = _run(
+        tmp_path,
+        write_narratives(tmp_path / "s.jsonl", 1),
+        parts=("sight", "coherence"),
+    )
     kept = (run / "study.json").read_bytes()
     cases: tuple[tuple[list[str | int], object, str], ...] = (
         (["narratives", 1, "votes", "sight", 0, "value"], "8", "$.narratives[1].votes[...][0].value"),
@@ -383,10 +507,18 @@ def test_a_damaged_study_is_named_with_the_place_inside_it(tmp_path: Path) -> No
 
 def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
     make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 1), parts=("sight",))
+    run = _run(
+        tmp_path, write_narratives(tmp_path / "s.jsonl", 1), parts=("sight",)
+    )
     path = run / "study.json"
     old = json.loads(path.read_text("utf-8"))
-    for name in ("examples", "models", "hybrid_missing", "unreadable", "judges"):
+    for name in (
+        "examples",
+        "models",
+        "hybrid_missing",
+        "unreadable",
+        "judges",
+    ):
         del old[name]
     for narrative in old["narratives"]:
         for vote in narrative["votes"]["sight"]:
@@ -398,22 +530,36 @@ def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
     assert write_study(run).is_file()
 
 
-def test_runs_that_differ_in_their_times_alone_have_equal_pages(tmp_path: Path) -> None:
+def test_runs_that_differ_in_their_times_alone_have_equal_pages(
+    tmp_path: Path,
+) -> None:
     make_collection(tmp_path / "data")
     run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 3))
 
     def drawn() -> dict[str, bytes]:
         write_study(run)
         files = [run / "report.html", *(run / "tables").iterdir()]
-        timed = ("costs", "captions-or-sight")  # the files apart, with study.json
-        return {file.name: file.read_bytes() for file in files if file.stem not in timed}
+        timed = (
+            "costs",
+            "captions-or-sight",
+        )  # the files apart, with study.json
+        return {
+            file.name: file.read_bytes()
+            for file in files
+            if file.stem not in timed
+        }
 
     before = drawn()
     study = results.read(run)
     plain = json.loads((run / results.STUDY).read_text("utf-8"))
     for stage in plain["cost"]["stages"].values():
         stage["seconds"] = 3 * stage["seconds"] + 1
-    for key in ("captions_total", "captions_again", "sight_total", "break_even"):
+    for key in (
+        "captions_total",
+        "captions_again",
+        "sight_total",
+        "break_even",
+    ):
         plain["cost"]["seconds"][key] = 12.5
     plain["hybrid"]["seconds_saved"] += 7
     (run / results.STUDY).write_text(json.dumps(plain), encoding="utf-8")

@@ -15,7 +15,13 @@ import pytest
 
 from beholder.backends import BACKENDS, Answer, Request
 from beholder.backends.money import Price
-from beholder.errors import BudgetError, ConfigError, DataError, RunError, TransientError
+from beholder.errors import (
+    BudgetError,
+    ConfigError,
+    DataError,
+    RunError,
+    TransientError,
+)
 from beholder.kinds.narratives import door, measuring
 from beholder.kinds.narratives.config import (
     CaptionOptions,
@@ -44,7 +50,14 @@ from toy.photos import make_collection, write_narratives
 
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
-FILES = ("run.json", "study.json", "theta.npz", "scores.parquet", "units.parquet", "report.html")
+FILES = (
+    "run.json",
+    "study.json",
+    "theta.npz",
+    "scores.parquet",
+    "units.parquet",
+    "report.html",
+)
 ALL: tuple[Part, ...] = ("captions", "hybrid", "transitions", "coherence")
 
 
@@ -59,7 +72,11 @@ class Moody(Storyteller):
         self.name = f"moody:{model}"
 
     async def chat(self, request: Request) -> Answer:
-        if Moody.busy and request.schema is not None and request.replicate == 1:
+        if (
+            Moody.busy
+            and request.schema is not None
+            and request.replicate == 1
+        ):
             raise TransientError("the server is busy")
         Moody.asked.append(request)
         return await super().chat(request)
@@ -104,23 +121,35 @@ def _config(folder: Path, out: str = "run", **options: Any) -> NarrateConfig:
         "parts": ALL,
         "judge": "moody:steady",
         "collection": CollectionOptions(str(folder / "data" / "index.csv")),
-        "coherence": CoherenceOptions(f"npz:{folder / 'data' / 'vectors.npz'}"),
+        "coherence": CoherenceOptions(
+            f"npz:{folder / 'data' / 'vectors.npz'}"
+        ),
         "hybrid": HybridOptions(share=0.4),
     }
-    return NarrateConfig(str(folder / "s.jsonl"), folder / out, **{**usual, **options})
+    return NarrateConfig(
+        str(folder / "s.jsonl"), folder / out, **{**usual, **options}
+    )
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:
     draw(folder)
-    found = {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+    found = {
+        name: (folder / name).read_bytes()
+        for name in FILES
+        if (folder / name).exists()
+    }
     log = json.loads(found["run.json"])
     del log["judging"]  # a run that was troubled asked more
     found["run.json"] = json.dumps(log).encode()
-    return found | {path.name: path.read_bytes() for path in (folder / "thumbs").iterdir()}
+    return found | {
+        path.name: path.read_bytes() for path in (folder / "thumbs").iterdir()
+    }
 
 
 def _dump(folder: Path) -> list[str]:
-    with sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True) as connection:
+    with sqlite3.connect(
+        f"file:{folder / 'store.sqlite'}?mode=ro", uri=True
+    ) as connection:
         return list(connection.iterdump())
 
 
@@ -132,7 +161,9 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
     before, n_asked = _bytes(config.out), len(Moody.asked)
     store = _dump(config.out)
     shown = len({frame for row in study.narratives for frame in row.frames})
-    assert first.total == first.advanced == shown + 3 * 10 + 4  # captions, all but sight, 4 seen
+    assert (
+        first.total == first.advanced == shown + 3 * 10 + 4
+    )  # captions, all but sight, 4 seen
     assert first.reused == 0
 
     def embeds(*given: object) -> None:
@@ -140,7 +171,11 @@ def test_a_second_start_asks_embeds_and_writes_nothing(
 
     monkeypatch.setattr(measuring, "usable_frames", embeds)
     again, _ = run_narratives(config, second)
-    assert (second.total, second.reused, second.advanced) == (first.total, first.total, 0)
+    assert (second.total, second.reused, second.advanced) == (
+        first.total,
+        first.total,
+        0,
+    )
     assert len(Moody.asked) == n_asked
     assert again == study
     assert _bytes(config.out) == before
@@ -160,13 +195,17 @@ def test_a_study_that_is_lost_is_built_from_the_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # several whole studies
-def test_votes_that_came_later_give_the_run_that_was_never_troubled(tmp_path: Path) -> None:
+def test_votes_that_came_later_give_the_run_that_was_never_troubled(
+    tmp_path: Path,
+) -> None:
     calm, troubled = _config(tmp_path, "calm"), _config(tmp_path, "troubled")
     whole, _ = run_narratives(calm, Quiet())
     n_calm = len(Moody.asked)
     Moody.asked, Moody.busy = [], True
     lame, _ = run_narratives(troubled, Quiet())
-    assert all(row.votes["captions"][1].value is None for row in lame.narratives)
+    assert all(
+        row.votes["captions"][1].value is None for row in lame.narratives
+    )
     # judges that lack a vote disagree about other storylines, so others were looked at
     assert lame.hybrid is None
     assert [bool(row.votes.get("sight")) for row in lame.narratives] != [
@@ -179,18 +218,33 @@ def test_votes_that_came_later_give_the_run_that_was_never_troubled(tmp_path: Pa
     )  # captions and coherence alone were whole
     digests = [request.digest for request in Moody.asked]
     assert len(digests) == len(set(digests))
-    assert len(digests) > n_calm  # what was looked at for nothing was paid, and is told in no table
+    assert (
+        len(digests) > n_calm
+    )  # what was looked at for nothing was paid, and is told in no table
     assert _bytes(troubled.out) == _bytes(calm.out)
 
 
 @pytest.mark.slow  # several whole studies
-def test_the_ones_to_look_at_follow_the_captions_by_hand(tmp_path: Path) -> None:
+def test_the_ones_to_look_at_follow_the_captions_by_hand(
+    tmp_path: Path,
+) -> None:
     study, _ = run_narratives(_config(tmp_path), Quiet())
-    votes = [[v.value or 0 for v in row.votes["captions"]] for row in study.narratives]
-    spread = [sum((vote - sum(row) / 3) ** 2 for vote in row) / 3 for row in votes]
-    order = sorted(range(10), key=lambda at: -round(spread[at], 9))  # stable: the first of equals
+    votes = [
+        [v.value or 0 for v in row.votes["captions"]]
+        for row in study.narratives
+    ]
+    spread = [
+        sum((vote - sum(row) / 3) ** 2 for vote in row) / 3 for row in votes
+    ]
+    order = sorted(
+        range(10), key=lambda at: -round(spread[at], 9)
+    )  # stable: the first of equals
     assert study.hybrid
-    assert [*study.hybrid.seen] == sorted(order[:4]) == choose(votes, 0.4, "uncertain")
+    assert (
+        [*study.hybrid.seen]
+        == sorted(order[:4])
+        == choose(votes, 0.4, "uncertain")
+    )
     assert study.cost.stages["sight"].calls == 4 * 3
 
 
@@ -214,15 +268,23 @@ def test_more_storylines_ask_only_what_is_new(tmp_path: Path) -> None:
 
 
 def test_the_plan_is_what_the_run_then_asks(tmp_path: Path) -> None:
-    config = _config(tmp_path, captions=CaptionOptions(min_words=118, max_words=120))
+    config = _config(
+        tmp_path, captions=CaptionOptions(min_words=118, max_words=120)
+    )
     planned = plan_narratives(config)
     assert not config.out.exists()
     assert (planned.n_items, len(planned.askers)) == (10, 5)
-    judged = {asker.name: asker.judge for asker in planned.askers if asker.judge is not None}
+    judged = {
+        asker.name: asker.judge
+        for asker in planned.askers
+        if asker.judge is not None
+    }
     study, _ = run_narratives(config, Quiet())
     assert sum(tally.n_calls for tally in judged.values()) == len(Moody.asked)
     # captions as long as will be written: the toy writes 595 characters, 119 times "word "
-    by_captions = next(tally for name, tally in judged.items() if "by='captions'" in name)
+    by_captions = next(
+        tally for name, tally in judged.items() if "by='captions'" in name
+    )
     real = study.cost.stages["captions"].prompt_tokens
     assert by_captions.prompt_tokens == pytest.approx(real, rel=0.1)
     assert by_captions.cost == pytest.approx(
@@ -230,18 +292,31 @@ def test_the_plan_is_what_the_run_then_asks(tmp_path: Path) -> None:
     )
     after = plan_narratives(config)
     assert [asker.n_to_ask for asker in after.askers] == [0] * 5
-    assert sum(asker.n_done for asker in after.askers) == 3 * 10 + 4 + study.cost.n_pictures
+    assert (
+        sum(asker.n_done for asker in after.askers)
+        == 3 * 10 + 4 + study.cost.n_pictures
+    )
 
 
-def test_storylines_that_are_sure_to_fail_are_planned_as_such(tmp_path: Path) -> None:
-    config = _config(tmp_path, parts=("sight",), collection=CollectionOptions())
+def test_storylines_that_are_sure_to_fail_are_planned_as_such(
+    tmp_path: Path,
+) -> None:
+    config = _config(
+        tmp_path, parts=("sight",), collection=CollectionOptions()
+    )
     (tmp_path / "s.jsonl").write_text('{"id": "a", "frames": ["p1", "p2"]}\n')
     (planned,) = plan_narratives(config).askers
     assert planned.lacking == {"frame 'p1' has no image": 1}
 
 
-def test_a_limit_on_cost_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path) -> None:
-    config = _config(tmp_path, parts=("sight",), work=WorkOptions(max_cost=0.6, concurrency=1))
+def test_a_limit_on_cost_stops_the_run_and_a_higher_one_goes_on(
+    tmp_path: Path,
+) -> None:
+    config = _config(
+        tmp_path,
+        parts=("sight",),
+        work=WorkOptions(max_cost=0.6, concurrency=1),
+    )
     with pytest.raises(BudgetError, match="--max-cost"):
         run_narratives(config, Quiet())
     assert manifest.read(config.out).status == "interrupted"
@@ -253,16 +328,26 @@ def test_a_limit_on_cost_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path) 
 
 
 def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
-    a, b = (_config(tmp_path, name, parts=("sight",), judge=f"moody:{name}") for name in ("a", "b"))
+    a, b = (
+        _config(tmp_path, name, parts=("sight",), judge=f"moody:{name}")
+        for name in ("a", "b")
+    )
     run_narratives(a, Quiet())
-    rows = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "s.jsonl").read_text().splitlines()
+    ]
     turned = "".join(json.dumps(row) + "\n" for row in reversed(rows[3:]))
-    (tmp_path / "s.jsonl").write_text(turned)  # the same ids at other places, three fewer
+    (tmp_path / "s.jsonl").write_text(
+        turned
+    )  # the same ids at other places, three fewer
     run_narratives(b, Quiet())
     with (
         Store.read(a.out) as left,
         Store.read(b.out) as right,
-        pytest.raises(ConfigError, match="the runs share a metric in other settings only"),
+        pytest.raises(
+            ConfigError, match="the runs share a metric in other settings only"
+        ),
     ):
         compare(left, right)  # another judge is another asker
 
@@ -271,18 +356,30 @@ def test_two_runs_are_compared_storyline_by_storyline(tmp_path: Path) -> None:
         tmp_path,
         "d",
         parts=("sight", "coherence"),
-        coherence=CoherenceOptions(f"npz:{tmp_path / 'data' / 'vectors.npz'}", scale="minmax"),
+        coherence=CoherenceOptions(
+            f"npz:{tmp_path / 'data' / 'vectors.npz'}", scale="minmax"
+        ),
     )
     run_narratives(c, Quiet())
-    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[1:]))
+    (tmp_path / "s.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows[1:])
+    )
     other, _ = run_narratives(d, Quiet())
     with Store.read(c.out) as left, Store.read(d.out) as right:
         found = compare(left, right)
     assert found.counts == (SubjectCounts("storylines", 7, 0, 2),)
     (rating,) = found.differences  # theta on another scale is another asker
-    assert (rating.metric, rating.value) == ("rate_storyline(judge='moody:steady')", "rating")
-    assert rating.paired.mean == 0.0  # the same judge says the same of the same pictures
-    means = {row.id: sum(v.value or 0 for v in row.votes["sight"]) / 3 for row in other.narratives}
+    assert (rating.metric, rating.value) == (
+        "rate_storyline(judge='moody:steady')",
+        "rating",
+    )
+    assert (
+        rating.paired.mean == 0.0
+    )  # the same judge says the same of the same pictures
+    means = {
+        row.id: sum(v.value or 0 for v in row.votes["sight"]) / 3
+        for row in other.narratives
+    }
     common = [means[row["id"]] for row in rows[3:]]
     assert rating.mean_a == rating.mean_b == pytest.approx(sum(common) / 7)
 
@@ -293,28 +390,45 @@ def test_values_of_every_stage_are_in_the_tables(tmp_path: Path) -> None:
     table = pq.read_table(config.out / "scores.parquet").to_pylist()
     found: dict[tuple[str, str], dict[str, float]] = {}
     for row in table:
-        found.setdefault((row["metric"].partition("(")[0], row["name"]), {})[row["item"]] = row[
-            "value"
-        ]
+        found.setdefault((row["metric"].partition("(")[0], row["name"]), {})[
+            row["item"]
+        ] = row["value"]
     told = study.narratives
-    assert found["coherence", "minimum"] == {n.id: n.coherence.minimum for n in told if n.coherence}
-    assert found["coherence", "distance"] == {n.id: n.nearest.normalised for n in told if n.nearest}
+    assert found["coherence", "minimum"] == {
+        n.id: n.coherence.minimum for n in told if n.coherence
+    }
+    assert found["coherence", "distance"] == {
+        n.id: n.nearest.normalised for n in told if n.nearest
+    }
     assert len(found["coherence", "distance"]) == 4  # not the human ones
-    means = {n.id: [sum(v.value or 0 for v in step) / 3 for step in n.steps] for n in told}
-    assert found["rate_steps", "lowest"] == {one: min(steps) for one, steps in means.items()}
+    means = {
+        n.id: [sum(v.value or 0 for v in step) / 3 for step in n.steps]
+        for n in told
+    }
+    assert found["rate_steps", "lowest"] == {
+        one: min(steps) for one, steps in means.items()
+    }
     assert set(found["caption_frame", "words"].values()) == {166.0}
-    assert {row["group.source"] for row in table if row["metric"].startswith("coh")} == {
+    assert {
+        row["group.source"] for row in table if row["metric"].startswith("coh")
+    } == {
         "human",
         "maps",
         "random",
     }
 
 
-def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(
+    tmp_path: Path,
+) -> None:
     config = _config(tmp_path, parts=("coherence",))
     with (tmp_path / "s.jsonl").open("a") as file:
-        file.write('{"id": "x", "frames": ["nobody"]}\n{"id": "y", "frames": []}\n')
-    with pytest.raises(DataError, match=r"s\.jsonl:11: frames\[0\].*\n.*s\.jsonl:12"):
+        file.write(
+            '{"id": "x", "frames": ["nobody"]}\n{"id": "y", "frames": []}\n'
+        )
+    with pytest.raises(
+        DataError, match=r"s\.jsonl:11: frames\[0\].*\n.*s\.jsonl:12"
+    ):
         run_narratives(config, Quiet())
     rows = DataOptions(skip_bad_rows=True)
     study, bad = run_narratives(replace(config, rows=rows), Quiet())
@@ -323,28 +437,47 @@ def test_wrong_rows_stop_a_run_or_are_left_out_and_counted(tmp_path: Path) -> No
     assert manifest.read(config.out).data.n_bad_rows == 2
 
 
-def test_a_wrong_picture_of_the_collection_stops_a_run_too(tmp_path: Path) -> None:
+def test_a_wrong_picture_of_the_collection_stops_a_run_too(
+    tmp_path: Path,
+) -> None:
     config = _config(tmp_path, parts=("coherence",))
     with (tmp_path / "data" / "index.csv").open("a") as file:
         file.write("p000,img/000.jpg,1928-03,Arica,\n")
     with pytest.raises(DataError, match=r"index\.csv:42: id: 'p000' is taken"):
         run_narratives(config, Quiet())
-    study, bad = run_narratives(replace(config, rows=DataOptions(skip_bad_rows=True)), Quiet())
+    study, bad = run_narratives(
+        replace(config, rows=DataOptions(skip_bad_rows=True)), Quiet()
+    )
     assert (len(study.narratives), len(bad)) == (10, 1)
 
 
-def test_another_kind_of_run_in_the_folder_is_refused_in_words(tmp_path: Path) -> None:
+def test_another_kind_of_run_in_the_folder_is_refused_in_words(
+    tmp_path: Path,
+) -> None:
     config = _config(tmp_path, parts=("coherence",))
     score([Item("a", "one two")], [WordCount()], out=config.out)
-    for start in (lambda: run_narratives(config, Quiet()), lambda: plan_narratives(config)):
-        with pytest.raises(RunError, match="holds a run of the kind 'scores', not 'narratives'"):
+    for start in (
+        lambda: run_narratives(config, Quiet()),
+        lambda: plan_narratives(config),
+    ):
+        with pytest.raises(
+            RunError,
+            match="holds a run of the kind 'scores', not 'narratives'",
+        ):
             start()
 
 
-def test_a_judge_that_cannot_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
+def test_a_judge_that_cannot_is_refused_before_anything_is_paid(
+    tmp_path: Path,
+) -> None:
     config = _config(tmp_path, parts=("sight",), judge="builtin")
-    for start in (lambda: run_narratives(config, Quiet()), lambda: plan_narratives(config)):
-        with pytest.raises(ConfigError, match="has no operation 'rate_sequence'"):
+    for start in (
+        lambda: run_narratives(config, Quiet()),
+        lambda: plan_narratives(config),
+    ):
+        with pytest.raises(
+            ConfigError, match="has no operation 'rate_sequence'"
+        ):
             start()
 
 
@@ -359,7 +492,9 @@ def test_several_judges_and_captions_of_another_one(tmp_path: Path) -> None:
     assert study.judges["caption"].startswith("story:steady")
     assert study.judges["captions"].startswith("moody:steady")
     assert len(Moody.asked) == 10 * 2
-    with pytest.raises(RunError, match=r"holds scores of rate_storyline.*made in another way"):
+    with pytest.raises(
+        RunError, match=r"holds scores of rate_storyline.*made in another way"
+    ):
         run_narratives(replace(config, captions=CaptionOptions()), Quiet())
 
 
@@ -371,16 +506,29 @@ def test_a_notebooks_loop_is_left_alone(tmp_path: Path) -> None:
     assert len(asyncio.run(within()).narratives) == 10
 
 
-def test_without_parts_the_door_does_what_its_judge_and_embedder_allow(tmp_path: Path) -> None:
+def test_without_parts_the_door_does_what_its_judge_and_embedder_allow(
+    tmp_path: Path,
+) -> None:
     config = _config(tmp_path)
     vectors = f"npz:{tmp_path / 'data' / 'vectors.npz'}"
     pictures = str(tmp_path / "data" / "index.csv")
     measured = door.compare(
-        config.sequences, coherence=vectors, pictures=pictures, out=tmp_path / "measured"
+        config.sequences,
+        coherence=vectors,
+        pictures=pictures,
+        out=tmp_path / "measured",
     )
-    assert all(row.coherence is not None and not row.votes for row in measured.study.narratives)
+    assert all(
+        row.coherence is not None and not row.votes
+        for row in measured.study.narratives
+    )
     rated = door.compare(
-        config.sequences, judge="moody:steady", pictures=pictures, out=tmp_path / "rated"
+        config.sequences,
+        judge="moody:steady",
+        pictures=pictures,
+        out=tmp_path / "rated",
     )
     assert all(row.coherence is None for row in rated.study.narratives)
-    assert {tuple(row.votes) for row in rated.study.narratives} == {("captions", "sight")}
+    assert {tuple(row.votes) for row in rated.study.narratives} == {
+        ("captions", "sight")
+    }

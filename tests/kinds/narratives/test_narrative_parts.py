@@ -15,17 +15,28 @@ from beholder.kinds.narratives.compared import StepCorrelation, colour_range
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
 from beholder.kinds.narratives.results import Stage, estimated_tokens, spent_on
-from beholder.kinds.narratives.storylines import Space, coherence, maxmin, narrative_map, trail
+from beholder.kinds.narratives.storylines import (
+    Space,
+    coherence,
+    maxmin,
+    narrative_map,
+    trail,
+)
 from beholder.kinds.narratives.storylines.published import _likeliest_route
 from beholder.kinds.narratives.storylines.space import StorylinePath, ends
-from beholder.kinds.narratives.storylines.widest import earliest_sources, states
+from beholder.kinds.narratives.storylines.widest import (
+    earliest_sources,
+    states,
+)
 from beholder.kinds.narratives.study import StepRow, steps_table
 from beholder.records import ItemScore
 
 
 def turned(*degrees: float) -> list[list[float]]:
     """Vectors of length 1 at these angles."""
-    return [[math.cos(math.radians(d)), math.sin(math.radians(d))] for d in degrees]
+    return [
+        [math.cos(math.radians(d)), math.sin(math.radians(d))] for d in degrees
+    ]
 
 
 def theta(degrees: float) -> float:
@@ -35,9 +46,13 @@ def theta(degrees: float) -> float:
 def test_coherence_of_three_turns_by_hand() -> None:
     # Steps of 90, 36 and 90 degrees: S = 0.5, 0.8, 0.5.
     found = coherence(turned(0, 90, 126, 36))
-    assert found.steps == pytest.approx((math.sqrt(0.5), math.sqrt(0.8), math.sqrt(0.5)))
+    assert found.steps == pytest.approx(
+        (math.sqrt(0.5), math.sqrt(0.8), math.sqrt(0.5))
+    )
     assert found.minimum == pytest.approx(math.sqrt(0.5))
-    assert found.mean == pytest.approx((2 * math.sqrt(0.5) + math.sqrt(0.8)) / 3)
+    assert found.mean == pytest.approx(
+        (2 * math.sqrt(0.5) + math.sqrt(0.8)) / 3
+    )
     assert found.geometric_mean == pytest.approx((0.5 * 0.5 * 0.8) ** (1 / 6))
     assert found.weakest == 0  # the first of equals
 
@@ -45,28 +60,39 @@ def test_coherence_of_three_turns_by_hand() -> None:
 def test_topics_lower_theta_by_their_divergence() -> None:
     # p = (1, 0), q = (1/2, 1/2): H(m) of (3/4, 1/4) = 0.8112781, less (0 + 1) / 2 = 0.3112781 bits.
     space = Space.of(turned(0, 90), [[1, 0], [2, 2]])
-    assert space.theta()[0, 1] == pytest.approx(math.sqrt(0.5 * (1 - 0.3112781)), abs=1e-7)
+    assert space.theta()[0, 1] == pytest.approx(
+        math.sqrt(0.5 * (1 - 0.3112781)), abs=1e-7
+    )
     root = Space.of(turned(0, 90), [[1, 0], [2, 2]], jsd="distance")
     expected = math.sqrt(0.5 * (1 - math.sqrt(0.3112781)))
     assert root.theta()[0, 1] == pytest.approx(expected, abs=1e-7)
     natural = Space.of(turned(0, 90), [[1, 0], [2, 2]], base="e")
     expected = math.sqrt(0.5 * (1 - 0.3112781 * math.log(2)))
-    assert natural.theta_of_pairs([0], [1])[0] == pytest.approx(expected, abs=1e-7)
+    assert natural.theta_of_pairs([0], [1])[0] == pytest.approx(
+        expected, abs=1e-7
+    )
 
 
 def test_minmax_puts_the_least_and_most_similar_pair_at_0_and_1() -> None:
     # Pairs turn 18, 72 and 90 degrees: S = 0.9, 0.6, 0.5; stretched 1, 0.25, 0.
     space = Space.of(turned(0, 18, 90), scale="minmax")
     assert space.range == pytest.approx((0.5, 0.9))
-    assert space.theta_of_pairs([0, 1, 0], [1, 2, 2]) == pytest.approx([1.0, 0.5, 0.0])
+    assert space.theta_of_pairs([0, 1, 0], [1, 2, 2]) == pytest.approx(
+        [1.0, 0.5, 0.0]
+    )
     # A part of the collection keeps the scale of the whole.
-    assert space.subset([1, 2]).theta_of_pairs([0], [1]) == pytest.approx([0.5])
+    assert space.subset([1, 2]).theta_of_pairs([0], [1]) == pytest.approx(
+        [0.5]
+    )
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "fits"), [(0, 3, True), (2, 3, True), (3, 3, False), (2, 1, False)]
+    ("first", "last", "fits"),
+    [(0, 3, True), (2, 3, True), (3, 3, False), (2, 1, False)],
 )
-def test_the_source_stands_before_the_target(first: int, last: int, fits: bool) -> None:
+def test_the_source_stands_before_the_target(
+    first: int, last: int, fits: bool
+) -> None:
     space = Space.of(turned(0, 10, 20, 30))
     if fits:
         assert ends(space, first, last) == (first, last)
@@ -76,7 +102,9 @@ def test_the_source_stands_before_the_target(first: int, last: int, fits: bool) 
 
 
 @pytest.mark.parametrize(("source", "target"), [(-1, 2), (0, 4), (4, 3)])
-def test_ends_outside_the_collection_are_refused(source: int, target: int) -> None:
+def test_ends_outside_the_collection_are_refused(
+    source: int, target: int
+) -> None:
     with pytest.raises(ConfigError, match=r"outside 0\.\.3"):
         ends(Space.of(turned(0, 10, 20, 30)), source, target)
 
@@ -86,7 +114,10 @@ def test_ends_that_are_left_free_are_the_whole_collection() -> None:
 
 
 def test_a_single_picture_has_no_weak_link() -> None:
-    assert (StorylinePath((3,), ()).weakest, StorylinePath((3,), ()).mean) == (1.0, 1.0)
+    assert (StorylinePath((3,), ()).weakest, StorylinePath((3,), ()).mean) == (
+        1.0,
+        1.0,
+    )
     two = StorylinePath((0, 1, 2), (0.25, 0.75))
     assert (two.weakest, two.mean) == (0.25, 0.5)
 
@@ -95,11 +126,39 @@ def test_how_early_the_picture_before_may_be() -> None:
     dates = np.array([0, 0, 3, 4, 10])
     free = earliest_sources(5, window=None, days=None, dates=None)
     assert free.tolist() == [0, 0, 0, 0, 0]
-    assert earliest_sources(5, window=2, days=None, dates=None).tolist() == [0, 0, 0, 1, 2]
-    assert earliest_sources(5, window=None, days=3, dates=dates).tolist() == [0, 0, 0, 2, 4]
-    assert earliest_sources(5, window=1, days=6, dates=dates).tolist() == [0, 0, 1, 2, 3]
-    assert earliest_sources(5, window=None, days=0, dates=dates).tolist() == [0, 0, 2, 3, 4]
-    for window, days, given in ((0, None, None), (None, 1, None), (None, -1, dates)):
+    assert earliest_sources(5, window=2, days=None, dates=None).tolist() == [
+        0,
+        0,
+        0,
+        1,
+        2,
+    ]
+    assert earliest_sources(5, window=None, days=3, dates=dates).tolist() == [
+        0,
+        0,
+        0,
+        2,
+        4,
+    ]
+    assert earliest_sources(5, window=1, days=6, dates=dates).tolist() == [
+        0,
+        0,
+        1,
+        2,
+        3,
+    ]
+    assert earliest_sources(5, window=None, days=0, dates=dates).tolist() == [
+        0,
+        0,
+        2,
+        3,
+        4,
+    ]
+    for window, days, given in (
+        (0, None, None),
+        (None, 1, None),
+        (None, -1, dates),
+    ):
         with pytest.raises(ConfigError):
             earliest_sources(5, window=window, days=days, dates=given)
 
@@ -137,7 +196,9 @@ def test_ten_topics_are_followed_and_eleven_are_too_many() -> None:
         states(11, np.arange(11), 1, None, 0)
 
 
-def test_an_ordered_trail_of_equal_width_takes_the_strongest_of_the_shortest() -> None:
+def test_an_ordered_trail_of_equal_width_takes_the_strongest_of_the_shortest() -> (
+    None
+):
     # From 0 to 90 degrees in one stop: over 45 both steps are 45; over 50 the weaker is 50.
     space = Space.of(turned(0, 50, 45, 90))
     found = trail(space, source=0, target=3)
@@ -162,7 +223,9 @@ def test_maxmin_of_all_pictures_is_their_order() -> None:
 
 
 @pytest.mark.parametrize("difference", [0.0, 1.1])
-def test_a_share_of_difference_is_above_0_and_at_most_1(difference: float) -> None:
+def test_a_share_of_difference_is_above_0_and_at_most_1(
+    difference: float,
+) -> None:
     with pytest.raises(ConfigError, match="min_difference"):
         maxmin(Space.of(turned(0, 40, 10, 80)), 3, min_difference=difference)
 
@@ -170,11 +233,17 @@ def test_a_share_of_difference_is_above_0_and_at_most_1(difference: float) -> No
 def test_the_likeliest_route_is_the_product_of_shares_and_activities() -> None:
     # 0 -> 1 (0.6) -> 3 and 0 -> 2 (0.4) -> 3: 0.6 * 0.6 against 0.4 * 0.4.
     tail, head = np.array([0, 0, 1, 2]), np.array([1, 2, 3, 3])
-    assert _likeliest_route(4, 3, tail, head, np.array([0.6, 0.4, 0.6, 0.4])) == [0, 1, 3]
-    assert _likeliest_route(4, 3, tail, head, np.array([0.4, 0.6, 0.4, 0.6])) == [0, 2, 3]
+    assert _likeliest_route(
+        4, 3, tail, head, np.array([0.6, 0.4, 0.6, 0.4])
+    ) == [0, 1, 3]
+    assert _likeliest_route(
+        4, 3, tail, head, np.array([0.4, 0.6, 0.4, 0.6])
+    ) == [0, 2, 3]
     # A flow under 0.1 / k is dropped, also where nothing else leads on.
     with pytest.raises(ConfigError, match="no route"):
-        _likeliest_route(3, 2, np.array([0, 1]), np.array([1, 2]), np.array([0.04, 0.04]))
+        _likeliest_route(
+            3, 2, np.array([0, 1]), np.array([1, 2]), np.array([0.04, 0.04])
+        )
 
 
 def test_a_map_of_two_pictures_is_the_direct_step() -> None:
@@ -197,12 +266,23 @@ def _record(request: str, answer: Answer) -> Record:
 
 def test_a_stage_counts_each_answer_once() -> None:
     store = InMemory()
-    first, second = _record("a", _answer(1.5, 100, 10)), _record("b", _answer(0.5, 50, 5))
+    first, second = (
+        _record("a", _answer(1.5, 100, 10)),
+        _record("b", _answer(0.5, 50, 5)),
+    )
     store.put_answer(first)
     store.put_answer(second)
     outcomes = [
-        ItemScore({"v": 1.0}, signature="m", detail={"answers": [first.key, second.key]}),
-        ItemScore({"v": 1.0}, signature="m", detail={"answers": [second.key, "not kept"]}),
+        ItemScore(
+            {"v": 1.0},
+            signature="m",
+            detail={"answers": [first.key, second.key]},
+        ),
+        ItemScore(
+            {"v": 1.0},
+            signature="m",
+            detail={"answers": [second.key, "not kept"]},
+        ),
         ItemScore({"v": 1.0}, signature="m"),
     ]
     assert spent_on(outcomes, store) == Stage(2, 2.0, 150, 15)
@@ -232,12 +312,20 @@ def test_steps_of_each_source() -> None:
     first, second = found.sources
     assert (first.n, first.n_steps, first.n_failed) == (3, 5, 1)
     assert first.mean == pytest.approx((3 + 6 + 8) / 3)
-    assert first.sd == pytest.approx(math.sqrt(((8 / 3) ** 2 + (1 / 3) ** 2 + (7 / 3) ** 2) / 2))
+    assert first.sd == pytest.approx(
+        math.sqrt(((8 / 3) ** 2 + (1 / 3) ** 2 + (7 / 3) ** 2) / 2)
+    )
     assert (second.mean, second.sd, second.n_failed) == (None, None, 1)
     # Two narratives are rated and measured: the first has its lowest at theta's lowest, the other
     # rates both alike, so that chance is 1/2 and 1.
-    assert (found.n_compared, found.same_weakest, found.by_chance) == (2, 1.0, 0.75)
-    assert found.correlation == StepCorrelation(4, None, None)  # of two narratives
+    assert (found.n_compared, found.same_weakest, found.by_chance) == (
+        2,
+        1.0,
+        0.75,
+    )
+    assert found.correlation == StepCorrelation(
+        4, None, None
+    )  # of two narratives
 
 
 def test_shares_of_narratives_are_rounded_up_and_kept_in_order() -> None:
@@ -258,7 +346,9 @@ def test_a_weight_is_a_share(weight: float) -> None:
 
 def test_hybrid_weighs_sight_and_captions_on_its_scale() -> None:
     # sight = 2 * captions on the means; narrative 0 by each judge: 1/4 * sight + 3/4 * 2 * caption
-    found = combine([[1, 3], [4, 4], [6, 6]], [[3, 5], [8, 8], [12, 12]], weight=0.25)
+    found = combine(
+        [[1, 3], [4, 4], [6, 6]], [[3, 5], [8, 8], [12, 12]], weight=0.25
+    )
     assert (found.slope, found.intercept) == pytest.approx((2.0, 0.0))
     assert found.ratings[0] == pytest.approx((0.75 + 1.5, 1.25 + 4.5))
     # Without noise there is nothing that captions could add.
@@ -267,7 +357,12 @@ def test_hybrid_weighs_sight_and_captions_on_its_scale() -> None:
 
 @pytest.mark.parametrize(
     ("thetas", "low", "high"),
-    [([0.869, 0.879], 0.824, 0.924), ([0.2, 0.7, 0.4], 0.2, 0.7), ([0.5], 0.45, 0.55), ([], 0, 1)],
+    [
+        ([0.869, 0.879], 0.824, 0.924),
+        ([0.2, 0.7, 0.4], 0.2, 0.7),
+        ([0.5], 0.45, 0.55),
+        ([], 0, 1),
+    ],
 )
 def test_nearly_equal_thetas_have_the_colours_of_the_middle(
     thetas: list[float], low: float, high: float

@@ -32,7 +32,12 @@ N = 14
 _DATES = st.one_of(
     st.builds(PartialDate, st.integers(1927, 1929)),
     st.builds(PartialDate, st.integers(1927, 1929), st.integers(1, 12)),
-    st.builds(PartialDate, st.integers(1927, 1929), st.integers(1, 12), st.integers(1, 28)),
+    st.builds(
+        PartialDate,
+        st.integers(1927, 1929),
+        st.integers(1, 12),
+        st.integers(1, 28),
+    ),
 )
 
 
@@ -44,17 +49,23 @@ def _undated(n: int = N) -> list[Frame]:
     return [Frame(f"p{i:02d}") for i in range(n)]
 
 
-def _paths(frames: list[Frame], task: ExtractionTask, **how: object) -> list[list[Frame]]:
+def _paths(
+    frames: list[Frame], task: ExtractionTask, **how: object
+) -> list[list[Frame]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = extract(frames, _vectors(len(frames)), [task], Extraction(**how))  # type: ignore[arg-type]
+        found = extract(
+            frames, _vectors(len(frames)), [task], Extraction(**how)
+        )  # type: ignore[arg-type]
         return [list(each.storyline.frames) for each in found]
 
 
 def _ever_back(path: list[Frame]) -> bool:
     """Whether any later picture, not only the next, is all before an earlier one."""
     known = [frame.date for frame in path if frame.date is not None]
-    return any(b.last < a.first for i, a in enumerate(known) for b in known[i + 1 :])
+    return any(
+        b.last < a.first for i, a in enumerate(known) for b in known[i + 1 :]
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -94,7 +105,9 @@ def test_no_picture_of_any_path_is_before_one_that_it_follows(
     if refused:  # the target is before the source, or the file decides and turns them round
         assert "order of time" in refused or "is source and target" in refused
         together = max(d.first for d in dates) <= min(d.last for d in dates)
-        decided = together or (first.date == last.date and first.date.precision == "day")
+        decided = together or (
+            first.date == last.date and first.date.precision == "day"
+        )
         assert last.date.before(first.date) or ends[0] == ends[1] or decided
     for path in paths:
         assert (path[0], path[-1]) == (first, last)
@@ -103,8 +116,17 @@ def test_no_picture_of_any_path_is_before_one_that_it_follows(
 
 
 def test_a_step_is_back_only_where_all_days_are_before() -> None:
-    year, march, april = PartialDate(1928), PartialDate(1928, 3), PartialDate(1928, 4)
-    path = [Frame("a", date=april), Frame("b", date=year), Frame("c", date=march), Frame("d")]
+    year, march, april = (
+        PartialDate(1928),
+        PartialDate(1928, 3),
+        PartialDate(1928, 4),
+    )
+    path = [
+        Frame("a", date=april),
+        Frame("b", date=year),
+        Frame("c", date=march),
+        Frame("d"),
+    ]
     assert steps_back(path) == []
     assert steps_back([path[0], path[2], path[1], path[0], path[2]]) == [0, 3]
     assert not year.before(march)
@@ -113,17 +135,31 @@ def test_a_step_is_back_only_where_all_days_are_before() -> None:
 
 
 def test_a_year_stands_in_its_middle_and_anywhere_in_it_with_a_seed() -> None:
-    year, others = PartialDate(1928), [PartialDate(1928, month) for month in range(1, 13)]
-    frames = [Frame(str(i), date=date) for i, date in enumerate([year, *others])]
+    year, others = (
+        PartialDate(1928),
+        [PartialDate(1928, month) for month in range(1, 13)],
+    )
+    frames = [
+        Frame(str(i), date=date) for i, date in enumerate([year, *others])
+    ]
     middle = chronology(frames, _vectors(13))
     assert list(middle.order) == [1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12]
     assert middle.days is not None
-    assert middle.days[6] == dt.date(1928, 7, 1).toordinal()  # 366 days: July 1 to 2
-    ranks = [int(np.argmin(chronology(frames, _vectors(13), seed=s).order)) for s in range(40)]
-    assert min(ranks) <= 2  # before March, and after October, as often as a year has such days
+    assert (
+        middle.days[6] == dt.date(1928, 7, 1).toordinal()
+    )  # 366 days: July 1 to 2
+    ranks = [
+        int(np.argmin(chronology(frames, _vectors(13), seed=s).order))
+        for s in range(40)
+    ]
+    assert (
+        min(ranks) <= 2
+    )  # before March, and after October, as often as a year has such days
     assert max(ranks) >= 10
     for seed in range(5):
-        order = [i for i in chronology(frames, _vectors(13), seed=seed).order if i]
+        order = [
+            i for i in chronology(frames, _vectors(13), seed=seed).order if i
+        ]
         assert order == list(range(1, 13))
 
 
@@ -133,7 +169,10 @@ def test_ends_take_the_days_that_leave_most_pictures_between_them() -> None:
         PartialDate(1928, 3), PartialDate(1928, 3), PartialDate(1928, 6),
         PartialDate(1928), PartialDate(1928, 7),
     ]  # fmt: skip
-    frames = [Frame(name, date=date) for name, date in zip("bacde", dates, strict=True)]
+    frames = [
+        Frame(name, date=date)
+        for name, date in zip("bacde", dates, strict=True)
+    ]
     (path,) = _paths(frames, ExtractionTask("t", 4, "a", "c"))
     assert {frame.id for frame in path} == set("abcd")
     (turned,) = _paths(frames, ExtractionTask("t", 4, "b", "c"))
@@ -143,14 +182,38 @@ def test_ends_take_the_days_that_leave_most_pictures_between_them() -> None:
 
 
 def test_an_end_takes_its_first_or_last_day_in_every_replication() -> None:
-    dates = [PartialDate(1928, 11), PartialDate(1928), PartialDate(1928, 11), PartialDate(1929)]
-    frames = [Frame(name, date=date) for name, date in zip("sxyt", dates, strict=True)]
-    for path in _paths(frames, ExtractionTask("t", 4, "s", "t"), replications=12):
-        assert {frame.id for frame in path} == set("sxyt")  # x in November, y after s, both fit
-    dates = [PartialDate(1928, 3), PartialDate(1928, 6), PartialDate(1928, 6, 30)]
-    frames = [Frame(name, date=date) for name, date in zip("stx", dates, strict=True)]
-    for path in _paths(frames, ExtractionTask("t", 3, "s", "t"), replications=3):
-        assert [frame.id for frame in path] == ["s", "x", "t"]  # t can be the later of one day
+    dates = [
+        PartialDate(1928, 11),
+        PartialDate(1928),
+        PartialDate(1928, 11),
+        PartialDate(1929),
+    ]
+    frames = [
+        Frame(name, date=date)
+        for name, date in zip("sxyt", dates, strict=True)
+    ]
+    for path in _paths(
+        frames, ExtractionTask("t", 4, "s", "t"), replications=12
+    ):
+        assert {frame.id for frame in path} == set(
+            "sxyt"
+        )  # x in November, y after s, both fit
+    dates = [
+        PartialDate(1928, 3),
+        PartialDate(1928, 6),
+        PartialDate(1928, 6, 30),
+    ]
+    frames = [
+        Frame(name, date=date) for name, date in zip("stx", dates, strict=True)
+    ]
+    for path in _paths(
+        frames, ExtractionTask("t", 3, "s", "t"), replications=3
+    ):
+        assert [frame.id for frame in path] == [
+            "s",
+            "x",
+            "t",
+        ]  # t can be the later of one day
 
 
 @settings(max_examples=60, deadline=None)
@@ -173,19 +236,29 @@ def test_a_whole_order_contains_the_known_one_outside_of_the_ends_too(
     assert list(found.days) == sorted(found.days)
 
 
-def test_pictures_of_one_known_day_keep_the_order_of_the_file_in_every_replication() -> None:
+def test_pictures_of_one_known_day_keep_the_order_of_the_file_in_every_replication() -> (
+    None
+):
     day, later = PartialDate(1928, 3, 7), PartialDate(1928, 3, 8)
     frames = [Frame(f"p{i}", date=day if i < 6 else later) for i in range(9)]
     for seed in (None, 0, 1, 2):
-        assert list(chronology(frames, _vectors(9), seed=seed).order) == list(range(9))
+        assert list(chronology(frames, _vectors(9), seed=seed).order) == list(
+            range(9)
+        )
     (path,) = _paths(frames, ExtractionTask("t", 4, "p2", "p5"))
     assert [frame.id for frame in path] == ["p2", "p3", "p4", "p5"]
-    with pytest.raises(ConfigError, match=r"'p5' \(1928-03-07\) comes after the target 'p2' \("):
+    with pytest.raises(
+        ConfigError,
+        match=r"'p5' \(1928-03-07\) comes after the target 'p2' \(",
+    ):
         _paths(frames, ExtractionTask("t", 3, "p5", "p2"))
 
 
 def test_dates_that_tell_no_two_apart_leave_the_order_to_the_file() -> None:
-    frames = [Frame(str(i), date=PartialDate(1928, 3 if i == 4 else None)) for i in range(6)]
+    frames = [
+        Frame(str(i), date=PartialDate(1928, 3 if i == 4 else None))
+        for i in range(6)
+    ]
     for seed in (None, 1, 2):
         found = chronology(frames, _vectors(6), seed=seed)
         assert list(found.order) == list(range(6))
@@ -195,8 +268,15 @@ def test_dates_that_tell_no_two_apart_leave_the_order_to_the_file() -> None:
 
 
 def test_mixed_precision_is_told() -> None:
-    dates = [PartialDate(1928), PartialDate(1928, 3), PartialDate(1929, 3), PartialDate(1930, 1, 1)]
-    note = chronology([Frame(str(i), date=d) for i, d in enumerate(dates)], _vectors(4)).note
+    dates = [
+        PartialDate(1928),
+        PartialDate(1928, 3),
+        PartialDate(1929, 3),
+        PartialDate(1930, 1, 1),
+    ]
+    note = chronology(
+        [Frame(str(i), date=d) for i, d in enumerate(dates)], _vectors(4)
+    ).note
     assert "(1 by year, 2 by month, 1 by day)" in note
     same = [Frame(str(i), date=d) for i, d in enumerate(dates[1:3])]
     assert "precision" not in chronology(same, _vectors(2)).note
@@ -206,7 +286,12 @@ def test_mixed_precision_is_told() -> None:
     ("source", "target", "k", "message"),
     [
         ("p02", "p11", 12, "k=12: from p02 to p11 there are 10 pictures"),
-        ("p11", "p02", 3, r"'p11' comes after the target 'p02' .*no picture has a date"),
+        (
+            "p11",
+            "p02",
+            3,
+            r"'p11' comes after the target 'p02' .*no picture has a date",
+        ),
         ("p02", "p02", 3, "'p02' is source and target"),
         (None, "p02", 4, "from the first picture to p02 there are 3"),
         ("p12", None, 3, "from p12 to the last one there are 2"),
@@ -217,28 +302,54 @@ def test_an_extraction_that_cannot_be_made_says_why(
     source: str | None, target: str | None, k: int, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        _paths(_undated(), ExtractionTask("t", k, source, target), method="maxmin")
+        _paths(
+            _undated(), ExtractionTask("t", k, source, target), method="maxmin"
+        )
 
 
-def test_a_target_known_by_its_year_alone_can_follow_a_month_of_that_year() -> None:
-    dates = [PartialDate(1928), PartialDate(1928, 5), PartialDate(1928, 3), PartialDate(1929)]
-    frames = [Frame(name, date=date) for name, date in zip("tbsz", dates, strict=True)]
-    for path in _paths(frames, ExtractionTask("t", 3, "s", "t"), replications=5):
+def test_a_target_known_by_its_year_alone_can_follow_a_month_of_that_year() -> (
+    None
+):
+    dates = [
+        PartialDate(1928),
+        PartialDate(1928, 5),
+        PartialDate(1928, 3),
+        PartialDate(1929),
+    ]
+    frames = [
+        Frame(name, date=date)
+        for name, date in zip("tbsz", dates, strict=True)
+    ]
+    for path in _paths(
+        frames, ExtractionTask("t", 3, "s", "t"), replications=5
+    ):
         assert [frame.id for frame in path] == ["s", "b", "t"]
-    with pytest.raises(ConfigError, match=r"'z' \(1929\) comes after the target 's' \(1928-03\)"):
+    with pytest.raises(
+        ConfigError,
+        match=r"'z' \(1929\) comes after the target 's' \(1928-03\)",
+    ):
         _paths(frames, ExtractionTask("t", 2, "z", "s"))
 
 
 @pytest.fixture
-def roger(shared_data: Path) -> tuple[list[Frame], np.ndarray, list[ExtractionTask]]:
+def roger(
+    shared_data: Path,
+) -> tuple[list[Frame], np.ndarray, list[ExtractionTask]]:
     """The photographs as they are shipped, undated, and tasks like people's storylines."""
     folder = shared_data / "roger"
     archive = np.load(folder / "embeddings_detr.npz")
     read = read_frames(folder / "index.csv", media_root=folder)
     frames = [frame for frame in read if isinstance(frame, Frame)]
-    assert [frame.id for frame in frames] == [str(name) for name in archive["ids"]]
-    people = json.loads((folder / "ground_truth.json").read_text("utf-8"))["baseline_storylines"]
-    tasks = [ExtractionTask(name, len(ids), ids[0], ids[-1]) for name, ids in people.items()]
+    assert [frame.id for frame in frames] == [
+        str(name) for name in archive["ids"]
+    ]
+    people = json.loads((folder / "ground_truth.json").read_text("utf-8"))[
+        "baseline_storylines"
+    ]
+    tasks = [
+        ExtractionTask(name, len(ids), ids[0], ids[-1])
+        for name, ids in people.items()
+    ]
     return frames, archive["embeddings"], tasks
 
 
@@ -257,18 +368,27 @@ def test_on_real_photographs_no_replication_of_any_method_steps_back(
         known = [i for i, month in enumerate(months) if month]
         assert len(known) == 34
         like = (vectors @ vectors[known].T).argmax(axis=1)
-        named = (PartialDate.parse(str(months[known[i]]), year=1928) for i in like)
-        frames = [replace(frame, date=date) for frame, date in zip(frames, named, strict=True)]
+        named = (
+            PartialDate.parse(str(months[known[i]]), year=1928) for i in like
+        )
+        frames = [
+            replace(frame, date=date)
+            for frame, date in zip(frames, named, strict=True)
+        ]
     else:
         assert not any(frame.date for frame in frames)
     place = {frame.id: at for at, frame in enumerate(frames)}
-    few, times = (tasks[-1:], 2) if method == "maps" else (tasks, 4)  # a program takes a second
+    few, times = (
+        (tasks[-1:], 2) if method == "maps" else (tasks, 4)
+    )  # a program takes a second
     how = Extraction(method=method, replications=times, scale="minmax")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = list(extract(frames, vectors, few, how))
     assert len(found) == times * len(few)
-    for each, task in zip(found, [task for task in few for _ in range(times)], strict=True):
+    for each, task in zip(
+        found, [task for task in few for _ in range(times)], strict=True
+    ):
         path = list(each.storyline.frames)
         assert (path[0].id, path[-1].id) == (task.source, task.target)
         assert len(path) == task.k or method in ("trails", "maps")

@@ -40,11 +40,17 @@ def test_who_did_not_rate_has_a_vote_without_a_value(tmp_path: Path) -> None:
 
 
 def test_steps_keep_their_breaks(tmp_path: Path) -> None:
-    said = [{"rating": 8, "breaks": []}, {"rating": 2, "breaks": ["time", "people"]}]
+    said = [
+        {"rating": 8, "breaks": []},
+        {"rating": 2, "breaks": ["time", "people"]},
+    ]
     file = write(tmp_path / "s.jsonl", {"id": "walk", "steps": {"anna": said}})
     found = PeopleVotes.read(file, "steps", [WALK, TRIP])
     assert found.votes == {
-        "walk": ((Vote(0, 8, breaks=()),), (Vote(0, 2, breaks=("time", "people")),))
+        "walk": (
+            (Vote(0, 8, breaks=()),),
+            (Vote(0, 2, breaks=("time", "people")),),
+        )
     }
     assert run_sync(found.evaluate(WALK, Tools())).values == {"rating": 5.0}
     with pytest.raises(ItemError, match="no one rated it"):
@@ -54,7 +60,11 @@ def test_steps_keep_their_breaks(tmp_path: Path) -> None:
 def test_other_ratings_are_another_signature(tmp_path: Path) -> None:
     made = [
         PeopleVotes.read(
-            write(tmp_path / f"{n}.jsonl", {"id": "walk", "ratings": {"a": n}}), "ratings", [WALK]
+            write(
+                tmp_path / f"{n}.jsonl", {"id": "walk", "ratings": {"a": n}}
+            ),
+            "ratings",
+            [WALK],
         ).signature()
         for n in (3, 4, 3)
     ]
@@ -94,13 +104,17 @@ def test_wrong_steps_are_named(tmp_path: Path, said: Any, words: str) -> None:
 def test_a_storyline_stands_once_and_one_must_be_known(tmp_path: Path) -> None:
     row = {"id": "walk", "ratings": {"a": 3}}
     with pytest.raises(DataError, match="twice"):
-        PeopleVotes.read(write(tmp_path / "r.jsonl", row, row), "ratings", [WALK])
+        PeopleVotes.read(
+            write(tmp_path / "r.jsonl", row, row), "ratings", [WALK]
+        )
     with pytest.raises(ConfigError, match="by the ids of the sequences"):
         PeopleVotes.read(write(tmp_path / "r.jsonl", row), "ratings", [TRIP])
 
 
 def test_people_judge_by_sight_and_are_never_asked(tmp_path: Path) -> None:
-    def config(*judges: str, parts: Any = ("captions", "sight")) -> NarrateConfig:
+    def config(
+        *judges: str, parts: Any = ("captions", "sight")
+    ) -> NarrateConfig:
         return NarrateConfig("s.jsonl", tmp_path, parts, judges)
 
     both = config("people:r.jsonl", "openai:m")

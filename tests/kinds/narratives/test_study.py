@@ -56,9 +56,14 @@ def _judged(
         frames=(),
         coherence=coherence,
         coherence_failure=None,
-        nearest=None if distance is None else NearestNarrative(0, NAN, distance, ()),
+        nearest=None
+        if distance is None
+        else NearestNarrative(0, NAN, distance, ()),
         votes={
-            method: tuple(StudyVote(judge, vote, "", None) for judge, vote in enumerate(cast))
+            method: tuple(
+                StudyVote(judge, vote, "", None)
+                for judge, vote in enumerate(cast)
+            )
             for method, cast in votes.items()
         },
         hybrid=None,
@@ -80,7 +85,9 @@ def _ratings(n: int, icc: float, seed: int) -> Floats:
     noise -= noise.mean(axis=1, keepdims=True)
     noise -= noise.mean(axis=0)
     mse = (noise**2).sum() / ((n - 1) * 2)
-    ratings: Floats = signal[:, None] * math.sqrt(f / 3) + noise / math.sqrt(mse) + 6.0
+    ratings: Floats = (
+        signal[:, None] * math.sqrt(f / 3) + noise / math.sqrt(mse) + 6.0
+    )
     return ratings
 
 
@@ -93,10 +100,16 @@ def _subjects(captions: Floats, sight: Floats) -> list[Narrative]:
     ]  # fmt: skip
 
 
-def test_the_published_reliability_comes_out_of_ratings_with_that_icc() -> None:
+def test_the_published_reliability_comes_out_of_ratings_with_that_icc() -> (
+    None
+):
     """Table 3 of the paper: ICC(2,1) 0.339 and 0.718 give ICC(2,3) 0.607 and 0.884."""
-    found = tables(_subjects(_ratings(126, 0.339, 0), _ratings(126, 0.718, 1))).reliability
-    for row, single, average in zip(found, (0.339, 0.718), (0.607, 0.884), strict=True):
+    found = tables(
+        _subjects(_ratings(126, 0.339, 0), _ratings(126, 0.718, 1))
+    ).reliability
+    for row, single, average in zip(
+        found, (0.339, 0.718), (0.607, 0.884), strict=True
+    ):
         assert row.icc_single
         assert row.icc_average
         assert row.alpha
@@ -125,11 +138,17 @@ def _with_moments(n: int, mean: float, sd: float, seed: int) -> Floats:
     ],
 )  # fmt: skip
 def test_the_published_effects_come_out_of_groups_with_those_moments(
-    method: str, moments: list[tuple[float, float]], expected: list[tuple[float, float]]
+    method: str,
+    moments: list[tuple[float, float]],
+    expected: list[tuple[float, float]],
 ) -> None:
     subjects = []
     for source, n, (mean, sd), seed in zip(
-        ("human", "maps", "random"), (6, 60, 60), moments, range(3), strict=True
+        ("human", "maps", "random"),
+        (6, 60, 60),
+        moments,
+        range(3),
+        strict=True,
     ):
         votes = _with_moments(n, mean, sd, seed)
         subjects += [
@@ -156,7 +175,12 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
         _judged("c", "human", None, None, None, {"sight": [4, 6]}),
     ]
     (row,) = tables(subjects).scores
-    assert (row.n, row.n_failed, row.n_votes, row.n_votes_failed) == (2, 1, 3, 3)
+    assert (row.n, row.n_failed, row.n_votes, row.n_votes_failed) == (
+        2,
+        1,
+        3,
+        3,
+    )
     assert row.mean == 6.5
     assert row.within_sd == pytest.approx(math.sqrt(2))  # of 4 and 6 alone
     assert row.within_sd_population == pytest.approx(1)
@@ -166,19 +190,31 @@ def test_missing_votes_are_counted_and_never_averaged_as_zero() -> None:
 
 
 def test_human_comes_first_and_few_narratives_carry_a_caution() -> None:
-    subjects = [_judged(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")]
+    subjects = [
+        _judged(s, s, 0.1, 0.2, None, {}) for s in ("random", "maps", "human")
+    ]
     found = tables(subjects)
     assert found.sources == ("human", "maps", "random")
-    assert any("human: only 1 narratives" in caution for caution in found.cautions)
+    assert any(
+        "human: only 1 narratives" in caution for caution in found.cautions
+    )
     assert not any("repeat another" in caution for caution in found.cautions)
-    assert "2 of 3 narratives repeat another" in tables(subjects, n_repeated=2).cautions[0]
+    assert (
+        "2 of 3 narratives repeat another"
+        in tables(subjects, n_repeated=2).cautions[0]
+    )
 
 
 def test_correlations_with_distance_leave_human_narratives_out() -> None:
     rng = np.random.default_rng(0)
     subjects = [
         _judged(
-            str(i), "human" if i < 5 else "maps", x, x, None if i < 5 else x, {"sight": [10 * x]}
+            str(i),
+            "human" if i < 5 else "maps",
+            x,
+            x,
+            None if i < 5 else x,
+            {"sight": [10 * x]},
         )
         for i, x in enumerate(rng.random(20))
     ]
@@ -190,8 +226,16 @@ def test_correlations_with_distance_leave_human_narratives_out() -> None:
 
 def test_steps_and_theta_are_compared_where_both_are_known() -> None:
     rows: list[StepRow] = [
-        ("human", [2.0, 9.0, 9.0], [0.1, 0.8, 0.9]),  # same weakest step; by chance 1 in 3
-        ("maps", [9.0, 2.0, 2.0], [0.1, 0.8, 0.9]),  # another; by chance 2 in 3
+        (
+            "human",
+            [2.0, 9.0, 9.0],
+            [0.1, 0.8, 0.9],
+        ),  # same weakest step; by chance 1 in 3
+        (
+            "maps",
+            [9.0, 2.0, 2.0],
+            [0.1, 0.8, 0.9],
+        ),  # another; by chance 2 in 3
         ("maps", [None, 2.0, 3.0], [0.1, 0.8, 0.9]),  # not fully rated
     ]
     found = steps_table(rows)
@@ -204,10 +248,15 @@ def test_steps_and_theta_are_compared_where_both_are_known() -> None:
 
 def test_hybrid_looks_where_judges_disagree_or_at_the_best() -> None:
     captions = [[5, 5, 5], [1, 5, 9], [8, 8, 9], [4, 5, 4]]
-    assert choose(captions, 0.5, "uncertain") == [1, 2]  # spread 10.7, 0.2, 0.2: the earlier first
+    assert choose(captions, 0.5, "uncertain") == [
+        1,
+        2,
+    ]  # spread 10.7, 0.2, 0.2: the earlier first
     assert choose(captions, 0.5, "top") == [0, 2]
     assert choose(captions, 0.0, "top") == []
-    assert choose(np.array([[NAN, NAN], [1, 2]]), 0.5, "top") == [0]  # captions told nothing of it
+    assert choose(np.array([[NAN, NAN], [1, 2]]), 0.5, "top") == [
+        0
+    ]  # captions told nothing of it
     with pytest.raises(ConfigError, match="share=2"):
         HybridOptions(share=2.0)
 
@@ -224,14 +273,20 @@ def test_hybrid_puts_captions_on_the_scale_of_sight() -> None:
     assert not found.learned
 
 
-@pytest.mark.parametrize(("n_seen", "trusted"), [(3, False), (4, False), (5, True)])
-def test_captions_are_trusted_from_five_held_out_narratives_on(n_seen: int, trusted: bool) -> None:
+@pytest.mark.parametrize(
+    ("n_seen", "trusted"), [(3, False), (4, False), (5, True)]
+)
+def test_captions_are_trusted_from_five_held_out_narratives_on(
+    n_seen: int, trusted: bool
+) -> None:
     # Sight is 1 + 2 * captions: each held-out narrative is predicted without error, whereas the
     # mean of the others errs by 1 at least, so that only their number decides.
     looked_at = [1, 3, 6, 10, 15][:n_seen]
     captions = [[rating] for rating in (*looked_at, 7)]
     sight = [[1 + 2 * rating] for rating in looked_at]
-    found = combine(np.array(captions, float), np.array([*sight, [NAN]]), weight=0.5)
+    found = combine(
+        np.array(captions, float), np.array([*sight, [NAN]]), weight=0.5
+    )
     held = found.checks[1]
     assert (held.narratives, held.n) == ("held out", n_seen)
     assert held.gain is not None
@@ -251,7 +306,9 @@ def test_the_learned_weight_balances_the_two_errors() -> None:
     assert found.learned
 
 
-def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() -> None:
+def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() -> (
+    None
+):
     # sight 4, 6, 6, 4 over captions 1, 2, 3, 4: slope 0. Left out one by one, by hand:
     # without (1, 4): through (2, 6), (3, 6), (4, 4): slope -1, 16/3 + 3 - 1 = 22/3, mean 16/3
     # without (2, 6): through (1, 4), (3, 6), (4, 4): slope 1/7 ... the errors are worse than the
@@ -266,18 +323,28 @@ def test_narratives_not_looked_at_have_no_rating_where_captions_say_nothing() ->
     assert (looked.narratives, held.narratives) == ("looked at", "held out")
     assert held.error_of_mean == pytest.approx(4 / 3)
     first = 4 - 22 / 3
-    second = 6 - (14 / 3 + (1 / 7) * (2 - 8 / 3))  # Sxy = 2/3, Sxx = 14/3 around (8/3, 14/3)
-    assert held.error == pytest.approx(np.sqrt((first**2 + second**2) / 2))  # the rest mirror them
+    second = 6 - (
+        14 / 3 + (1 / 7) * (2 - 8 / 3)
+    )  # Sxy = 2/3, Sxx = 14/3 around (8/3, 14/3)
+    assert held.error == pytest.approx(
+        np.sqrt((first**2 + second**2) / 2)
+    )  # the rest mirror them
     backwards = combine([[1], [2], [3], [8]], np.array([[9], [5], [1], [NAN]]))
     assert not backwards.trusted  # slope -4: captions turn the order round
     assert np.isnan(backwards.ratings[3]).all()
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> None:
+def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> (
+    None
+):
     captions = [[1, 1], [3, 3], [6, 6], [7, 7], [4, 4], [2, 2]]
-    sight = np.array([[2, 4], [7, 7], [12, 14], *3 * [[NAN, NAN]]])  # 1 + 2 captions
-    withheld = np.array([[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]])  # predicted: 15, 9
+    sight = np.array(
+        [[2, 4], [7, 7], [12, 14], *3 * [[NAN, NAN]]]
+    )  # 1 + 2 captions
+    withheld = np.array(
+        [[9, 9], [9, 9], [9, 9], [13, 15], [8, 8], [NAN, 5]]
+    )  # predicted: 15, 9
     found = combine(captions, sight, weight=0.5, withheld=withheld)
     looked, held, hidden = found.checks
     assert looked.n == 3
@@ -288,16 +355,24 @@ def test_hybrid_is_held_against_sight_apart_for_what_it_did_not_look_at() -> Non
     assert hidden.n == 2  # the looked at ones and the incomplete one stay out
     assert hidden.error == pytest.approx(1.0)  # 15 for 14, 9 for 8
     assert hidden.error_of_mean == pytest.approx(
-        np.sqrt(((19 / 3) ** 2 + (1 / 3) ** 2) / 2)  # (3 + 7 + 13) / 3 = 23/3 for 14 and 8
+        np.sqrt(
+            ((19 / 3) ** 2 + (1 / 3) ** 2) / 2
+        )  # (3 + 7 + 13) / 3 = 23/3 for 14 and 8
     )
     # Squared errors of the mean of the other two: 3 for 10, 7 for 8, 13 for 5; captions err by 0.
     assert held.gain == pytest.approx((49 + 1 + 64) / 3)
-    assert (held.gain_low, held.gain_high) == pytest.approx((1, 64))  # one of them drawn thrice
+    assert (held.gain_low, held.gain_high) == pytest.approx(
+        (1, 64)
+    )  # one of them drawn thrice
     assert (looked.gain, looked.gain_low) == (None, None)
     assert hidden.r is None  # of two
-    assert (hidden.sd, hidden.sd_sight) == pytest.approx((3 * 2**0.5, 3 * 2**0.5))
+    assert (hidden.sd, hidden.sd_sight) == pytest.approx(
+        (3 * 2**0.5, 3 * 2**0.5)
+    )
     assert found.trusted
-    assert combine(captions, sight, weight=0.5).ratings == found.ratings  # it enters nothing else
+    assert (
+        combine(captions, sight, weight=0.5).ratings == found.ratings
+    )  # it enters nothing else
 
 
 def test_a_gain_that_chance_explains_is_not_trusted() -> None:
@@ -309,7 +384,9 @@ def test_a_gain_that_chance_explains_is_not_trusted() -> None:
     sight = truth[:, None].copy()
     sight[38:] = NAN
     found = combine(captions, sight)
-    held = next(check for check in found.checks if check.narratives == "held out")
+    held = next(
+        check for check in found.checks if check.narratives == "held out"
+    )
     assert held.n == 38
     assert held.error_of_mean is not None
     assert held.gain == pytest.approx(held.error_of_mean**2 - held.error**2)
@@ -318,7 +395,9 @@ def test_a_gain_that_chance_explains_is_not_trusted() -> None:
     assert held.gain_low < 0
     assert not found.trusted
     assert np.isnan(found.ratings[38:]).all()
-    told = combine(truth[:, None] + rng.normal(0, 0.3, 40)[:, None], sight)  # they say nearly all
+    told = combine(
+        truth[:, None] + rng.normal(0, 0.3, 40)[:, None], sight
+    )  # they say nearly all
     assert told.trusted
 
 
@@ -346,20 +425,35 @@ def test_captions_never_pay_when_rating_them_costs_more() -> None:
 
 
 def test_given_captions_cost_nothing() -> None:
-    found = measured({"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)})
+    found = measured(
+        {"captions": Stage(3, 3.0, 30, 3), "sight": Stage(4, 20.0, 400, 4)}
+    )
     assert found is not None
     assert found[0].of(500, 1, 3).break_even == 0.0
     assert "captions were given" in found[0].basis
 
 
-def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> None:
-    stages = {"caption": Stage(2, 4.0, 10, 10), "captions": Stage(3, 3.0, 30, 3)}
+def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> (
+    None
+):
+    stages = {
+        "caption": Stage(2, 4.0, 10, 10),
+        "captions": Stage(3, 3.0, 30, 3),
+    }
     assert measured(stages) is None
     found = measured(stages | {"sight": Stage(4, 20.0, 400, 4)})
     assert found is not None
     seconds, tokens = found
-    assert (seconds.caption, seconds.by_captions, seconds.by_sight) == (2.0, 1.0, 5.0)
-    assert (tokens.caption, tokens.by_captions, tokens.by_sight) == (10.0, 11.0, 101.0)
+    assert (seconds.caption, seconds.by_captions, seconds.by_sight) == (
+        2.0,
+        1.0,
+        5.0,
+    )
+    assert (tokens.caption, tokens.by_captions, tokens.by_sight) == (
+        10.0,
+        11.0,
+        101.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -369,19 +463,25 @@ def test_rates_are_measured_only_when_narratives_were_rated_both_ways() -> None:
         (0.75, "good"), (0.899, "good"), (0.9, "excellent"), (1.0, "excellent"),
     ],
 )  # fmt: skip
-def test_words_for_reliability_are_those_of_koo_and_li(value: float, word: str) -> None:
+def test_words_for_reliability_are_those_of_koo_and_li(
+    value: float, word: str
+) -> None:
     assert reliability_verdict(value) == word
 
 
 def test_a_break_is_what_more_than_half_of_those_who_told_name() -> None:
     assert told_by([("place",), ("time", "place"), ()]) == ["place"]
-    assert told_by([("place",), ("time",)]) == []  # one of two is not more than half
+    assert (
+        told_by([("place",), ("time",)]) == []
+    )  # one of two is not more than half
     assert told_by([None, ("people",), None]) == ["people"]
     assert told_by([None, None]) is None
     assert told_by([]) is None
 
 
-def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> None:
+def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> (
+    None
+):
     rows: list[tuple[str, list[Breaks]]] = [
         ("maps", [("place",), ("place", "time"), None]),
         ("maps", [(), ()]),
@@ -399,16 +499,26 @@ def test_breaks_are_tallied_by_source_and_a_narrative_counts_once_in_tests() -> 
     assert by_kind["place"].difference == pytest.approx(0 - (2 / 2 + 0) / 2)
     assert by_kind["time"].difference == pytest.approx(0 - (1 / 2 + 0) / 2)
     assert by_kind["theme"].difference == pytest.approx(1.0)
-    assert (by_kind["place"].n_a, by_kind["place"].n_b) == (1, 2)  # one human told nothing
+    assert (by_kind["place"].n_a, by_kind["place"].n_b) == (
+        1,
+        2,
+    )  # one human told nothing
     silent = breaks_table([("maps", [None]), ("human", [()])])
     assert silent.sources[1].shares["place"] is None
-    assert silent.comparisons == ()  # nothing to hold the one that was told against
+    assert (
+        silent.comparisons == ()
+    )  # nothing to hold the one that was told against
 
 
 def test_models_are_compared_over_what_all_of_them_rated() -> None:
-    ratings = {"a": {"x": 2.0, "y": 4.0, "z": 6.0, "w": 9.0}, "b": {"x": 3.0, "y": 4.0, "z": 8.0}}
+    ratings = {
+        "a": {"x": 2.0, "y": 4.0, "z": 6.0, "w": 9.0},
+        "b": {"x": 3.0, "y": 4.0, "z": 8.0},
+    }
     found = between_models(
-        "sight", ratings, {"x": "maps", "y": "human", "z": "random", "w": "maps"}
+        "sight",
+        ratings,
+        {"x": "maps", "y": "human", "z": "random", "w": "maps"},
     )
     assert (found.n, found.n_left_out) == (3, 1)
     (pair,) = found.pairs
@@ -419,11 +529,19 @@ def test_models_are_compared_over_what_all_of_them_rated() -> None:
     assert found.kendall_w
     assert found.kendall_w.value == pytest.approx(1.0)
     ranks = {(row.model, row.source): row.rank for row in found.sources}
-    assert [ranks["a", s] for s in ("human", "maps", "random")] == [2.0, 3.0, 1.0]
+    assert [ranks["a", s] for s in ("human", "maps", "random")] == [
+        2.0,
+        3.0,
+        1.0,
+    ]
     assert found.sources[0].sd is None  # of one narrative
     tied = between_models(
-        "sight", {"a": {"x": 5.0, "y": 5.0}, "b": {"x": 5.0, "y": 6.0}}, {"x": "p", "y": "q"}
+        "sight",
+        {"a": {"x": 5.0, "y": 5.0}, "b": {"x": 5.0, "y": 6.0}},
+        {"x": "p", "y": "q"},
     )
     assert [row.rank for row in tied.sources] == [1.5, 1.5, 2.0, 1.0]
-    alone = between_models("sight", {"a": {"x": 1.0}, "b": {"y": 1.0}}, {"x": "p", "y": "q"})
+    alone = between_models(
+        "sight", {"a": {"x": 1.0}, "b": {"y": 1.0}}, {"x": "p", "y": "q"}
+    )
     assert alone.reason == "needs two narratives that all judges rated, got 0"

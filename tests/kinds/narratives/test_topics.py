@@ -44,8 +44,12 @@ def test_labels_reach_their_own_group() -> None:
 
 
 def test_probabilities_are_kept_between_two_labels() -> None:
-    topics = spread_labels(_arc([0, 20, 40]), ["a", None, "b"], kernel="rbf", gamma=5)
-    assert topics.memberships[1] == pytest.approx([0.5, 0.5], abs=1e-6)  # by symmetry
+    topics = spread_labels(
+        _arc([0, 20, 40]), ["a", None, "b"], kernel="rbf", gamma=5
+    )
+    assert topics.memberships[1] == pytest.approx(
+        [0.5, 0.5], abs=1e-6
+    )  # by symmetry
     assert topics.memberships[0, 0] > 0.5
     middle = coherence(_arc([0, 20, 40]), topics.memberships)
     assert 0 < middle.minimum < coherence(_arc([0, 20, 40])).minimum
@@ -60,19 +64,30 @@ def test_the_number_of_neighbours_has_an_effect() -> None:
     assert abs(few - many).max() > 0.01
 
 
-def test_pictures_that_no_label_reaches_belong_to_all_alike_and_are_counted() -> None:
+def test_pictures_that_no_label_reaches_belong_to_all_alike_and_are_counted() -> (
+    None
+):
     far = _arc([0, 1, 2, 3, 180, 181, 182, 183])
-    topics = spread_labels(far, ["a", None, None, "b", *[None] * 4], n_neighbors=2)
+    topics = spread_labels(
+        far, ["a", None, None, "b", *[None] * 4], n_neighbors=2
+    )
     assert topics.memberships[5] == pytest.approx([0.5, 0.5])
     assert list(topics.assigned[4:]) == [-1] * 4
-    assert topics.notes == ("no label reached 4 pictures; they belong to all topics alike",)
+    assert topics.notes == (
+        "no label reached 4 pictures; they belong to all topics alike",
+    )
 
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [(["a", None], "one per picture"), (["a", None, "a"], "two different labels")],
+    [
+        (["a", None], "one per picture"),
+        (["a", None, "a"], "two different labels"),
+    ],
 )
-def test_labels_that_cannot_be_spread(labels: list[str | None], message: str) -> None:
+def test_labels_that_cannot_be_spread(
+    labels: list[str | None], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         spread_labels(_arc([0, 1, 2]), labels)
 
@@ -80,7 +95,9 @@ def test_labels_that_cannot_be_spread(labels: list[str | None], message: str) ->
 def test_undated_pictures_stand_between_the_dates_around_them() -> None:
     dates = [PartialDate(1928, 3), None, PartialDate(1928, 5)]
     days = spread_dates(_arc([0, 20, 40]), dates, kernel="rbf", gamma=5)
-    march, may = (dt.date(1928, m, 16).toordinal() for m in (3, 5))  # middle of 31 days
+    march, may = (
+        dt.date(1928, m, 16).toordinal() for m in (3, 5)
+    )  # middle of 31 days
     assert days[0] == march
     assert days[2] == may
     assert days[1] == pytest.approx((march + may) / 2, abs=1e-3)
@@ -88,20 +105,30 @@ def test_undated_pictures_stand_between_the_dates_around_them() -> None:
 
 def test_clusters_are_found_and_noise_has_none() -> None:
     rng = np.random.default_rng(0)
-    groups = np.concatenate([c + 0.02 * rng.normal(size=(20, 3)) for c in np.eye(3)])
+    groups = np.concatenate(
+        [c + 0.02 * rng.normal(size=(20, 3)) for c in np.eye(3)]
+    )
     topics = topic_clusters(np.vstack([groups, [[-1.0, -1.0, -1.0]]]))
     assert len(topics.names) == 3
-    assert [len(set(topics.assigned[i : i + 20])) for i in (0, 20, 40)] == [1, 1, 1]
+    assert [len(set(topics.assigned[i : i + 20])) for i in (0, 20, 40)] == [
+        1,
+        1,
+        1,
+    ]
     assert topics.assigned[-1] == -1
     assert topics.notes == ("1 pictures are in no cluster",)
-    assert (topics.memberships[:60].argmax(axis=1) == topics.assigned[:60]).all()
+    assert (
+        topics.memberships[:60].argmax(axis=1) == topics.assigned[:60]
+    ).all()
     with pytest.raises(ConfigError, match="0 clusters were found"):
         topic_clusters(groups[:10])
 
 
 def test_topics_steer_an_extraction() -> None:
     vectors = _two_groups()
-    topics = topic_clusters(np.repeat(vectors, 3, axis=0) + 1e-3, min_cluster_size=5)
+    topics = topic_clusters(
+        np.repeat(vectors, 3, axis=0) + 1e-3, min_cluster_size=5
+    )
     space = Space.of(np.repeat(vectors, 3, axis=0), topics.memberships)
     (path,) = maxmin(space, 5, topics=topics.assigned, cover=2)
     assert {int(topics.assigned[i]) for i in path.positions} >= {0, 1}
@@ -120,12 +147,18 @@ def test_time_is_the_date_then_the_file() -> None:
 
 
 def test_a_seed_shuffles_within_a_date_only() -> None:
-    frames = [Frame(str(i), date=PartialDate(1928, 3 + i // 10)) for i in range(20)]
-    orders = [chronology(frames, np.eye(20), seed=seed).order for seed in (0, 1)]
+    frames = [
+        Frame(str(i), date=PartialDate(1928, 3 + i // 10)) for i in range(20)
+    ]
+    orders = [
+        chronology(frames, np.eye(20), seed=seed).order for seed in (0, 1)
+    ]
     assert list(orders[0]) != list(orders[1])
     for order in orders:
         assert set(order[:10]) == set(range(10))
-    assert list(chronology(frames, np.eye(20), seed=0).order) == list(orders[0])
+    assert list(chronology(frames, np.eye(20), seed=0).order) == list(
+        orders[0]
+    )
 
 
 def test_without_any_date_the_file_is_the_order_and_it_says_so() -> None:
@@ -151,19 +184,31 @@ def test_partly_dated_collections_need_a_decision() -> None:
 def test_umap_keeps_groups_apart_for_clusters() -> None:
     pytest.importorskip("umap")
     rng = np.random.default_rng(0)
-    groups = np.concatenate([c + 0.05 * rng.normal(size=(25, 3)) for c in np.eye(3)])
-    topics = topics_by("clusters:umap", [Frame(str(i)) for i in range(75)], groups)
-    assert [len(set(topics.assigned[i : i + 25])) for i in (0, 25, 50)] == [1, 1, 1]
+    groups = np.concatenate(
+        [c + 0.05 * rng.normal(size=(25, 3)) for c in np.eye(3)]
+    )
+    topics = topics_by(
+        "clusters:umap", [Frame(str(i)) for i in range(75)], groups
+    )
+    assert [len(set(topics.assigned[i : i + 25])) for i in (0, 25, 50)] == [
+        1,
+        1,
+        1,
+    ]
     with pytest.raises(ConfigError, match="needs more pictures"):
         umap_vectors(groups[:10])
 
 
 def test_an_unknown_form_of_topics_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'clusters:tsne': expected 'labels:NAME'"):
+    with pytest.raises(
+        ConfigError, match="'clusters:tsne': expected 'labels:NAME'"
+    ):
         topics_by("clusters:tsne", [], [[1.0]])
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1])
 def test_alpha_lies_between_0_and_1(alpha: float) -> None:
     with pytest.raises(ConfigError, match="alpha="):
-        spread_labels(_two_groups(), ["sea", *[None] * 10, "mine"], alpha=alpha)
+        spread_labels(
+            _two_groups(), ["sea", *[None] * 10, "mine"], alpha=alpha
+        )

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beholder.kinds.narratives.storylines import Space, coherence, dtw, maxmin, trail
+from beholder.kinds.narratives.storylines import (
+    Space,
+    coherence,
+    dtw,
+    maxmin,
+    trail,
+)
 from toy.vectors import load_vectors
 
 READINGS: dict[str, tuple[Any, float]] = {
@@ -22,12 +28,18 @@ READINGS: dict[str, tuple[Any, float]] = {
     "diste": ("distance", math.e),
 }
 CASES = load_vectors("narrative")["cases"]
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+every_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: case["name"]
+)
 
 
 def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
     found = case["expected"][reading]
-    return case["expected"][found.split()[-1]] if isinstance(found, str) else found  # type: ignore[no-any-return]
+    return (
+        case["expected"][found.split()[-1]]
+        if isinstance(found, str)
+        else found
+    )  # type: ignore[no-any-return]
 
 
 @every_case
@@ -35,13 +47,23 @@ def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
 def test_theta_and_coherence(case: dict[str, Any], reading: str) -> None:
     jsd, base = READINGS[reading]
     expected, tolerance = _expected(case, reading), case["tolerance"]
-    space = Space.of(case["embeddings"], case["distributions"], jsd=jsd, base=base)
-    np.testing.assert_allclose(space.theta(), expected["theta"], rtol=0, atol=tolerance)
-    found = coherence(case["embeddings"], case["distributions"], jsd=jsd, base=base)
-    np.testing.assert_allclose(found.steps, expected["consecutive"], rtol=0, atol=tolerance)
+    space = Space.of(
+        case["embeddings"], case["distributions"], jsd=jsd, base=base
+    )
+    np.testing.assert_allclose(
+        space.theta(), expected["theta"], rtol=0, atol=tolerance
+    )
+    found = coherence(
+        case["embeddings"], case["distributions"], jsd=jsd, base=base
+    )
+    np.testing.assert_allclose(
+        found.steps, expected["consecutive"], rtol=0, atol=tolerance
+    )
     assert found.minimum == pytest.approx(expected["min"], abs=tolerance)
     assert found.mean == pytest.approx(expected["avg"], abs=tolerance)
-    assert found.geometric_mean == pytest.approx(expected["geo_mean"], abs=tolerance)
+    assert found.geometric_mean == pytest.approx(
+        expected["geo_mean"], abs=tolerance
+    )
     assert found.weakest == expected["weakest_link"]
 
 
@@ -50,7 +72,9 @@ def test_dtw(case: dict[str, Any]) -> None:
     expected = case["expected"]["dtw"]
     found = dtw(case["embeddings"], case["other"])
     assert found.cost == pytest.approx(expected["raw"], abs=case["tolerance"])
-    assert found.normalised == pytest.approx(expected["normalised"], abs=case["tolerance"])
+    assert found.normalised == pytest.approx(
+        expected["normalised"], abs=case["tolerance"]
+    )
     if not expected["dtw_tie"]:
         assert [list(pair) for pair in found.path] == expected["path"]
 
@@ -60,8 +84,12 @@ def test_capacity(case: dict[str, Any]) -> None:
     expected = case["expected"]["capacity"]["dag"]
     space = Space.of(case["embeddings"], case["distributions"])
     found = trail(space, source=expected["source"], target=expected["target"])
-    assert found.weakest == pytest.approx(expected["capacity"], abs=case["tolerance"])
-    assert expected["paths"] is None or list(found.positions) in expected["paths"]
+    assert found.weakest == pytest.approx(
+        expected["capacity"], abs=case["tolerance"]
+    )
+    assert (
+        expected["paths"] is None or list(found.positions) in expected["paths"]
+    )
 
 
 @every_case
@@ -70,6 +98,8 @@ def test_the_best_path_of_every_length(case: dict[str, Any]) -> None:
     for expected in case["expected"]["exact_k"]:
         (found,) = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
         assert len(found.positions) == expected["k"]
-        assert found.weakest == pytest.approx(expected["capacity"], abs=case["tolerance"])
+        assert found.weakest == pytest.approx(
+            expected["capacity"], abs=case["tolerance"]
+        )
         if expected["n_optimal"] == 1:
             assert list(found.positions) == expected["path"]

@@ -41,7 +41,9 @@ def test_a_run_encodes_each_image_once_and_a_second_run_none(
 
     def counting(self: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal n_encoded
-        n_encoded += len(kwargs["pixel_values"] if "pixel_values" in kwargs else args[0])
+        n_encoded += len(
+            kwargs["pixel_values"] if "pixel_values" in kwargs else args[0]
+        )
         return forward(self, *args, **kwargs)
 
     monkeypatch.setattr(CLIPVisionModel, "forward", counting)
@@ -49,7 +51,9 @@ def test_a_run_encodes_each_image_once_and_a_second_run_none(
     data = str(tmp_path / "r.jsonl")
     seeing = ByMetric(Perplexity(f"hf:{llava}"))
     blind = ByMetric(Perplexity(f"hf:{llava}", image=False))
-    config = RankConfig(data, tmp_path / "run", (seeing, blind), threshold=None)
+    config = RankConfig(
+        data, tmp_path / "run", (seeing, blind), threshold=None
+    )
     ranking = run_ranking(config, Quiet())[0]
     assert n_encoded == 6
     first, second = ranking.tables.scorers
@@ -61,7 +65,9 @@ def test_a_run_encodes_each_image_once_and_a_second_run_none(
     assert n_encoded == 6
 
 
-def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path: Path) -> None:
+def test_values_are_those_of_the_judge_and_lower_is_better(
+    llava: str, tmp_path: Path
+) -> None:
     write_reviews(tmp_path / "r.jsonl", 1)
     (reviews,) = read_reviews(str(tmp_path / "r.jsonl"))
     assert isinstance(reviews, Reviews)
@@ -69,15 +75,23 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
     shown = for_model(tmp_path / reviews.image)
     judge = judges.judge(f"hf:{llava}")
     expected = asyncio.run(
-        judge.ask(MeasureSurprisal(reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown]))
+        judge.ask(
+            MeasureSurprisal(
+                reviews.texts, prompt=INSTRUCTIONS["en"], images=[shown]
+            )
+        )
     )
     tools = Tools(folder=tmp_path)
-    found: Scored = asyncio.run(ByMetric(Perplexity(f"hf:{llava}")).rank(reviews, tools))
+    found: Scored = asyncio.run(
+        ByMetric(Perplexity(f"hf:{llava}")).rank(reviews, tools)
+    )
     for n, one in enumerate(expected):
         values = {name: numbers[n] for name, numbers in found.values.items()}
         assert values["nll"] == pytest.approx(one.nll, rel=1e-6)
         assert values["tokens"] == one.n_tokens
-        assert values["perplexity"] == pytest.approx(math.exp(one.nll / one.n_tokens), rel=1e-6)
+        assert values["perplexity"] == pytest.approx(
+            math.exp(one.nll / one.n_tokens), rel=1e-6
+        )
         bits = one.nll / math.log(2) / len(reviews.texts[n])
         assert values["bits_per_character"] == pytest.approx(bits, rel=1e-6)
     best = min(range(5), key=lambda n: found.values["perplexity"][n])
@@ -87,13 +101,19 @@ def test_values_are_those_of_the_judge_and_lower_is_better(llava: str, tmp_path:
         Item(str(n), text, images=(reviews.image,), group={"language": "en"})
         for n, text in enumerate(reviews.texts)
     ]
-    scores = metric(f"perplexity(judge='hf:{llava}')").score(items, tools=tools)
+    scores = metric(f"perplexity(judge='hf:{llava}')").score(
+        items, tools=tools
+    )
     for n, score in enumerate(scores):
         assert isinstance(score, ItemScore)
-        assert score.values["nll"] == pytest.approx(found.values["nll"][n], rel=1e-5)
+        assert score.values["nll"] == pytest.approx(
+            found.values["nll"][n], rel=1e-5
+        )
 
 
-def test_a_model_that_cannot_see_ranks_without_the_image_only(tmp_path: Path) -> None:
+def test_a_model_that_cannot_see_ranks_without_the_image_only(
+    tmp_path: Path,
+) -> None:
     from beholder.errors import ConfigError
 
     blind = save_llama(tmp_path / "llama")
@@ -103,5 +123,7 @@ def test_a_model_that_cannot_see_ranks_without_the_image_only(tmp_path: Path) ->
     tools = Tools(folder=tmp_path)
     with pytest.raises(ConfigError, match="does not take pictures"):
         asyncio.run(ByMetric(Perplexity(f"hf:{blind}")).rank(reviews, tools))
-    found = asyncio.run(ByMetric(Perplexity(f"hf:{blind}", image=False)).rank(reviews, tools))
+    found = asyncio.run(
+        ByMetric(Perplexity(f"hf:{blind}", image=False)).rank(reviews, tools)
+    )
     assert len(set(found.ranks())) == 5

@@ -26,7 +26,11 @@ if "reviewer" not in BACKENDS.names():
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "220")
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
@@ -90,7 +94,9 @@ def test_names_of_scorers_and_their_numbers_are_whole_at_80_columns(
     told = _tables(cli(*arguments, "--json").out)
     for row in told["bias"]:
         lines = done.out.splitlines()
-        last = len(lines) - 1 - lines[::-1].index(row["scorer"])  # in the table of position bias
+        last = (
+            len(lines) - 1 - lines[::-1].index(row["scorer"])
+        )  # in the table of position bias
         line = lines[last + 1]
         assert line.split()[0] == f"{row['value']:.3f}"
         assert row["n_failed"] == 0  # a column without failures is not shown
@@ -142,19 +148,30 @@ def test_a_run_that_stops_on_the_way_goes_on_where_it_was(
         patch.setattr(Reviewer, "chat", interrupted)
         done = cli(*arguments)
     assert done.code == 130
-    assert json.loads(Path("runs/rank-r/run.json").read_text())["status"] == "interrupted"
+    assert (
+        json.loads(Path("runs/rank-r/run.json").read_text())["status"]
+        == "interrupted"
+    )
     assert cli(*arguments).code == 0
     calls = Path("r").read_text().split()
     assert len(calls) == len(set(calls)) == 8
 
 
 @pytest.mark.slow  # statistics over many sets
-def test_scripted_judge_with_known_bias_is_recovered_within_intervals(cli: Cli) -> None:
+def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
+    cli: Cli,
+) -> None:
     """200 images in two languages; what to expect is simulated without beholder."""
     write_reviews(Path("r.jsonl"), 200, languages=("en", "ja"))
     judge = "reviewer(model='m', bias=0.4, noise=0.3, noise_ja=1.5)"
     done = cli(
-        "rank", "r.jsonl", "-s", f'response(judge="{judge}")', "--threshold", "none", "--json"
+        "rank",
+        "r.jsonl",
+        "-s",
+        f'response(judge="{judge}")',
+        "--threshold",
+        "none",
+        "--json",
     )
     assert done.code == 0, done.err
     tables = _tables(done.out)
@@ -163,7 +180,9 @@ def test_scripted_judge_with_known_bias_is_recovered_within_intervals(cli: Cli) 
     for row in (english, japanese):
         people, model, _ = expected[row["group"]]
         assert row["n"] == 200
-        assert row["human"]["interval"][0] < people < row["human"]["interval"][1]
+        assert (
+            row["human"]["interval"][0] < people < row["human"]["interval"][1]
+        )
         (found,) = row["scorers"]
         assert found["interval"][0] < model < found["interval"][1]
     (bias,) = tables["bias"]
@@ -177,24 +196,41 @@ def _ranks(scores: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.argsort(np.argsort(-scores, axis=-1), axis=-1) + 1
 
 
-def _rho(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _rho(
+    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
     """Spearman of rows of five ranks without ties."""
     return np.asarray(1 - ((a - b) ** 2).sum(axis=-1) / 20)
 
 
-def _expected(noise: float, bias: float, n: int = 20_000) -> tuple[float, float, float]:
+def _expected(
+    noise: float, bias: float, n: int = 20_000
+) -> tuple[float, float, float]:
     """Agreement of the best pair, mean correlation of the judge with it, and position bias."""
     rng = np.random.default_rng(11)
     quality = rng.normal(size=(n, 5))
-    people = [_ranks(quality + 0.7 * rng.normal(size=(n, 5))) for _ in range(3)]
+    people = [
+        _ranks(quality + 0.7 * rng.normal(size=(n, 5))) for _ in range(3)
+    ]
     pairs = ((0, 1), (0, 2), (1, 2))
-    agreement = np.array([_rho(people[a], people[b]) for a, b in pairs]).round(6)
+    agreement = np.array([_rho(people[a], people[b]) for a, b in pairs]).round(
+        6
+    )
     place = np.argsort(rng.random((n, 5)), axis=1)
     judge = _ranks(quality + noise * rng.normal(size=(n, 5)) - bias * place)
-    with_pair = np.array([(_rho(judge, people[a]) + _rho(judge, people[b])) / 2 for a, b in pairs])
+    with_pair = np.array(
+        [
+            (_rho(judge, people[a]) + _rho(judge, people[b])) / 2
+            for a, b in pairs
+        ]
+    )
     chosen = with_pair[agreement.argmax(axis=0), np.arange(n)]
     shown = sps.spearmanr(judge.ravel(), place.ravel()).statistic
-    return float(agreement.max(axis=0).mean()), float(chosen.mean()), float(shown)
+    return (
+        float(agreement.max(axis=0).mean()),
+        float(chosen.mean()),
+        float(shown),
+    )
 
 
 def test_as_many_orders_as_texts_cancel_the_bias(cli: Cli) -> None:
@@ -211,11 +247,16 @@ def test_as_many_orders_as_texts_cancel_the_bias(cli: Cli) -> None:
     )
     assert done.code == 0, done.err
     (row,) = _tables(done.out)["scorers"]
-    assert (row["n"], row["n_level"]) == (0, len(rows))  # every text has the mean rank 3
+    assert (row["n"], row["n_level"]) == (
+        0,
+        len(rows),
+    )  # every text has the mean rank 3
     assert _tables(done.out)["bias"][0]["value"] == pytest.approx(1.0)
 
 
-def test_malformed_answers_get_one_repair_and_are_then_counted(cli: Cli) -> None:
+def test_malformed_answers_get_one_repair_and_are_then_counted(
+    cli: Cli,
+) -> None:
     write_reviews(Path("r.jsonl"), 30)
     done = cli(
         "rank",
@@ -230,12 +271,22 @@ def test_malformed_answers_get_one_repair_and_are_then_counted(cli: Cli) -> None
     assert "30 failed (25 more than shown)" in done.err
     (row,) = _tables(done.out)["scorers"]
     assert (row["mean"], row["n_failed"]) == (None, 30)
-    mended = cli("rank", "r.jsonl", "-s", "response(judge='reviewer:mended')", "-o", "m", "--json")
+    mended = cli(
+        "rank",
+        "r.jsonl",
+        "-s",
+        "response(judge='reviewer:mended')",
+        "-o",
+        "m",
+        "--json",
+    )
     assert mended.code == 0, mended.err
     assert _tables(mended.out)["scorers"][0]["n_failed"] == 0
 
 
-def test_without_a_scorer_references_are_used_if_there_are_any(cli: Cli) -> None:
+def test_without_a_scorer_references_are_used_if_there_are_any(
+    cli: Cli,
+) -> None:
     rows = write_reviews(Path("r.jsonl"), 3)
     done = cli("rank", "r.jsonl")
     assert done.code == 2
@@ -247,7 +298,9 @@ def test_without_a_scorer_references_are_used_if_there_are_any(cli: Cli) -> None
          "references": ["A cat sleeps on a red mat."]}
         for row in rows
     ]  # fmt: skip
-    Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in with_references))
+    Path("s.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in with_references)
+    )
     done = cli("rank", "s.jsonl", "--json")
     assert done.code == 0, done.err
     (row,) = _tables(done.out)["scorers"]
@@ -274,8 +327,14 @@ def test_ablation_tells_the_gain_of_the_image(cli: Cli) -> None:
     (gain,) = tables["differences"]
     assert gain["image_gain"]
     assert gain["difference"] == pytest.approx(seeing["mean"] - blind["mean"])
-    assert gain["interval"][0] > 0  # without the picture the scripted judge sees through noise
-    assert [value["value"] for value in seeing["values"]] == ["bits_per_character", "nll", "tokens"]
+    assert (
+        gain["interval"][0] > 0
+    )  # without the picture the scripted judge sees through noise
+    assert [value["value"] for value in seeing["values"]] == [
+        "bits_per_character",
+        "nll",
+        "tokens",
+    ]
 
 
 def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
@@ -284,7 +343,10 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
     arguments = ("rank", "r.jsonl", "-s", "perplexity(judge='reviewer:m')")
     done = cli(*arguments)
     assert done.code == 1
-    assert "p2, perplexity(judge='reviewer:m'): img/002.png: there is no such file" in done.err
+    assert (
+        "p2, perplexity(judge='reviewer:m'): img/002.png: there is no such file"
+        in done.err
+    )
     assert cli(*arguments, "--allow-failed", "1").code == 0
 
 
@@ -293,16 +355,33 @@ def test_a_missing_picture_costs_its_image_and_is_named(cli: Cli) -> None:
     [
         (["-s", "magic"], "no metric is called 'magic'"),
         (["-s", "response(order=2)"], "did you mean 'orders'?"),
-        (["-s", "response(judge=builtin, orders=0)"], "orders=0: expected a whole number from 1"),
-        (["-s", "perplexity(judge=builtin)"], "no operation 'perplexity'; a model has"),
-        (["-s", "length", "-s", "length"], "the scorer length was asked for twice"),
-        (["-s", "length", "--threshold", "high"], 'unable to convert "high" into float'),
+        (
+            ["-s", "response(judge=builtin, orders=0)"],
+            "orders=0: expected a whole number from 1",
+        ),
+        (
+            ["-s", "perplexity(judge=builtin)"],
+            "no operation 'perplexity'; a model has",
+        ),
+        (
+            ["-s", "length", "-s", "length"],
+            "the scorer length was asked for twice",
+        ),
+        (
+            ["-s", "length", "--threshold", "high"],
+            'unable to convert "high" into float',
+        ),
         (["-s", "length", "--threshold", "2"], "expected a correlation"),
         (["-s", "length", "--ablate"], "--ablate leaves the image out of"),
-        (["-s", "length", "--resamples", "0"], "resamples=0: expected a whole number from 1"),
+        (
+            ["-s", "length", "--resamples", "0"],
+            "resamples=0: expected a whole number from 1",
+        ),
     ],
 )
-def test_wrong_usage_exits_2_with_one_line(cli: Cli, arguments: list[str], message: str) -> None:
+def test_wrong_usage_exits_2_with_one_line(
+    cli: Cli, arguments: list[str], message: str
+) -> None:
     write_reviews(Path("r.jsonl"), 1)
     done = cli("rank", "r.jsonl", *arguments)
     assert done.code == 2
@@ -318,23 +397,31 @@ def test_dry_run_counts_what_would_be_asked_and_asks_nobody(cli: Cli) -> None:
         "-s", "length", "--dry-run",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "9 judge calls" in done.out  # three sets with their picture, three orders
+    assert (
+        "9 judge calls" in done.out
+    )  # three sets with their picture, three orders
     assert "1 would fail: img/002.png: there is no such file" in done.out
     assert "length: 4 to score" in done.out
     assert not Path("c").exists()
     assert not Path("runs").exists()
 
 
-def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(cli: Cli) -> None:
+def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(
+    cli: Cli,
+) -> None:
     rows = write_reviews(Path("r.jsonl"), 2)
     arguments = ("rank", "r.jsonl", "--threshold", "none", "--json", "-s", "response(judge=\"reviewer(model='m', log='c')\")")  # fmt: skip
     assert cli(*arguments).code == 0
-    rows[0]["ranks"] = {"anna": [1, 2, 3, 4, 5]}  # the others have not come yet
+    rows[0]["ranks"] = {
+        "anna": [1, 2, 3, 4, 5]
+    }  # the others have not come yet
     Path("r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = cli(*arguments)
     assert done.code == 0, done.err
     assert _tables(done.out)["n_judged"] == 1
-    assert len(Path("c").read_text().split()) == 2  # asked in the first run alone
+    assert (
+        len(Path("c").read_text().split()) == 2
+    )  # asked in the first run alone
     rows[0]["texts"] = [f"Another text {n}." for n in range(5)]
     Path("r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = cli(*arguments)
@@ -342,7 +429,9 @@ def test_other_texts_in_the_same_folder_are_refused_and_new_ranks_are_not(cli: C
     assert "holds a run over other data" in done.err
     other = cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score")
     assert other.code == 0
-    Path("runs/score/run.json").write_text('{"format": 1, "kind": "narratives"}')
+    Path("runs/score/run.json").write_text(
+        '{"format": 1, "kind": "narratives"}'
+    )
     assert (
         "holds a run of the kind 'narratives', not 'ranking'"
         in cli("rank", "r.jsonl", "-s", "length", "-o", "runs/score").err
@@ -364,22 +453,41 @@ def test_bad_rows_stop_the_run_or_are_left_out_and_counted(cli: Cli) -> None:
 def test_review_writes_sets_that_rank_reads(cli: Cli) -> None:
     write_reviews(Path("r.jsonl"), 3)
     judge = "reviewer(model='m', log='calls')"
-    arguments = ("review", "img", "--judge", judge, "--language", "en", "--language", "ja")
+    arguments = (
+        "review",
+        "img",
+        "--judge",
+        judge,
+        "--language",
+        "en",
+        "--language",
+        "ja",
+    )
     done = cli(*arguments)
     assert done.code == 0, done.err
     assert "6 sets of 5 reviews" in done.out
     run = Path("runs/review-img")
-    rows = [row for row in read_reviews(run / "reviews.jsonl") if isinstance(row, Reviews)]
+    rows = [
+        row
+        for row in read_reviews(run / "reviews.jsonl")
+        if isinstance(row, Reviews)
+    ]
     assert [(row.id, row.language) for row in rows] == [
-        (picture, language) for picture in ("000", "001", "002") for language in ("en", "ja")
+        (picture, language)
+        for picture in ("000", "001", "002")
+        for language in ("en", "ja")
     ]
     for row in rows:
         assert row.prompt_ranks is not None
         # the scripted writer numbers its reviews by kind, from 0
         kinds = [int(text.split()[1]) + 1 for text in row.texts]
         assert list(row.prompt_ranks) == kinds
-    assert len({row.prompt_ranks for row in rows}) > 1  # the stored order is shuffled
-    assert "並び順は無作為" in (run / "instructions-ja.html").read_text("utf-8")
+    assert (
+        len({row.prompt_ranks for row in rows}) > 1
+    )  # the stored order is shuffled
+    assert "並び順は無作為" in (run / "instructions-ja.html").read_text(
+        "utf-8"
+    )
     n_calls = len(Path("calls").read_text().split())
     before = (run / "reviews.jsonl").read_bytes()
     assert cli(*arguments).code == 0
@@ -415,11 +523,19 @@ def test_the_published_table_is_ranked_as_it_is(cli: Cli) -> None:
         {
             "id": row["id"],
             "genre": row["category"],
-            "image": {"bytes": Path(str(row["image"])).read_bytes(), "path": "x.png"},
-            **{f"sentence_{n}": text for n, text in enumerate(cast(list[str], row["texts"]), 1)},
+            "image": {
+                "bytes": Path(str(row["image"])).read_bytes(),
+                "path": "x.png",
+            },
+            **{
+                f"sentence_{n}": text
+                for n, text in enumerate(cast(list[str], row["texts"]), 1)
+            },
             **{
                 f"annotator_{n}": ranks
-                for n, ranks in enumerate(cast(dict[str, Any], row["ranks"]).values(), 1)
+                for n, ranks in enumerate(
+                    cast(dict[str, Any], row["ranks"]).values(), 1
+                )
             },
         }
         for row in rows
@@ -443,22 +559,32 @@ def test_help_shows_an_example(cli: Cli, command: str) -> None:
     assert f"beholder {command}" in done.out
 
 
-def test_review_counts_beforehand_takes_the_first_and_prints_its_log(cli: Cli) -> None:
+def test_review_counts_beforehand_takes_the_first_and_prints_its_log(
+    cli: Cli,
+) -> None:
     write_reviews(Path("r.jsonl"), 3)
     arguments = ("review", "img", "--judge", "reviewer:m", "--limit", "2")
     planned = cli(*arguments, "--dry-run")
     assert planned.code == 0, planned.err
-    assert "review(judge='reviewer:m'): 2 to score, 0 done already" in planned.out
+    assert (
+        "review(judge='reviewer:m'): 2 to score, 0 done already" in planned.out
+    )
     assert "about 2 judge calls" in planned.out
     assert not Path("runs").exists()
     done = cli(*arguments, "--json")
     log = json.loads(done.out)
-    assert (log["kind"], log["status"], log["data"]["n_items"]) == ("reviews", "complete", 2)
+    assert (log["kind"], log["status"], log["data"]["n_items"]) == (
+        "reviews",
+        "complete",
+        2,
+    )
     again = cli(*arguments)
     assert "0 made now, 0 failed now, 2 reused" in again.err
 
 
-def test_texts_that_the_embedder_cannot_read_fail_with_their_language(cli: Cli) -> None:
+def test_texts_that_the_embedder_cannot_read_fail_with_their_language(
+    cli: Cli,
+) -> None:
     texts = ["塔は左に立っている。", "塔は右にある。", "橋は赤い。"]
     row: dict[str, Any] = {
         "id": "p",
@@ -484,5 +610,11 @@ def test_requests_of_a_judge_that_never_ranks_are_counted(cli: Cli) -> None:
     judge = "response(judge='reviewer:malformed', orders=2)"
     done = cli("rank", "r.jsonl", "-s", judge, "--allow-failed", "3")
     assert done.code == 0, done.err
-    (bias,) = json.loads(Path("runs/rank-r/ranking.json").read_text("utf-8"))["tables"]["bias"]
-    assert (bias["n_requests"], bias["n_failed"], bias["value"]) == (6, 6, None)
+    (bias,) = json.loads(Path("runs/rank-r/ranking.json").read_text("utf-8"))[
+        "tables"
+    ]["bias"]
+    assert (bias["n_requests"], bias["n_failed"], bias["value"]) == (
+        6,
+        6,
+        None,
+    )

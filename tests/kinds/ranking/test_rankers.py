@@ -38,13 +38,22 @@ if "reviewer" not in BACKENDS.names():
 
 
 def test_scorers_are_built_from_their_text_form() -> None:
-    assert ranker("response(orders=5)", judge="reviewer:m") == Response("reviewer:m", orders=5)
-    assert ranker("perplexity(image=False)", judge="x") == ByMetric(Perplexity("x", image=False))
+    assert ranker("response(orders=5)", judge="reviewer:m") == Response(
+        "reviewer:m", orders=5
+    )
+    assert ranker("perplexity(image=False)", judge="x") == ByMetric(
+        Perplexity("x", image=False)
+    )
     assert ranker("metric( vcs(lct=1) )") == ByMetric(metric("vcs(lct=1)"))
-    for text in ("response(judge='m')", "response(judge='reviewer:m', orders=2, image=False)"):
+    for text in (
+        "response(judge='m')",
+        "response(judge='reviewer:m', orders=2, image=False)",
+    ):
         assert ranker(text).name == text
     signature = Response("reviewer:m").signature({"judge": "who"})
-    assert signature.startswith("response|judge:who|orders:1|image:True|seed:12345")
+    assert signature.startswith(
+        "response|judge:who|orders:1|image:True|seed:12345"
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,8 +63,14 @@ def test_scorers_are_built_from_their_text_form() -> None:
         ("response", "response needs a judge"),
         ("response('x')", r"named arguments, as in response\(judge=...\)"),
         ("metric(posh, vcs)", "no metric is called 'metric'"),
-        ("response(judge='x', max_side=-1)", "max_side=-1: expected a whole number from 0"),
-        ("perplexity(judge='x', max_side=-1)", "max_side=-1: expected a whole number from 0"),
+        (
+            "response(judge='x', max_side=-1)",
+            "max_side=-1: expected a whole number from 0",
+        ),
+        (
+            "perplexity(judge='x', max_side=-1)",
+            "max_side=-1: expected a whole number from 0",
+        ),
         ("metric(nothing)", "no metric is called 'nothing'"),
     ],
 )
@@ -74,10 +89,14 @@ def test_twins_differ_only_in_the_image() -> None:
             Response("a", orders=2, image=False),
         ]
     )
-    assert found == [("perplexity(judge='a')", "perplexity(judge='a', image=False)")]
+    assert found == [
+        ("perplexity(judge='a')", "perplexity(judge='a', image=False)")
+    ]
 
 
-def test_orders_are_fixed_by_seed_and_id_and_put_each_text_at_each_place() -> None:
+def test_orders_are_fixed_by_seed_and_id_and_put_each_text_at_each_place() -> (
+    None
+):
     orders = shuffled("p1", 5, 7, seed=1)
     assert orders == shuffled("p1", 5, 7, seed=1)
     assert orders != shuffled("p2", 5, 7, seed=1)
@@ -92,32 +111,56 @@ def test_orders_are_fixed_by_seed_and_id_and_put_each_text_at_each_place() -> No
 
 
 def test_ranks_come_back_to_the_texts_whatever_the_order_shown() -> None:
-    reviews = Reviews("p", tuple(f"Text {n}, quality {n}." for n in (2, 5, 1, 4, 3)))
-    found = asyncio.run(Response("reviewer:m", orders=5, image=False).rank(reviews, Tools()))
+    reviews = Reviews(
+        "p", tuple(f"Text {n}, quality {n}." for n in (2, 5, 1, 4, 3))
+    )
+    found = asyncio.run(
+        Response("reviewer:m", orders=5, image=False).rank(reviews, Tools())
+    )
     assert found.values["mean_rank"] == (4.0, 1.0, 5.0, 2.0, 3.0)
     assert found.ranks() == (4.0, 1.0, 5.0, 2.0, 3.0)
     assert set(found.answers) == {(4, 1, 5, 2, 3)}
 
 
 def test_a_failed_order_is_kept_and_the_others_are_averaged() -> None:
-    said = iter(['{"ranks": [1, 2]}', "no", "nor now", "no", "nor now", "no", "nor now"])
+    said = iter(
+        [
+            '{"ranks": [1, 2]}',
+            "no",
+            "nor now",
+            "no",
+            "nor now",
+            "no",
+            "nor now",
+        ]
+    )
 
     def answer(request: Request) -> str:
         return next(said)
 
     reviews = Reviews("p", ("a", "b"))
     response = Response("given", orders=2, image=False)
-    found = asyncio.run(response.rank(reviews, OneJudge(LLMJudge(Scripted(answer)))))
+    found = asyncio.run(
+        response.rank(reviews, OneJudge(LLMJudge(Scripted(answer))))
+    )
     assert isinstance(found.answers[1], str)
     assert "no usable answer to rank" in found.answers[1]
     first = found.orders[0]
-    assert found.values["mean_rank"] == tuple(float(first.index(text) + 1) for text in (0, 1))
+    assert found.values["mean_rank"] == tuple(
+        float(first.index(text) + 1) for text in (0, 1)
+    )
     with pytest.raises(ItemError, match="no usable answer") as lost:
-        asyncio.run(response.rank(reviews, OneJudge(LLMJudge(Scripted(answer)))))
-    assert len(lost.value.detail["answers"]) == 2  # two requests, and nothing came of them
+        asyncio.run(
+            response.rank(reviews, OneJudge(LLMJudge(Scripted(answer))))
+        )
+    assert (
+        len(lost.value.detail["answers"]) == 2
+    )  # two requests, and nothing came of them
 
 
-def test_a_judge_that_sees_no_picture_is_asked_for_quality_and_not_for_fit() -> None:
+def test_a_judge_that_sees_no_picture_is_asked_for_quality_and_not_for_fit() -> (
+    None
+):
     requests: list[Request] = []
 
     def answer(request: Request) -> str:
@@ -150,11 +193,14 @@ def test_words_of_the_data_do_not_enter_the_prompt_as_its_language() -> None:
     assert "Klingon" not in requests[1].messages[1].text
 
 
-def test_perplexity_is_a_metric_of_a_run_that_finds_its_pictures(tmp_path: Path) -> None:
+def test_perplexity_is_a_metric_of_a_run_that_finds_its_pictures(
+    tmp_path: Path,
+) -> None:
     rows = write_reviews(tmp_path / "r.jsonl", 1)
     texts: Any = rows[0]["texts"]
     items = [
-        {"id": str(n), "candidate": text, "image": rows[0]["image"]} for n, text in enumerate(texts)
+        {"id": str(n), "candidate": text, "image": rows[0]["image"]}
+        for n, text in enumerate(texts)
     ]
     items.append({"id": "blind", "candidate": "No picture."})
     data = tmp_path / "items.jsonl"
@@ -166,7 +212,9 @@ def test_perplexity_is_a_metric_of_a_run_that_finds_its_pictures(tmp_path: Path)
         found = outcomes[str(n)]
         assert isinstance(found, ItemScore)
         quality = float(text.split("quality ")[1].rstrip("."))
-        per_token = 3.0 - 0.2 * quality  # what the scripted judge says of a text with its picture
+        per_token = (
+            3.0 - 0.2 * quality
+        )  # what the scripted judge says of a text with its picture
         n_tokens = len(text) // 4
         assert found.values["perplexity"] == pytest.approx(math.exp(per_token))
         assert found.values["nll"] == pytest.approx(per_token * n_tokens)
@@ -178,7 +226,9 @@ def test_perplexity_is_a_metric_of_a_run_that_finds_its_pictures(tmp_path: Path)
     assert "perplexity(image=False) ranks by the words alone" in failed.message
 
 
-def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> None:
+def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> (
+    None
+):
     asked: list[str] = []
 
     class Listening(LLMJudge):
@@ -187,44 +237,65 @@ def test_the_instruction_is_in_the_language_of_the_text_or_the_users_own() -> No
         async def ask(self, operation: Any, draw: Draw = Draw()) -> Any:  # noqa: B008
             asked.append(operation.prompt)
             reviewer = BACKENDS.build("reviewer:m")
-            return await reviewer.surprisal(operation.texts, prompt=operation.prompt)
+            return await reviewer.surprisal(
+                operation.texts, prompt=operation.prompt
+            )
 
     tools = OneJudge(Listening(Scripted(lambda request: "")))
     for language in ("ja", "en", "fi", ""):
         reviews = Reviews("p", ("a", "b"), language=language)
-        asyncio.run(ByMetric(Perplexity("given", image=False)).rank(reviews, tools))
+        asyncio.run(
+            ByMetric(Perplexity("given", image=False)).rank(reviews, tools)
+        )
     english = INSTRUCTIONS["en"]
     assert asked == [INSTRUCTIONS["ja"], english, english, english]
     own = Perplexity("given", image=False, instruction="Say what you see.")
-    asyncio.run(ByMetric(own).rank(Reviews("p", ("a", "b"), language="ja"), tools))
+    asyncio.run(
+        ByMetric(own).rank(Reviews("p", ("a", "b"), language="ja"), tools)
+    )
     assert asked[-1] == "Say what you see."
 
 
 def test_texts_of_a_set_are_items_numbered_from_one() -> None:
-    reviews = Reviews("set", ("a boat", "a cat"), language="en", references=("a ship",))
+    reviews = Reviews(
+        "set", ("a boat", "a cat"), language="en", references=("a ship",)
+    )
     first, second = items_of(reviews)
     assert (first.id, second.id) == ("set#1", "set#2")
     assert (second.candidate, second.references) == ("a cat", ("a ship",))
     assert second.group == {"language": "en"}
 
 
-def test_absolute_paths_may_point_into_the_root_of_media(tmp_path: Path) -> None:
+def test_absolute_paths_may_point_into_the_root_of_media(
+    tmp_path: Path,
+) -> None:
     pictures = tmp_path / "pictures"
-    row = {"id": "1", "image": str(pictures / "1.png"), "reviews": ["a boat", "a cat"]}
+    row = {
+        "id": "1",
+        "image": str(pictures / "1.png"),
+        "reviews": ["a boat", "a cat"],
+    }
     data = tmp_path / "r.jsonl"
     data.write_text(json.dumps(row) + "\n", "utf-8")
     scorer = (ByMetric(metric("length")),)
 
     def found(**options: Any) -> str | None:
-        sets, _ = read(RankConfig(str(data), tmp_path / "run", scorer, **options), tmp_path / "un")
+        sets, _ = read(
+            RankConfig(str(data), tmp_path / "run", scorer, **options),
+            tmp_path / "un",
+        )
         return sets[0].image
 
-    assert found(rows=DataOptions(media_root=pictures)) == str(pictures / "1.png")
+    assert found(rows=DataOptions(media_root=pictures)) == str(
+        pictures / "1.png"
+    )
     with pytest.raises(DataError):
         found()
 
 
 @pytest.mark.parametrize("threshold", [1.5, -1.5])
-def test_a_threshold_is_a_correlation(tmp_path: Path, threshold: float) -> None:
+def test_a_threshold_is_a_correlation(
+    tmp_path: Path, threshold: float
+) -> None:
     with pytest.raises(ConfigError, match="expected a correlation, -1 to 1"):
         RankConfig("r.jsonl", tmp_path, (), threshold=threshold)

@@ -12,7 +12,11 @@ import pytest
 
 from beholder.kinds.ranking.rankers import Scored
 from beholder.kinds.ranking.results import TextLengths, TokenCount
-from beholder.kinds.ranking.study import RankedImage, position_bias, study_tables
+from beholder.kinds.ranking.study import (
+    RankedImage,
+    position_bias,
+    study_tables,
+)
 from beholder.records import Reviews
 from beholder.stats.annotator_pairs import (
     AnnotatorPair,
@@ -50,18 +54,28 @@ SCORES = [0.8, 0.4, -0.6, 0.45]
 
 def scored(ranks: tuple[float, ...]) -> Scored:
     """What a scorer says whose values are these ranks."""
-    return Scored({"loss": tuple(float(rank) for rank in ranks)}, {"loss": False})
+    return Scored(
+        {"loss": tuple(float(rank) for rank in ranks)}, {"loss": False}
+    )
 
 
 def _rounded(pair: AnnotatorPair | None) -> tuple[str, str, float] | None:
-    return None if pair is None else (pair.first, pair.second, round(pair.agreement, 9))
+    return (
+        None
+        if pair is None
+        else (pair.first, pair.second, round(pair.agreement, 9))
+    )
 
 
 def images() -> list[RankedImage]:
     return [
         RankedImage.of(
             Reviews(
-                str(n), TEXTS, ranks, prompt_ranks=(1, 2, 3, 4, 5), language="en" if n < 2 else "ja"
+                str(n),
+                TEXTS,
+                ranks,
+                prompt_ranks=(1, 2, 3, 4, 5),
+                language="en" if n < 2 else "ja",
             ),
             {"m": scored(model)},
         )
@@ -70,11 +84,15 @@ def images() -> list[RankedImage]:
 
 
 @pytest.mark.parametrize("n", range(4))
-def test_best_pair_and_score_of_an_image_are_those_worked_out_by_hand(n: int) -> None:
+def test_best_pair_and_score_of_an_image_are_those_worked_out_by_hand(
+    n: int,
+) -> None:
     (pair,) = best_pairs(RANKS[n])
     assert (pair.first, pair.second) == PAIRS[n][:2]
     assert pair.agreement == pytest.approx(PAIRS[n][2])
-    assert correlation_with_pairs(MODEL[n], RANKS[n], [pair]) == pytest.approx(SCORES[n])
+    assert correlation_with_pairs(MODEL[n], RANKS[n], [pair]) == pytest.approx(
+        SCORES[n]
+    )
 
 
 def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
@@ -90,7 +108,9 @@ def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
         (0.8, 1, 0.9, 0.8, 0.9, 0.0, 0.95),
     ]
     rows = study_tables(images(), ["m"]).thresholds
-    for row, (limit, n, human, model, joined, share, prompt) in zip(rows, expected, strict=True):
+    for row, (limit, n, human, model, joined, share, prompt) in zip(
+        rows, expected, strict=True
+    ):
         (found,) = row.scorers
         assert (row.threshold, row.n) == (limit, n)
         assert row.human.mean == pytest.approx(human)
@@ -100,7 +120,9 @@ def test_thresholds_table_is_the_one_worked_out_by_hand() -> None:
         assert found.share_in_pair == pytest.approx(share)
 
 
-def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> None:
+def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> (
+    None
+):
     # English: agreements 0.9, 0.6 and scores 0.8, 0.4; Japanese: 0.2, -0.1 and -0.6, 0.45.
     expected = [
         ("en", None, 2, 0.75, 0.6),
@@ -111,15 +133,23 @@ def test_thresholds_by_language_are_those_of_its_images_worked_out_by_hand() -> 
         *(("ja", limit, 0, None, None) for limit in (0.4, 0.6, 0.8)),
     ]
     rows = study_tables(images(), ["m"]).thresholds_by_language
-    for row, (language, limit, n, human, model) in zip(rows, expected, strict=True):
+    for row, (language, limit, n, human, model) in zip(
+        rows, expected, strict=True
+    ):
         assert (row.language, row.threshold, row.n) == (language, limit, n)
-        assert row.human.mean == (human if human is None else pytest.approx(human))
-        assert row.scorers[0].mean == (model if model is None else pytest.approx(model))
+        assert row.human.mean == (
+            human if human is None else pytest.approx(human)
+        )
+        assert row.scorers[0].mean == (
+            model if model is None else pytest.approx(model)
+        )
     assert study_tables(images()[:2], ["m"]).thresholds_by_language == ()
 
 
 @pytest.mark.usefixtures("two_sources_are_enough")
-def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> None:
+def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> (
+    None
+):
     tables = study_tables(images(), ["m"])
     (row,) = tables.scorers
     assert (tables.n_images, tables.n_judged, tables.n_kept) == (4, 4, 2)
@@ -135,7 +165,9 @@ def test_main_table_takes_images_at_the_threshold_and_tells_concordance() -> Non
 
 
 def test_groups_are_means_over_their_images() -> None:
-    english, japanese = study_tables(images(), ["m"], threshold=None).groups.language
+    english, japanese = study_tables(
+        images(), ["m"], threshold=None
+    ).groups.language
     assert (english.group, english.n, japanese.group) == ("en", 2, "ja")
     assert english.scorers[0].mean == pytest.approx(0.6)
     assert japanese.scorers[0].mean == pytest.approx(-0.075)
@@ -147,11 +179,14 @@ def test_groups_are_means_over_their_images() -> None:
 def test_differences_are_paired_over_images() -> None:
     pairs = [
         RankedImage.of(
-            image.reviews, {"seeing": scored(MODEL[n]), "blind": scored((1, 2, 3, 4, 5))}
+            image.reviews,
+            {"seeing": scored(MODEL[n]), "blind": scored((1, 2, 3, 4, 5))},
         )
         for n, image in enumerate(images())
     ]
-    tables = study_tables(pairs, ["seeing", "blind"], threshold=None, twins=[("seeing", "blind")])
+    tables = study_tables(
+        pairs, ["seeing", "blind"], threshold=None, twins=[("seeing", "blind")]
+    )
     (row,) = tables.differences
     # blind: 0.95, 0.8, 0.6, 0.45, as the prompt order above
     assert row.image_gain
@@ -170,18 +205,37 @@ def test_of_pairs_that_agree_equally_well_each_counts_whatever_their_names(
     ranks = dict(zip(names, (one, two, three), strict=True))
     # two, three: 1 4 1 -> 1 - 6 * 6 / 24 = -0.5; one, two: 2 -> 0.5; one, three: 2 -> 0.5
     pairs = best_pairs(ranks)
-    agreed = {frozenset({names[0], names[1]}): 0.5, frozenset({names[0], names[2]}): 0.5}
-    assert {frozenset({p.first, p.second}): round(p.agreement, 9) for p in pairs} == agreed
+    agreed = {
+        frozenset({names[0], names[1]}): 0.5,
+        frozenset({names[0], names[2]}): 0.5,
+    }
+    assert {
+        frozenset({p.first, p.second}): round(p.agreement, 9) for p in pairs
+    } == agreed
     # 3 1 2 with one: 4 1 1 -> -0.5, with two: 1 0 1 -> 0.5, with three: 4 4 0 -> -1;
     # (-0.5 + 0.5) / 2 = 0 and (-0.5 - 1) / 2 = -0.75, whose mean is -0.375.
-    assert correlation_with_pairs((3, 1, 2), ranks, pairs) == pytest.approx(-0.375)
-    image = RankedImage.of(Reviews("1", ("p", "q", "r"), ranks), {"m": scored((3, 1, 2))})
+    assert correlation_with_pairs((3, 1, 2), ranks, pairs) == pytest.approx(
+        -0.375
+    )
+    image = RankedImage.of(
+        Reviews("1", ("p", "q", "r"), ranks), {"m": scored((3, 1, 2))}
+    )
     assert image.correlation("m") == pytest.approx(-0.375)
 
 
 def test_ties_share_ranks_and_correlate_by_pearson_of_ranks() -> None:
-    assert ranks_of([0.2, 0.9, 0.2, 0.5], higher_is_better=True) == (3.5, 1.0, 3.5, 2.0)
-    assert ranks_of([0.2, 0.9, 0.2, 0.5], higher_is_better=False) == (1.5, 4.0, 1.5, 3.0)
+    assert ranks_of([0.2, 0.9, 0.2, 0.5], higher_is_better=True) == (
+        3.5,
+        1.0,
+        3.5,
+        2.0,
+    )
+    assert ranks_of([0.2, 0.9, 0.2, 0.5], higher_is_better=False) == (
+        1.5,
+        4.0,
+        1.5,
+        3.0,
+    )
     # ranks 1.5 1.5 3 against 1 2 3: covariance 1.5, variances 1.5 and 2 -> 1.5 / sqrt(3)
     assert rank_correlation((1, 1, 3), (1, 2, 3)) == pytest.approx(3**0.5 / 2)
     assert rank_correlation((2, 2, 2), (1, 2, 3)) is None
@@ -192,8 +246,12 @@ def test_annotators_with_missing_ranks_are_left_out_of_the_image() -> None:
     assert list(complete(ranks)) == ["a", "c"]
     image = RankedImage.of(Reviews("1", ("p", "q", "r"), ranks), {})
     assert _rounded(image.pair) == ("a", "c", -1.0)
-    alone = RankedImage.of(Reviews("2", ("p", "q", "r"), {"a": (1, 2, 3), "b": ranks["b"]}), {})
-    level = RankedImage.of(Reviews("3", ("p", "q"), {"a": (1, 2), "b": (1.5, 1.5)}), {})
+    alone = RankedImage.of(
+        Reviews("2", ("p", "q", "r"), {"a": (1, 2, 3), "b": ranks["b"]}), {}
+    )
+    level = RankedImage.of(
+        Reviews("3", ("p", "q"), {"a": (1, 2), "b": (1.5, 1.5)}), {}
+    )
     tables = study_tables([image, alone, level], [])
     assert tables.n_judged == 1
     assert tables.n_incomplete == 2
@@ -205,17 +263,29 @@ def test_annotators_with_missing_ranks_are_left_out_of_the_image() -> None:
     }
 
 
-def test_a_scorer_that_puts_all_texts_level_has_no_score_and_is_counted() -> None:
-    level = [RankedImage.of(i.reviews, {"m": scored((3, 3, 3, 3, 3))}) for i in images()]
+def test_a_scorer_that_puts_all_texts_level_has_no_score_and_is_counted() -> (
+    None
+):
+    level = [
+        RankedImage.of(i.reviews, {"m": scored((3, 3, 3, 3, 3))})
+        for i in images()
+    ]
     (row,) = study_tables(level, ["m"], threshold=None).scorers
     assert row.mean is None
     assert (row.n, row.n_level, row.n_failed) == (0, 4, 0)
-    (row,) = study_tables([RankedImage.of(i.reviews, {}) for i in images()], ["m"]).scorers
+    (row,) = study_tables(
+        [RankedImage.of(i.reviews, {}) for i in images()], ["m"]
+    ).scorers
     assert row.n_failed == 4
 
 
-def test_the_model_joins_a_pair_only_where_it_agrees_better_than_people() -> None:
-    joined = [joined_pair(model, ranks) for model, ranks in zip(MODEL, RANKS, strict=True)]
+def test_the_model_joins_a_pair_only_where_it_agrees_better_than_people() -> (
+    None
+):
+    joined = [
+        joined_pair(model, ranks)
+        for model, ranks in zip(MODEL, RANKS, strict=True)
+    ]
     assert [(p.first, p.second) for p in joined if p] == [
         ("x", "y"), ("x", "y"), ("x", "model"), ("x", "model")
     ]  # fmt: skip
@@ -255,7 +325,9 @@ def test_position_bias_is_the_correlation_of_rank_and_place() -> None:
     assert position_bias(images(), "m") is None
 
 
-def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> None:
+def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> (
+    None
+):
     reviews = Reviews("1", ("p", "q", "r"))
     good = Scored(
         {"mean_rank": (1.0, 2.0, 3.0)},
@@ -263,7 +335,10 @@ def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> None
         orders=((0, 1, 2), (2, 0, 1)),
         answers=((1, 2, 3), "no usable answer"),
     )
-    ranked, lost = RankedImage.of(reviews, {"r": good}), RankedImage.of(reviews, {}, {"r": 2})
+    ranked, lost = (
+        RankedImage.of(reviews, {"r": good}),
+        RankedImage.of(reviews, {}, {"r": 2}),
+    )
     found = position_bias([ranked, lost, lost], "r")
     assert found is not None
     assert (found.n_requests, found.n_failed) == (6, 5)
@@ -277,16 +352,22 @@ def test_requests_of_images_that_have_no_ranking_are_counted_as_failed() -> None
 def test_lengths_are_means_over_the_texts_of_a_language() -> None:
     english = Reviews("1", ("abc", "abcde"), language="en")
     japanese = Reviews("2", ("犬", "白い犬"), language="ja")
-    counted = Scored({"perplexity": (2.0, 3.0), "tokens": (4.0, 7.0)}, {"perplexity": False})
+    counted = Scored(
+        {"perplexity": (2.0, 3.0), "tokens": (4.0, 7.0)}, {"perplexity": False}
+    )
     tables = study_tables(
         [
             RankedImage.of(english, {"p": counted, "length": scored((1, 2))}),
-            RankedImage.of(replace(english, id="3", texts=("a", "b", "c")), {}),
+            RankedImage.of(
+                replace(english, id="3", texts=("a", "b", "c")), {}
+            ),
             RankedImage.of(japanese, {}),
         ],
         ["p", "length"],
     )
     assert tables.lengths == (
-        TextLengths("en", 5, (3 + 5 + 1 + 1 + 1) / 5, {"p": TokenCount(5.5, 2)}),
+        TextLengths(
+            "en", 5, (3 + 5 + 1 + 1 + 1) / 5, {"p": TokenCount(5.5, 2)}
+        ),
         TextLengths("ja", 2, 2.0, {}),
     )

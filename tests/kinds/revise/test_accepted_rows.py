@@ -37,12 +37,16 @@ def write_source(folder: Path, name: str) -> Path:
     if name in TEXTS:
         path.write_text(TEXTS[name])
         return path
-    picture = "<w:p>" + inline('id="1" descr="Image of a dog on a sofa"') + "</w:p>"
+    picture = (
+        "<w:p>" + inline('id="1" descr="Image of a dog on a sofa"') + "</w:p>"
+    )
     page = "<html><body>\n<p><img src='a.png' alt='Image of a dog on a sofa'/></p></body></html>"
     parts = {
         "a.docx": {
             "word/document.xml": f"<w:document {SPACES}><w:body>{picture}</w:body></w:document>",
-            "word/_rels/document.xml.rels": RELATIONS.format(image="media/cat.png"),
+            "word/_rels/document.xml.rels": RELATIONS.format(
+                image="media/cat.png"
+            ),
         },
         "b.epub": {"one.xhtml": page},
     }
@@ -61,7 +65,9 @@ def accepted_rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
         proposals = folder / f"{name}.proposals.jsonl"
         revise(write_source(folder, name), proposals)
         lines = proposals.read_text("utf-8").split("\n")
-        rows_by_form[name] = [json.loads(line) | {"decision": "accept"} for line in lines if line]
+        rows_by_form[name] = [
+            json.loads(line) | {"decision": "accept"} for line in lines if line
+        ]
     return rows_by_form
 
 
@@ -75,9 +81,26 @@ VALUES = st.one_of(
     st.booleans(),
     st.integers(-2, 10**20),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.sampled_from(["", " ", "\0", "\ud800", "\u2028", "..", "/", "a" * 5000, "https://[", "#:"]),
+    st.sampled_from(
+        [
+            "",
+            " ",
+            "\0",
+            "\ud800",
+            "\u2028",
+            "..",
+            "/",
+            "a" * 5000,
+            "https://[",
+            "#:",
+        ]
+    ),
     st.lists(st.integers(0, 2), max_size=2),
-    st.dictionaries(st.sampled_from(["file", "text", "source"]), st.integers(0, 2), max_size=2),
+    st.dictionaries(
+        st.sampled_from(["file", "text", "source"]),
+        st.integers(0, 2),
+        max_size=2,
+    ),
 )
 
 
@@ -114,7 +137,9 @@ def mutate(rows: Rows, rng: random.Random, value: Any, how: str) -> str:
     VALUES,
     st.sampled_from(["replace", "replace", "delete", "cut"]),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck)
+)
 def test_damaged_rows_end_in_words(
     accepted_rows: dict[str, Rows],
     tmp_path_factory: pytest.TempPathFactory,
@@ -132,7 +157,10 @@ def test_damaged_rows_end_in_words(
     with suppress(BeholderError):
         write_accepted(accepted, folder / f"out{source.suffix}")
     assert source.read_bytes() == before
-    assert {path.name for path in folder.iterdir()} <= {"accepted.jsonl", f"out{source.suffix}"}
+    assert {path.name for path in folder.iterdir()} <= {
+        "accepted.jsonl",
+        f"out{source.suffix}",
+    }
 
 
 @pytest.mark.parametrize(
@@ -142,16 +170,36 @@ def test_damaged_rows_end_in_words(
         (b"\n7\n", "accepted.jsonl:2: Expected `object`, got `int`"),
         (b'{"id": "a"', "accepted.jsonl:1: not JSON"),
         (b'{"id": "\xff"}', "accepted.jsonl:1: is not UTF-8"),
-        (b'{"id": "a", "candidate": "\\ud800"}', "accepted.jsonl:1: not JSON: half of a surrogate"),
-        (b'{"id": "a", "candidate": "\\udc00"}', "accepted.jsonl:1: not JSON: half of a surrogate"),
-        (b'{"id": "a", "x": ' + b"[" * 200_000, "accepted.jsonl:1: not JSON that can be read"),
-        (b'{"id": "a", "meta": {"source": {"line": 0}}}', "Expected `int` >= 1"),
-        (b'{"id": "a", "meta": {"source": {"file": "\\u0000"}}}', "is no path"),
-        (b'{"id": "a", "meta": {"source": {"file": "gone.csv"}}}', "No such file"),
+        (
+            b'{"id": "a", "candidate": "\\ud800"}',
+            "accepted.jsonl:1: not JSON: half of a surrogate",
+        ),
+        (
+            b'{"id": "a", "candidate": "\\udc00"}',
+            "accepted.jsonl:1: not JSON: half of a surrogate",
+        ),
+        (
+            b'{"id": "a", "x": ' + b"[" * 200_000,
+            "accepted.jsonl:1: not JSON that can be read",
+        ),
+        (
+            b'{"id": "a", "meta": {"source": {"line": 0}}}',
+            "Expected `int` >= 1",
+        ),
+        (
+            b'{"id": "a", "meta": {"source": {"file": "\\u0000"}}}',
+            "is no path",
+        ),
+        (
+            b'{"id": "a", "meta": {"source": {"file": "gone.csv"}}}',
+            "No such file",
+        ),
         (b"{}", "missing required field `id`"),
     ],
 )
-def test_wrong_rows_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+def test_wrong_rows_are_named(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     accepted = tmp_path / "accepted.jsonl"
     accepted.write_bytes(content)
     with pytest.raises(DataError) as error:
@@ -160,8 +208,18 @@ def test_wrong_rows_are_named(tmp_path: Path, content: bytes, message: str) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["accepted.jsonl"]
 
 
-def row_of(file: Path | str, digest: str, old: str = "Image of a dog", new: str = "A dog") -> Any:
-    source = {"file": str(file), "digest": digest, "line": 2, "text_from": "alt"}
+def row_of(
+    file: Path | str,
+    digest: str,
+    old: str = "Image of a dog",
+    new: str = "A dog",
+) -> Any:
+    source = {
+        "file": str(file),
+        "digest": digest,
+        "line": 2,
+        "text_from": "alt",
+    }
     source["locator"] = "row 2"
     meta = {"source": source, "revision": {"text": old}}
     return {"id": "1", "candidate": new, "decision": "accept", "meta": meta}
@@ -174,11 +232,18 @@ def test_no_file_is_written_outside_the_folder(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "s/one/a.csv").write_bytes(table)
     (tmp_path / "victim/v.csv").write_bytes(table)
-    files = [str(tmp_path / "s/one/a.csv"), f"{tmp_path}/s/one/../../victim/v.csv"]
-    accepted = write_rows(tmp_path / "rows.jsonl", [row_of(file, digest) for file in files])
+    files = [
+        str(tmp_path / "s/one/a.csv"),
+        f"{tmp_path}/s/one/../../victim/v.csv",
+    ]
+    accepted = write_rows(
+        tmp_path / "rows.jsonl", [row_of(file, digest) for file in files]
+    )
     out = tmp_path / "out/deep/er"
     assert write_accepted(accepted, out) == 2
-    written = {path for path in tmp_path.rglob("*.csv") if path.read_bytes() != table}
+    written = {
+        path for path in tmp_path.rglob("*.csv") if path.read_bytes() != table
+    }
     assert written == {out / "s/one/a.csv", out / "victim/v.csv"}
     # a link below the folder leads out of it
     out = tmp_path / "other"
@@ -206,8 +271,14 @@ def test_every_row_of_a_file_must_have_its_digest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda row: row["meta"].pop("revision"), "row 1 has no meta.revision"),
-        (lambda row: row["meta"]["source"].update(locator="row 9", line=9), "is there 0 times"),
+        (
+            lambda row: row["meta"].pop("revision"),
+            "row 1 has no meta.revision",
+        ),
+        (
+            lambda row: row["meta"]["source"].update(locator="row 9", line=9),
+            "is there 0 times",
+        ),
     ],
 )
 def test_rows_without_a_place_are_refused(
@@ -218,25 +289,36 @@ def test_rows_without_a_place_are_refused(
     row = row_of(tmp_path / "a.csv", sha256(table).hexdigest())
     change(row)
     with pytest.raises(DataError, match=message):
-        write_accepted(write_rows(tmp_path / "rows.jsonl", [row]), tmp_path / "out.csv")
+        write_accepted(
+            write_rows(tmp_path / "rows.jsonl", [row]), tmp_path / "out.csv"
+        )
 
 
 def test_two_rows_with_one_place_are_refused(tmp_path: Path) -> None:
     table = b"image,alt\na.jpg,Image of a dog\n"
     (tmp_path / "a.csv").write_bytes(table)
     digest = sha256(table).hexdigest()
-    rows = [row_of(tmp_path / "a.csv", digest, new=text) for text in ("A dog", "One dog")]
+    rows = [
+        row_of(tmp_path / "a.csv", digest, new=text)
+        for text in ("A dog", "One dog")
+    ]
     with pytest.raises(DataError, match="two rows have the same place"):
-        write_accepted(write_rows(tmp_path / "rows.jsonl", rows), tmp_path / "out.csv")
+        write_accepted(
+            write_rows(tmp_path / "rows.jsonl", rows), tmp_path / "out.csv"
+        )
 
 
 def test_a_damaged_line_beside_a_revised_one_stays(tmp_path: Path) -> None:
-    lines = b'{"image": "b.jpg"\n{"image": "a.jpg", "alt": "Image of a dog"}\n}]\n'
+    lines = (
+        b'{"image": "b.jpg"\n{"image": "a.jpg", "alt": "Image of a dog"}\n}]\n'
+    )
     (tmp_path / "a.jsonl").write_bytes(lines)
     row = row_of(tmp_path / "a.jsonl", sha256(lines).hexdigest())
     accepted = write_rows(tmp_path / "rows.jsonl", [row])
     assert write_accepted(accepted, tmp_path / "out.jsonl") == 1
-    assert (tmp_path / "out.jsonl").read_bytes() == lines.replace(b"Image of a dog", b"A dog")
+    assert (tmp_path / "out.jsonl").read_bytes() == lines.replace(
+        b"Image of a dog", b"A dog"
+    )
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\u0085", "\x0c", "\x1d"])
@@ -245,12 +327,20 @@ def test_only_a_line_feed_ends_a_row(tmp_path: Path, end: str) -> None:
     source, proposals = tmp_path / "t.jsonl", tmp_path / "p.jsonl"
     # U+2028 and others as they are: JSON allows all but control characters inside texts
     is_control = end < " "
-    row = json.dumps({"image": "a.jpg", "alt": f"Image of{end} a dog"}, ensure_ascii=is_control)
+    row = json.dumps(
+        {"image": "a.jpg", "alt": f"Image of{end} a dog"},
+        ensure_ascii=is_control,
+    )
     source.write_text(row + "\n", encoding="utf-8")
     revise(source, proposals)
     (line, rest) = proposals.read_text("utf-8").split("\n")
     assert rest == ""
     accepted = tmp_path / "rows.jsonl"
-    accepted.write_text(line[:-1] + ', "decision": "accept"}\n', encoding="utf-8")
+    accepted.write_text(
+        line[:-1] + ', "decision": "accept"}\n', encoding="utf-8"
+    )
     assert write_accepted(accepted, tmp_path / "out.jsonl") == 1
-    assert json.loads((tmp_path / "out.jsonl").read_text("utf-8"))["alt"] == "A dog"
+    assert (
+        json.loads((tmp_path / "out.jsonl").read_text("utf-8"))["alt"]
+        == "A dog"
+    )

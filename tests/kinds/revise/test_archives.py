@@ -26,7 +26,11 @@ WORD = (
     + inline('id="3" descr="A quiet harbour"')
     + "</w:p></w:body></w:document>"
 )
-HEADER = f"<w:hdr {SPACES}><w:p>" + inline('id="1" descr="Image of a logo"') + "</w:p></w:hdr>"
+HEADER = (
+    f"<w:hdr {SPACES}><w:p>"
+    + inline('id="1" descr="Image of a logo"')
+    + "</w:p></w:hdr>"
+)
 BLIP = '<p:blipFill><a:blip r:embed="rId1"/></p:blipFill>'
 
 
@@ -40,7 +44,9 @@ def slide(*texts: str) -> str:
         f"<mc:AlternateContent><mc:Choice>{pictures}</mc:Choice>"
         f"<mc:Fallback>{old}</mc:Fallback></mc:AlternateContent>"
     )
-    return f"<p:sld {SPACES}><p:cSld><p:spTree>{both}</p:spTree></p:cSld></p:sld>"
+    return (
+        f"<p:sld {SPACES}><p:cSld><p:spTree>{both}</p:spTree></p:cSld></p:sld>"
+    )
 
 
 PAGE = (
@@ -58,12 +64,17 @@ FORMS: dict[str, tuple[Parts, dict[str, list[tuple[str, str]]], int]] = {
             "[Content_Types].xml": "<Types/>",
             "word/document.xml": WORD,
             "word/header1.xml": HEADER,
-            "word/_rels/document.xml.rels": RELATIONS.format(image="media/cat.png"),
+            "word/_rels/document.xml.rels": RELATIONS.format(
+                image="media/cat.png"
+            ),
             "word/media/cat.png": "picture" * 99,
         },
         {
             "word/document.xml": [
-                ('"Image of a cat &amp; a &quot;hat&quot;"', '"A cat &amp; a &#34;hat&#34;"'),
+                (
+                    '"Image of a cat &amp; a &quot;hat&quot;"',
+                    '"A cat &amp; a &#34;hat&#34;"',
+                ),
                 ("'Photo of Tom&apos;s boat'", "'Tom&#39;s boat'"),
             ],
             "word/header1.xml": [('"Image of a logo"', '"A logo"')],
@@ -72,7 +83,9 @@ FORMS: dict[str, tuple[Parts, dict[str, list[tuple[str, str]]], int]] = {
     ),
     "a.pptx": (
         {
-            "ppt/slides/slide1.xml": slide("Image of a dog", "A quiet harbour"),
+            "ppt/slides/slide1.xml": slide(
+                "Image of a dog", "A quiet harbour"
+            ),
             "ppt/slides/slide2.xml": slide("Image of a dog"),
             "ppt/media/x.png": "x" * 500,
         },
@@ -89,7 +102,12 @@ FORMS: dict[str, tuple[Parts, dict[str, list[tuple[str, str]]], int]] = {
             "OPS/c.xhtml": PAGE,
             "OPS/a.png": "p",
         },
-        {"OPS/c.xhtml": [("'Image of a dog'", "'A dog'"), ('"Photo of a cat"', '"A cat"')]},
+        {
+            "OPS/c.xhtml": [
+                ("'Image of a dog'", "'A dog'"),
+                ('"Photo of a cat"', '"A cat"'),
+            ]
+        },
         2,
     ),
 }
@@ -115,8 +133,15 @@ def written(path: Path, parts: Parts, *, streamed: bool) -> None:
         file.comment = b"kept"
         for n, (name, text) in enumerate(parts.items()):
             one = zipfile.ZipInfo(name, (1999, 2 + n, 3, 4, 5, 6))
-            one.compress_type = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
-            one.comment, one.extra = b"c%d" % n, struct.pack("<HH2s", 0xCAFE, 2, b"ab")
+            one.compress_type = (
+                zipfile.ZIP_STORED
+                if name == "mimetype"
+                else zipfile.ZIP_DEFLATED
+            )
+            one.comment, one.extra = (
+                b"c%d" % n,
+                struct.pack("<HH2s", 0xCAFE, 2, b"ab"),
+            )
             file.writestr(one, text)
     path.write_bytes(bytes(out.data) if streamed else out.getvalue())
 
@@ -138,7 +163,8 @@ def taken_apart(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
     assert places == sorted(places)
     ends = [*places[1:], first]
     entries = [
-        (name, data[a:b], record) for (name, record), a, b in zip(found, places, ends, strict=True)
+        (name, data[a:b], record)
+        for (name, record), a, b in zip(found, places, ends, strict=True)
     ]
     return entries, data[end + 20 :]
 
@@ -146,7 +172,11 @@ def taken_apart(data: bytes) -> tuple[list[tuple[str, bytes, bytes]], bytes]:
 def decided(path: Path, decision: str) -> tuple[Path, int]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     out = path.with_name("d.jsonl")
-    out.write_text("".join(json.dumps({**row, "decision": decision}) + "\n" for row in rows))
+    out.write_text(
+        "".join(
+            json.dumps({**row, "decision": decision}) + "\n" for row in rows
+        )
+    )
     return out, len(rows)
 
 
@@ -165,9 +195,14 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
     assert out.read_bytes() == source
     accepted, _ = decided(Path("p.jsonl"), "accept")
     assert write_accepted(accepted, out) == n
-    (before, end), (after, new_end) = taken_apart(source), taken_apart(out.read_bytes())
+    (before, end), (after, new_end) = (
+        taken_apart(source),
+        taken_apart(out.read_bytes()),
+    )
     assert new_end == end
-    assert [one[0] for one in after] == [one[0] for one in before] == list(parts)
+    assert (
+        [one[0] for one in after] == [one[0] for one in before] == list(parts)
+    )
     for old, new in zip(before, after, strict=True):
         if new[0] not in changes:
             assert new == old
@@ -179,8 +214,16 @@ def test_only_the_texts_change_and_other_parts_stay_byte_for_byte(
                 assert old_text in expected
                 expected = expected.replace(old_text, new_text, 1)
             assert file.read(part) == expected.encode()
-            for kept in ("compress_type", "date_time", "external_attr", "extra", "comment"):
-                assert getattr(file.getinfo(part), kept) == getattr(first.getinfo(part), kept)
+            for kept in (
+                "compress_type",
+                "date_time",
+                "external_attr",
+                "extra",
+                "comment",
+            ):
+                assert getattr(file.getinfo(part), kept) == getattr(
+                    first.getinfo(part), kept
+                )
     assert Path(name).read_bytes() == source
     with pytest.raises(ConfigError, match="has no mark to correct"):
         revise(out, "again.jsonl")
@@ -205,7 +248,10 @@ def test_two_equal_places_are_refused_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]><w>&x;</w>', "document type"),
+        (
+            '<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]><w>&x;</w>',
+            "document type",
+        ),
         (" " * (20 * 2**20), "unpacks to 20,971,520 bytes"),
     ],
 )
@@ -216,16 +262,18 @@ def test_hostile_documents_are_refused_when_texts_are_written(
     parts = FORMS["a.docx"][0]
     written(Path("a.docx"), parts, streamed=False)
     revise("a.docx", "p.jsonl")
-    written(Path("a.docx"), {**parts, "word/footer1.xml": text}, streamed=False)
+    written(
+        Path("a.docx"), {**parts, "word/footer1.xml": text}, streamed=False
+    )
     from beholder.kinds.revise.engine import digest
 
     rows = (
         Path("p.jsonl")
         .read_text("utf-8")
         .replace(
-            json.loads(Path("p.jsonl").read_text("utf-8").splitlines()[0])["meta"]["source"][
-                "digest"
-            ],
+            json.loads(Path("p.jsonl").read_text("utf-8").splitlines()[0])[
+                "meta"
+            ]["source"]["digest"],
             digest(Path("a.docx")),
         )
     )  # as if the document had been so when it was read

@@ -30,7 +30,9 @@ from toy.tools import OneJudge
 pytestmark = pytest.mark.usefixtures("few_resamples")
 
 
-def mark(text: str, wrong: str, instead: str = "", kind: str = "mistake") -> TextMark:
+def mark(
+    text: str, wrong: str, instead: str = "", kind: str = "mistake"
+) -> TextMark:
     at = text.index(wrong)
     return TextMark(kind, wrong, (at, at + len(wrong)), instead)
 
@@ -38,30 +40,92 @@ def mark(text: str, wrong: str, instead: str = "", kind: str = "mistake") -> Tex
 @pytest.mark.parametrize(
     ("text", "wrong", "instead", "proposal"),
     [
-        ("A woman holds a blue cup.", "blue", "red", "A woman holds a red cup."),
-        ("A woman holds an orange cup.", "orange", "red", "A woman holds a red cup."),
-        ("A red cup. She smiles.", "red", "orange", "An orange cup. She smiles."),
-        ("Three dogs run by the sea.", "Three", "two", "Two dogs run by the sea."),
+        (
+            "A woman holds a blue cup.",
+            "blue",
+            "red",
+            "A woman holds a red cup.",
+        ),
+        (
+            "A woman holds an orange cup.",
+            "orange",
+            "red",
+            "A woman holds a red cup.",
+        ),
+        (
+            "A red cup. She smiles.",
+            "red",
+            "orange",
+            "An orange cup. She smiles.",
+        ),
+        (
+            "Three dogs run by the sea.",
+            "Three",
+            "two",
+            "Two dogs run by the sea.",
+        ),
         ("The door is red.", "red", "blue", "The door is blue."),
         ("An old man sits on a chair.", "old", "", "A man sits on a chair."),
         ("A man in a tall hat.", "tall", "", "A man in a hat."),
-        ("A tall man sits. A dog barks at it.", "A tall man sits.", "", "A dog barks at it."),
-        ("A dog barks at it. A tall man sits.", "A tall man sits.", "", "A dog barks at it."),
-        ("She wears a hat, gloves, and a scarf.", "gloves", "", "She wears a hat and a scarf."),
-        ("She wears a hat, gloves and a scarf.", "scarf", "", "She wears a hat and gloves."),
-        ("A man, a doctor and a nurse sit.", "doctor", "", "A man and a nurse sit."),
-        ("Cups, plates and forks on a shelf.", "Cups", "", "Plates and forks on a shelf."),
+        (
+            "A tall man sits. A dog barks at it.",
+            "A tall man sits.",
+            "",
+            "A dog barks at it.",
+        ),
+        (
+            "A dog barks at it. A tall man sits.",
+            "A tall man sits.",
+            "",
+            "A dog barks at it.",
+        ),
+        (
+            "She wears a hat, gloves, and a scarf.",
+            "gloves",
+            "",
+            "She wears a hat and a scarf.",
+        ),
+        (
+            "She wears a hat, gloves and a scarf.",
+            "scarf",
+            "",
+            "She wears a hat and gloves.",
+        ),
+        (
+            "A man, a doctor and a nurse sit.",
+            "doctor",
+            "",
+            "A man and a nurse sit.",
+        ),
+        (
+            "Cups, plates and forks on a shelf.",
+            "Cups",
+            "",
+            "Plates and forks on a shelf.",
+        ),
         (
             "It has a bed, a lamp, a rug and a chair.",
             "a lamp",
             "",
             "It has a bed, a rug and a chair.",
         ),
-        ("A dog sleeps on a sofa under a window.", "window", "", "A dog sleeps on a sofa."),
-        ("A man walks with his dog near an old wall.", "old wall", "", "A man walks with his dog."),
+        (
+            "A dog sleeps on a sofa under a window.",
+            "window",
+            "",
+            "A dog sleeps on a sofa.",
+        ),
+        (
+            "A man walks with his dog near an old wall.",
+            "old wall",
+            "",
+            "A man walks with his dog.",
+        ),
     ],
 )
-def test_certain_edits(text: str, wrong: str, instead: str, proposal: str) -> None:
+def test_certain_edits(
+    text: str, wrong: str, instead: str, proposal: str
+) -> None:
     edits, refused = certain(text, [mark(text, wrong, instead)])
     assert apply(text, edits) == proposal
     assert refused == []
@@ -71,10 +135,25 @@ def test_certain_edits(text: str, wrong: str, instead: str, proposal: str) -> No
     ("rule", "text", "wrong", "proposal"),
     [
         ("ALT104", "Image of: a dog on a sofa", "Image of", "A dog on a sofa"),
-        ("ALT112", "Tom &amp; Ann on a bench", "&amp;", "Tom & Ann on a bench"),
+        (
+            "ALT112",
+            "Tom &amp; Ann on a bench",
+            "&amp;",
+            "Tom & Ann on a bench",
+        ),
         ("ALT112", "Tom <b>and Ann", "<b>", "Tom and Ann"),
-        ("ALT109", "A bench by the sea https://x.org", "https://x.org", "A bench by the sea"),
-        ("ALT104", "Bild von einem Hund im Garten", "Bild von", "Einem Hund im Garten"),
+        (
+            "ALT109",
+            "A bench by the sea https://x.org",
+            "https://x.org",
+            "A bench by the sea",
+        ),
+        (
+            "ALT104",
+            "Bild von einem Hund im Garten",
+            "Bild von",
+            "Einem Hund im Garten",
+        ),
     ],
 )
 def test_edits_of_lint_rules_need_no_english(
@@ -89,24 +168,84 @@ def test_edits_of_lint_rules_need_no_english(
     ("text", "wrong", "instead", "why"),
     [
         ("A dog runs over one hill.", "one", "two", "between one and several"),
-        ("A man buys lemons.", "buys", "sells", "only adjectives, numbers, list"),
+        (
+            "A man buys lemons.",
+            "buys",
+            "sells",
+            "only adjectives, numbers, list",
+        ),
         ("A boy runs.", "boy", "man", "only adjectives, numbers, list"),
         ("There is no red cup.", "red", "blue", "has no, not or only"),
         ('A sign says "red door" here.', "red", "blue", "quoted"),
         ("A cup stands tall.", "tall", "big", "before its noun"),
         ("A small, red dog runs.", "red", "", "part of a longer phrase"),
-        ("A dog barks loudly. It is big.", "A dog barks loudly.", "", "more than one word"),
-        ("Ein Mann hält eine rote Tasse in der Hand.", "rote", "blaue", "only English"),
+        (
+            "A dog barks loudly. It is big.",
+            "A dog barks loudly.",
+            "",
+            "more than one word",
+        ),
+        (
+            "Ein Mann hält eine rote Tasse in der Hand.",
+            "rote",
+            "blaue",
+            "only English",
+        ),
         ("A red cup.", "red cup", "", "more than one word"),
-        ("She has a hat and gloves.", "gloves", "", "only adjectives, numbers, list"),
-        ("He has a bed, a lamp and a rug. The lamp is on.", "lamp", "", "only adjectives, numbers"),
-        ("Cups, plates and forks of tin.", "forks", "", "only adjectives, numbers, list"),
-        ("A man, a dog and a cat sit here.", "dog", "", "only adjectives, numbers, list"),
-        ("A boy runs in a hat. It is red.", "hat", "", "only adjectives, numbers, list"),
-        ("A woman puts cups on a table.", "table", "", "only adjectives, numbers, list"),
-        ("The old dog is on a sofa.", "sofa", "", "only adjectives, numbers, list"),
-        ("A dog stands in front of a house.", "house", "", "only adjectives, numbers, list"),
-        ("There are no hats, gloves and scarves.", "gloves", "", "has no, not or only"),
+        (
+            "She has a hat and gloves.",
+            "gloves",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "He has a bed, a lamp and a rug. The lamp is on.",
+            "lamp",
+            "",
+            "only adjectives, numbers",
+        ),
+        (
+            "Cups, plates and forks of tin.",
+            "forks",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "A man, a dog and a cat sit here.",
+            "dog",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "A boy runs in a hat. It is red.",
+            "hat",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "A woman puts cups on a table.",
+            "table",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "The old dog is on a sofa.",
+            "sofa",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "A dog stands in front of a house.",
+            "house",
+            "",
+            "only adjectives, numbers, list",
+        ),
+        (
+            "There are no hats, gloves and scarves.",
+            "gloves",
+            "",
+            "has no, not or only",
+        ),
         ("A sign reads “bread, milk and eggs”.", "milk", "", "quoted"),
     ],
 )
@@ -120,16 +259,25 @@ def test_what_is_not_certain_is_refused_with_its_reason(
 
 def test_omissions_need_wording_and_overlaps_leave_the_larger_edit() -> None:
     text = "A tall man sits. A dog barks at it."
-    marks = [mark(text, "tall"), mark(text, "A tall man sits."), TextMark("omission", "hat")]
+    marks = [
+        mark(text, "tall"),
+        mark(text, "A tall man sits."),
+        TextMark("omission", "hat"),
+    ]
     edits, refused = certain(text, marks)
     assert apply(text, edits) == "A dog barks at it."
-    assert [(one.mark, "needs wording" in one.why) for one in refused] == [(2, True)]
+    assert [(one.mark, "needs wording" in one.why) for one in refused] == [
+        (2, True)
+    ]
     assert edits[0].marks == (0, 1)
 
 
 def test_a_text_keeps_half_of_its_words() -> None:
     text = "Image of a cup https://a.org/b"
-    marks = [mark(text, "Image of", kind="ALT104"), mark(text, "https://a.org/b", kind="ALT109")]
+    marks = [
+        mark(text, "Image of", kind="ALT104"),
+        mark(text, "https://a.org/b", kind="ALT109"),
+    ]
     edits, refused = certain(text, marks)
     assert edits == []
     assert {one.why for one in refused} == {"over half of the words would go"}  # fmt: skip
@@ -139,7 +287,10 @@ def test_edits_give_the_new_text_and_back() -> None:
     rng = random.Random(3)
     for _ in range(200):
         a, b = (
-            " ".join(rng.choices(["a", "bc", "def,", "x.", "ü"], k=rng.randrange(9))) for _ in "ab"
+            " ".join(
+                rng.choices(["a", "bc", "def,", "x.", "ü"], k=rng.randrange(9))
+            )
+            for _ in "ab"
         )
         text, back = a, b
         shift, last = 0, 0
@@ -147,20 +298,30 @@ def test_edits_give_the_new_text_and_back() -> None:
             assert last <= edit["start"] <= edit["end"]
             assert a[edit["start"] : edit["end"]] == edit["old"]
             start = edit["start"] + shift
-            text = text[:start] + edit["new"] + text[start + len(edit["old"]) :]
+            text = (
+                text[:start] + edit["new"] + text[start + len(edit["old"]) :]
+            )
             shift += len(edit["new"]) - len(edit["old"])
             last = edit["end"]
         assert text == b == back
 
 
-def proposed(answer: str, text: str, marks: list[dict[str, Any]]) -> tuple[str, list[str]]:
+def proposed(
+    answer: str, text: str, marks: list[dict[str, Any]]
+) -> tuple[str, list[str]]:
     tools: Tools = OneJudge(LLMJudge(Scripted(lambda _: answer)))
     item = Item("a", text, meta={"marks": marks})
-    parts = parts_of(asyncio.run(ReviseRow("scripted:x").evaluate(item, tools)).detail)
+    parts = parts_of(
+        asyncio.run(ReviseRow("scripted:x").evaluate(item, tools)).detail
+    )
     return parts[0].text, [part.text for part in parts[1:]]
 
 
-OMISSION = {"kind": "omission", "text": "hat", "instead": "The man wears a hat."}
+OMISSION = {
+    "kind": "omission",
+    "text": "hat",
+    "instead": "The man wears a hat.",
+}
 
 
 def test_a_model_words_what_is_not_certain() -> None:
@@ -174,12 +335,20 @@ def test_a_model_words_what_is_not_certain() -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("A man in a hat sits. A cat purrs.", "only marked sentences may change"),
-        ("A man in a golden hat sits. A dog barks.", "new word that begins with 'gold'"),
+        (
+            "A man in a hat sits. A cat purrs.",
+            "only marked sentences may change",
+        ),
+        (
+            "A man in a golden hat sits. A dog barks.",
+            "new word that begins with 'gold'",
+        ),
         ("A man sits. " * 60, "in at most"),
     ],
 )
-def test_an_answer_that_changes_more_leaves_the_certain_edits(answer: str, why: str) -> None:
+def test_an_answer_that_changes_more_leaves_the_certain_edits(
+    answer: str, why: str
+) -> None:
     text = "A man sits. A dog barks."
     proposal, left = proposed(answer, text, [OMISSION])
     assert proposal == text
@@ -189,7 +358,11 @@ def test_an_answer_that_changes_more_leaves_the_certain_edits(answer: str, why: 
 
 
 def decided(rows: list[dict[str, Any]], path: Path, decision: str) -> Path:
-    path.write_text("".join(json.dumps({**row, "decision": decision}) + "\n" for row in rows))
+    path.write_text(
+        "".join(
+            json.dumps({**row, "decision": decision}) + "\n" for row in rows
+        )
+    )
     return path
 
 
@@ -197,17 +370,28 @@ PAGE = (
     '<html lang="en"><p>é <img src=a.jpg alt="Image of a dog on a sofa, &quot;Rex&quot;">\r\n'
     " <img alt='Photo of Tom &amp; Ann&#39;s boat' src=b.jpg> <img src=c.jpg alt=Boats></html>"
 )
-BODY = {"type": "Annotation", "body": {"id": "https://x/a.jpg", "type": "Image"}}
+BODY = {
+    "type": "Annotation",
+    "body": {"id": "https://x/a.jpg", "type": "Image"},
+}
 CANVAS = {
     "type": "Canvas",
     "id": "https://x/c",
     "label": {"en": ["Image of a dog on a sofa"]},
     "metadata": [
-        {"label": {"en": ["Alt text"]}, "value": {"en": ['Image of a "dog" é on a sofa']}}
+        {
+            "label": {"en": ["Alt text"]},
+            "value": {"en": ['Image of a "dog" é on a sofa']},
+        }
     ],
     "items": [{"type": "AnnotationPage", "items": [BODY]}],
 }
-MANIFEST = {"type": "Manifest", "id": "https://x/m", "label": {"en": ["M"]}, "items": [CANVAS]}
+MANIFEST = {
+    "type": "Manifest",
+    "id": "https://x/m",
+    "label": {"en": ["M"]},
+    "items": [CANVAS],
+}
 FORMS = {
     "page.html": (PAGE, [('"Image of a dog on a sofa, &quot;', '"A dog on a sofa, &#34;'), ("Rex&quot;", "Rex&#34;"), ("Photo of ", "")]),
     "n.md": (
@@ -243,11 +427,16 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
     source, changes = FORMS[name]
     Path(name).write_bytes(source.encode())
     revise(name, "p.jsonl")
-    rows = [json.loads(line) for line in Path("p.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in Path("p.jsonl").read_text("utf-8").splitlines()
+    ]
     out = Path(f"new-{name}")
     assert write_accepted(decided(rows, Path("d.jsonl"), "refuse"), out) == 0
     assert out.read_bytes() == source.encode()
-    assert write_accepted(decided(rows, Path("d.jsonl"), "accept"), out) == len(rows)
+    assert write_accepted(
+        decided(rows, Path("d.jsonl"), "accept"), out
+    ) == len(rows)
     expected = source
     for old, new in changes:
         assert old in expected
@@ -271,17 +460,28 @@ def test_only_accepted_texts_change_in_the_form_that_was_read(
     ],
 )
 def test_what_cannot_be_written_is_refused_and_nothing_is_written(
-    name: str, source: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    source: str,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(source)
     if source:
         revise(name, "p.jsonl")
-        rows = [json.loads(line) for line in Path("p.jsonl").read_text("utf-8").splitlines()]
+        rows = [
+            json.loads(line)
+            for line in Path("p.jsonl").read_text("utf-8").splitlines()
+        ]
     else:
-        rows = [{"id": "a", "candidate": "x", "meta": {"source": {"file": name}}}]
+        rows = [
+            {"id": "a", "candidate": "x", "meta": {"source": {"file": name}}}
+        ]
     with pytest.raises(DataError, match=why):
-        write_accepted(decided(rows, Path("d.jsonl"), "accept"), Path(f"new-{name}"))
+        write_accepted(
+            decided(rows, Path("d.jsonl"), "accept"), Path(f"new-{name}")
+        )
     assert not Path(f"new-{name}").exists()
 
 
@@ -291,7 +491,10 @@ def test_the_source_is_never_written_and_a_changed_one_is_refused(
     monkeypatch.chdir(tmp_path)
     Path("t.jsonl").write_text(FORMS["t.jsonl"][0])
     revise("t.jsonl", "p.jsonl")
-    rows = [json.loads(line) for line in Path("p.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in Path("p.jsonl").read_text("utf-8").splitlines()
+    ]
     accepted = decided(rows, Path("d.jsonl"), "accept")
     Path("link.jsonl").symlink_to("t.jsonl")
     for out in ("t.jsonl", "./t.jsonl", "link.jsonl"):
@@ -304,7 +507,9 @@ def test_the_source_is_never_written_and_a_changed_one_is_refused(
 
 
 def test_from_a_run_to_a_new_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
@@ -314,7 +519,10 @@ def test_from_a_run_to_a_new_table(
         '"A woman in a red coat, by a door"\nb,A cat sleeps.,A cat sleeps.\n'
     )
     Path("d.csv").write_text(table)
-    assert cli("score", "d.csv", "-m", "posh", "-o", "run", "--no-report").code == 0
+    assert (
+        cli("score", "d.csv", "-m", "posh", "-o", "run", "--no-report").code
+        == 0
+    )
     planned = cli("revise", "run", "-o", "p.jsonl", "--dry-run")
     assert planned.code == 0
     assert not Path("p.jsonl").exists()
@@ -326,14 +534,18 @@ def test_from_a_run_to_a_new_table(
     }
     assert means["contradicted_rate"][1] == 0.0 < means["contradicted_rate"][0]
     first = Path("p.jsonl").read_bytes()
-    assert cli("revise", "run", "-o", "p.jsonl").code == 0  # resumes to the same bytes
+    assert (
+        cli("revise", "run", "-o", "p.jsonl").code == 0
+    )  # resumes to the same bytes
     assert Path("p.jsonl").read_bytes() == first
     (row,) = map(json.loads, first.splitlines())
     assert row["candidate"] == "A woman in a red coat, by a door"
     assert row["meta"]["revision"]["edits"] == [
         {"op": "replace", "start": 13, "end": 17, "old": "blue", "new": "red"}
     ]
-    assert row["meta"]["revision"]["refused"] == []  # the missing "red" is the same mark
+    assert (
+        row["meta"]["revision"]["refused"] == []
+    )  # the missing "red" is the same mark
     assert row["meta"]["scores"]["posh.precision"]["difference"] > 0
     assert row["meta"]["not_better"] is False
     accepted = decided([row], Path("d.jsonl"), "accept")
@@ -362,7 +574,9 @@ def test_marks_of_all_metrics_are_used_once(
     marks: list[str],
 ) -> None:
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
-    item = Item("a", "A woman by a red door", ("A woman and a dog by a blue door",))
+    item = Item(
+        "a", "A woman by a red door", ("A woman and a dog by a blue door",)
+    )
     run = beholder.score([item], list(metrics), out=tmp_path / "run")
     out = tmp_path / "p.jsonl"
     revise(run.path, out, metric=chosen, score=False)
@@ -374,7 +588,9 @@ def test_marks_of_all_metrics_are_used_once(
 def test_a_metric_that_the_run_lacks_is_refused(tmp_path: Path) -> None:
     item = Item("a", "A woman by a red door", ("A woman by a blue door",))
     run = beholder.score([item], ["posh"], out=tmp_path / "run")
-    with pytest.raises(ConfigError, match="no metric 'chair'; expected one of posh"):
+    with pytest.raises(
+        ConfigError, match="no metric 'chair'; expected one of posh"
+    ):
         revise(run.path, tmp_path / "p.jsonl", metric="chair")
 
 
@@ -387,13 +603,20 @@ PEOPLE = {
 
 def said(who: str, *marks: tuple[str, int, int]) -> dict[str, Any]:
     own = [
-        {"side": side, "start": a, "end": b, "text": "", "kind": "other"} for side, a, b in marks
+        {"side": side, "start": a, "end": b, "text": "", "kind": "other"}
+        for side, a, b in marks
     ]
-    more = {"annotator": who, "dataset": "docent_granular", "judgments": {"mistakes": []}}
+    more = {
+        "annotator": who,
+        "dataset": "docent_granular",
+        "judgments": {"mistakes": []},
+    }
     return {**PEOPLE, **more, "id": f"a/{who}", "marks": own}
 
 
-def test_words_that_most_annotators_marked_are_corrected(tmp_path: Path) -> None:
+def test_words_that_most_annotators_marked_are_corrected(
+    tmp_path: Path,
+) -> None:
     rows = [
         said("anna", ("candidate", 2, 11), ("reference", 8, 14)),
         said("ben", ("candidate", 2, 6), ("reference", 10, 14)),
@@ -401,7 +624,11 @@ def test_words_that_most_annotators_marked_are_corrected(tmp_path: Path) -> None
     ]
     source = tmp_path / "marked.jsonl"
     for some, proposal, marks in (
-        (rows, "A boat by an old pier. It rains.", [("blue", [2, 6]), ("gull", None)]),
+        (
+            rows,
+            "A boat by an old pier. It rains.",
+            [("blue", [2, 6]), ("gull", None)],
+        ),
         (rows[2:], "A blue boat by a pier. It rains.", [("old", [18, 21])]),
     ):
         source.write_text("".join(json.dumps(row) + "\n" for row in some))
@@ -411,17 +638,25 @@ def test_words_that_most_annotators_marked_are_corrected(tmp_path: Path) -> None
         assert (row["id"], row["candidate"]) == ("a", proposal)
         found = row["meta"]["marks"]
         assert [(one["text"], one["span"]) for one in found] == marks
-        assert all(one["instead"] == "A gull." for one in found if one["kind"] == "omission")
+        assert all(
+            one["instead"] == "A gull."
+            for one in found
+            if one["kind"] == "omission"
+        )
 
 
-def test_facts_that_most_annotators_call_false_are_corrected(tmp_path: Path) -> None:
+def test_facts_that_most_annotators_call_false_are_corrected(
+    tmp_path: Path,
+) -> None:
     verdicts = {
         "It rains": {"anna": "false", "ben": "false"},
         "The boat is red": {"anna": "false"},
         "A blue boat": {"anna": "false", "ben": "true"},
         "an old pier": {"anna": "true"},
     }
-    facts = [{"text": text, "verdicts": said} for text, said in verdicts.items()]
+    facts = [
+        {"text": text, "verdicts": said} for text, said in verdicts.items()
+    ]
     source, out = tmp_path / "facts.jsonl", tmp_path / "p.jsonl"
     source.write_text(json.dumps({**PEOPLE, "facts": facts}))
     revise(source, out)
@@ -446,8 +681,12 @@ def test_decisions_become_final_texts() -> None:
     task = task_named("revisions")
     assert isinstance(task, RevisionTask)
     revision = {"text": "A blue cup.", "edits": [], "refused": []}
-    same = Item("b", "A cup.", meta={"revision": {**revision, "text": "A cup."}})
-    (unit,) = task.units([Item("a", "A red cup.", meta={"revision": revision}), same])
+    same = Item(
+        "b", "A cup.", meta={"revision": {**revision, "text": "A cup."}}
+    )
+    (unit,) = task.units(
+        [Item("a", "A red cup.", meta={"revision": revision}), same]
+    )
     from beholder.kinds.annotation.records import Judgments
 
     accept = {"decision": "accept"}
@@ -462,11 +701,15 @@ def test_decisions_become_final_texts() -> None:
             ]
         )
     )  # fmt: skip
-    assert [(row["decision"], row["candidate"], row["reason"]) for row in found] == [
+    assert [
+        (row["decision"], row["candidate"], row["reason"]) for row in found
+    ] == [
         ("accept", "A red cup.", ""),
         ("edit", "A crimson cup.", ""),
         ("refuse", "A blue cup.", "wrong mark"),
         ("contested", "A blue cup.", ""),
     ]
-    with pytest.raises(ConfigError, match="make the rows with beholder revise"):
+    with pytest.raises(
+        ConfigError, match="make the rows with beholder revise"
+    ):
         task.units([Item("a", "A cup.")])

@@ -22,7 +22,9 @@ from toy.words import reading
 
 def test_the_headline_metric_is_accord() -> None:
     assert metric("headline") == metric("accord") == Accord()
-    assert metric("headline(judge='openai:m')").name == "accord(judge='openai:m')"
+    assert (
+        metric("headline(judge='openai:m')").name == "accord(judge='openai:m')"
+    )
     assert "headline" not in METRICS.names()
     with pytest.raises(ConfigError, match="taken"):
         METRICS.register("headline")(Accord)
@@ -46,20 +48,34 @@ def test_the_value_is_the_mean_of_its_three_parts() -> None:
     values = Accord().score_text(TEXT, OTHER).values
     parts = [values[name] for name in ("f1", "words", "sentence")]
     assert values["in_order"] == 1.0
-    assert values["accord"] == pytest.approx(values["consistent"] * sum(parts) / 3)
+    assert values["accord"] == pytest.approx(
+        values["consistent"] * sum(parts) / 3
+    )
     # With one reference f1 is the harmonic mean of what PoSh gives for the units.
     assert values["f1"] == pytest.approx(
-        2 * values["precision"] * values["recall"] / (values["precision"] + values["recall"])
+        2
+        * values["precision"]
+        * values["recall"]
+        / (values["precision"] + values["recall"])
     )
     # The whole is the mean of unit vectors of tokens, which is near that of the tokens as they are.
-    rows = [minilm.token_states([minilm.read_tokens(t).ids])[0].sum(axis=0) for t in (TEXT, OTHER)]
-    cosine = rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
+    rows = [
+        minilm.token_states([minilm.read_tokens(t).ids])[0].sum(axis=0)
+        for t in (TEXT, OTHER)
+    ]
+    cosine = (
+        rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
+    )
     assert values["sentence"] == pytest.approx(cosine, abs=0.01)
 
 
-def test_words_of_several_references_are_set_beside_what_these_recall_of_one_another() -> None:
+def test_words_of_several_references_are_set_beside_what_these_recall_of_one_another() -> (
+    None
+):
     texts = (TEXT, OTHER, "Someone drinks.")
-    evidence = asyncio.run(Accord().gather(Item("i", TEXT, texts[1:]), Tools()))
+    evidence = asyncio.run(
+        Accord().gather(Item("i", TEXT, texts[1:]), Tools())
+    )
     own, *others = asyncio.run(read_all(texts, Tools().encoder("minilm")))
     near = compare_words(own, others)
     (there, back), (a, b) = (
@@ -70,13 +86,22 @@ def test_words_of_several_references_are_set_beside_what_these_recall_of_one_ano
     assert (a, b) == (back, there)
     assert evidence.units.plan.peers == pytest.approx(peers)
     recall = near.recall / (near.recall + peers * (1 - near.recall))
-    found = Accord().score_item(Item("i", TEXT, texts[1:]), evidence).values["words"]
-    assert found == pytest.approx(2 * near.precision * recall / (near.precision + recall))
+    found = (
+        Accord()
+        .score_item(Item("i", TEXT, texts[1:]), evidence)
+        .values["words"]
+    )
+    assert found == pytest.approx(
+        2 * near.precision * recall / (near.precision + recall)
+    )
 
 
 def test_units_and_their_places_are_those_of_posh() -> None:
     several = (OTHER, "Someone drinks.")
-    ours, theirs = Accord().score_text(TEXT, several), PoSh().score_text(TEXT, several)
+    ours, theirs = (
+        Accord().score_text(TEXT, several),
+        PoSh().score_text(TEXT, several),
+    )
     assert ours.units == theirs.units
     assert ours.detail == theirs.detail
     for name in theirs.values:
@@ -84,8 +109,14 @@ def test_units_and_their_places_are_those_of_posh() -> None:
 
 
 def test_a_copy_is_1_and_another_picture_is_near_0() -> None:
-    assert Accord().score_text(OTHER, OTHER).values["accord"] == pytest.approx(1.0)
-    foreign = Accord().score_text("Two planes fly over the sea.", OTHER).values["accord"]
+    assert Accord().score_text(OTHER, OTHER).values["accord"] == pytest.approx(
+        1.0
+    )
+    foreign = (
+        Accord()
+        .score_text("Two planes fly over the sea.", OTHER)
+        .values["accord"]
+    )
     assert foreign < 0.15
 
 
@@ -112,24 +143,44 @@ def test_the_signature_names_judge_and_encoder() -> None:
 
 
 def test_the_signature_covers_what_selects_sentences_whoever_judges() -> None:
-    files = {path.name for path in fingerprint.files_of("beholder.metrics.accord.metric")}
-    assert {"entailment.onnx", "tokens.onnx", "entailed.py", "english.onnx"} <= files
+    files = {
+        path.name
+        for path in fingerprint.files_of("beholder.metrics.accord.metric")
+    }
+    assert {
+        "entailment.onnx",
+        "tokens.onnx",
+        "entailed.py",
+        "english.onnx",
+    } <= files
 
 
 def test_scores_do_not_depend_on_what_is_scored_beside() -> None:
-    texts = [TEXT, OTHER, "A bench.", "A cup of tea stands on a small table by the window."]
-    items = [Item(str(i), text, (OTHER, "Someone holds a cup.")) for i, text in enumerate(texts)]
+    texts = [
+        TEXT,
+        OTHER,
+        "A bench.",
+        "A cup of tea stands on a small table by the window.",
+    ]
+    items = [
+        Item(str(i), text, (OTHER, "Someone holds a cup."))
+        for i, text in enumerate(texts)
+    ]
     together = Accord().score(items)
     alone = [Accord().score([item])[0] for item in items]
     assert not any(isinstance(found, ItemFailure) for found in together)
-    assert [found.values for found in together] == [found.values for found in alone]  # type: ignore[union-attr]
+    assert [found.values for found in together] == [
+        found.values for found in alone
+    ]  # type: ignore[union-attr]
 
 
 def test_what_cannot_be_scored_has_a_reason() -> None:
     with pytest.raises(ItemError, match="names anything"):
         Accord().score_text("A dog.", "Hello.")
     with pytest.raises(ItemError, match="reads English"):
-        Accord().score_text("Ein Hund rennt über die grüne Wiese und bellt laut", "A dog.")
+        Accord().score_text(
+            "Ein Hund rennt über die grüne Wiese und bellt laut", "A dog."
+        )
 
 
 def test_the_worst_sentence_of_either_text_says_whether_one_excludes_the_other(
@@ -140,7 +191,10 @@ def test_the_worst_sentence_of_either_text_says_whether_one_excludes_the_other(
     def entail(pairs: list[tuple[str, str]]) -> np.ndarray:
         asked.extend(pairs)
         return np.array(
-            [[0.1, 0.0, 0.9] if "blue" in said else [0.2, 0.6, 0.2] for _, said in pairs]
+            [
+                [0.1, 0.0, 0.9] if "blue" in said else [0.2, 0.6, 0.2]
+                for _, said in pairs
+            ]
         )
 
     monkeypatch.setattr(entailment, "entail", entail)
@@ -158,7 +212,9 @@ def consistent(candidate: str, excluded: float) -> tuple[float, float]:
     """``consistent`` and ``words`` of a text beside ``TEXT``."""
     item = Item("i", candidate, (TEXT,))
     evidence = asyncio.run(Accord().gather(item, Tools()))
-    values = Accord().score_item(item, replace(evidence, excluded=excluded)).values
+    values = (
+        Accord().score_item(item, replace(evidence, excluded=excluded)).values
+    )
     return values["consistent"], values["words"]
 
 
@@ -196,12 +252,20 @@ def test_no_sentence_is_compared_where_a_unit_is_contradicted(
         ("A man reads a newspaper.", "A woman pours coffee."),
     ],
 )
-def test_an_omission_is_no_contradiction_and_neither_is_an_addition(copy: str, rest: str) -> None:
+def test_an_omission_is_no_contradiction_and_neither_is_an_addition(
+    copy: str, rest: str
+) -> None:
     whole = f"{copy} {rest}"
     for candidate, reference in ((copy, whole), (rest, whole), (whole, copy)):
-        assert Accord().score_text(candidate, reference).values["consistent"] == 1.0
+        assert (
+            Accord().score_text(candidate, reference).values["consistent"]
+            == 1.0
+        )
     wrapped = f"Here's a detailed description of the image: {copy}"
-    values = [Accord().score_text(text, whole).values["accord"] for text in (copy, wrapped)]
+    values = [
+        Accord().score_text(text, whole).values["accord"]
+        for text in (copy, wrapped)
+    ]
     assert values[0] > values[1]
 
 
@@ -209,7 +273,10 @@ def test_a_repeated_sentence_is_right_whatever_another_exchanges() -> None:
     whole = "A man hugs a woman. A woman hugs a man."
     for candidate in ("A man hugs a woman.", "A woman hugs a man."):
         values = Accord().score_text(candidate, whole).values
-        assert (values["contradicted_rate"], values["consistent"]) == (0.0, 1.0)
+        assert (values["contradicted_rate"], values["consistent"]) == (
+            0.0,
+            1.0,
+        )
 
 
 def test_a_wrong_fact_beside_an_omission_stays_a_contradiction() -> None:

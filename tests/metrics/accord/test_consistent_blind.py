@@ -21,12 +21,18 @@ ROAD = (
 
 
 def consistent(candidate: str, reference: str) -> float:
-    return metric("accord").score_text(candidate, reference).values["consistent"]
+    return (
+        metric("accord").score_text(candidate, reference).values["consistent"]
+    )
 
 
 @pytest.mark.parametrize("text", [KITCHEN, SHORE, ROAD])
-@pytest.mark.parametrize("places", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (2, 1, 0), (0, 0)])
-def test_sentences_of_the_reference_are_consistent(text: str, places: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    "places", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (2, 1, 0), (0, 0)]
+)
+def test_sentences_of_the_reference_are_consistent(
+    text: str, places: tuple[int, ...]
+) -> None:
     sentences = text.split(". ")
     part = " ".join(sentences[place].rstrip(".") + "." for place in places)
     assert consistent(part, text) == 1
@@ -44,7 +50,9 @@ def test_sentences_of_the_reference_are_consistent(text: str, places: tuple[int,
         ("A car follows them.", ROAD), ("Some people ride bicycles in the mountains.", ROAD),
     ],
 )  # fmt: skip
-def test_an_omission_is_no_contradiction(candidate: str, reference: str) -> None:
+def test_an_omission_is_no_contradiction(
+    candidate: str, reference: str
+) -> None:
     assert consistent(candidate, reference) == 1
 
 
@@ -66,7 +74,11 @@ def test_a_contradiction_costs(text: str, old: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     "wrapper",
-    ["This is a photo. {}", "{} It is a nice picture.", "Here is what the picture shows. {}"],
+    [
+        "This is a photo. {}",
+        "{} It is a nice picture.",
+        "Here is what the picture shows. {}",
+    ],
 )
 @pytest.mark.parametrize(
     "text", ["A chef in a white hat slices onions.", "Waiters wait at a door."]

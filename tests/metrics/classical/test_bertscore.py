@@ -22,11 +22,16 @@ pytest.importorskip("transformers")
 
 PAIRS = [
     ("a small dog runs.", "the dog runs along the beach."),
-    ("two men sit on a bench", "two men in blue coats sit on a wooden bench and look"),
+    (
+        "two men sit on a bench",
+        "two men in blue coats sit on a wooden bench and look",
+    ),
     ("river", "a child plays near the fountain"),
     ("an umbrella", "an umbrella"),
 ]
-ITEMS = [Item(str(i), ours, (theirs,)) for i, (ours, theirs) in enumerate(PAIRS)]
+ITEMS = [
+    Item(str(i), ours, (theirs,)) for i, (ours, theirs) in enumerate(PAIRS)
+]
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +39,32 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_bert(tmp_path_factory.mktemp("bert"))
 
 
-def score(bert: Path, items: list[Item], options: str = "layer=2") -> list[Any]:
+def score(
+    bert: Path, items: list[Item], options: str = "layer=2"
+) -> list[Any]:
     return metric(f"bertscore(model='hf:{bert}', {options})").score(items)
 
 
 def brute_force(
-    bert: Path, ours: str, theirs: str, layer: int, idf: Any = None, *, match: bool = False
+    bert: Path,
+    ours: str,
+    theirs: str,
+    layer: int,
+    idf: Any = None,
+    *,
+    match: bool = False,
 ) -> tuple[float, float, float]:
     """F1, precision and recall, one pair of tokens at a time."""
     sides = []
     for text in (ours, theirs):
         sides.append(
-            list(zip(token_ids(bert, text, 24), bert_layer(bert, text, layer), strict=True))
+            list(
+                zip(
+                    token_ids(bert, text, 24),
+                    bert_layer(bert, text, layer),
+                    strict=True,
+                )
+            )
         )
 
     def covered(some: list[Any], others: list[Any]) -> float:
@@ -66,12 +85,20 @@ def triple(found: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2, 3])
-def test_matching_equals_brute_force_at_each_layer(bert: Path, layer: int) -> None:
-    for (ours, theirs), found in zip(PAIRS, score(bert, ITEMS, f"layer={layer}"), strict=True):
-        assert triple(found) == pytest.approx(brute_force(bert, ours, theirs, layer), abs=1e-5)
+def test_matching_equals_brute_force_at_each_layer(
+    bert: Path, layer: int
+) -> None:
+    for (ours, theirs), found in zip(
+        PAIRS, score(bert, ITEMS, f"layer={layer}"), strict=True
+    ):
+        assert triple(found) == pytest.approx(
+            brute_force(bert, ours, theirs, layer), abs=1e-5
+        )
 
 
-def test_markers_can_be_matched_as_in_the_published_package(bert: Path) -> None:
+def test_markers_can_be_matched_as_in_the_published_package(
+    bert: Path,
+) -> None:
     plain = score(bert, ITEMS)
     matched = score(bert, ITEMS, "layer=2, special='match'")
     for (ours, theirs), found in zip(PAIRS, matched, strict=True):
@@ -80,19 +107,29 @@ def test_markers_can_be_matched_as_in_the_published_package(bert: Path) -> None:
     assert [triple(f) for f in plain] != [triple(f) for f in matched]
 
 
-def test_idf_weighs_tokens_by_the_references_that_have_them(bert: Path) -> None:
+def test_idf_weighs_tokens_by_the_references_that_have_them(
+    bert: Path,
+) -> None:
     texts = [set(token_ids(bert, theirs, 24)) for _, theirs in PAIRS]
 
     def idf(token: int) -> float:
-        return math.log((len(texts) + 1) / (sum(token in text for text in texts) + 1))
+        return math.log(
+            (len(texts) + 1) / (sum(token in text for text in texts) + 1)
+        )
 
-    for (ours, theirs), found in zip(PAIRS, score(bert, ITEMS, "layer=2, idf=True"), strict=True):
-        assert triple(found) == pytest.approx(brute_force(bert, ours, theirs, 2, idf), abs=1e-5)
+    for (ours, theirs), found in zip(
+        PAIRS, score(bert, ITEMS, "layer=2, idf=True"), strict=True
+    ):
+        assert triple(found) == pytest.approx(
+            brute_force(bert, ours, theirs, 2, idf), abs=1e-5
+        )
         assert "|idf:4refs@" in found.signature
 
 
 def test_idf_over_one_reference_is_a_reason(bert: Path) -> None:
-    (found,) = score(bert, [Item("a", "a dog", ("a dog",))], "layer=2, idf=True")
+    (found,) = score(
+        bert, [Item("a", "a dog", ("a dog",))], "layer=2, idf=True"
+    )
     assert isinstance(found, ItemFailure)
     assert "idf weighs it 0" in found.message
 
@@ -100,19 +137,27 @@ def test_idf_over_one_reference_is_a_reason(bert: Path) -> None:
 def test_the_best_reference_counts(bert: Path) -> None:
     references = tuple(theirs for _, theirs in PAIRS)
     (found,) = score(bert, [Item("a", PAIRS[0][0], references)])
-    expected = max(brute_force(bert, PAIRS[0][0], theirs, 2) for theirs in references)
+    expected = max(
+        brute_force(bert, PAIRS[0][0], theirs, 2) for theirs in references
+    )
     assert triple(found) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_text_is_1_with_itself(bert: Path) -> None:
-    assert triple(score(bert, ITEMS[3:])[0]) == pytest.approx([1, 1, 1], abs=1e-5)
+    assert triple(score(bert, ITEMS[3:])[0]) == pytest.approx(
+        [1, 1, 1], abs=1e-5
+    )
 
 
-def test_a_baseline_maps_to_0_and_1_stays_1(bert: Path, tmp_path: Path) -> None:
+def test_a_baseline_maps_to_0_and_1_stays_1(
+    bert: Path, tmp_path: Path
+) -> None:
     (plain,) = score(bert, ITEMS[:1])
     f1, p, r = triple(plain)
     table = tmp_path / "tiny.tsv"
-    table.write_text(f"LAYER,P,R,F\n0,0.1,0.2,0.3\n2,{p},{r - 0.1},0.5\n", encoding="utf-8")
+    table.write_text(
+        f"LAYER,P,R,F\n0,0.1,0.2,0.3\n2,{p},{r - 0.1},0.5\n", encoding="utf-8"
+    )
     found, _, _, same = score(bert, ITEMS, f"layer=2, baseline='{table}'")
     expected = [(f1 - 0.5) / 0.5, 0.0, 0.1 / (1.1 - r)]
     assert triple(found) == pytest.approx(expected, abs=1e-6)
@@ -122,14 +167,18 @@ def test_a_baseline_maps_to_0_and_1_stays_1(bert: Path, tmp_path: Path) -> None:
 
 def test_long_texts_are_cut_and_counted(bert: Path) -> None:
     long = " ".join(theirs for _, theirs in PAIRS)
-    one, other = score(bert, [Item("a", long, (PAIRS[0][1],)), Item("b", "dog", ("a", "dog"))])
+    one, other = score(
+        bert, [Item("a", long, (PAIRS[0][1],)), Item("b", "dog", ("a", "dog"))]
+    )
     assert (one.values["cut"], one.detail["n_cut_texts"]) == (0.5, 1)
     assert other.values["cut"] == 0.0
     expected = brute_force(bert, long, PAIRS[0][1], 2)
     assert triple(one) == pytest.approx(expected, abs=1e-5)
 
 
-def test_each_text_is_encoded_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_text_is_encoded_once(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encode = TransformersEncoder.encode
     asked: list[Any] = []
 
@@ -145,7 +194,9 @@ def test_each_text_is_encoded_once(bert: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_degenerate_texts_have_a_reason_and_wrong_settings_an_error(
     bert: Path, tmp_path: Path
 ) -> None:
-    empty, blank = score(bert, [Item("a", "", ("a",)), Item("b", "dog", (" ",))])
+    empty, blank = score(
+        bert, [Item("a", "", ("a",)), Item("b", "dog", (" ",))]
+    )
     assert empty.message == "the candidate is empty"
     assert blank.message == "reference 1 has no words"
     with pytest.raises(ConfigError, match="has layers 0 to 3"):
@@ -175,25 +226,38 @@ def test_rows_of_a_language_are_read_by_its_encoder_at_its_layer(
     ]
     english, hindi, french = score(bert, items, options)
     assert isinstance(english, ItemScore)
-    assert english.values["f1"] == pytest.approx(brute_force(bert, ours, theirs, 2)[0], abs=1e-5)
-    assert hindi.values["f1"] == pytest.approx(brute_force(other, ours, theirs, 1)[0], abs=1e-5)
+    assert english.values["f1"] == pytest.approx(
+        brute_force(bert, ours, theirs, 2)[0], abs=1e-5
+    )
+    assert hindi.values["f1"] == pytest.approx(
+        brute_force(other, ours, theirs, 1)[0], abs=1e-5
+    )
     assert french.values == english.values
     assert hindi.values["f1"] != pytest.approx(english.values["f1"], abs=1e-3)
     assert "languages:Hindi=hf:second@" in english.signature
     assert "/1|" in english.signature
 
 
-def test_an_encoder_that_no_row_needs_is_not_loaded(bert: Path, tmp_path: Path) -> None:
+def test_an_encoder_that_no_row_needs_is_not_loaded(
+    bert: Path, tmp_path: Path
+) -> None:
     ours, theirs = PAIRS[0]
     rows = [Item("hi", ours, (theirs,), group={"language": "Hindi"})]
     nowhere = f"hf:{tmp_path / 'nowhere'}"
     spec = f"bertscore(model='{nowhere}', layer=1, languages={{'hi': ('hf:{bert}', 2)}})"
     (hindi,) = metric(spec).score(rows)
     assert isinstance(hindi, ItemScore), hindi
-    assert hindi.values["f1"] == pytest.approx(brute_force(bert, ours, theirs, 2)[0], abs=1e-5)
+    assert hindi.values["f1"] == pytest.approx(
+        brute_force(bert, ours, theirs, 2)[0], abs=1e-5
+    )
     assert f"|model:{nowhere}|" in hindi.signature
     data = tmp_path / "rows.jsonl"
-    row = {"id": "hi", "candidate": ours, "references": [theirs], "group": {"language": "hi"}}
+    row = {
+        "id": "hi",
+        "candidate": ours,
+        "references": [theirs],
+        "group": {"language": "hi"},
+    }
     data.write_text(json.dumps(row) + "\n", encoding="utf-8")
     run = beholder.score(data, metrics=[spec], out=tmp_path / "run")
     assert [result.n_failed for result in run.summary.values()] == [0]
@@ -202,7 +266,12 @@ def test_an_encoder_that_no_row_needs_is_not_loaded(bert: Path, tmp_path: Path) 
 def test_each_language_needs_an_encoder_that_reads_it() -> None:
     rows = [
         Item("hi", "एक कुत्ता", ("एक लाल कुत्ता",), group={"language": "Hindi"}),
-        Item("de", "Ein Hund läuft im Park.", ("Ein Hund.",), group={"language": "de"}),
+        Item(
+            "de",
+            "Ein Hund läuft im Park.",
+            ("Ein Hund.",),
+            group={"language": "de"},
+        ),
         Item("en", "A dog.", ("A dog.",), group={"language": "en"}),
     ]
     hindi, german, english = metric(
@@ -214,25 +283,42 @@ def test_each_language_needs_an_encoder_that_reads_it() -> None:
     assert isinstance(english, ItemScore)
     assert english.values["f1"] == pytest.approx(1.0, abs=1e-5)
     assert TransformersEncoder("hf:FacebookAI/roberta-large").english_only
-    assert not TransformersEncoder("hf:bert-base-multilingual-cased").english_only
+    assert not TransformersEncoder(
+        "hf:bert-base-multilingual-cased"
+    ).english_only
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("languages={'klingon': ('minilm', 3)}", "'klingon': no language is called so"),
+        (
+            "languages={'klingon': ('minilm', 3)}",
+            "'klingon': no language is called so",
+        ),
         ("languages={'hi': 'minilm'}", "expected an encoder and its layer"),
-        ("languages={'hi': ('minilm', -1)}", "expected an encoder and its layer"),
-        ("languages={'hi': ('minilm', 3)}, idf=True", "score each language alone"),
+        (
+            "languages={'hi': ('minilm', -1)}",
+            "expected an encoder and its layer",
+        ),
+        (
+            "languages={'hi': ('minilm', 3)}, idf=True",
+            "score each language alone",
+        ),
     ],
 )
-def test_wrong_encoders_of_languages_are_refused(options: str, message: str) -> None:
+def test_wrong_encoders_of_languages_are_refused(
+    options: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         metric(f"bertscore(model='minilm', {options})")
 
 
 def test_two_ways_to_write_a_language_are_one_metric() -> None:
-    first = metric("bertscore(model='minilm', languages={'hi': ('minilm', 3)})")
-    assert first == metric("bertscore(model='minilm', languages={'Hindi': ('minilm', 3)})")
+    first = metric(
+        "bertscore(model='minilm', languages={'hi': ('minilm', 3)})"
+    )
+    assert first == metric(
+        "bertscore(model='minilm', languages={'Hindi': ('minilm', 3)})"
+    )
     assert metric(first.name) == first
     assert first.tool_specs() == [("encoder", "minilm")]

@@ -26,18 +26,26 @@ def outcome(
     candidate: str, references: Sequence[str] = (), objects: object = None
 ) -> ItemScore | ItemFailure:
     meta = {} if objects is None else {"objects": objects}
-    (found,) = CHAIR().score([Item("a", candidate, tuple(references), meta=meta)])
+    (found,) = CHAIR().score(
+        [Item("a", candidate, tuple(references), meta=meta)]
+    )
     return found
 
 
-def scored(candidate: str, references: Sequence[str] = (), objects: object = None) -> ItemScore:
+def scored(
+    candidate: str, references: Sequence[str] = (), objects: object = None
+) -> ItemScore:
     found = outcome(candidate, references, objects)
     assert isinstance(found, ItemScore), found
     return found
 
 
 def words(units: Sequence[Unit], side: str, verdict: str) -> list[str]:
-    return [unit.text for unit in units if (unit.side, unit.verdict) == (side, verdict)]
+    return [
+        unit.text
+        for unit in units
+        if (unit.side, unit.verdict) == (side, verdict)
+    ]
 
 
 # candidate, references, objects of the row, mentions without support, mentions, recall
@@ -140,19 +148,33 @@ class TestUndefined:
     def test_a_candidate_without_objects_has_no_chair_i(self) -> None:
         found = scored("It is raining.", ["A dog in the snow."])
         assert found.values == {"chair_s": 0.0, "recall": 0.0, "objects": 0.0}
-        assert found.detail["flags"] == ["the candidate names no object: chair_i is not defined"]
+        assert found.detail["flags"] == [
+            "the candidate names no object: chair_i is not defined"
+        ]
 
     @pytest.mark.parametrize("objects", [None, []])
-    def test_an_item_without_references_and_objects_is_refused(self, objects: object) -> None:
+    def test_an_item_without_references_and_objects_is_refused(
+        self, objects: object
+    ) -> None:
         found = outcome("A dog sleeps.", [], objects)
         assert isinstance(found, ItemFailure)
-        assert found.message == "chair needs references or objects, and this item has neither"
+        assert (
+            found.message
+            == "chair needs references or objects, and this item has neither"
+        )
 
     def test_references_that_name_nothing_are_no_evidence(self) -> None:
         found = outcome("A dog sleeps.", ["It is raining."])
         assert isinstance(found, ItemFailure)
-        assert found.message.startswith("no object was found in the references")
-        assert scored("A dog sleeps.", ["It is raining."], ["dog"]).values["chair_i"] == 0.0
+        assert found.message.startswith(
+            "no object was found in the references"
+        )
+        assert (
+            scored("A dog sleeps.", ["It is raining."], ["dog"]).values[
+                "chair_i"
+            ]
+            == 0.0
+        )
 
     @pytest.mark.parametrize(
         ("objects", "place"),
@@ -167,14 +189,25 @@ class TestUndefined:
     def test_a_list_of_another_form_is_refused_with_its_place(
         self, objects: object, place: str
     ) -> None:
-        with pytest.raises(beholder.ItemError, match=rf"^objects: .*{place}; expected a list of"):
-            CHAIR().check_item(Item("a", "A dog.", ("A dog.",), meta={"objects": objects}))
+        with pytest.raises(
+            beholder.ItemError,
+            match=rf"^objects: .*{place}; expected a list of",
+        ):
+            CHAIR().check_item(
+                Item("a", "A dog.", ("A dog.",), meta={"objects": objects})
+            )
 
 
 class TestNames:
-    @pytest.mark.parametrize("thing", ["chair", "bird", "mouse", "fence", "dog", "cow", "bear"])
-    @pytest.mark.parametrize("who", ["person", "man", "woman", "people", "child"])
-    def test_a_thing_is_no_person_for_a_rare_sense_of_its_name(self, thing: str, who: str) -> None:
+    @pytest.mark.parametrize(
+        "thing", ["chair", "bird", "mouse", "fence", "dog", "cow", "bear"]
+    )
+    @pytest.mark.parametrize(
+        "who", ["person", "man", "woman", "people", "child"]
+    )
+    def test_a_thing_is_no_person_for_a_rare_sense_of_its_name(
+        self, thing: str, who: str
+    ) -> None:
         assert object_tie(thing, who) not in ("same", "more", "less")
         assert object_tie(who, thing) not in ("same", "more", "less")
 
@@ -203,7 +236,9 @@ class TestNames:
             ("teddy bear", "stuffed animal", "same"),
         ],
     )
-    def test_how_names_stand_to_each_other(self, asked: str, said: str, expected: str) -> None:
+    def test_how_names_stand_to_each_other(
+        self, asked: str, said: str, expected: str
+    ) -> None:
         assert object_tie(asked, said) == expected
 
 
@@ -215,11 +250,27 @@ class TestUnits:
     def test_each_stands_where_it_is_named(self) -> None:
         found = scored(CANDIDATE, REFERENCES)
         assert [
-            (u.kind, u.text, u.side, u.spans, u.score, u.verdict, u.reference_index)
+            (
+                u.kind,
+                u.text,
+                u.side,
+                u.spans,
+                u.score,
+                u.verdict,
+                u.reference_index,
+            )
             for u in found.units
         ] == [
             ("entity", "dog", "candidate", ((2, 5),), 1.0, "match", None),
-            ("entity", "lamp", "candidate", ((20, 24),), 0.0, "unstated", None),
+            (
+                "entity",
+                "lamp",
+                "candidate",
+                ((20, 24),),
+                0.0,
+                "unstated",
+                None,
+            ),
             ("entity", "bus", "reference", ((2, 5),), 0.0, "omission", 0),
             ("entity", "dog", "reference", ((2, 5),), 1.0, "match", 1),
         ]
@@ -227,13 +278,24 @@ class TestUnits:
 
     def test_an_object_of_the_references_is_one_unit(self) -> None:
         references = ("A man and another man wait.", "A man reads.")
-        (found,) = [u for u in scored("A lamp.", references).units if u.side == "reference"]
+        (found,) = [
+            u
+            for u in scored("A lamp.", references).units
+            if u.side == "reference"
+        ]
         assert (found.text, found.reference_index) == ("man", 0)
         assert [references[0][a:b] for a, b in found.spans] == ["man", "man"]
 
     def test_the_order_of_references_changes_no_value(self) -> None:
-        texts = ("A sign and a stop sign.", "A street sign. A puppy.", "A dog, a sign and a bus.")
-        values = [scored("A dog and a sign.", order).values for order in (texts, texts[::-1])]
+        texts = (
+            "A sign and a stop sign.",
+            "A street sign. A puppy.",
+            "A dog, a sign and a bus.",
+        )
+        values = [
+            scored("A dog and a sign.", order).values
+            for order in (texts, texts[::-1])
+        ]
         assert values[0] == values[1]
 
     def test_a_list_has_no_place_and_is_told_in_the_detail(self) -> None:
@@ -241,7 +303,9 @@ class TestUnits:
         assert {unit.side for unit in found.units} == {"candidate"}
         assert found.detail["missing"] == ["couch"]
 
-    def test_they_are_shown_as_other_units(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_they_are_shown_as_other_units(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         beholder.show(scored(CANDIDATE, REFERENCES))
         shown = capsys.readouterr().out
         assert "unstated" in shown
@@ -249,7 +313,14 @@ class TestUnits:
 
     def test_tokens_of_an_object_without_support_are_punished(self) -> None:
         tokens = [(0, 1), (2, 5), (6, 10), (18, 19), (20, 24), (24, 25)]
-        assert by_token(scored(CANDIDATE, REFERENCES), tokens) == [0, 1, 0, 0, -1, 0]
+        assert by_token(scored(CANDIDATE, REFERENCES), tokens) == [
+            0,
+            1,
+            0,
+            0,
+            -1,
+            0,
+        ]
 
 
 def test_a_reward_is_the_rate_of_objects() -> None:
@@ -261,17 +332,25 @@ def test_a_reward_is_the_rate_of_objects() -> None:
 def test_a_reward_reads_the_list_of_its_row() -> None:
     with closing(reward("chair", guards=(), workers=1)) as made:
         texts = ["A dog.", "A lamp.", "A dog and a lamp."]
-        asked = made(None, texts, objects=[["dog"], [["dog", "puppy"]], ["dog"]])
+        asked = made(
+            None, texts, objects=[["dog"], [["dog", "puppy"]], ["dog"]]
+        )
         assert asyncio.run(asked) == pytest.approx([0.0, -1.0, -0.5])
-        verl = made.compute_score("set", "A dog.", ["A bus."], {"objects": ["dog"]})
+        verl = made.compute_score(
+            "set", "A dog.", ["A bus."], {"objects": ["dog"]}
+        )
         assert asyncio.run(verl) == pytest.approx(0.0)
-        with pytest.raises(beholder.ConfigError, match="3 completions have 1 objects"):
+        with pytest.raises(
+            beholder.ConfigError, match="3 completions have 1 objects"
+        ):
             asyncio.run(made(None, texts, objects=[["dog"]]))
 
 
 def test_agreement_keeps_the_list_and_drops_other_fields() -> None:
     meta = {"objects": ["dog"], "hint": 5}
-    (kept,) = scored_items([Item("a", "A dog.", judgments={"overall": 3}, meta=meta)], ())
+    (kept,) = scored_items(
+        [Item("a", "A dog.", judgments={"overall": 3}, meta=meta)], ()
+    )
     assert (kept.meta, kept.judgments) == ({"objects": ["dog"]}, {})
 
 
@@ -279,12 +358,18 @@ def test_the_whole_set_counts_all_objects_alike() -> None:
     # 1 of 2 and 0 of 4: the mean is 1/4, of all objects 1/6
     items = [
         Item("a", "A dog and a lamp.", ("A dog.",)),
-        Item("b", "A dog, a cat, a bus and a lamp.", ("A lamp, a bus, a cat and a dog.",)),
+        Item(
+            "b",
+            "A dog, a cat, a bus and a lamp.",
+            ("A lamp, a bus, a cat and a dog.",),
+        ),
     ]
     found = CHAIR().score(items)
     counts = np.array([one.detail["statistics"] for one in found])
     assert counts.tolist() == [[1, 2], [0, 4]]
-    assert CHAIR().corpus(counts.sum(axis=0)) == {"corpus_chair_i": pytest.approx(1 / 6)}
+    assert CHAIR().corpus(counts.sum(axis=0)) == {
+        "corpus_chair_i": pytest.approx(1 / 6)
+    }
     assert CHAIR().corpus(np.zeros(2)) == {"corpus_chair_i": 0.0}
 
 
@@ -293,10 +378,16 @@ def test_a_run_reads_the_list_from_its_file(form: str, tmp_path: Path) -> None:
     data = tmp_path / f"data.{form}"
     if form == "jsonl":
         rows = [
-            {"id": "a", "candidate": "A dog and a lamp.", "objects": ["dog", "tree"]},
+            {
+                "id": "a",
+                "candidate": "A dog and a lamp.",
+                "objects": ["dog", "tree"],
+            },
             {"id": "b", "candidate": "A bus.", "objects": [["bus", "coach"]]},
         ]
-        data.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        data.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), "utf-8"
+        )
     else:
         data.write_text(
             'id,candidate,objects\na,A dog and a lamp.,"[""dog"", ""tree""]"\n'
@@ -305,10 +396,26 @@ def test_a_run_reads_the_list_from_its_file(form: str, tmp_path: Path) -> None:
         )
     run = beholder.score(data, ["chair"], out=tmp_path / "run", workers=1)
     outcomes = {item.id: found for item, found in run.outcomes("chair")}
-    values = {id: found.values for id, found in outcomes.items() if isinstance(found, ItemScore)}
-    assert values["a"] == {"chair_i": 0.5, "chair_s": 1.0, "recall": 0.5, "objects": 2.0}
-    assert values["b"] == {"chair_i": 0.0, "chair_s": 0.0, "recall": 1.0, "objects": 1.0}
-    assert run.summary["chair"].values["corpus_chair_i"].mean == pytest.approx(1 / 3)
+    values = {
+        id: found.values
+        for id, found in outcomes.items()
+        if isinstance(found, ItemScore)
+    }
+    assert values["a"] == {
+        "chair_i": 0.5,
+        "chair_s": 1.0,
+        "recall": 0.5,
+        "objects": 2.0,
+    }
+    assert values["b"] == {
+        "chair_i": 0.0,
+        "chair_s": 0.0,
+        "recall": 1.0,
+        "objects": 1.0,
+    }
+    assert run.summary["chair"].values["corpus_chair_i"].mean == pytest.approx(
+        1 / 3
+    )
 
 
 def test_the_signature_names_the_parser() -> None:

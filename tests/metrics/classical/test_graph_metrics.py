@@ -23,7 +23,12 @@ from beholder.metrics.classical.spice import (
 )
 from beholder.records import Item, ItemScore
 
-VECTORS = {"dog": (1.0, 0.0), "cat": (0.6, 0.8), "car": (0.0, 1.0), "red dog": (1.0, 0.0)}
+VECTORS = {
+    "dog": (1.0, 0.0),
+    "cat": (0.6, 0.8),
+    "car": (0.0, 1.0),
+    "red dog": (1.0, 0.0),
+}
 
 
 class TwoNumbers(Embedder):
@@ -36,20 +41,28 @@ class TwoNumbers(Embedder):
         return "two"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        return np.array([VECTORS.get(text, (1.0, 0.0)) for text in texts], dtype=np.float32)
+        return np.array(
+            [VECTORS.get(text, (1.0, 0.0)) for text in texts], dtype=np.float32
+        )
 
 
 if "two_numbers" not in EMBEDDERS.names():
     EMBEDDERS.register("two_numbers")(TwoNumbers)
 
 
-def evidence(ours: AbstractSet[Fact], theirs: AbstractSet[Fact]) -> FactEvidence:
+def evidence(
+    ours: AbstractSet[Fact], theirs: AbstractSet[Fact]
+) -> FactEvidence:
     def side(found: AbstractSet[Fact]) -> Facts:
-        by_size = [frozenset(fact for fact in found if len(fact) == n) for n in (1, 2, 3)]
+        by_size = [
+            frozenset(fact for fact in found if len(fact) == n)
+            for n in (1, 2, 3)
+        ]
         return Facts(*by_size)
 
     vectors = {
-        phrase(fact): np.array(VECTORS.get(phrase(fact), (1.0, 0.0))) for fact in ours | theirs
+        phrase(fact): np.array(VECTORS.get(phrase(fact), (1.0, 0.0)))
+        for fact in ours | theirs
     }
     return FactEvidence(side(ours), side(theirs), vectors)
 
@@ -58,7 +71,9 @@ ITEM = Item("a", "x", ("y",))
 
 
 def test_spice_counts_equal_facts() -> None:
-    found = evidence({("dog",), ("dog", "red"), ("car",)}, {("dog",), ("dog", "blue")})
+    found = evidence(
+        {("dog",), ("dog", "red"), ("car",)}, {("dog",), ("dog", "blue")}
+    )
     values = SPICE().score_item(ITEM, found).values
     assert values["precision"] == pytest.approx(1 / 3)
     assert values["recall"] == pytest.approx(1 / 2)
@@ -67,7 +82,11 @@ def test_spice_counts_equal_facts() -> None:
 
 def test_softspice_takes_the_best_cosine() -> None:
     # candidate dog, cat; references car: cosines 0 and 0.8
-    values = SoftSPICE().score_item(ITEM, evidence({("dog",), ("cat",)}, {("car",)})).values
+    values = (
+        SoftSPICE()
+        .score_item(ITEM, evidence({("dog",), ("cat",)}, {("car",)}))
+        .values
+    )
     assert values["precision"] == pytest.approx(0.4)
     assert values["recall"] == pytest.approx(0.8)
 
@@ -86,7 +105,9 @@ def test_facts_of_a_text_leave_out_what_it_denies() -> None:
     assert {("dog",), ("cat",)} <= found.objects
     assert ("dog", "red") in found.attributes
     assert ("dog", "chase", "cat") in found.relations
-    assert ("cat",) not in facts(("A dog sits. There is no cat.",), "builtin").objects
+    assert ("cat",) not in facts(
+        ("A dog sits. There is no cat.",), "builtin"
+    ).objects
 
 
 def test_units_of_parts_stand_where_their_text_is() -> None:
@@ -124,13 +145,18 @@ def test_token_f1_weighs_rare_words_more() -> None:
     weighed = metric("token_f1(embedder='two_numbers')")
     # "the" lies along dog and matches nothing of car; it is frequent, so it costs less when weighed
     texts = ("the car", "car")
-    assert weighed.score_text(*texts).values["f1"] > plain.score_text(*texts).values["f1"]
+    assert (
+        weighed.score_text(*texts).values["f1"]
+        > plain.score_text(*texts).values["f1"]
+    )
 
 
 def test_cosine_takes_the_best_or_the_mean_reference() -> None:
-    best = metric("cosine(embedder='two_numbers')").score_text("dog", ["cat", "car"])
-    mean = metric("cosine(embedder='two_numbers', references='mean')").score_text(
+    best = metric("cosine(embedder='two_numbers')").score_text(
         "dog", ["cat", "car"]
     )
+    mean = metric(
+        "cosine(embedder='two_numbers', references='mean')"
+    ).score_text("dog", ["cat", "car"])
     assert best.values["cosine"] == pytest.approx(0.6)
     assert mean.values["cosine"] == pytest.approx(0.3)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from beholder import DCScore
-from beholder.judges.builtin.bearers import borne_statements, is_exchanged, without_bearers
+from beholder.judges.builtin.bearers import (
+    borne_statements,
+    is_exchanged,
+    without_bearers,
+)
 from beholder.judges.builtin.reading import analysed
 from beholder.metrics.dcscore import fact_probabilities
 
@@ -54,7 +58,9 @@ def sentence(first: str, deed: str, second: str, other: str) -> str:
     return f"{first[0].upper()}{first[1:]} {deed} and {second} {other}."
 
 
-@pytest.mark.parametrize(("first", "second", "deed", "other"), PAIRS, ids=[p[0] for p in PAIRS])
+@pytest.mark.parametrize(
+    ("first", "second", "deed", "other"), PAIRS, ids=[p[0] for p in PAIRS]
+)
 def test_exchanged_bearers_lower_the_score_and_another_order_does_not(
     first: str, second: str, deed: str, other: str
 ) -> None:
@@ -91,7 +97,9 @@ TEXT = "The woman in a red dress pours water and the woman in a blue dress pushe
         ("The man (in the blue dress) pours the water.", False),
     ],
 )
-def test_a_fact_of_another_bearer_is_exchanged(fact: str, expected: bool) -> None:
+def test_a_fact_of_another_bearer_is_exchanged(
+    fact: str, expected: bool
+) -> None:
     assert is_exchanged(fact, analysed(TEXT)) == expected
 
 
@@ -113,13 +121,26 @@ def test_facts_name_the_bearer_only_among_things_of_one_name() -> None:
     facts = {s.text for s in borne_statements(analysed(TEXT).graph)}
     assert "The woman (in the red dress) pours the water." in facts
     assert "The woman (pushes the cart) is in the dress (blue)." in facts
-    assert {without_bearers(fact) for fact in facts} >= {"The woman pours the water."}
-    alone = borne_statements(analysed("A tall man in a red hat feeds a white goat.").graph)
+    assert {without_bearers(fact) for fact in facts} >= {
+        "The woman pours the water."
+    }
+    alone = borne_statements(
+        analysed("A tall man in a red hat feeds a white goat.").graph
+    )
     assert not any("(" in statement.text for statement in alone)
 
 
-def test_a_text_with_two_bearers_loses_nothing_beside_a_text_with_one() -> None:
+def test_a_text_with_two_bearers_loses_nothing_beside_a_text_with_one() -> (
+    None
+):
     candidate = "A woman in a red dress pours water. A man sings."
-    reference = "A woman in a red dress pours water. A woman in a blue dress sings."
-    units = {u.text: u.verdict for u in DCScore().score_text(reference, candidate).units}
-    assert units["The woman (in the red dress) pours the water."] == "supported"
+    reference = (
+        "A woman in a red dress pours water. A woman in a blue dress sings."
+    )
+    units = {
+        u.text: u.verdict
+        for u in DCScore().score_text(reference, candidate).units
+    }
+    assert (
+        units["The woman (in the red dress) pours the water."] == "supported"
+    )

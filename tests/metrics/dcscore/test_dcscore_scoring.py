@@ -33,7 +33,9 @@ def score(*given: Any, **options: Any) -> dict[str, Any]:
     return {**score_units(*given, **options)}
 
 
-def arrays(case: Mapping[str, Any]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+def arrays(
+    case: Mapping[str, Any],
+) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     predicted = case["predicted"]
     return (
         [fact["verification"] for fact in predicted],
@@ -52,7 +54,11 @@ def as_the_script_sees(case: Mapping[str, Any]) -> dict[str, Any]:
     last = {fact["fact"]: fact["match"] for fact in rows}
     visible = {fact["fact"] for fact in rows if fact.get("relevance") == 1}
     rows = [
-        fact | {"match": last[fact["fact"]], "relevance": int(fact["fact"] in visible)}
+        fact
+        | {
+            "match": last[fact["fact"]],
+            "relevance": int(fact["fact"] in visible),
+        }
         for fact in rows
     ]
     return {**case, "predicted": rows}
@@ -66,9 +72,15 @@ def test_values_are_those_of_the_public_script() -> None:
             continue
         found = score(*arrays(as_the_script_sees(case)), rules="code")
         for theirs, ours in NAMES.items():
-            assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (case["id"], ours)
+            assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (
+                case["id"],
+                ours,
+            )
         counts = found["counts"]
-        assert counts["references"] + counts["extra"] == expected["total_atomic_facts"]
+        assert (
+            counts["references"] + counts["extra"]
+            == expected["total_atomic_facts"]
+        )
         relevant = counts["references_relevant"] + counts["relevant_extra"]
         assert relevant == expected["total_atomic_facts_relevant"]
         checked += 1
@@ -91,13 +103,17 @@ def test_values_are_those_of_the_papers_equations(rules: Any) -> None:
             if expected[theirs] is None:
                 assert math.isnan(found[ours]), (case["id"], ours)
             else:
-                assert found[ours] == pytest.approx(expected[theirs], abs=1e-9), (case["id"], ours)
+                assert found[ours] == pytest.approx(
+                    expected[theirs], abs=1e-9
+                ), (case["id"], ours)
 
 
 def test_nine_trials_average_to_the_scripts_means() -> None:
     for case in RECORDED["aggregate_cases"]:
         relevant = [1] * case["n_reference"]
-        trials = score_trials(case["verifications"], case["matches"], case["relevance"], relevant)
+        trials = score_trials(
+            case["verifications"], case["matches"], case["relevance"], relevant
+        )
         found: dict[str, Any] = {**trials}
         for theirs, ours in NAMES.items():
             expected = case["expected_mean_over_9_trials"][theirs]
@@ -108,16 +124,25 @@ def test_nine_trials_average_to_the_scripts_means() -> None:
 # code (1/3 + 1) / 3, distinct (1 + 1) / 3, pairs (3 + 1) / 3.
 @pytest.mark.parametrize(
     ("rules", "recall"),
-    [("code", 4 / 9), ("code_fixed", 4 / 9), ("eq2_distinct", 2 / 3), ("eq2_pairs", 4 / 3)],
+    [
+        ("code", 4 / 9),
+        ("code_fixed", 4 / 9),
+        ("eq2_distinct", 2 / 3),
+        ("eq2_pairs", 4 / 3),
+    ],
 )
-def test_rules_count_several_facts_on_one_reference_differently(rules: Any, recall: float) -> None:
+def test_rules_count_several_facts_on_one_reference_differently(
+    rules: Any, recall: float
+) -> None:
     found = score([1, 0, 0, 1], [0, 0, 0, None], [1] * 4, [1, 1], rules=rules)
     assert found["recall"] == pytest.approx(recall, abs=1e-12)
     assert found["precision"] == 0.5
     assert found["hallucination_rate"] == 0.5
     assert found["omission_rate"] == 0.5
     f1 = 2 * 0.5 * recall / (0.5 + recall)
-    assert found["f1"] == pytest.approx(f1, abs=1e-8 if rules == "code" else 1e-12)
+    assert found["f1"] == pytest.approx(
+        f1, abs=1e-8 if rules == "code" else 1e-12
+    )
 
 
 def test_fixed_rules_weigh_the_relevant_half_by_relevant_facts_alone() -> None:
@@ -127,14 +152,18 @@ def test_fixed_rules_weigh_the_relevant_half_by_relevant_facts_alone() -> None:
     assert score(*given, rules="code_fixed")["relevant_recall"] == 1.0
 
 
-def test_relevant_recall_above_one_is_the_scripts_and_not_the_fixed_rules() -> None:
+def test_relevant_recall_above_one_is_the_scripts_and_not_the_fixed_rules() -> (
+    None
+):
     given = ([1, 1, 1], [0, 1, 2], YES, [0, 0, 1])
     assert score(*given)["relevant_recall"] == 3.0
     assert score(*given, rules="code_fixed")["relevant_recall"] == 1.0
     assert score(*given, rules="eq2_distinct")["relevant_recall"] == 1.0
 
 
-@pytest.mark.parametrize("odd", [99, -1, "", "none", "null", "a", 0.5, True, []])
+@pytest.mark.parametrize(
+    "odd", [99, -1, "", "none", "null", "a", 0.5, True, []]
+)
 def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
     found = score([1, 1], [odd, 0], [1, 1], [1, 1], rules="code_fixed")
     # One reference covered and one extra: 2 / 3.
@@ -143,7 +172,9 @@ def test_ids_that_no_reference_has_are_no_match(odd: object) -> None:
 
 
 def test_an_id_that_does_not_exist_is_flagged() -> None:
-    assert score([1], [7], [1], [1])["flags"] == ["1 matches name a reference that does not exist"]
+    assert score([1], [7], [1], [1])["flags"] == [
+        "1 matches name a reference that does not exist"
+    ]
     assert score([1], [None], [1], [1])["flags"] == []
 
 
@@ -155,16 +186,27 @@ def test_one_id_written_differently_is_one_reference(same: object) -> None:
 
 
 def test_verdicts_may_be_words_and_truth_values() -> None:
-    plain = score([1, 0, 1, 0], [0, 1, None, None], [1] * 4, [1, 1], rules="code_fixed")
+    plain = score(
+        [1, 0, 1, 0], [0, 1, None, None], [1] * 4, [1, 1], rules="code_fixed"
+    )
     words = score(
-        ["1", "false", True, 0.0], [0, 1, None, "None"], [None] * 4, [1, 1], rules="code_fixed"
+        ["1", "false", True, 0.0],
+        [0, 1, None, "None"],
+        [None] * 4,
+        [1, 1],
+        rules="code_fixed",
     )
     assert words == plain
 
 
 def test_no_predicted_fact_scores_zero_and_says_so() -> None:
     found = score([], [], [], [1, 1])
-    assert (found["recall"], found["f1"], found["dcscore"], found["omission_rate"]) == (0, 0, 0, 1)
+    assert (
+        found["recall"],
+        found["f1"],
+        found["dcscore"],
+        found["omission_rate"],
+    ) == (0, 0, 0, 1)
     assert math.isnan(found["precision"])
     assert math.isnan(found["hallucination_rate"])
     assert math.isnan(found["relevant_f1"])
@@ -216,7 +258,10 @@ def test_order_of_facts_does_not_matter() -> None:
         order = rng.sample(range(30), 30)
         straight = score(verified, match, relevant, [1] * 12, rules=rules)
         turned = score(
-            *([column[i] for i in order] for column in (verified, match, relevant)),
+            *(
+                [column[i] for i in order]
+                for column in (verified, match, relevant)
+            ),
             [1] * 12,
             rules=rules,
         )
@@ -232,19 +277,30 @@ def test_variance_is_over_trials() -> None:
 
 
 def test_score_units_hangs_on_the_metric_too() -> None:
-    assert DCScore.score_units([1], [0], [1], [1], rules="code_fixed")["f1"] == 1.0
+    assert (
+        DCScore.score_units([1], [0], [1], [1], rules="code_fixed")["f1"]
+        == 1.0
+    )
 
 
 def test_every_value_by_hand() -> None:
     # P = 4 (two relevant), T = 3 (two relevant). Verified: 0, 1, 3. Matches: 0 -> 0, 1 -> 0,
     # 2 -> 1; fact 3 adds something (X = 1).
-    found = score([1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1], "code_fixed")
+    found = score(
+        [1, 1, 0, 1], [0, 0, 1, None], [1, 0, 1, 0], [1, 0, 1], "code_fixed"
+    )
     assert found["precision"] == 3 / 4
-    assert found["recall"] == (1 / 2 + 1 / 2 + 1) / (3 + 1)  # two share reference 0
+    assert found["recall"] == (1 / 2 + 1 / 2 + 1) / (
+        3 + 1
+    )  # two share reference 0
     assert found["f1"] == pytest.approx(2 * 0.75 * 0.5 / 1.25)  # 0.6
     assert found["hallucination_rate"] == 1 / 4
-    assert found["omission_rate"] == pytest.approx(1 / 3)  # of three, two have a match
-    assert found["omission_rate_verified"] == pytest.approx(2 / 3)  # only reference 0
+    assert found["omission_rate"] == pytest.approx(
+        1 / 3
+    )  # of three, two have a match
+    assert found["omission_rate_verified"] == pytest.approx(
+        2 / 3
+    )  # only reference 0
     # Relevant: facts 0 and 2, references 0 and 2; fact 2 lies on an irrelevant reference.
     assert found["relevant_precision"] == 1 / 2
     assert found["relevant_recall"] == 1 / 2
@@ -271,7 +327,10 @@ def test_recall_counts_by_each_rule() -> None:
 
 def test_an_unknown_relevance_counts_as_relevant_on_both_sides() -> None:
     found = score([1, 0], [0, None], [None, 0], [None, 0], "code_fixed")
-    assert (found["relevant_precision"], found["relevant_recall"]) == (1.0, 1.0)
+    assert (found["relevant_precision"], found["relevant_recall"]) == (
+        1.0,
+        1.0,
+    )
     assert found["counts"]["references_relevant"] == 1
 
 
@@ -284,9 +343,14 @@ def test_relevant_half_is_not_defined_without_a_relevant_fact() -> None:
 
 def test_variance_is_that_of_the_trials() -> None:
     # Precision of the two verification samples: 1 and 1/2; each with one match sample.
-    found = score_trials([[1, 1], [1, 0]], [[0, 1]], [1, 1], [1, 1], "code_fixed")
+    found = score_trials(
+        [[1, 1], [1, 0]], [[0, 1]], [1, 1], [1, 1], "code_fixed"
+    )
     assert found["precision"] == 3 / 4
-    assert found["variance"]["precision"] == ((1 - 0.75) ** 2 + (0.5 - 0.75) ** 2) / 2
+    assert (
+        found["variance"]["precision"]
+        == ((1 - 0.75) ** 2 + (0.5 - 0.75) ** 2) / 2
+    )
     assert found["counts"]["verified"] == 1.5
 
 
@@ -295,11 +359,15 @@ def test_variance_is_that_of_the_trials() -> None:
     [(0, 0), (2, 2), (3, None), (-1, None), ("1", 1), (" 2 ", 2), (1.0, 1), (1.5, None),
      (True, None), ([2, 0], 2), ((), None), ("None", None), (None, None), ("x", None)],
 )  # fmt: skip
-def test_the_id_of_a_reference_as_judges_write_it(raw: Any, expected: int | None) -> None:
+def test_the_id_of_a_reference_as_judges_write_it(
+    raw: Any, expected: int | None
+) -> None:
     assert reference_id(raw, 3) == expected
 
 
 def test_matches_that_name_no_reference_are_counted() -> None:
-    found = score([1, 1, 1, 1], [5, "None", " null ", ""], [1] * 4, [1, 1], "code_fixed")
+    found = score(
+        [1, 1, 1, 1], [5, "None", " null ", ""], [1] * 4, [1, 1], "code_fixed"
+    )
     assert found["flags"] == ["1 matches name a reference that does not exist"]
     assert found["recall"] == 4 / 6  # all four add something

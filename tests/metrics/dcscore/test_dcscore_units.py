@@ -8,9 +8,18 @@ import pytest
 
 from beholder import Item, Unit
 from beholder.judges.operations import AtomicStatement
-from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
+from beholder.metrics.dcscore.units import (
+    DCScoreEvidence,
+    Direction,
+    Pairing,
+    fact_units,
+)
 
-ITEM = Item("1", "A dog runs. A cat sits.", ("A dog runs. A cup. A mat.", "A cat sits."))
+ITEM = Item(
+    "1",
+    "A dog runs. A cat sits.",
+    ("A dog runs. A cup. A mat.", "A cat sits."),
+)
 
 
 def fact(text: str, *, relevant: bool = True) -> AtomicStatement:
@@ -26,7 +35,9 @@ def pairing(
     return Pairing(direction, reference, tuple(matches), tuple(verified))
 
 
-def units(pairings: list[Pairing], chosen: dict[Direction, Pairing]) -> list[Unit]:
+def units(
+    pairings: list[Pairing], chosen: dict[Direction, Pairing]
+) -> list[Unit]:
     evidence = DCScoreEvidence(
         candidate=(fact("A dog runs"), fact("A cat sits", relevant=False)),
         references=(
@@ -43,30 +54,51 @@ def verdicts(units: list[Unit]) -> list[tuple[float | None, str | None]]:
     return [(unit.score, unit.verdict) for unit in units]
 
 
-FIRST = pairing("har", 0, [(0, None), (None, 1)], [(True, True), (True, False)])
-SECOND = pairing("har", 1, [(None, 0), (None, 0)], [(False, True), (False, True)])
+FIRST = pairing(
+    "har", 0, [(0, None), (None, 1)], [(True, True), (True, False)]
+)
+SECOND = pairing(
+    "har", 1, [(None, 0), (None, 0)], [(False, True), (False, True)]
+)
 
 
-def test_a_fact_that_half_of_the_samples_cover_is_covered_and_half_verified_is_a_mistake() -> None:
+def test_a_fact_that_half_of_the_samples_cover_is_covered_and_half_verified_is_a_mistake() -> (
+    None
+):
     found = units([FIRST, SECOND], {"har": FIRST})
     # The dog is verified twice of two, the cat once of two.
     assert verdicts(found[:2]) == [(1.0, "supported"), (0.5, "mistake")]
     # Of the first reference the dog is matched in one of two samples, so is the cup, the mat never.
-    assert verdicts(found[2:5]) == [(0.5, "covered"), (0.5, "covered"), (0.0, "omission")]
+    assert verdicts(found[2:5]) == [
+        (0.5, "covered"),
+        (0.5, "covered"),
+        (0.0, "omission"),
+    ]
     assert verdicts(found[5:]) == [(1.0, "covered")]
     assert [u.detail["verified"] for u in found[:2]] == [True, False]
-    assert [u.detail["covered"] for u in found[2:]] == [True, True, False, True]
+    assert [u.detail["covered"] for u in found[2:]] == [
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_what_a_fact_was_matched_to_elsewhere_is_kept() -> None:
     found = units([FIRST, SECOND], {"har": FIRST})
     assert [u.detail["against"] for u in found[:2]] == [0, 0]
     assert [u.detail["matched"] for u in found[:2]] == [[0, None], [None, 1]]
-    assert [u.detail["elsewhere"] for u in found[:2]] == [{"1": [None, None]}, {"1": [0, 0]}]
+    assert [u.detail["elsewhere"] for u in found[:2]] == [
+        {"1": [None, None]},
+        {"1": [0, 0]},
+    ]
     assert [u.detail["relevant"] for u in found[:2]] == [True, False]
     other = units([FIRST, SECOND], {"har": SECOND})
     assert verdicts(other[:2]) == [(0.0, "mistake"), (1.0, "supported")]
-    assert [u.detail["elsewhere"] for u in other[:2]] == [{"0": [0, None]}, {"0": [None, 1]}]
+    assert [u.detail["elsewhere"] for u in other[:2]] == [
+        {"0": [0, None]},
+        {"0": [None, 1]},
+    ]
 
 
 def test_a_fact_with_one_reference_has_no_elsewhere() -> None:
@@ -82,17 +114,40 @@ def test_units_stand_in_their_own_text_and_know_their_reference() -> None:
         ("reference", 0), ("reference", 1),
     ]  # fmt: skip
     assert [u.detail["index"] for u in found] == [0, 1, 0, 1, 2, 0]
-    texts = [ITEM.candidate, ITEM.candidate, *[ITEM.references[0]] * 3, ITEM.references[1]]
-    said = [text[slice(*u.spans[0])] for u, text in zip(found, texts, strict=True)]
-    assert said == ["A dog runs", "A cat sits", "A dog runs", "A cup", "A mat", "A cat sits"]
+    texts = [
+        ITEM.candidate,
+        ITEM.candidate,
+        *[ITEM.references[0]] * 3,
+        ITEM.references[1],
+    ]
+    said = [
+        text[slice(*u.spans[0])] for u, text in zip(found, texts, strict=True)
+    ]
+    assert said == [
+        "A dog runs",
+        "A cat sits",
+        "A dog runs",
+        "A cup",
+        "A mat",
+        "A cat sits",
+    ]
 
 
-def test_in_both_directions_truth_is_the_candidates_and_coverage_the_references() -> None:
+def test_in_both_directions_truth_is_the_candidates_and_coverage_the_references() -> (
+    None
+):
     back = pairing("mar", 0, [(0, None, None)], [(True, False, True)])
     found = units([FIRST, back], {"har": FIRST, "mar": back})
     assert verdicts(found[:2]) == [(1.0, "supported"), (0.5, "mistake")]
-    assert [u.detail["covered"] for u in found[:2]] == [True, False]  # the reference names the dog
-    assert verdicts(found[2:5]) == [(0.5, "covered"), (0.5, "covered"), (0.0, "omission")]
+    assert [u.detail["covered"] for u in found[:2]] == [
+        True,
+        False,
+    ]  # the reference names the dog
+    assert verdicts(found[2:5]) == [
+        (0.5, "covered"),
+        (0.5, "covered"),
+        (0.0, "omission"),
+    ]
     assert [u.detail["verified"] for u in found[2:5]] == [True, False, True]
     assert {u.detail["direction"] for u in found[:2]} == {"har"}
     assert {u.detail["direction"] for u in found[2:5]} == {"mar"}
@@ -111,4 +166,6 @@ def test_one_direction_says_its_name_on_both_sides(
         else pairing("mar", 0, [(0, None, None)], [(True, False, True)])
     )
     found = units([only], {direction: only})
-    assert [u.detail["direction"] for u in (found[0], found[1], found[2])] == expected
+    assert [
+        u.detail["direction"] for u in (found[0], found[1], found[2])
+    ] == expected

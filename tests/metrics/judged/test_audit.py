@@ -38,9 +38,15 @@ class Planted(Scripted):
         message = request.messages[-1]
         claims = _ROW.findall(message.text)
         if not claims:
-            text = re.findall(r"<(\w+)>\n(.*?)\n</\1>", message.text, re.DOTALL)[0][1]
+            text = re.findall(
+                r"<(\w+)>\n(.*?)\n</\1>", message.text, re.DOTALL
+            )[0][1]
             facts = [
-                {"text": part.strip(), "subject": "x", "relevant": "smells" not in part}
+                {
+                    "text": part.strip(),
+                    "subject": "x",
+                    "relevant": "smells" not in part,
+                }
                 for part in text.split(".")
                 if part.strip()
             ]
@@ -50,7 +56,9 @@ class Planted(Scripted):
             if message.images:
                 n = self.asked[claim] = self.asked.get(claim, 0) + 1
                 yes = len(claims) == 4 and "It smells of tar" in message.text
-                supported = SEEN.get(claim, 0) >= ((n - 1) % 3 + 1 if yes else 2)
+                supported = SEEN.get(claim, 0) >= (
+                    (n - 1) % 3 + 1 if yes else 2
+                )
             else:
                 supported = claim in message.text.split("<statement", 1)[0]
                 supported |= message.text.count(claim) > 1
@@ -89,10 +97,14 @@ def test_values_with_and_without_doubtful_facts(tmp_path: Path) -> None:
 
 
 def test_a_judge_without_sight_and_rows_without_pictures_are_refused() -> None:
-    with pytest.raises(ConfigError, match="expected a whole number from 1 to 100"):
+    with pytest.raises(
+        ConfigError, match="expected a whole number from 1 to 100"
+    ):
         metric("audit(judge='openai:m', answers=0)")
     tools = OneJudge(LLMJudge(Planted()))
-    (found,) = metric("audit", judge="given").score([Item("a", "x", ("y",))], tools=tools)
+    (found,) = metric("audit", judge="given").score(
+        [Item("a", "x", ("y",))], tools=tools
+    )
     assert isinstance(found, ItemFailure)
     assert "needs images" in found.message
 
@@ -106,21 +118,34 @@ def test_doubtful_facts_go_to_people_with_as_many_supported_ones(
         BACKENDS.register("audited")(Planted)
     picture(tmp_path)
     rows = [
-        {"id": name, "candidate": CANDIDATE, "references": [reference], "images": ["p.png"]}
+        {
+            "id": name,
+            "candidate": CANDIDATE,
+            "references": [reference],
+            "images": ["p.png"],
+        }
         for name, reference in (("a", REFERENCE), ("b", "A red boat."))
     ]
     Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = audit("d.jsonl", judge="audited:m", out="run", concurrency=1)
-    (row,) = [json.loads(line) for line in Path("run/doubtful.jsonl").read_text().splitlines()]
+    (row,) = [
+        json.loads(line)
+        for line in Path("run/doubtful.jsonl").read_text().splitlines()
+    ]
     assert row["id"] == "a"
-    assert sorted(one["state"] for one in row["audit"]) == ["doubtful", "supported"]
+    assert sorted(one["state"] for one in row["audit"]) == [
+        "doubtful",
+        "supported",
+    ]
     assert "A pier" in row["facts"]
     assert len(row["facts"]) == 2
     assert Path(run.path, row["images"][0]).resolve() == tmp_path / "p.png"
 
 
 def test_people_correct_doubts_and_systems_change_places(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BEHOLDER_CACHE", "off")
@@ -129,7 +154,10 @@ def test_people_correct_doubts_and_systems_change_places(
     cli = runner(monkeypatch, capsys)
     picture(tmp_path)
     # Facts: boat, pier (doubtful), gull, tar. North states boat and gull; south pier and tar.
-    texts = {"north": "A red boat. A gull.", "south": "A pier. It smells of tar. A gull."}
+    texts = {
+        "north": "A red boat. A gull.",
+        "south": "A pier. It smells of tar. A gull.",
+    }
     rows = [
         {"id": name, "candidate": text, "references": [REFERENCE], "images": ["p.png"],
          "group": {"system": name}} for name, text in texts.items()
@@ -149,9 +177,14 @@ def test_people_correct_doubts_and_systems_change_places(
     first = cli(*command)
     assert first.code == 0, first.err
     (systems,) = json.loads(first.out)["tables"]
-    (row,) = [json.loads(line) for line in Path("run/doubtful.jsonl").read_text().splitlines()]
+    (row,) = [
+        json.loads(line)
+        for line in Path("run/doubtful.jsonl").read_text().splitlines()
+    ]
 
-    def told(table: dict[str, list[dict[str, object]]]) -> list[tuple[object, ...]]:
+    def told(
+        table: dict[str, list[dict[str, object]]],
+    ) -> list[tuple[object, ...]]:
         keys = ("system", "recall", "place", "sure", "sure_place")
         return [tuple(one[key] for key in keys) for one in table["rows"]]
 
@@ -165,7 +198,9 @@ def test_people_correct_doubts_and_systems_change_places(
         "A red boat": {"anna": "false", "ben": "true"},
         "A gull": {"anna": "false"},
     }
-    facts = [{"text": text, "verdicts": verdicts} for text, verdicts in said.items()]
+    facts = [
+        {"text": text, "verdicts": verdicts} for text, verdicts in said.items()
+    ]
     Path("people.jsonl").write_text(json.dumps({**row, "facts": facts}))
     again = cli(*command, "--labels", "people.jsonl")
     assert again.code == 0, again.err
@@ -175,14 +210,22 @@ def test_people_correct_doubts_and_systems_change_places(
         ("north", 2 / 4, 2, pytest.approx(1 / 3), 2),
         ("south", 3 / 4, 1, pytest.approx(2 / 3), 1),
     ]
-    assert [(one["judge"], one["n"], one["false"]) for one in confirmed["rows"]] == [
+    assert [
+        (one["judge"], one["n"], one["false"]) for one in confirmed["rows"]
+    ] == [
         ("doubtful", 1, 0.0),
         ("supported", 2, 0.5),
     ]
     assert Path("run/tables/confirmed.csv").exists()
     Path("people.jsonl").write_text(json.dumps({**row, "facts": ["A pier"]}))
     wrong = cli(*command, "--labels", "people.jsonl")
-    assert (wrong.code, "row north: " in wrong.err, "$.facts[0]" in wrong.err) == (2, True, True)
-    Path("people.jsonl").write_text(json.dumps({**row, "references": ["x"], "facts": facts}))
+    assert (
+        wrong.code,
+        "row north: " in wrong.err,
+        "$.facts[0]" in wrong.err,
+    ) == (2, True, True)
+    Path("people.jsonl").write_text(
+        json.dumps({**row, "references": ["x"], "facts": facts})
+    )
     wrong = cli(*command, "--labels", "people.jsonl")
     assert (wrong.code, "judges no fact of run" in wrong.err) == (2, True)

@@ -26,7 +26,9 @@ MADE = [
     statement("attribute", 0),
     statement("existence", 1),
     statement("relation", 0, 1),
-    statement("relation", 0, 2),  # nothing says that the third exists: it rests on the first alone
+    statement(
+        "relation", 0, 2
+    ),  # nothing says that the third exists: it rests on the first alone
 ]
 
 
@@ -40,13 +42,18 @@ MADE = [
         ("nnnnn", "nnnnn"),
     ],
 )
-def test_what_rests_on_an_absent_thing_does_not_hold(answers: str, held: str) -> None:
+def test_what_rests_on_an_absent_thing_does_not_hold(
+    answers: str, held: str
+) -> None:
     found = supported(MADE, [answer == "y" for answer in answers])
     assert "".join("y" if yes else "n" for yes in found) == held
 
 
 def test_that_there_is_none_rests_on_nothing() -> None:
-    denied = [statement("existence", 0, polarity=False), statement("attribute", 0)]
+    denied = [
+        statement("existence", 0, polarity=False),
+        statement("attribute", 0),
+    ]
     assert supported(denied, [False, True]) == [False, True]
 
 
@@ -54,9 +61,15 @@ def judge_with(*absent: str) -> tuple[LLMJudge, Scripted]:
     """A judge that finds every statement but those with one of these words."""
 
     def answer(request: Request) -> str:
-        told = re.findall(r'<statement id="(\d+)">(.*?)</statement>', request.messages[-1].text)
+        told = re.findall(
+            r'<statement id="(\d+)">(.*?)</statement>',
+            request.messages[-1].text,
+        )
         rows = [
-            {"id": int(i), "supported": not any(word in text for word in absent)}
+            {
+                "id": int(i),
+                "supported": not any(word in text for word in absent),
+            }
             for i, text in told
         ]
         return json.dumps({"rows": rows})
@@ -76,9 +89,14 @@ def scored(references: tuple[str, ...], *absent: str) -> ItemScore:
     return found
 
 
-def test_the_value_is_the_mean_share_over_references_and_follows_from_the_units() -> None:
+def test_the_value_is_the_mean_share_over_references_and_follows_from_the_units() -> (
+    None
+):
     found = scored(("A man holds a cup. The cup is red.", "A dog."), "dog")
-    shares = [[u.score for u in found.units if u.reference_index == place] for place in range(2)]
+    shares = [
+        [u.score for u in found.units if u.reference_index == place]
+        for place in range(2)
+    ]
     assert shares[0] == [1.0] * len(shares[0]) != []
     assert shares[1] == [0.0]
     assert found.values == {"dsg": 0.5}
@@ -97,11 +115,16 @@ def test_references_that_state_nothing_are_passed_over() -> None:
 
 def test_a_yes_about_an_absent_thing_is_told_and_does_not_count() -> None:
     found = scored(("There is a cup. The cup is red.",), "There is a cup")
-    assert [(u.detail["answer"], u.score) for u in found.units] == [(False, 0.0), (True, 0.0)]
+    assert [(u.detail["answer"], u.score) for u in found.units] == [
+        (False, 0.0),
+        (True, 0.0),
+    ]
     assert found.values == {"dsg": 0.0}
 
 
-def test_references_that_state_nothing_are_a_failure_and_the_judge_must_be_able() -> None:
+def test_references_that_state_nothing_are_a_failure_and_the_judge_must_be_able() -> (
+    None
+):
     judge, backend = judge_with()
     (found,) = metric("dsg", judge="given").score(
         [Item("a", "A dog.", ("Hello.",))], tools=OneJudge(judge)

@@ -20,7 +20,12 @@ from beholder.records import Item, ItemFailure
 from toy.command import runner
 from toy.tools import OneJudge
 
-GRADES = {"reason": "Wrong colour.", "overall": 3, "mistakes": 2, "omissions": 5}
+GRADES = {
+    "reason": "Wrong colour.",
+    "overall": 3,
+    "mistakes": 2,
+    "omissions": 5,
+}
 
 
 def scripted(answer: Any, **options: Any) -> tuple[LLMJudge, Scripted]:
@@ -62,8 +67,16 @@ def test_direct_assessment_shows_what_its_setting_says(
     setting: str, sees: bool, reads: bool, folder: Path
 ) -> None:
     judge, backend = scripted(GRADES)
-    found = score(f"direct_assessment(setting='{setting}')", item(), OneJudge(judge, folder))
-    assert found.values == {"overall": 0.5, "precision": 0.25, "recall": 1.0}  # (g - 1) / 4
+    found = score(
+        f"direct_assessment(setting='{setting}')",
+        item(),
+        OneJudge(judge, folder),
+    )
+    assert found.values == {
+        "overall": 0.5,
+        "precision": 0.25,
+        "recall": 1.0,
+    }  # (g - 1) / 4
     assert found.detail.keys() == {"reason", "questions"}
     assert found.detail["reason"] == "Wrong colour."
     (request,) = backend.requests
@@ -74,7 +87,9 @@ def test_direct_assessment_shows_what_its_setting_says(
 
 def test_scale_and_rubric_reach_the_judge_and_the_signature() -> None:
     judge, backend = scripted({**GRADES, "overall": 10})
-    found = score("direct_assessment(scale=10, rubric=False)", item(), OneJudge(judge))
+    found = score(
+        "direct_assessment(scale=10, rubric=False)", item(), OneJudge(judge)
+    )
     assert found.values["overall"] == 1.0
     assert found.values["precision"] == pytest.approx(1 / 9)
     (request,) = backend.requests
@@ -88,7 +103,10 @@ def test_a_number_off_the_scale_is_asked_again_once_and_then_fails() -> None:
     judge, backend = scripted(lambda request: json.dumps(next(answers)))
     found = score("direct_assessment", item(), OneJudge(judge))
     assert found.values["overall"] == 0.5
-    assert "'overall' must be a whole number from 1 to 5" in backend.requests[1].messages[-1].text
+    assert (
+        "'overall' must be a whole number from 1 to 5"
+        in backend.requests[1].messages[-1].text
+    )
     judge, backend = scripted({**GRADES, "overall": 3.5})
     failed = score("direct_assessment", item(), OneJudge(judge))
     assert isinstance(failed, ItemFailure)
@@ -96,7 +114,9 @@ def test_a_number_off_the_scale_is_asked_again_once_and_then_fails() -> None:
     assert len(backend.requests) == 2
 
 
-def test_clair_is_a_number_from_0_to_100_by_the_references_alone(folder: Path) -> None:
+def test_clair_is_a_number_from_0_to_100_by_the_references_alone(
+    folder: Path,
+) -> None:
     judge, backend = scripted({"reason": "Alike.", "same_picture": 65})
     found = score("clair", item(), OneJudge(judge, folder))
     assert found.values == {"clair": 0.65}
@@ -105,7 +125,9 @@ def test_clair_is_a_number_from_0_to_100_by_the_references_alone(folder: Path) -
     assert not backend.requests[0].images
 
 
-def test_prometheus_is_a_grade_by_rubric_and_references_with_its_reason(folder: Path) -> None:
+def test_prometheus_is_a_grade_by_rubric_and_references_with_its_reason(
+    folder: Path,
+) -> None:
     judge, backend = scripted({"reason": "Wrong colour.", "overall": 4})
     found = score("prometheus", item(), OneJudge(judge, folder))
     assert found.values == {"prometheus": 0.75}  # (4 - 1) / (5 - 1)
@@ -120,9 +142,15 @@ def test_prometheus_is_a_grade_by_rubric_and_references_with_its_reason(folder: 
 
 
 @pytest.mark.parametrize("references", [False, True])
-def test_llava_critic_is_a_number_to_100_by_the_picture(references: bool, folder: Path) -> None:
+def test_llava_critic_is_a_number_to_100_by_the_picture(
+    references: bool, folder: Path
+) -> None:
     judge, backend = scripted({"reason": "Good.", "overall": 35})
-    found = score(f"llava_critic(references={references})", item(), OneJudge(judge, folder))
+    found = score(
+        f"llava_critic(references={references})",
+        item(),
+        OneJudge(judge, folder),
+    )
     assert found.values == {"llava_critic": 0.35}
     (request,) = backend.requests
     text = request.messages[-1].text
@@ -133,21 +161,29 @@ def test_llava_critic_is_a_number_to_100_by_the_picture(references: bool, folder
 
 
 def test_fleur_is_the_expectation_over_the_digits(folder: Path) -> None:
-    first = (("8", math.log(0.6)), (" 5", math.log(0.2)), ("The", math.log(0.2)))
+    first = (
+        ("8", math.log(0.6)),
+        (" 5", math.log(0.2)),
+        ("The", math.log(0.2)),
+    )
 
     def answer(request: Request) -> Answer:
         return Answer((Sample("8", "length", first),), "m")
 
     judge, backend = scripted(answer, top_logprobs=20)
     found = score("fleur", item(references=()), OneJudge(judge, folder))
-    expected = (0.75 * 8 + 0.25 * 5) / 9  # of 0.8 on digits: three quarters and one quarter
+    expected = (
+        0.75 * 8 + 0.25 * 5
+    ) / 9  # of 0.8 on digits: three quarters and one quarter
     assert found.values["fleur"] == pytest.approx(expected)
     assert found.values["mass"] == pytest.approx(0.8)
     assert backend.requests[0].images
     assert backend.requests[0].sampling.max_tokens == 1
 
 
-def test_fleur_without_probabilities_is_the_mean_of_samples(folder: Path) -> None:
+def test_fleur_without_probabilities_is_the_mean_of_samples(
+    folder: Path,
+) -> None:
     def answer(request: Request) -> Answer:
         return Answer((Sample("9", "stop"), Sample("6", "stop")), "m")
 
@@ -158,22 +194,34 @@ def test_fleur_without_probabilities_is_the_mean_of_samples(folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["direct_assessment", "clair", "fleur", "prometheus", "llava_critic"]
+    "name",
+    ["direct_assessment", "clair", "fleur", "prometheus", "llava_critic"],
 )
-def test_the_builtin_judge_is_refused_before_any_work(name: str, tmp_path: Path) -> None:
+def test_the_builtin_judge_is_refused_before_any_work(
+    name: str, tmp_path: Path
+) -> None:
     with pytest.raises(
-        ConfigError, match=r"no operation '(assess|grade)'; a model has.*openai:MODEL"
+        ConfigError,
+        match=r"no operation '(assess|grade)'; a model has.*openai:MODEL",
     ):
         beholder.score([item()], [name], judge="builtin", out=tmp_path / "run")
 
 
-@pytest.mark.parametrize("name", ["direct_assessment(setting='image')", "fleur", "llava_critic"])
-def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["direct_assessment(setting='image')", "fleur", "llava_critic"]
+)
+def test_a_blind_judge_is_refused_before_any_work(
+    name: str, folder: Path
+) -> None:
     judge, backend = scripted(GRADES, images=False)
     with pytest.raises(ConfigError, match="does not take pictures"):
-        metric(name, judge="given").score([item()], tools=OneJudge(judge, folder))
+        metric(name, judge="given").score(
+            [item()], tools=OneJudge(judge, folder)
+        )
     with pytest.raises(ConfigError, match="choose a judge that can see"):
-        metric(name, judge="given").identities(OneJudge(judge, folder))  # what a run asks first
+        metric(name, judge="given").identities(
+            OneJudge(judge, folder)
+        )  # what a run asks first
     assert backend.requests == []
 
 
@@ -190,11 +238,19 @@ def test_a_blind_judge_is_refused_before_any_work(name: str, folder: Path) -> No
         ),
         ("direct_assessment", {"candidate": " "}, "the candidate is empty"),
         ("clair", {"references": (" ",)}, "reference 1 has no words"),
-        ("fleur", {"images": ("none.png",)}, "none.png: there is no such file"),
+        (
+            "fleur",
+            {"images": ("none.png",)},
+            "none.png: there is no such file",
+        ),
         ("fleur(references=True)", {"references": ()}, "needs references"),
         ("prometheus", {"references": ()}, "needs references"),
         ("llava_critic", {"images": ()}, "needs images"),
-        ("llava_critic(references=True)", {"references": ()}, "needs references"),
+        (
+            "llava_critic(references=True)",
+            {"references": ()},
+            "needs references",
+        ),
     ],
 )
 def test_an_item_that_lacks_something_has_a_reason(
@@ -221,9 +277,14 @@ def test_pictures_are_found_beside_the_data_file(folder: Path) -> None:
     row = {"id": "1", "candidate": "A cup.", "image": "p.png"}
     (folder / "d.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     rules = folder / "rules.jsonl"
-    rules.write_text(json.dumps({"contains": "digit", "answer": "9"}) + "\n", encoding="utf-8")
+    rules.write_text(
+        json.dumps({"contains": "digit", "answer": "9"}) + "\n",
+        encoding="utf-8",
+    )
     run = beholder.score(
-        folder / "d.jsonl", [f"fleur(judge='scripted:{rules}')"], out=folder / "run"
+        folder / "d.jsonl",
+        [f"fleur(judge='scripted:{rules}')"],
+        out=folder / "run",
     )
     (result,) = run.summary.values()
     assert (result.n_scored, result.n_failed) == (1, 0)

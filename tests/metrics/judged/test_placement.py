@@ -26,11 +26,18 @@ from toy.tools import OneJudge
 PAGE = "Opening hours. Our museum opens at nine. Ada Lovelace wrote here."
 
 
-def rows(*answers: str, evidence: str = "none", quote: str | None = None) -> str:
+def rows(
+    *answers: str, evidence: str = "none", quote: str | None = None
+) -> str:
     return json.dumps(
         {
             "rows": [
-                {"id": n, "answer": answer, "evidence": evidence, "quote": quote}
+                {
+                    "id": n,
+                    "answer": answer,
+                    "evidence": evidence,
+                    "quote": quote,
+                }
                 for n, answer in enumerate(answers)
             ]
         }
@@ -46,10 +53,17 @@ def scored(
         if "four questions" in request.messages[-1].text:
             shown = re.findall(r'<item id="(.)">', request.messages[-1].text)
             given = json.loads(answers)["rows"]
-            return json.dumps({"rows": [row for row in given if str(row["id"]) in shown]})
+            return json.dumps(
+                {"rows": [row for row in given if str(row["id"]) in shown]}
+            )
         return json.dumps({"rows": [{"id": 0, "state": told, "quote": None}]})
 
-    item = Item("a", text, images=("p.png",), meta={"context": {"page_text": PAGE, **context}})
+    item = Item(
+        "a",
+        text,
+        images=("p.png",),
+        meta={"context": {"page_text": PAGE, **context}},
+    )
     tools = OneJudge(LLMJudge(Scripted(reply)), folder)
     return metric("placement", judge="given").score([item], tools=tools)[0]
 
@@ -58,12 +72,42 @@ def scored(
     ("answers", "text", "told", "decision", "verdict"),
     [
         (("elsewhere", "no", "no", "no"), "", "met", "empty", "fits"),
-        (("effect", "no", "simple", "no"), "Sale!", "met", "empty", "should_be_empty"),
-        (("no", "no", "redundant", "no"), "Opening hours", "met", "empty", "repeats"),
-        (("no", "no", "no", "yes"), "A line", "met", "empty", "should_be_empty"),
-        (("no", "no", "simple", "no"), "", "met", "describe", "should_not_be_empty"),
+        (
+            ("effect", "no", "simple", "no"),
+            "Sale!",
+            "met",
+            "empty",
+            "should_be_empty",
+        ),
+        (
+            ("no", "no", "redundant", "no"),
+            "Opening hours",
+            "met",
+            "empty",
+            "repeats",
+        ),
+        (
+            ("no", "no", "no", "yes"),
+            "A line",
+            "met",
+            "empty",
+            "should_be_empty",
+        ),
+        (
+            ("no", "no", "simple", "no"),
+            "",
+            "met",
+            "describe",
+            "should_not_be_empty",
+        ),
         (("no", "no", "simple", "yes"), "A boat", "met", "describe", "fits"),
-        (("no", "yes", "simple", "no"), "A house", "contradicted", "function", "target_not_named"),
+        (
+            ("no", "yes", "simple", "no"),
+            "A house",
+            "contradicted",
+            "function",
+            "target_not_named",
+        ),
         (("function", "no", "no", "no"), "Home", "met", "function", "fits"),
         (("no", "no", "complex", "no"), "A map", "met", "long", "needs_long"),
         (("no", "unclear", "no", "no"), "A map", "met", "unclear", "unclear"),
@@ -79,27 +123,50 @@ def test_the_first_yes_decides(
 ) -> None:
     found = scored(tmp_path, rows(*answers), text, told)
     assert isinstance(found, ItemScore), found
-    assert (found.detail["decision"], found.detail["verdict"]) == (decision, verdict)
-    assert found.values.get("fits") == (None if verdict == "unclear" else verdict == "fits")
+    assert (found.detail["decision"], found.detail["verdict"]) == (
+        decision,
+        verdict,
+    )
+    assert found.values.get("fits") == (
+        None if verdict == "unclear" else verdict == "fits"
+    )
     assert found.values[decision] == 1.0
-    assert [unit.verdict for unit in found.units] == [one.replace(" ", "_") for one in answers]
+    assert [unit.verdict for unit in found.units] == [
+        one.replace(" ", "_") for one in answers
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict"), [("A sign: mind the step", "fits"), ("A sign: mind", "text_left_out")]
+    ("text", "verdict"),
+    [("A sign: mind the step", "fits"), ("A sign: mind", "text_left_out")],
 )
 def test_a_text_has_four_fifths_of_the_words_of_its_picture(
     tmp_path: Path, text: str, verdict: str
 ) -> None:
-    answers = rows("only here", "no", "no", "no", evidence="picture", quote="MIND THE STEP")
+    answers = rows(
+        "only here",
+        "no",
+        "no",
+        "no",
+        evidence="picture",
+        quote="MIND THE STEP",
+    )
     found = scored(tmp_path, answers, text)
     assert isinstance(found, ItemScore)
     assert found.detail["verdict"] == verdict
-    assert found.units[0].detail == {"evidence": "picture", "quote": "MIND THE STEP", "spans": []}
+    assert found.units[0].detail == {
+        "evidence": "picture",
+        "quote": "MIND THE STEP",
+        "spans": [],
+    }
 
 
-def test_a_longer_description_beside_the_text_is_enough(tmp_path: Path) -> None:
-    found = scored(tmp_path, rows("no", "no", "complex", "no"), "A map", long="North ...")
+def test_a_longer_description_beside_the_text_is_enough(
+    tmp_path: Path,
+) -> None:
+    found = scored(
+        tmp_path, rows("no", "no", "complex", "no"), "A map", long="North ..."
+    )
     assert isinstance(found, ItemScore)
     assert found.detail["verdict"] == "fits"
 
@@ -117,17 +184,29 @@ def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
     assert PAGE[start:end] == "museum opens at nine"
     found = scored(tmp_path, invented, "A museum")
     assert isinstance(found, ItemScore)
-    assert [unit.verdict for unit in found.units] == ["no", "no", "unread", "no"]
+    assert [unit.verdict for unit in found.units] == [
+        "no",
+        "no",
+        "unread",
+        "no",
+    ]
     assert found.detail["decision"] == "unclear"
     asked: list[str] = []
 
     def once(request: Request) -> str:
         asked.append(request.messages[-1].text)
-        again = {"id": 2, "answer": "redundant", "evidence": "page", "quote": "OPENS  at nine"}
+        again = {
+            "id": 2,
+            "answer": "redundant",
+            "evidence": "page",
+            "quote": "OPENS  at nine",
+        }
         return invented if len(asked) == 1 else json.dumps({"rows": [again]})
 
     judge = LLMJudge(Scripted(once))
-    answers = asyncio.run(judge.ask(PlaceText("A museum", {"link": "/", "page": PAGE})))
+    answers = asyncio.run(
+        judge.ask(PlaceText("A museum", {"link": "/", "page": PAGE}))
+    )
     assert answers[2] == TextAnswer(
         "redundant", ((26, 39),), evidence="page", quote="OPENS  at nine"
     )
@@ -145,7 +224,9 @@ def test_a_quote_has_its_place_in_the_page_and_an_invented_one_is_asked_again(
         ({"page_text": "word " * 4001}, "4,001 words"),
     ],
 )
-def test_a_context_of_another_form_is_a_failure_that_names_it(given: Any, why: str) -> None:
+def test_a_context_of_another_form_is_a_failure_that_names_it(
+    given: Any, why: str
+) -> None:
     built = metric("placement(judge='openai:m', sight=False)")
     (found,) = built.score([Item("a", "b", meta={"context": given})], tools=OneJudge(LLMJudge(Scripted(lambda _: ""))))  # fmt: skip
     assert isinstance(found, ItemFailure)
@@ -154,11 +235,18 @@ def test_a_context_of_another_form_is_a_failure_that_names_it(given: Any, why: s
 
 def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
     built = metric("placement(judge='openai:m', sight=False)")
-    tools = OneJudge(LLMJudge(Scripted(lambda _: rows("no", "no", "simple", "no"))))
+    tools = OneJudge(
+        LLMJudge(Scripted(lambda _: rows("no", "no", "simple", "no")))
+    )
     alone, told = built.score(
         [
             Item("a", "b"),
-            Item("c", "A boat", images=("no.png",), meta={"context": {"caption": "x"}}),
+            Item(
+                "c",
+                "A boat",
+                images=("no.png",),
+                meta={"context": {"caption": "x"}},
+            ),
         ],
         tools=tools,
     )
@@ -171,17 +259,44 @@ def test_blind_placement_needs_a_context_and_opens_no_picture() -> None:
     ("text", "context", "names", "strange"),
     [
         ("Ada Lovelace at a desk", {"names": ["Ada Lovelace"]}, "used", []),
-        ("Miss Lovelace at a desk", {"caption": "Ada Lovelace, 1843"}, "used", []),
-        ("A woman at a desk", {"caption": "Ada Lovelace, 1843"}, "left_out", []),
-        ("A portrait of Grace Hopper", {"names": ["Ada Lovelace"]}, "other", ["Grace Hopper"]),
-        ("A woman at a desk", {"caption": "A woman. She writes."}, "none_known", []),
-        ("Ein Bild von Ada", {"language": "German", "names": ["Ada Lovelace"]}, "left_out", []),
+        (
+            "Miss Lovelace at a desk",
+            {"caption": "Ada Lovelace, 1843"},
+            "used",
+            [],
+        ),
+        (
+            "A woman at a desk",
+            {"caption": "Ada Lovelace, 1843"},
+            "left_out",
+            [],
+        ),
+        (
+            "A portrait of Grace Hopper",
+            {"names": ["Ada Lovelace"]},
+            "other",
+            ["Grace Hopper"],
+        ),
+        (
+            "A woman at a desk",
+            {"caption": "A woman. She writes."},
+            "none_known",
+            [],
+        ),
+        (
+            "Ein Bild von Ada",
+            {"language": "German", "names": ["Ada Lovelace"]},
+            "left_out",
+            [],
+        ),
     ],
 )
 def test_names_are_those_that_the_context_gives(
     text: str, context: dict[str, Any], names: str, strange: list[str]
 ) -> None:
-    found = names_used(text, context_of(Item("a", text, meta={"context": context})))
+    found = names_used(
+        text, context_of(Item("a", text, meta={"context": context}))
+    )
     assert found == (names, strange)
 
 
@@ -190,7 +305,11 @@ def saying(answers: str) -> LLMJudge:
 
 
 def test_a_panel_decides_by_more_than_half() -> None:
-    said = (["no"] * 4, ["no", "yes", "no", "no"], ["no", "yes", "simple", "no"])
+    said = (
+        ["no"] * 4,
+        ["no", "yes", "no", "no"],
+        ["no", "yes", "simple", "no"],
+    )
     seats = [saying(rows(*answers)) for answers in said]
     asked = PlaceText("x", {"page": PAGE})
     three = asyncio.run(Panel(seats, InMemory()).ask(asked))
@@ -210,7 +329,14 @@ def test_categories_are_each_a_yes_or_no_of_the_value_of_their_name() -> None:
     ]  # fmt: skip
     measures = generic(items, ["decision"], "verdicts")
     assert {measure.prefers for measure in measures} == {"empty", "describe"}
-    (recall,) = [m for m in measures if m.prefers == "empty" and m.kind == "recall of yes"]
+    (recall,) = [
+        m
+        for m in measures
+        if m.prefers == "empty" and m.kind == "recall of yes"
+    ]
     data = collect(recall, items)
     scores = data.scores({str(n): float(one) for n, one in enumerate(said)})
-    assert agreement(data, np.asarray(scores), n_resamples=0, seed=0).value == 3 / 4
+    assert (
+        agreement(data, np.asarray(scores), n_resamples=0, seed=0).value
+        == 3 / 4
+    )

@@ -11,7 +11,11 @@ from beholder.metrics.posh.plan import Identifiers
 def names(text: str, name: str, without: str = "") -> list[str]:
     graph = scene_graph(parse(text))
     identifiers = Identifiers(graph)
-    return [identifiers.of(e.index, without) for e in graph.entities if e.name == name]
+    return [
+        identifiers.of(e.index, without)
+        for e in graph.entities
+        if e.name == name
+    ]
 
 
 def test_a_unique_name_stands_alone() -> None:
@@ -39,8 +43,14 @@ def test_where_qualities_do_not_tell_the_relation_does() -> None:
 
 def test_what_will_be_asked_is_not_used_to_name_the_thing() -> None:
     text = "There is a green house and a blue house."
-    assert names(text, "house", without="green") == ["first house", "blue house"]
-    assert names(text, "house", without="blue") == ["green house", "second house"]
+    assert names(text, "house", without="green") == [
+        "first house",
+        "blue house",
+    ]
+    assert names(text, "house", without="blue") == [
+        "green house",
+        "second house",
+    ]
 
 
 def test_what_is_denied_does_not_name_a_thing() -> None:
@@ -48,7 +58,11 @@ def test_what_is_denied_does_not_name_a_thing() -> None:
     assert "red house" not in found
 
 
-@pytest.mark.parametrize(("place", "name"), [(0, "first"), (8, "ninth"), (9, "10th"), (11, "12th")])
-def test_like_things_are_counted_in_the_order_of_the_text(place: int, name: str) -> None:
+@pytest.mark.parametrize(
+    ("place", "name"), [(0, "first"), (8, "ninth"), (9, "10th"), (11, "12th")]
+)
+def test_like_things_are_counted_in_the_order_of_the_text(
+    place: int, name: str
+) -> None:
     text = "A dog sits. " + "Another dog sits. " * 11
     assert names(text, "dog")[place] == f"{name} dog"

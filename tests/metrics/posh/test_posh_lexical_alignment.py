@@ -40,7 +40,9 @@ class Letters:
 
     @property
     def word_vectors(self) -> FloatArray:
-        return np.eye(len(LETTERS))[[LETTERS.index(word) for word in self.words]]
+        return np.eye(len(LETTERS))[
+            [LETTERS.index(word) for word in self.words]
+        ]
 
 
 @pytest.fixture(autouse=True)
@@ -50,11 +52,15 @@ def _fresh() -> None:
 
 @pytest.fixture
 def letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "analysed", lambda text: Letters(tuple(text.split())))
+    monkeypatch.setattr(
+        module, "analysed", lambda text: Letters(tuple(text.split()))
+    )
 
 
 @pytest.mark.usefixtures("letters")
-def test_the_same_words_in_another_order_lose_the_share_of_neighbours() -> None:
+def test_the_same_words_in_another_order_lose_the_share_of_neighbours() -> (
+    None
+):
     # Every word is there: 1. Of the neighbours (a, b) and (b, c) none stands in "c b a" in this
     # order: 0. Together 1 + 0.2 (0 - 1).
     found = module.align_words("qa qb qc", ["qc qb qa"])
@@ -64,12 +70,16 @@ def test_the_same_words_in_another_order_lose_the_share_of_neighbours() -> None:
 
 
 @pytest.mark.usefixtures("letters")
-def test_neighbours_may_have_one_content_word_between_them_in_the_other_text() -> None:
+def test_neighbours_may_have_one_content_word_between_them_in_the_other_text() -> (
+    None
+):
     # "a b" in "a d b": the order holds. Recall: two of three words; neighbours (a, d), (d, b): none.
     near = module.align_words("qa qb", ["qa qd qb"])
     assert near.precision == pytest.approx(1.0)
     assert near.recalls == pytest.approx((2 / 3 * 0.8,))
-    far = module.align_words("qa qb", ["qa qd qc qb"])  # three words on: too far
+    far = module.align_words(
+        "qa qb", ["qa qd qc qb"]
+    )  # three words on: too far
     assert far.precision == pytest.approx(0.8)
 
 
@@ -89,11 +99,17 @@ def test_peers_is_what_references_recall_of_one_another() -> None:
     assert found.peers == pytest.approx(0.4)
 
 
-def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_stay() -> None:
+def test_likeness_is_squared_and_of_values_that_exclude_each_other_three_tenths_stay() -> (
+    None
+):
     left, right = vectors(["left", "right"])
-    assert float(left @ right) > 0.5  # static vectors put the sides side by side
+    assert (
+        float(left @ right) > 0.5
+    )  # static vectors put the sides side by side
     found = module.align_words("left", ["right"])
-    assert found.precision == pytest.approx((0.3 * float(left @ right)) ** 2, abs=1e-6)
+    assert found.precision == pytest.approx(
+        (0.3 * float(left @ right)) ** 2, abs=1e-6
+    )
     boat, ship = vectors(["boat", "ship"])
     near = module.align_words("boat", ["ship"]).precision
     assert near == pytest.approx(float(boat @ ship) ** 2, abs=1e-6)
@@ -107,7 +123,10 @@ PLAN = Plan(
     peers=0.5,
 )
 # One unit a text: the dog is found in the first reference (5) and not in the second (1).
-GRADES = {ask: rule_grade(5.0 if ask.reference == 0 else 1.0) for ask in fixed_asks(PLAN)}
+GRADES = {
+    ask: rule_grade(5.0 if ask.reference == 0 else 1.0)
+    for ask in fixed_asks(PLAN)
+}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +138,9 @@ GRADES = {ask: rule_grade(5.0 if ask.reference == 0 else 1.0) for ask in fixed_a
         ("best", 0.9),  # 0.5 * 0.8 + 0.5 * 1
     ],
 )
-def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float) -> None:
+def test_a_plan_with_words_is_scored_by_hand(
+    rule: Rule, recall: float
+) -> None:
     metric = PoSh(lexical_weight=0.5, references=rule)
     values = metric.score_answers(PLAN, GRADES).values
     assert values["precision"] == pytest.approx(0.95)
@@ -129,9 +150,15 @@ def test_a_plan_with_words_is_scored_by_hand(rule: Rule, recall: float) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "recall"),
-    [("peers", 0.5 / 0.75), ("mean", 0.5), ("best", 1.0)],  # 0.5 / (0.5 + 0.5 * 0.5)
+    [
+        ("peers", 0.5 / 0.75),
+        ("mean", 0.5),
+        ("best", 1.0),
+    ],  # 0.5 / (0.5 + 0.5 * 0.5)
 )
-def test_units_alone_are_the_default_and_are_set_beside_peers(rule: Rule, recall: float) -> None:
+def test_units_alone_are_the_default_and_are_set_beside_peers(
+    rule: Rule, recall: float
+) -> None:
     plan = Plan(PLAN.candidate, PLAN.references, 3.0, peers=0.5)
     values = PoSh(references=rule).score_answers(plan, GRADES).values
     assert values["precision"] == 1.0
@@ -140,14 +167,25 @@ def test_units_alone_are_the_default_and_are_set_beside_peers(rule: Rule, recall
     assert PoSh(references=rule).score_answers(PLAN, GRADES).values == values
 
 
-@pytest.mark.parametrize(("rule", "recall"), [("peers", 1.0), ("best", 1.0), ("mean", 0.6)])
-def test_under_the_published_rules_peers_is_the_best_reference(rule: Rule, recall: float) -> None:
+@pytest.mark.parametrize(
+    ("rule", "recall"), [("peers", 1.0), ("best", 1.0), ("mean", 0.6)]
+)
+def test_under_the_published_rules_peers_is_the_best_reference(
+    rule: Rule, recall: float
+) -> None:
     # The first reference is found whole (5 / 5), of the second nothing (1 / 5).
-    dog, cat = (scene_graph(parse(text), "reference") for text in ("A dog.", "A cat."))
-    metric, plan = PoSh(rules="reference", references=rule), Plan(dog, (dog, cat), 2.0, peers=0.5)
+    dog, cat = (
+        scene_graph(parse(text), "reference") for text in ("A dog.", "A cat.")
+    )
+    metric, plan = (
+        PoSh(rules="reference", references=rule),
+        Plan(dog, (dog, cat), 2.0, peers=0.5),
+    )
     grades: dict[Ask, Grade] = {}
     while asks := metric.open_wave(plan, grades).asks:
-        grades |= {ask: rule_grade(1.0 if ask.reference else 5.0) for ask in asks}
+        grades |= {
+            ask: rule_grade(1.0 if ask.reference else 5.0) for ask in asks
+        }
     values = metric.score_answers(plan, grades).values
     assert values["precision"] == 1.0
     assert values["recall"] == pytest.approx(recall)
@@ -194,7 +232,11 @@ def test_a_judge_that_aligns_words_does_so_however_it_is_spelled_and_a_model_doe
 ) -> None:
     rules = tmp_path / "rules.jsonl"
     rules.write_text('{"contains": "", "answer": "5"}\n')
-    assert words_of("builtin") == words_of("builtin()") == words_of("panel(builtin, builtin)")
+    assert (
+        words_of("builtin")
+        == words_of("builtin()")
+        == words_of("panel(builtin, builtin)")
+    )
     assert words_of("builtin") is not None
     assert words_of(f"scripted:{rules}") is None
     assert words_of(f"panel(builtin, scripted:{rules})") is None
@@ -209,16 +251,28 @@ def test_the_rules_for_words_and_references_are_in_the_signature() -> None:
 
 
 def test_one_reference_is_scored_alike_under_every_rule() -> None:
-    texts = ("A tall man holds a red cup.", "A man holds a blue cup on a bench.")
+    texts = (
+        "A tall man holds a red cup.",
+        "A man holds a blue cup on a bench.",
+    )
     rules: tuple[Rule, ...] = ("peers", "best", "mean")
-    peers, best, mean = (PoSh(references=rule).score_text(*texts).values for rule in rules)
+    peers, best, mean = (
+        PoSh(references=rule).score_text(*texts).values for rule in rules
+    )
     assert peers == best == mean
 
 
 def test_exchanged_roles_score_lower() -> None:
-    metric, reference = PoSh(lexical_weight=0.8), "A brown dog chases a white cat."
-    kept = metric.score_text("A brown dog follows a white cat.", reference).values["f1"]
-    turned = metric.score_text("A white cat follows a brown dog.", reference).values["f1"]
+    metric, reference = (
+        PoSh(lexical_weight=0.8),
+        "A brown dog chases a white cat.",
+    )
+    kept = metric.score_text(
+        "A brown dog follows a white cat.", reference
+    ).values["f1"]
+    turned = metric.score_text(
+        "A white cat follows a brown dog.", reference
+    ).values["f1"]
     assert turned < kept
 
 
@@ -226,10 +280,16 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     hostile = "A red cup stands on a table. <script>alert(1)</script>"
-    score = PoSh().score_text(hostile, "A blue cup stands on a table near a dog.")
+    score = PoSh().score_text(
+        hostile, "A blue cup stands on a table near a dog."
+    )
     show(score)
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    shown = {(row[1], row[3], row[5]) for row in rows if len(row) >= 6 and row[0] in "✗∅"}
+    shown = {
+        (row[1], row[3], row[5])
+        for row in rows
+        if len(row) >= 6 and row[0] in "✗∅"
+    }
     assert ("contradicted", "attribute", "red") in shown
     assert ("omission", "attribute", "blue") in shown
     html = to_html(score)
@@ -239,7 +299,10 @@ def test_a_score_shows_mistakes_in_terminal_and_notebook_and_escapes_texts(
 
 
 def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
-    candidate, reference = "A tall man holds a cup.", "A man with a red cup smiles."
+    candidate, reference = (
+        "A tall man holds a cup.",
+        "A man with a red cup smiles.",
+    )
     worded = PoSh(lexical_weight=0.8)
     plain = worded.score_text(candidate, reference)
     for text in ("builtin()", " builtin "):
@@ -247,7 +310,10 @@ def test_the_share_does_not_hang_on_how_the_judge_is_written() -> None:
         assert same == worded
         assert same.score_text(candidate, reference) == plain
     # The words alone differ from the units, so a share that is left out shows.
-    assert plain.values["f1"] != PoSh().score_text(candidate, reference).values["f1"]
+    assert (
+        plain.values["f1"]
+        != PoSh().score_text(candidate, reference).values["f1"]
+    )
 
 
 def test_the_signature_tells_the_threshold_in_use(tmp_path: Path) -> None:
@@ -257,7 +323,12 @@ def test_the_signature_tells_the_threshold_in_use(tmp_path: Path) -> None:
     for metric, grade in (
         (PoSh(), "3"),
         (PoSh(judge=f"scripted:{rules}", **single), "2"),
-        (PoSh(judge=f"scripted({str(rules)!r}, scale='certainty')", **single), "3.5"),
+        (
+            PoSh(
+                judge=f"scripted({str(rules)!r}, scale='certainty')", **single
+            ),
+            "3.5",
+        ),
         (PoSh(presence_threshold=4.0), "4"),
     ):
         score = metric.score_text("A dog.", "A dog.")

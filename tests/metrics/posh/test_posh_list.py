@@ -53,25 +53,37 @@ def one(request: Request) -> str | Answer:
     prompt = request.messages[-1].text
     if "<statement" in prompt:
         found = re.findall(r'<statement id="(\d+)">(.*?)</statement>', prompt)
-        rows = [{"id": int(i), "instead": "blue dog" if "red" in t else None} for i, t in found]
+        rows = [
+            {"id": int(i), "instead": "blue dog" if "red" in t else None}
+            for i, t in found
+        ]
         return json.dumps({"rows": rows})
     target = _TARGET.search(prompt)
     assert target is not None
-    parts = {name: re.search(rf"<{name}>\n(.*?)\n</{name}>", prompt) for name in ("text", "object")}
+    parts = {
+        name: re.search(rf"<{name}>\n(.*?)\n</{name}>", prompt)
+        for name in ("text", "object")
+    }
     last = parts["object"] or parts["text"]
     assert last is not None
     grade = "5" if re.search(rf"\b{last[1].split()[-1]}\b", target[1]) else "1"
     return grade
 
 
-def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> None:
+def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> (
+    None
+):
     item = Item("a", CANDIDATE, (REFERENCE,))
     listing, single = Scripted(reply), Scripted(one)
     lists = asyncio.run(
-        metric("posh(judge='openai:m', asking='list')").evaluate(item, OneJudge(LLMJudge(listing)))
+        metric("posh(judge='openai:m', asking='list')").evaluate(
+            item, OneJudge(LLMJudge(listing))
+        )
     )
     singles = asyncio.run(
-        metric("posh(judge='openai:m', asking='one')").evaluate(item, OneJudge(LLMJudge(single)))
+        metric("posh(judge='openai:m', asking='one')").evaluate(
+            item, OneJudge(LLMJudge(single))
+        )
     )
     assert lists.values == pytest.approx(singles.values)
     assert 0 < lists.values["f1"] < 1
@@ -80,7 +92,9 @@ def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> Non
     verdicts = {(u.side, u.text): u.verdict for u in lists.units}
     assert verdicts["candidate", "red"] == "contradicted"
     assert verdicts["candidate", "red"] == next(
-        u.verdict for u in singles.units if (u.side, u.text) == ("candidate", "red")
+        u.verdict
+        for u in singles.units
+        if (u.side, u.text) == ("candidate", "red")
     )
     assert lists.signature != singles.signature
 
@@ -88,16 +102,26 @@ def test_lists_give_the_values_of_single_questions_with_the_same_grades() -> Non
 def test_contradictions_can_be_left_out() -> None:
     item = Item("a", CANDIDATE, (REFERENCE,))
     spec = "posh(judge='openai:m', asking='list', contradictions=False)"
-    found = asyncio.run(metric(spec).evaluate(item, OneJudge(LLMJudge(Scripted(reply)))))
+    found = asyncio.run(
+        metric(spec).evaluate(item, OneJudge(LLMJudge(Scripted(reply))))
+    )
     assert found.values["contradicted_rate"] == 0
     assert "contradicted" not in {unit.verdict for unit in found.units}
 
 
 def listed(replies: list[object], *units: str) -> tuple[list[Any], int]:
-    backend = Scripted(lambda _: json.dumps(replies[min(len(backend.requests), len(replies)) - 1]))
-    operation = PresenceList([Question("entity", unit) for unit in units], "A dog  runs.")
+    backend = Scripted(
+        lambda _: json.dumps(
+            replies[min(len(backend.requests), len(replies)) - 1]
+        )
+    )
+    operation = PresenceList(
+        [Question("entity", unit) for unit in units], "A dog  runs."
+    )
     grades = asyncio.run(LLMJudge(backend).ask(operation))
-    return [(g.value, g.where, g.contradiction) for g in grades], len(backend.requests)
+    return [(g.value, g.where, g.contradiction) for g in grades], len(
+        backend.requests
+    )
 
 
 def test_a_grade_needs_words_of_the_text() -> None:
@@ -138,7 +162,9 @@ def graded(request: Request) -> str | Answer:
 
 
 # Candidate: three things, a colour, "runs", "sits on". Reference: two, a colour, "runs", "sings".
-@pytest.mark.parametrize(("top", "form", "calls"), [(0, "list", 2), (20, "one", 6 + 5)])
+@pytest.mark.parametrize(
+    ("top", "form", "calls"), [(0, "list", 2), (20, "one", 6 + 5)]
+)
 def test_lists_are_asked_of_models_without_log_probabilities(
     top: int, form: str, calls: int
 ) -> None:
@@ -153,7 +179,9 @@ def test_lists_are_asked_of_models_without_log_probabilities(
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
     monkeypatch.setenv("OPENAI_API_KEY", "none")  # nobody is asked
     return runner(monkeypatch, capsys)
 
@@ -161,7 +189,10 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("spec", "instead"),
     [
-        ("posh(contradictions=False)", "asking='list') instead: about 2 judge calls"),
+        (
+            "posh(contradictions=False)",
+            "asking='list') instead: about 2 judge calls",
+        ),
         (
             "posh(contradictions=False, asking='list')",
             "asking='one') instead: about 11 judge calls",
@@ -175,7 +206,9 @@ def test_a_dry_run_prints_the_price_of_both_forms(
     row = {"id": "a", "candidate": CANDIDATE, "references": [REFERENCE]}
     data = tmp_path / "texts.jsonl"
     data.write_text(json.dumps(row) + "\n")
-    done = cli("score", str(data), "-m", spec, "--judge", "openai:m", "--dry-run")
+    done = cli(
+        "score", str(data), "-m", spec, "--judge", "openai:m", "--dry-run"
+    )
     assert done.code == 0, done.err
     assert (instead or "judge calls") in done.out
     assert ("instead" in done.out) == (instead is not None)
@@ -189,7 +222,10 @@ def test_published_rules_ask_one_by_one_whatever_the_model_returns() -> None:
 
 def test_the_builtin_judge_answers_both_forms_alike() -> None:
     item = Item("a", CANDIDATE, (REFERENCE,))
-    lists, singles = (metric(f"posh(asking='{form}')").score([item])[0] for form in ("list", "one"))
+    lists, singles = (
+        metric(f"posh(asking='{form}')").score([item])[0]
+        for form in ("list", "one")
+    )
     assert isinstance(lists, ItemScore)
     assert isinstance(singles, ItemScore)
     assert lists.values == singles.values
@@ -200,8 +236,10 @@ def test_a_long_pair_costs_two_calls() -> None:
         f"A {colour} {thing} stands beside a tall {other} near the old wall."
         for colour, thing, other in zip(
             ("red", "blue", "green", "white", "black", "brown") * 4,
-            ("car", "bench", "house", "tree", "lamp", "boat", "cart", "horse") * 3,
-            ("man", "woman", "boy", "girl", "guard", "nun", "priest", "cook") * 3,
+            ("car", "bench", "house", "tree", "lamp", "boat", "cart", "horse")
+            * 3,
+            ("man", "woman", "boy", "girl", "guard", "nun", "priest", "cook")
+            * 3,
             strict=True,
         )
     ]
@@ -214,7 +252,9 @@ def test_a_long_pair_costs_two_calls() -> None:
         )
     )
     characters = sum(
-        len(message.text) for request in backend.requests for message in request.messages
+        len(message.text)
+        for request in backend.requests
+        for message in request.messages
     )
     assert len(backend.requests) == 2
     assert characters / 4 < 4_000, characters  # about four characters a token
@@ -222,7 +262,10 @@ def test_a_long_pair_costs_two_calls() -> None:
 
 def test_a_unit_stays_on_its_line_whatever_is_in_it() -> None:
     backend = Scripted(lambda request: '{"rows": []}')
-    units = [Question("entity", "cup\n1 a moon\u20281 x"), Question("entity", "a dog")]
+    units = [
+        Question("entity", "cup\n1 a moon\u20281 x"),
+        Question("entity", "a dog"),
+    ]
     with pytest.raises(ItemError, match="left out"):
         asyncio.run(LLMJudge(backend).ask(PresenceList(units, "A cup.")))
     lines, _ = asked(backend.requests[0])

@@ -18,9 +18,14 @@ from beholder.records import ItemScore, Unit
 FIXED, PUBLISHED = PoSh(), PoSh(rules="reference")
 
 
-def answered(metric: PoSh, candidate: str, reference: str, grade: float) -> ItemScore:
+def answered(
+    metric: PoSh, candidate: str, reference: str, grade: float
+) -> ItemScore:
     """The score when every question gets the same grade."""
-    first, other = (scene_graph(parse(text), metric.rules) for text in (candidate, reference))
+    first, other = (
+        scene_graph(parse(text), metric.rules)
+        for text in (candidate, reference)
+    )
     plan = Plan(first, (other,), threshold=2.0)
     grades: dict[Ask, Grade] = {}
     while asks := metric.open_wave(plan, grades).asks:
@@ -29,10 +34,14 @@ def answered(metric: PoSh, candidate: str, reference: str, grade: float) -> Item
 
 
 def unit(score: ItemScore, text: str, side: str = "candidate") -> Unit:
-    return next(u for u in score.units if u.text.lower() == text and u.side == side)
+    return next(
+        u for u in score.units if u.text.lower() == text and u.side == side
+    )
 
 
-def test_lowest_grade_everywhere_is_a_fifth_by_the_published_rules_and_0_now() -> None:
+def test_lowest_grade_everywhere_is_a_fifth_by_the_published_rules_and_0_now() -> (
+    None
+):
     texts = ("A dog sleeps.", "A cat runs.")
     assert answered(PUBLISHED, *texts, 1.0).values["f1"] == pytest.approx(0.2)
     assert answered(FIXED, *texts, 1.0).values["f1"] == 0.0
@@ -46,11 +55,17 @@ def test_highest_grade_everywhere_is_1_in_both() -> None:
 
 def test_grade_3_everywhere_is_three_fifths_or_a_half() -> None:
     texts = ("A red dog sleeps on a mat.", "A cat runs.")
-    assert answered(PUBLISHED, *texts, 3.0).values["precision"] == pytest.approx(0.6)
-    assert answered(FIXED, *texts, 3.0).values["precision"] == pytest.approx(0.5)
+    assert answered(PUBLISHED, *texts, 3.0).values[
+        "precision"
+    ] == pytest.approx(0.6)
+    assert answered(FIXED, *texts, 3.0).values["precision"] == pytest.approx(
+        0.5
+    )
 
 
-def test_attributes_of_absent_entities_are_not_asked_by_the_published_rules() -> None:
+def test_attributes_of_absent_entities_are_not_asked_by_the_published_rules() -> (
+    None
+):
     # entities graded 1.5 < 2 are absent: their attribute gets 1, so (1.5 + 1) / 2 / 5 = 0.25
     score = answered(PUBLISHED, "A red cup.", "A plate.", 1.5)
     assert score.values["precision"] == pytest.approx(0.25)
@@ -58,15 +73,23 @@ def test_attributes_of_absent_entities_are_not_asked_by_the_published_rules() ->
 
 def test_two_like_things_need_two_counterparts() -> None:
     texts = ("There is a man. There is a man.", "There is a man.")
-    old = [u.verdict for u in PUBLISHED.score_text(*texts).units if u.text == "man"]
-    new = [u.verdict for u in FIXED.score_text(*texts).units if u.text == "man"]
+    old = [
+        u.verdict
+        for u in PUBLISHED.score_text(*texts).units
+        if u.text == "man"
+    ]
+    new = [
+        u.verdict for u in FIXED.score_text(*texts).units if u.text == "man"
+    ]
     assert old == ["match", "match", "match"]
     assert sorted(map(str, new)) == ["match", "match", "unstated"]
 
 
 def test_an_attribute_is_not_asked_of_an_entity_that_is_named_by_it() -> None:
     text = "A tall man and a short man stand."
-    plan = Plan(scene_graph(parse(text)), (scene_graph(parse(text)),), threshold=3.0)
+    plan = Plan(
+        scene_graph(parse(text)), (scene_graph(parse(text)),), threshold=3.0
+    )
     asked = [ask.question for ask in FIXED.open_wave(plan, {}).asks]
     tall = [q for q in asked if q.kind == "attribute" and q.text == "tall"]
     assert tall
@@ -74,7 +97,10 @@ def test_an_attribute_is_not_asked_of_an_entity_that_is_named_by_it() -> None:
 
 
 def test_negation_counts() -> None:
-    texts = ("There are no people in the park.", "There are people in the park.")
+    texts = (
+        "There are no people in the park.",
+        "There are people in the park.",
+    )
     assert unit(PUBLISHED.score_text(*texts), "people").verdict == "match"
     assert unit(FIXED.score_text(*texts), "people").verdict == "contradicted"
 
@@ -102,7 +128,9 @@ def test_a_wrong_attribute_says_what_the_other_text_has() -> None:
     assert unit(score, "red").detail["contradiction"] == "blue"
 
 
-def test_precision_is_against_the_union_and_recall_the_best_or_the_mean() -> None:
+def test_precision_is_against_the_union_and_recall_the_best_or_the_mean() -> (
+    None
+):
     references = ["A red car.", "A car and a dog."]
     candidate = "A red car and a dog."
     best = PoSh().score_text(candidate, references).values
@@ -116,7 +144,9 @@ def test_precision_is_against_the_union_and_recall_the_best_or_the_mean() -> Non
 def test_weights_of_kinds_decide_what_counts() -> None:
     only = PoSh(entity_weight=0.0, attribute_weight=1.0, relation_weight=0.0)
     score = only.score_text("A wooden cup.", "A plastic cup on a table.")
-    assert score.values["precision"] == pytest.approx(unit(score, "wooden").score)
+    assert score.values["precision"] == pytest.approx(
+        unit(score, "wooden").score
+    )
 
 
 def test_a_candidate_that_names_nothing_has_precision_0() -> None:
@@ -129,7 +159,9 @@ def test_references_that_name_nothing_are_a_reason() -> None:
 
 
 def test_another_language_is_refused_with_the_way_out() -> None:
-    german = "Ein alter Mann sitzt auf einer Bank und liest eine Zeitung im Park."
+    german = (
+        "Ein alter Mann sitzt auf einer Bank und liest eine Zeitung im Park."
+    )
     with pytest.raises(ItemError, match=r"reads English.*openai:MODEL"):
         FIXED.score_text("A man sits on a bench.", german)
 
@@ -152,7 +184,12 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
 def test_lists_of_what_is_not_there_pay_nothing() -> None:
     reference = "A man in a red coat holds a cup in the street."
     plain = "A man holds a cup."
-    for more in (" There is no elephant. There are no cars.", " He is without a dog."):
-        longer, found = (FIXED.score_text(text, reference) for text in (plain + more, plain))
+    for more in (
+        " There is no elephant. There are no cars.",
+        " He is without a dog.",
+    ):
+        longer, found = (
+            FIXED.score_text(text, reference) for text in (plain + more, plain)
+        )
         assert longer.values["precision"] < found.values["precision"]
         assert longer.values["f1"] < found.values["f1"]

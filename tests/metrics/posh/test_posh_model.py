@@ -19,7 +19,11 @@ from beholder.metrics.posh import PoSh
 from beholder.records import Item, Unit
 
 STATEMENT = re.compile(r'<statement id="(\d+)">')
-TARGETS = ("A tall man holds a red cup.", "A man with a cup sits.", "An old man smiles.")
+TARGETS = (
+    "A tall man holds a red cup.",
+    "A man with a cup sits.",
+    "An old man smiles.",
+)
 
 
 class Recorder(Scripted):
@@ -34,7 +38,10 @@ class Recorder(Scripted):
     def __init__(self, model: str) -> None:
         def answer(request: Request) -> str | Answer:
             prompt = request.messages[-1].text
-            rows = [{"id": int(i), "instead": None} for i in STATEMENT.findall(prompt)]
+            rows = [
+                {"id": int(i), "instead": None}
+                for i in STATEMENT.findall(prompt)
+            ]
             if rows:
                 return json.dumps({"rows": rows})
             low = hashlib.sha256(prompt.encode()).digest()[0] % 4 + 1
@@ -43,7 +50,9 @@ class Recorder(Scripted):
             first = ((str(low), math.log(0.4)), (str(low + 1), math.log(0.6)))
             return Answer((Sample(str(low), "length", first),), model)
 
-        super().__init__(answer, model=model, top_logprobs=20 if model == "logprobs" else 0)
+        super().__init__(
+            answer, model=model, top_logprobs=20 if model == "logprobs" else 0
+        )
         Recorder.last = self
 
 
@@ -51,12 +60,21 @@ if "recorder" not in BACKENDS.names():
     BACKENDS.register("recorder")(Recorder)
 
 
-def asked(rules: Rules, *items: Item, model: str = "logprobs") -> list[Request]:
+def asked(
+    rules: Rules, *items: Item, model: str = "logprobs"
+) -> list[Request]:
     """The questions for units of items that are scored one after the other."""
-    metric, tools = PoSh(judge=f"recorder:{model}", rules=rules, asking="one"), Tools()
+    metric, tools = (
+        PoSh(judge=f"recorder:{model}", rules=rules, asking="one"),
+        Tools(),
+    )
     for item in items:
         metric.score_item(item, asyncio.run(metric.gather(item, tools)))
-    return [r for r in Recorder.last.requests if not STATEMENT.search(r.messages[-1].text)]
+    return [
+        r
+        for r in Recorder.last.requests
+        if not STATEMENT.search(r.messages[-1].text)
+    ]
 
 
 def target(request: Request) -> str:
@@ -66,10 +84,16 @@ def target(request: Request) -> str:
 
 
 @pytest.mark.parametrize("rules", ["reference", "fixed"])
-def test_questions_about_one_text_follow_each_other_and_begin_alike(rules: Rules) -> None:
+def test_questions_about_one_text_follow_each_other_and_begin_alike(
+    rules: Rules,
+) -> None:
     requests = asked(rules, Item("a", TARGETS[0], TARGETS[1:]))
     runs = [key for key, _ in groupby(requests, target)]
-    per_wave = [TARGETS[1], TARGETS[2], TARGETS[0]]  # the candidate's two directions are one run
+    per_wave = [
+        TARGETS[1],
+        TARGETS[2],
+        TARGETS[0],
+    ]  # the candidate's two directions are one run
     assert runs[:3] == per_wave
     if rules == "fixed":
         assert runs == per_wave, "one wave"
@@ -77,19 +101,30 @@ def test_questions_about_one_text_follow_each_other_and_begin_alike(rules: Rules
         prompts = [r.messages[-1].text for r in requests if target(r) == text]
         end = prompts[0].index("</target>")
         assert len({prompt[:end] for prompt in prompts}) == 1
-        assert len({prompt[end:] for prompt in prompts}) == len(prompts), "each is asked once"
+        assert len({prompt[end:] for prompt in prompts}) == len(prompts), (
+            "each is asked once"
+        )
 
 
-def test_one_token_is_drawn_where_log_probabilities_are_told_and_samples_elsewhere() -> None:
+def test_one_token_is_drawn_where_log_probabilities_are_told_and_samples_elsewhere() -> (
+    None
+):
     item = Item("a", TARGETS[0], TARGETS[1:2])
-    told = {(r.sampling.max_tokens, r.sampling.n) for r in asked("reference", item)}
+    told = {
+        (r.sampling.max_tokens, r.sampling.n) for r in asked("reference", item)
+    }
     assert told == {(1, 1)}
-    drawn = {(r.sampling.n, r.sampling.temperature) for r in asked("fixed", item, model="mute")}
+    drawn = {
+        (r.sampling.n, r.sampling.temperature)
+        for r in asked("fixed", item, model="mute")
+    }
     assert drawn == {(5, 1.0)}
 
 
 @pytest.mark.parametrize("rules", ["reference", "fixed"])
-def test_equal_units_of_two_systems_are_asked_of_their_reference_once(rules: Rules) -> None:
+def test_equal_units_of_two_systems_are_asked_of_their_reference_once(
+    rules: Rules,
+) -> None:
     first = Item("a", "A tall man holds a cup.", ("A man with a cup sits.",))
     second = Item("b", "A tall man holds a hat.", ("A man with a cup sits.",))
     requests = asked(rules, first, second)
@@ -111,8 +146,13 @@ class Witness(Scripted):
             prompt = request.messages[-1].text
             if not STATEMENT.search(prompt):
                 return "5" if "<text>\nman\n</text>" in prompt else "1"
-            stated = re.findall(r'<statement id="(\d+)">(.*?)</statement>', prompt)
-            rows = [{"id": int(i), "instead": self.says.get(text)} for i, text in stated]
+            stated = re.findall(
+                r'<statement id="(\d+)">(.*?)</statement>', prompt
+            )
+            rows = [
+                {"id": int(i), "instead": self.says.get(text)}
+                for i, text in stated
+            ]
             return json.dumps({"rows": rows})
 
         super().__init__(answer, model=model)
@@ -123,35 +163,61 @@ if "witness" not in BACKENDS.names():
     BACKENDS.register("witness")(Witness)
 
 
-def witnessed(says: dict[str, str], *references: str, **options: Any) -> dict[str, Unit]:
+def witnessed(
+    says: dict[str, str], *references: str, **options: Any
+) -> dict[str, Unit]:
     """The candidate's units by what they say."""
     Witness.says = says
     metric = PoSh(judge="witness:m", asking="one", **options)
     item = Item("a", "A tall man sits.", references)
     score = metric.score_item(item, asyncio.run(metric.gather(item, Tools())))
-    return {unit.text: unit for unit in score.units if unit.side == "candidate"}
+    return {
+        unit.text: unit for unit in score.units if unit.side == "candidate"
+    }
 
 
 def test_a_model_tells_what_the_reference_says_instead() -> None:
-    units = witnessed({"man: tall": "SHORT  man"}, "A man.", "A short man stands.")
+    units = witnessed(
+        {"man: tall": "SHORT  man"}, "A man.", "A short man stands."
+    )
     assert units["man"].verdict == "match"
     assert units["tall"].verdict == "contradicted"
-    assert units["tall"].detail["contradiction"] == "short man", "as it stands in the reference"
+    assert units["tall"].detail["contradiction"] == "short man", (
+        "as it stands in the reference"
+    )
     assert units["sits"].verdict == "unstated", "the reference is silent"
 
 
 @pytest.mark.parametrize(
-    "words", ["a dwarf", "shor", "A short man stands. " * 6, "", " \n", ".", "None"], ids=repr
+    "words",
+    ["a dwarf", "shor", "A short man stands. " * 6, "", " \n", ".", "None"],
+    ids=repr,
 )
-def test_words_that_do_not_stand_in_the_reference_are_not_believed(words: str) -> None:
-    assert witnessed({"man: tall": words}, "A short man stands.")["tall"].verdict == "unstated"
+def test_words_that_do_not_stand_in_the_reference_are_not_believed(
+    words: str,
+) -> None:
+    assert (
+        witnessed({"man: tall": words}, "A short man stands.")["tall"].verdict
+        == "unstated"
+    )
 
 
-def test_contradictions_are_asked_of_unstated_units_alone_and_can_be_left_out() -> None:
+def test_contradictions_are_asked_of_unstated_units_alone_and_can_be_left_out() -> (
+    None
+):
     witnessed({}, "A man.", "A short man stands.")
     asked = [r.messages[-1].text for r in Witness.last.requests]
-    stated = [re.findall(r'<statement id="\d+">(.*?)</statement>', prompt) for prompt in asked]
+    stated = [
+        re.findall(r'<statement id="\d+">(.*?)</statement>', prompt)
+        for prompt in asked
+    ]
     found = [sorted(rows) for rows in stated if rows]
-    assert found == [["man: sits", "man: tall"]] * 2, "once for each reference, never the man"
-    witnessed({"man: tall": "short"}, "A short man stands.", contradictions=False)
-    assert not any(STATEMENT.search(r.messages[-1].text) for r in Witness.last.requests)
+    assert found == [["man: sits", "man: tall"]] * 2, (
+        "once for each reference, never the man"
+    )
+    witnessed(
+        {"man: tall": "short"}, "A short man stands.", contradictions=False
+    )
+    assert not any(
+        STATEMENT.search(r.messages[-1].text) for r in Witness.last.requests
+    )

@@ -27,7 +27,8 @@ def read_pairs() -> list[Pair]:
             sides.append((line[3:], []))
         elif line and not line.startswith("#"):
             sides[-1][1].extend(
-                (text.strip(), sign == "+") for sign, text in re.findall(r"([+-])([^+-]+)", line)
+                (text.strip(), sign == "+")
+                for sign, text in re.findall(r"([+-])([^+-]+)", line)
             )
             if len(sides) == 2:
                 pairs.append((section, sides[0], sides[1]))
@@ -40,10 +41,15 @@ def wrong_verdicts(pair: Pair) -> list[str]:
     _, (candidate, expected), (reference, expected_back) = pair
     score = PoSh().score_text(candidate, reference)
     wrong = []
-    for side, wanted in (("candidate", expected), ("reference", expected_back)):
+    for side, wanted in (
+        ("candidate", expected),
+        ("reference", expected_back),
+    ):
         units: list[Unit] = [unit for unit in score.units if unit.side == side]
         for text, present in wanted:
-            found = next((u for u in units if u.text.lower() == text.lower()), None)
+            found = next(
+                (u for u in units if u.text.lower() == text.lower()), None
+            )
             if found is not None:
                 units.remove(found)
             if found is None or (found.verdict == "match") != present:
@@ -61,10 +67,21 @@ def test_the_table_has_enough_pairs_of_every_kind() -> None:
 def test_at_least_nine_in_ten_hand_made_verdicts_are_right() -> None:
     pairs = read_pairs()
     n = sum(len(a[1]) + len(b[1]) for _, a, b in pairs)
-    wrong = [(a[0], b[0], w) for pair in pairs for _, a, b in [pair] for w in wrong_verdicts(pair)]
-    assert len(wrong) <= (1 - REQUIRED) * n, "\n".join(" | ".join(row) for row in wrong)
+    wrong = [
+        (a[0], b[0], w)
+        for pair in pairs
+        for _, a, b in [pair]
+        for w in wrong_verdicts(pair)
+    ]
+    assert len(wrong) <= (1 - REQUIRED) * n, "\n".join(
+        " | ".join(row) for row in wrong
+    )
 
 
-@pytest.mark.parametrize("text", ["A red car is parked next to a blue truck.", "Two dogs run."])
+@pytest.mark.parametrize(
+    "text", ["A red car is parked next to a blue truck.", "Two dogs run."]
+)
 def test_a_text_against_itself_has_no_mistakes(text: str) -> None:
-    assert {unit.verdict for unit in PoSh().score_text(text, text).units} == {"match"}
+    assert {unit.verdict for unit in PoSh().score_text(text, text).units} == {
+        "match"
+    }

@@ -14,7 +14,9 @@ from beholder.errors import ItemError
 from beholder.metrics.posh.published import score_graphs
 
 RECORDS = json.loads(
-    gzip.decompress((Path(__file__).parents[2] / "vectors" / "posh.json.gz").read_bytes())
+    gzip.decompress(
+        (Path(__file__).parents[2] / "vectors" / "posh.json.gz").read_bytes()
+    )
 )
 TOLERANCE = 2e-5  # probabilities are recorded with six digits
 
@@ -26,21 +28,33 @@ CUP = {
     "attribute_sentence_idxs": {"red": [0]},
 }
 GRAPH = {
-    "entities": [CUP, {**CUP, "head": "man", "heads": ["man"], "attributes": []}],
-    "relations": [{"subject": 1, "object": 0, "relation": "near", "sentence_idxs": [0]}],
+    "entities": [
+        CUP,
+        {**CUP, "head": "man", "heads": ["man"], "attributes": []},
+    ],
+    "relations": [
+        {"subject": 1, "object": 0, "relation": "near", "sentence_idxs": [0]}
+    ],
 }
 
 
 @pytest.mark.parametrize("record", RECORDS)
-def test_questions_and_scores_are_those_of_the_public_scorer(record: Mapping[str, Any]) -> None:
-    recorded = {(kind, *words, side): given for kind, words, side, given in record["answers"]}
+def test_questions_and_scores_are_those_of_the_public_scorer(
+    record: Mapping[str, Any],
+) -> None:
+    recorded = {
+        (kind, *words, side): given
+        for kind, words, side, given in record["answers"]
+    }
     asked: list[tuple[str, ...]] = []
 
     def answer(*question: str) -> Sequence[float]:
         asked.append(question)
         return recorded[question]  # type: ignore[no-any-return]  # KeyError: not asked there
 
-    found = score_graphs(record["candidate_graph"], record["reference_graph"], answer)
+    found = score_graphs(
+        record["candidate_graph"], record["reference_graph"], answer
+    )
     assert found._asdict() == pytest.approx(record["expected"], abs=TOLERANCE)
     assert len(set(asked)) == len(asked) <= record["calls"]["q"]
 
@@ -48,7 +62,9 @@ def test_questions_and_scores_are_those_of_the_public_scorer(record: Mapping[str
 def test_a_small_pair_by_hand() -> None:
     # Six components, all graded 4 in the candidate's graph; in the reference's the cup is absent,
     # so that the relation and "red" count 1.
-    def answer(kind: str, text: str, subject: str, object: str, side: str) -> list[float]:
+    def answer(
+        kind: str, text: str, subject: str, object: str, side: str
+    ) -> list[float]:
         absent = side == "candidate" and "cup" in text
         return [1, 0, 0, 0, 0] if absent else [0, 0, 0, 1, 0]
 
@@ -58,11 +74,15 @@ def test_a_small_pair_by_hand() -> None:
     assert found.f1 == pytest.approx(2 * 0.8 * 0.35 / 1.15)
 
 
-def test_probabilities_need_not_sum_to_1_and_the_threshold_is_a_parameter() -> None:
+def test_probabilities_need_not_sum_to_1_and_the_threshold_is_a_parameter() -> (
+    None
+):
     def answer(*question: str) -> list[float]:
         return [0, 2, 0, 2, 0] if question[0] == "entity" else [0, 0, 0, 0, 7]
 
-    assert score_graphs(GRAPH, GRAPH, answer).precision == pytest.approx((3 + 3 + 5 + 5) / 4 / 5)
+    assert score_graphs(GRAPH, GRAPH, answer).precision == pytest.approx(
+        (3 + 3 + 5 + 5) / 4 / 5
+    )
     above = score_graphs(GRAPH, GRAPH, answer, threshold=3.5)
     assert above.precision == pytest.approx((3 + 3 + 1 + 1) / 4 / 5)
 
@@ -70,7 +90,9 @@ def test_probabilities_need_not_sum_to_1_and_the_threshold_is_a_parameter() -> N
 def test_candidate_names_can_be_rewritten() -> None:
     asked = []
 
-    def answer(kind: str, text: str, subject: str, object: str, side: str) -> list[float]:
+    def answer(
+        kind: str, text: str, subject: str, object: str, side: str
+    ) -> list[float]:
         asked.append((kind, text, subject))
         return [0, 0, 0, 0, 1] if "the" in text + subject else [0, 0, 1, 0, 0]
 
@@ -87,13 +109,27 @@ def test_candidate_names_can_be_rewritten() -> None:
     ("graph", "message"),
     [
         ({"entities": []}, "no 'relations'"),
-        ({**GRAPH, "entities": [{"head": "cup"}]}, "no 'attribute_sentence_idxs'"),
+        (
+            {**GRAPH, "entities": [{"head": "cup"}]},
+            "no 'attribute_sentence_idxs'",
+        ),
         ({**GRAPH, "entities": [CUP]}, r"'near'.*\(1, 0\).*there are 1"),
-        ({**GRAPH, "entities": [{**CUP, "attribute_sentence_idxs": {"red": []}}]}, "no sentence"),
-        ({**GRAPH, "entities": [{**CUP, "quantity": "two"}]}, "'cup' has the quantity 'two'"),
+        (
+            {
+                **GRAPH,
+                "entities": [{**CUP, "attribute_sentence_idxs": {"red": []}}],
+            },
+            "no sentence",
+        ),
+        (
+            {**GRAPH, "entities": [{**CUP, "quantity": "two"}]},
+            "'cup' has the quantity 'two'",
+        ),
     ],
 )
-def test_what_is_no_public_graph_is_refused(graph: Mapping[str, Any], message: str) -> None:
+def test_what_is_no_public_graph_is_refused(
+    graph: Mapping[str, Any], message: str
+) -> None:
     with pytest.raises(ItemError, match=message):
         score_graphs(graph, GRAPH, lambda *_: [0, 0, 0, 0, 1])
 

@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 from beholder.judges import Grade
 from beholder.judges.grades import rule_grade
 from beholder.judges.operations import Question
-from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.graph import (
+    Attribute,
+    Entity,
+    Mention,
+    Relation,
+    SceneGraph,
+)
 from beholder.metrics.posh import Ask, Plan, PoSh
 from beholder.metrics.posh.published import Component, advance
 from beholder.metrics.posh.published_graph import PublishedGraph
@@ -41,8 +47,13 @@ def graph(
         start = TEXT.index(word.lower())
         return Mention(word, (start, start + len(word)), 0)
 
-    made = [tuple(mention(word) for word in names.split(",")) for names in entities]
-    said = [(entity, *text.partition("@")[::2]) for entity, text in attributes or []]
+    made = [
+        tuple(mention(word) for word in names.split(",")) for names in entities
+    ]
+    said = [
+        (entity, *text.partition("@")[::2])
+        for entity, text in attributes or []
+    ]
     span: tuple[Span, ...] = ((0, 1),)
     return SceneGraph(
         TEXT,
@@ -51,12 +62,17 @@ def graph(
             Attribute(entity, text, text.lower(), span, int(sentence or 0))
             for entity, text, sentence in said
         ),
-        tuple(Relation(s, o, text, text, span, 0, "verb") for s, text, o in relations or []),
+        tuple(
+            Relation(s, o, text, text, span, 0, "verb")
+            for s, text, o in relations or []
+        ),
         rules="reference",
     )
 
 
-def walk(made: SceneGraph, grade: Grader, threshold: float = 2.0) -> list[list[str]]:
+def walk(
+    made: SceneGraph, grade: Grader, threshold: float = 2.0
+) -> list[list[str]]:
     """What is asked, wave by wave."""
     known: dict[Question, Grade] = {}
     waves = []
@@ -64,7 +80,12 @@ def walk(made: SceneGraph, grade: Grader, threshold: float = 2.0) -> list[list[s
     while wave := advance(flat, known.get, threshold).open:
         assert len(set(wave)) == len(wave)
         assert not set(wave) & set(known)
-        waves.append([" | ".join(filter(None, (q.subject, q.text, q.object))) for q in wave])
+        waves.append(
+            [
+                " | ".join(filter(None, (q.subject, q.text, q.object)))
+                for q in wave
+            ]
+        )
         known |= {question: rule_grade(grade(question)) for question in wave}
     return waves
 
@@ -72,7 +93,9 @@ def walk(made: SceneGraph, grade: Grader, threshold: float = 2.0) -> list[list[s
 def components(
     made: SceneGraph, known: Mapping[Question, Grade], threshold: float
 ) -> tuple[Component, ...]:
-    return advance(PublishedGraph.of_scene_graph(made), known.get, threshold).components
+    return advance(
+        PublishedGraph.of_scene_graph(made), known.get, threshold
+    ).components
 
 
 def by_text(grades: Mapping[str, float], otherwise: float = 5.0) -> Grader:
@@ -80,7 +103,11 @@ def by_text(grades: Mapping[str, float], otherwise: float = 5.0) -> Grader:
 
 
 def test_one_call_per_component_where_all_is_present_and_unique() -> None:
-    made = graph(["man", "tree", "cup"], [(0, "tall"), (0, "old"), (2, "red")], [(0, "near", 1)])
+    made = graph(
+        ["man", "tree", "cup"],
+        [(0, "tall"), (0, "old"), (2, "red")],
+        [(0, "near", 1)],
+    )
     waves = walk(made, lambda _: 5.0)
     assert waves == [
         ["man", "tree", "cup"],
@@ -92,46 +119,76 @@ def test_one_call_per_component_where_all_is_present_and_unique() -> None:
     assert (outcome.questions, outcome.rewrites) == (3 + 2 * 3 + 1, 3)
 
 
-def test_absent_entities_are_tried_by_every_name_and_what_is_said_of_them_is_not_asked() -> None:
-    made = graph(["man,boy,it", "tree"], [(0, "tall"), (0, "old@1")], [(0, "near", 1)])
+def test_absent_entities_are_tried_by_every_name_and_what_is_said_of_them_is_not_asked() -> (
+    None
+):
+    made = graph(
+        ["man,boy,it", "tree"], [(0, "tall"), (0, "old@1")], [(0, "near", 1)]
+    )
     waves = walk(made, lambda _: 1.0)
     assert waves == [["man", "tree"], ["tall man"], ["old man"], ["boy"]]
     assert sum(map(len, waves)) == 2 + 2 + 1  # E + A + H
 
 
-def test_attributes_come_by_sentence_and_then_by_letter_capitals_first() -> None:
-    made = graph(["man"], [(0, "Tall@1"), (0, "old@1"), (0, "big@1"), (0, "young")])
+def test_attributes_come_by_sentence_and_then_by_letter_capitals_first() -> (
+    None
+):
+    made = graph(
+        ["man"], [(0, "Tall@1"), (0, "old@1"), (0, "big@1"), (0, "young")]
+    )
     waves = walk(made, lambda _: 1.0)
-    assert waves == [["man"], ["young man"], ["tall man"], ["big man"], ["old man"]]
+    assert waves == [
+        ["man"],
+        ["young man"],
+        ["tall man"],
+        ["big man"],
+        ["old man"],
+    ]
 
 
 def test_asking_stops_at_the_first_candidate_that_rounds_to_5() -> None:
     made = graph(["man"], [(0, "old"), (0, "tall"), (0, "young")])
     grades = by_text({"man": 4.5, "old man": 4.51})  # 4.5 rounds to the even 4
     assert walk(made, grades)[:2] == [["man"], ["old man"]]
-    assert walk(made, grades)[2] == ["old man | old", "old man | tall", "old man | young"]
+    assert walk(made, grades)[2] == [
+        "old man | old",
+        "old man | tall",
+        "old man | young",
+    ]
 
 
-def test_a_later_name_replaces_an_earlier_one_only_if_its_rounded_score_is_higher() -> None:
+def test_a_later_name_replaces_an_earlier_one_only_if_its_rounded_score_is_higher() -> (
+    None
+):
     made = graph(["man"], [(0, "old"), (0, "tall")])
-    low = walk(made, by_text({"man": 2.6, "old man": 3.4, "tall man": 3.49}))  # all round to 3
+    low = walk(
+        made, by_text({"man": 2.6, "old man": 3.4, "tall man": 3.49})
+    )  # all round to 3
     assert low[-1] == ["man | old", "man | tall"]
-    high = walk(made, by_text({"man": 2.6, "old man": 3.5, "tall man": 4.4}))  # 3, 4, 4
+    high = walk(
+        made, by_text({"man": 2.6, "old man": 3.5, "tall man": 4.4})
+    )  # 3, 4, 4
     assert high[-1] == ["old man | old", "old man | tall"]
 
 
 def test_like_things_are_named_by_what_only_one_of_them_has() -> None:
-    made = graph(["man", "Man"], [(0, "tall"), (1, "short"), (0, "old"), (1, "old")])
+    made = graph(
+        ["man", "Man"], [(0, "tall"), (1, "short"), (0, "old"), (1, "old")]
+    )
     assert walk(made, lambda _: 5.0)[0] == ["tall man", "short man"]
 
 
-def test_another_mention_names_a_thing_unless_it_is_a_pronoun_or_a_rivals() -> None:
+def test_another_mention_names_a_thing_unless_it_is_a_pronoun_or_a_rivals() -> (
+    None
+):
     made = graph(["man,boy,it", "man,hat", "man,hat"])
     # the second and third have no name of their own and no relation: the bare head, asked once
     assert walk(made, lambda _: 5.0)[0] == ["boy", "man"]
 
 
-def test_like_things_without_own_attributes_are_named_by_relations_subject_first() -> None:
+def test_like_things_without_own_attributes_are_named_by_relations_subject_first() -> (
+    None
+):
     made = graph(
         ["man", "man", "tree", "cup"],
         [(3, "red"), (3, "blue"), (2, "tall")],
@@ -154,7 +211,9 @@ def test_relations_to_things_found_absent_name_nothing() -> None:
     assert waves[1] == ["cup on hat", "cup of man"]
 
 
-def test_parts_are_asked_after_their_owners_and_under_the_name_those_were_found_by() -> None:
+def test_parts_are_asked_after_their_owners_and_under_the_name_those_were_found_by() -> (
+    None
+):
     made = graph(["man", "hat"], [(0, "old")], [(0, "Wears", 1)])
     grades = by_text({"man": 3.0, "hat": 4.0, "hat of old man": 3.0})
     assert walk(made, grades) == [
@@ -171,16 +230,25 @@ def test_parts_of_absent_owners_go_by_their_bare_name() -> None:
     assert walk(made, by_text({"man": 1.99})) == [["man"], ["eye"]]
 
 
-def test_parts_of_the_same_owner_with_the_same_name_need_something_of_their_own() -> None:
+def test_parts_of_the_same_owner_with_the_same_name_need_something_of_their_own() -> (
+    None
+):
     relations = [(1, "part of", 0), (2, "part of", 0)]
     made = graph(["man", "eye", "eye"], [(1, "left"), (2, "blue")], relations)
-    assert walk(made, lambda _: 5.0)[1] == ["left eye of man", "blue eye of man"]
+    assert walk(made, lambda _: 5.0)[1] == [
+        "left eye of man",
+        "blue eye of man",
+    ]
     bare = graph(["man", "eye", "eye"], relations=relations)
-    assert walk(bare, lambda _: 5.0)[1] == ["eye of man"], "one question stands for both"
+    assert walk(bare, lambda _: 5.0)[1] == ["eye of man"], (
+        "one question stands for both"
+    )
 
 
 def test_parts_are_one_level_deep() -> None:
-    made = graph(["man", "hat", "eye"], relations=[(1, "part of", 0), (2, "part of", 1)])
+    made = graph(
+        ["man", "hat", "eye"], relations=[(1, "part of", 0), (2, "part of", 1)]
+    )
     # the bare name goes before that with the owner; the eye's owner is judged in its own pass
     found = by_text({"hat": 4.0, "eye": 4.0})
     assert walk(made, found)[1:3] == [["hat", "eye"], ["hat of man"]]
@@ -194,7 +262,11 @@ def test_threshold_is_included() -> None:
 
 
 def test_who_looks_is_always_there_and_never_asked_for_or_counted() -> None:
-    made = graph(["us", "left", "tree"], [(0, "quiet")], [(2, "facing", 0), (2, "on", 1)])
+    made = graph(
+        ["us", "left", "tree"],
+        [(0, "quiet")],
+        [(2, "facing", 0), (2, "on", 1)],
+    )
     assert walk(made, lambda _: 5.0) == [
         ["tree"],
         ["tree | facing | the viewer", "tree | on | our left"],
@@ -212,7 +284,9 @@ def test_attributes_that_differ_in_case_alone_are_one() -> None:
     assert walk(made, lambda _: 5.0)[1] == ["man | two"]
 
 
-def scored(candidate: SceneGraph, reference: SceneGraph, grade: Grader) -> Mapping[str, float]:
+def scored(
+    candidate: SceneGraph, reference: SceneGraph, grade: Grader
+) -> Mapping[str, float]:
     metric = PoSh(rules="reference")
     plan = Plan(candidate, (reference,), threshold=2.0)
     grades: dict[Ask, Grade] = {}
@@ -224,21 +298,29 @@ def scored(candidate: SceneGraph, reference: SceneGraph, grade: Grader) -> Mappi
 def test_nothing_found_is_a_fifth_and_nothing_to_find_is_1() -> None:
     something, nothing = graph(["man"], [(0, "old")]), graph([])
     floor = scored(something, something, lambda _: 1.0)
-    assert [floor[n] for n in ("precision", "recall", "f1")] == pytest.approx([0.2, 0.2, 0.2])
+    assert [floor[n] for n in ("precision", "recall", "f1")] == pytest.approx(
+        [0.2, 0.2, 0.2]
+    )
     empty = scored(nothing, something, lambda _: 1.0)  # 2 * 1 * 0.2 / 1.2
-    assert [empty[n] for n in ("precision", "recall", "f1")] == pytest.approx([1.0, 0.2, 1 / 3])
+    assert [empty[n] for n in ("precision", "recall", "f1")] == pytest.approx(
+        [1.0, 0.2, 1 / 3]
+    )
 
 
 def test_absent_ends_count_1_each() -> None:
     made = graph(["man", "tree"], [(0, "old")], [(0, "near", 1)])
     # man 1.5 by both names, tree 4; its attribute and the relation count 1: 7.5 / 4 / 5
-    values = scored(made, graph([]), by_text({"man": 1.5, "old man": 1.5, "tree": 4.0}))
+    values = scored(
+        made, graph([]), by_text({"man": 1.5, "old man": 1.5, "tree": 4.0})
+    )
     assert values["precision"] == pytest.approx(7.5 / 4 / 5)
 
 
 words = st.sampled_from(["man", "cup", "hat", "Man", "us", "left"])
 names = st.lists(words | st.sampled_from(["it", "boy", "tree"]), max_size=2)
-entities = st.tuples(words, names).map(lambda pair: ",".join([pair[0], *pair[1]]))
+entities = st.tuples(words, names).map(
+    lambda pair: ",".join([pair[0], *pair[1]])
+)
 qualities = st.sampled_from(["red", "old", "Old@1", "tall@2", "of", "small@1"])
 predicates = st.sampled_from(["part of", "holds", "Wears", "near", "on"])
 
@@ -249,8 +331,14 @@ def graphs(draw: st.DrawFn) -> SceneGraph:
     if not made:
         return graph([])
     places = st.integers(0, len(made) - 1)
-    said = draw(st.lists(st.tuples(places, qualities), max_size=8, unique=True))
-    relations = draw(st.lists(st.tuples(places, predicates, places), max_size=8, unique=True))
+    said = draw(
+        st.lists(st.tuples(places, qualities), max_size=8, unique=True)
+    )
+    relations = draw(
+        st.lists(
+            st.tuples(places, predicates, places), max_size=8, unique=True
+        )
+    )
     return graph(made, said, relations)
 
 
@@ -258,7 +346,11 @@ VALUES = (1.0, 1.4, 1.5, 2.0, 2.5, 3.2, 3.5, 4.0, 4.49, 4.5, 4.51, 4.9, 5.0)
 
 
 @settings(max_examples=300, deadline=None)
-@given(graphs(), st.randoms(use_true_random=False), st.sampled_from([1.0, 2.0, 3.0, 4.6]))
+@given(
+    graphs(),
+    st.randoms(use_true_random=False),
+    st.sampled_from([1.0, 2.0, 3.0, 4.6]),
+)
 def test_asking_in_waves_gives_the_scores_of_asking_for_all(
     made: SceneGraph, rng: random.Random, threshold: float
 ) -> None:
@@ -273,9 +365,13 @@ def test_asking_in_waves_gives_the_scores_of_asking_for_all(
     known: dict[Question, Grade] = {}
     flat = PublishedGraph.of_scene_graph(made)
     while wave := advance(flat, known.get, threshold).open:
-        assert set(wave) <= set(given_so_far), "nothing is asked that the protocol does not ask"
+        assert set(wave) <= set(given_so_far), (
+            "nothing is asked that the protocol does not ask"
+        )
         known |= {question: rule_grade(grade(question)) for question in wave}
-    assert [c.score for c in components(made, known, threshold)] == outcome.scores
+    assert [
+        c.score for c in components(made, known, threshold)
+    ] == outcome.scores
     assert len(known) <= outcome.questions
 
 
@@ -297,13 +393,21 @@ def test_names_of_all_frames_come_by_kind_and_owners_in_their_order() -> None:
     ]
 
 
-def test_an_end_that_is_not_judged_yet_goes_by_the_attribute_of_its_earliest_sentence() -> None:
-    made = graph(["man", "man", "us"], [(2, "big@2"), (2, "quiet@1")], [(0, "near", 2)])
+def test_an_end_that_is_not_judged_yet_goes_by_the_attribute_of_its_earliest_sentence() -> (
+    None
+):
+    made = graph(
+        ["man", "man", "us"], [(2, "big@2"), (2, "quiet@1")], [(0, "near", 2)]
+    )
     assert walk(made, lambda _: 5.0)[0] == ["man near quiet us", "man"]
 
 
-def test_relations_name_in_the_order_of_their_sentences_and_one_to_itself_both_ways() -> None:
-    made = graph(["man", "man", "tree"], relations=[(0, "on", 2), (0, "near", 0)])
+def test_relations_name_in_the_order_of_their_sentences_and_one_to_itself_both_ways() -> (
+    None
+):
+    made = graph(
+        ["man", "man", "tree"], relations=[(0, "on", 2), (0, "near", 0)]
+    )
     later, itself = made.relations
     made = replace(made, relations=(replace(later, sentence=3), itself))
     assert walk(made, lambda _: 3.0)[:3] == [
@@ -313,20 +417,38 @@ def test_relations_name_in_the_order_of_their_sentences_and_one_to_itself_both_w
     ]
 
 
-def test_who_looks_is_no_namesake_and_relations_between_two_of_them_do_not_count() -> None:
-    said, relations = [(0, "old"), (1, "old")], [(0, "near", 2), (1, "near", 2)]
+def test_who_looks_is_no_namesake_and_relations_between_two_of_them_do_not_count() -> (
+    None
+):
+    said, relations = (
+        [(0, "old"), (1, "old")],
+        [(0, "near", 2), (1, "near", 2)],
+    )
     made = graph(["left", "left", "us"], said, relations)
     second = made.entities[1]
-    apart = replace(second, mentions=(replace(second.mentions[0], span=(0, 3)),))
+    apart = replace(
+        second, mentions=(replace(second.mentions[0], span=(0, 3)),)
+    )
     made = replace(made, entities=(made.entities[0], apart, made.entities[2]))
     waves = walk(made, by_text({"left": 3.0, "old left": 4.0}))
-    assert waves == [["left"], ["old left"], ["old left | old", "old left | near | the viewer"]]
+    assert waves == [
+        ["left"],
+        ["old left"],
+        ["old left | old", "old left | near | the viewer"],
+    ]
 
 
-def test_an_owner_whose_things_of_the_name_are_alike_gives_names_by_relation() -> None:
+def test_an_owner_whose_things_of_the_name_are_alike_gives_names_by_relation() -> (
+    None
+):
     made = graph(
         ["man", "boy", "cup", "cup", "tree"],
-        relations=[(0, "holds", 2), (1, "holds", 2), (1, "holds", 3), (2, "near", 4)],
+        relations=[
+            (0, "holds", 2),
+            (1, "holds", 2),
+            (1, "holds", 3),
+            (2, "near", 4),
+        ],
     )
     waves = walk(made, lambda _: 4.0)
     assert waves[1:3] == [["cup of man", "cup of boy"], ["cup near tree"]]
@@ -336,8 +458,18 @@ def test_names_may_be_worded_by_somebody_else() -> None:
     flat = PublishedGraph.of_scene_graph(graph(["man", "man"], [(0, "tall")]))
     words: dict[str, str] = {}
     nothing: dict[Question, Grade] = {}
-    step = advance(flat, lambda question: nothing.get(question), 2.0, words.get)
-    assert (step.phrases, [q.text for q in step.open]) == (("tall man",), ["man"])
+    step = advance(
+        flat, lambda question: nothing.get(question), 2.0, words.get
+    )
+    assert (step.phrases, [q.text for q in step.open]) == (
+        ("tall man",),
+        ["man"],
+    )
     words["tall man"] = "the man who is tall"
-    step = advance(flat, lambda question: nothing.get(question), 2.0, words.get)
-    assert (step.phrases, [q.text for q in step.open]) == ((), ["the man who is tall", "man"])
+    step = advance(
+        flat, lambda question: nothing.get(question), 2.0, words.get
+    )
+    assert (step.phrases, [q.text for q in step.open]) == (
+        (),
+        ["the man who is tall", "man"],
+    )

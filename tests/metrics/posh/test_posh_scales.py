@@ -19,7 +19,10 @@ from beholder.language.links import COREFERENCES, Coreference, SpanClusters
 from beholder.records import ItemScore, Unit
 from toy.tools import OneJudge
 
-TEXTS = ("A tall man holds a red cup.", "A man holds a cup near a dog. He smiles.")
+TEXTS = (
+    "A tall man holds a red cup.",
+    "A man holds a cup near a dog. He smiles.",
+)
 
 
 class Always(Scripted):
@@ -29,13 +32,18 @@ class Always(Scripted):
         def answer(request: Request) -> str | Answer:
             prompt = request.messages[-1].text
             if "noun phrase" in prompt:
-                return "THE " + prompt.split("<phrase>\n")[1].split("\n</phrase>")[0]
+                return (
+                    "THE "
+                    + prompt.split("<phrase>\n")[1].split("\n</phrase>")[0]
+                )
             if "Your digit" not in prompt:
                 return '{"rows": []}'
             grade = model if model.isdigit() else str(1 + len(prompt) % 5)
             if "THE tall man" in prompt:
                 grade = "5"
-            return Answer((Sample(grade, "length", ((grade, math.log(0.9)),)),), model)
+            return Answer(
+                (Sample(grade, "length", ((grade, math.log(0.9)),)),), model
+            )
 
         super().__init__(answer, model=model, top_logprobs=20)
 
@@ -59,7 +67,10 @@ def test_who_always_says_cannot_be_told_finds_nothing(rules: str) -> None:
 def test_a_weak_hint_is_a_mention_by_the_published_threshold() -> None:
     assert verdicts("always:2") == {"match"}
     assert verdicts("always:1") == {"unstated", "omission"}
-    assert verdicts("always:2", presence_threshold=2.5) == {"unstated", "omission"}
+    assert verdicts("always:2", presence_threshold=2.5) == {
+        "unstated",
+        "omission",
+    }
 
 
 def test_a_panel_counts_from_the_mean_of_its_members_thresholds() -> None:
@@ -70,7 +81,10 @@ def test_a_panel_counts_from_the_mean_of_its_members_thresholds() -> None:
 
 
 def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"scale='doubt': expected one of 'mention', 'certainty'"):
+    with pytest.raises(
+        ConfigError,
+        match=r"scale='doubt': expected one of 'mention', 'certainty'",
+    ):
         PoSh(judge="always('3', scale='doubt')").score_text(*TEXTS)
 
 
@@ -81,27 +95,38 @@ def side(score: ItemScore, name: str) -> list[Unit]:
 def recomputed(units: list[Unit]) -> float:
     """The mean of the scores shown, each with the weight shown."""
     weights = [unit.detail.get("weight", 1.0) for unit in units]
-    total = sum(u.score * w for u, w in zip(units, weights, strict=True) if u.score)
+    total = sum(
+        u.score * w for u, w in zip(units, weights, strict=True) if u.score
+    )
     return float(total / sum(weights))
 
 
 def check(score: ItemScore, values: Mapping[str, float]) -> None:
-    p, r = recomputed(side(score, "candidate")), recomputed(side(score, "reference"))
+    p, r = (
+        recomputed(side(score, "candidate")),
+        recomputed(side(score, "reference")),
+    )
     assert values["precision"] == pytest.approx(p, abs=1e-12)
     assert values["recall"] == pytest.approx(r, abs=1e-12)
     assert values["f1"] == pytest.approx(2 * p * r / (p + r), abs=1e-12)
 
 
-@pytest.mark.parametrize("judge", ["builtin", "always:hash", "always('hash', scale='certainty')"])
+@pytest.mark.parametrize(
+    "judge", ["builtin", "always:hash", "always('hash', scale='certainty')"]
+)
 @pytest.mark.parametrize("rules", ["fixed", "reference"])
-def test_values_follow_from_the_units_that_are_shown(judge: str, rules: str) -> None:
+def test_values_follow_from_the_units_that_are_shown(
+    judge: str, rules: str
+) -> None:
     score = PoSh(judge=judge, rules=rules).score_text(*TEXTS)  # type: ignore[arg-type]
     assert len({unit.score for unit in score.units}) > 1
     check(score, score.values)
 
 
 def test_weights_of_kinds_and_words_are_among_what_is_shown() -> None:
-    metric = PoSh(judge="always:hash", attribute_weight=3.0, relation_weight=0.5)
+    metric = PoSh(
+        judge="always:hash", attribute_weight=3.0, relation_weight=0.5
+    )
     score = metric.score_text(*TEXTS)
     assert len({unit.detail["weight"] for unit in score.units}) > 3
     check(score, score.values)
@@ -113,7 +138,9 @@ def test_weights_of_kinds_and_words_are_among_what_is_shown() -> None:
 def test_a_judge_words_identifiers_where_it_is_asked_to() -> None:
     texts = ("A tall man sees a red cup.", "A man.")
     plain = PoSh(judge="always:3", rules="reference").score_text(*texts)
-    worded = PoSh(judge="always:3", rules="reference", identifiers="judge").score_text(*texts)
+    worded = PoSh(
+        judge="always:3", rules="reference", identifiers="judge"
+    ).score_text(*texts)
 
     def names(score: ItemScore) -> set[str]:
         return {unit.detail["identifier"] for unit in side(score, "candidate")}
@@ -122,7 +149,9 @@ def test_a_judge_words_identifiers_where_it_is_asked_to() -> None:
     assert "THE tall man" in names(worded)
     check(worded, worded.values)
     # man 5 and cup 3; "tall" of THE tall man 5, "red" 3; the relation from THE tall man 5
-    assert worded.values["precision"] == pytest.approx((5 + 3 + 5 + 3 + 5) / 5 / 5)
+    assert worded.values["precision"] == pytest.approx(
+        (5 + 3 + 5 + 3 + 5) / 5 / 5
+    )
 
 
 class Listed(Coreference):
@@ -130,7 +159,11 @@ class Listed(Coreference):
 
     def clusters(self, text: str) -> SpanClusters:
         he = text.find("He ")
-        return [[(text.index("man") - 2, text.index("man") + 3), (he, he + 2)]] if he > 0 else []
+        return (
+            [[(text.index("man") - 2, text.index("man") + 3), (he, he + 2)]]
+            if he > 0
+            else []
+        )
 
 
 if "listed" not in COREFERENCES.names():
@@ -142,11 +175,17 @@ def test_the_coreference_is_the_one_that_is_named(rules: str) -> None:
     def owners(coref: str) -> set[str]:
         metric = PoSh(judge="always:5", rules=rules, coref=coref)  # type: ignore[arg-type]
         units = side(metric.score_text(*TEXTS), "reference")
-        return {u.detail.get("of") or u.detail["identifier"] for u in units if u.text == "smiles"}
+        return {
+            u.detail.get("of") or u.detail["identifier"]
+            for u in units
+            if u.text == "smiles"
+        }
 
     assert owners("listed") == owners("builtin") != set()
     assert owners("none") != owners("listed")
-    with pytest.raises(ConfigError, match=r"no coreference 'nearest'.*'none', 'fastcoref'"):
+    with pytest.raises(
+        ConfigError, match=r"no coreference 'nearest'.*'none', 'fastcoref'"
+    ):
         owners("nearest")
 
 
@@ -156,7 +195,9 @@ def test_the_parser_is_the_one_that_is_named(tmp_path: Path) -> None:
     for rules in ("fixed", "reference"):
         metric = PoSh(judge="always:hash", rules=rules, parser=name)
         plain = PoSh(judge="always:hash", rules=rules)
-        assert metric.score_text(*TEXTS).values == plain.score_text(*TEXTS).values
+        assert (
+            metric.score_text(*TEXTS).values == plain.score_text(*TEXTS).values
+        )
         assert f"|parser:{name}|" in metric.signature()
     with pytest.raises(ConfigError, match="no_such_model"):
         PoSh(parser="spacy:no_such_model").score_text(*TEXTS)
@@ -164,10 +205,15 @@ def test_the_parser_is_the_one_that_is_named(tmp_path: Path) -> None:
 
 def test_each_reference_is_recalled_by_its_own_units() -> None:
     candidate = "A tall man holds a red cup."
-    references = ("A man holds a blue cup on a bench.", "Two dogs run. A small bird sings.")
+    references = (
+        "A man holds a blue cup on a bench.",
+        "Two dogs run. A small bird sings.",
+    )
     made = PoSh(judge="always:hash", rules="reference", references="mean")
     both = made.score_text(candidate, references).values["recall"]
-    each = [made.score_text(candidate, one).values["recall"] for one in references]
+    each = [
+        made.score_text(candidate, one).values["recall"] for one in references
+    ]
     assert each[0] != each[1]
     assert both == pytest.approx(sum(each) / 2)
 
@@ -179,9 +225,13 @@ class Grader(LLMJudge):
         return kind is not Rewrite and super().can(kind)
 
 
-def test_a_judge_that_words_no_identifiers_is_refused_where_it_should() -> None:
+def test_a_judge_that_words_no_identifiers_is_refused_where_it_should() -> (
+    None
+):
     tools = OneJudge(Grader(Scripted(lambda _: "3", top_logprobs=20)))
-    asked = PoSh(judge="x", rules="reference", identifiers="judge", asking="one")
+    asked = PoSh(
+        judge="x", rules="reference", identifiers="judge", asking="one"
+    )
     with pytest.raises(ConfigError, match="rewrite"):
         asked.identities(tools)
     for other in (

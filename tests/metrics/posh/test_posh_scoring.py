@@ -12,9 +12,15 @@ from beholder.judges.grades import rule_grade
 from beholder.language import parse, scene_graph
 from beholder.metrics.posh.plan import Ask, Plan, fixed_asks, unit_questions
 from beholder.metrics.posh.published import f1
-from beholder.metrics.posh.scoring import Weighing, fixed_precision, fixed_recall
+from beholder.metrics.posh.scoring import (
+    Weighing,
+    fixed_precision,
+    fixed_recall,
+)
 
-EVEN = Weighing({"entity": 1.0, "attribute": 1.0, "relation": 1.0}, information=False)
+EVEN = Weighing(
+    {"entity": 1.0, "attribute": 1.0, "relation": 1.0}, information=False
+)
 
 
 def plan(candidate: str, *references: str) -> Plan:
@@ -22,15 +28,21 @@ def plan(candidate: str, *references: str) -> Plan:
     return Plan(scene_graph(parse(candidate)), graphs, threshold=3.0)
 
 
-def graded(plan: Plan, values: dict[tuple[str, int, str], float]) -> dict[Ask, Grade]:
+def graded(
+    plan: Plan, values: dict[tuple[str, int, str], float]
+) -> dict[Ask, Grade]:
     """Grades by side, reference and words of the question; 1 where nothing is given."""
     return {
-        ask: rule_grade(values.get((ask.side, ask.reference, ask.question.text), 1.0))
+        ask: rule_grade(
+            values.get((ask.side, ask.reference, ask.question.text), 1.0)
+        )
         for ask in fixed_asks(plan)
     }
 
 
-def test_every_unit_is_asked_of_every_reference_and_theirs_of_the_candidate() -> None:
+def test_every_unit_is_asked_of_every_reference_and_theirs_of_the_candidate() -> (
+    None
+):
     asks = fixed_asks(plan("A red dog.", "A dog.", "A cat."))
     told = [(ask.side, ask.reference, ask.question.text) for ask in asks]
     assert told == [
@@ -49,7 +61,9 @@ def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
         },
     )  # fmt: skip
     found = fixed_precision(replace(case, threshold=3.5), grades, EVEN)
-    assert found.value == pytest.approx((1.0 + 0.5) / 2)  # (5 - 1) / 4 and (3 - 1) / 4
+    assert found.value == pytest.approx(
+        (1.0 + 0.5) / 2
+    )  # (5 - 1) / 4 and (3 - 1) / 4
     assert [u.verdict for u in found.units] == ["match", "unstated"]
     assert [u.detail["reference"] for u in found.units] == [0, 1]
     assert [u.detail["grade"] for u in found.units] == [5.0, 3.0]
@@ -61,28 +75,44 @@ def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
 def test_kinds_weigh_as_told() -> None:
     case = plan("A red dog.", "A dog.")
     grades = graded(case, {("candidate", 0, "dog"): 5.0})
-    heavy = Weighing({"entity": 3.0, "attribute": 1.0, "relation": 1.0}, information=False)
+    heavy = Weighing(
+        {"entity": 3.0, "attribute": 1.0, "relation": 1.0}, information=False
+    )
     assert fixed_precision(case, grades, heavy).value == pytest.approx(3 / 4)
-    nothing = Weighing({"entity": 0.0, "attribute": 0.0, "relation": 0.0}, information=False)
+    nothing = Weighing(
+        {"entity": 0.0, "attribute": 0.0, "relation": 0.0}, information=False
+    )
     assert fixed_precision(case, grades, nothing).value == 0.0
 
 
 def test_rare_words_weigh_more_where_information_counts() -> None:
-    informed = Weighing({"entity": 1.0, "attribute": 2.0, "relation": 1.0}, information=True)
+    informed = Weighing(
+        {"entity": 1.0, "attribute": 2.0, "relation": 1.0}, information=True
+    )
     assert informed.of("entity", "zebra") > informed.of("entity", "man") > 0
-    assert informed.of("attribute", "man") == pytest.approx(2 * informed.of("entity", "man"))
+    assert informed.of("attribute", "man") == pytest.approx(
+        2 * informed.of("entity", "man")
+    )
     both = informed.of("entity", "man") + informed.of("entity", "zebra")
     assert informed.of("entity", "Zebra Man") == pytest.approx(both)
 
 
-def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> None:
+def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> (
+    None
+):
     case = plan("A red dog.", "A dog.", "A blue dog.")
     grades = graded(case, {("candidate", 0, "red"): 2.0})
     for ask, grade in list(grades.items()):
-        if (ask.side, ask.reference, ask.question.text) == ("candidate", 1, "red"):
+        if (ask.side, ask.reference, ask.question.text) == (
+            "candidate",
+            1,
+            "red",
+        ):
             grades[ask] = replace(grade, contradiction="blue")
     found = fixed_precision(case, grades, EVEN)
-    assert found.units[1].detail["contradiction"] == "blue"  # though the best is the silent one
+    assert (
+        found.units[1].detail["contradiction"] == "blue"
+    )  # though the best is the silent one
     assert found.units[1].detail["reference"] == 0
     present = fixed_precision(replace(case, threshold=2.0), grades, EVEN)
     assert "contradiction" not in present.units[1].detail
@@ -100,15 +130,24 @@ def test_what_is_not_surely_wrong_is_unstated_and_marked_so() -> None:
     assert "contradiction" not in red.detail
     # A reference that surely says otherwise tells more than one that may not.
     asks = [ask for ask in grades if ask.question.text == "red"]
-    grades[asks[1]] = replace(grades[asks[1]], contradiction="brown", sure=True)
+    grades[asks[1]] = replace(
+        grades[asks[1]], contradiction="brown", sure=True
+    )
     red = fixed_precision(case, grades, EVEN).units[1]
-    assert (red.verdict, red.detail["contradiction"]) == ("contradicted", "brown")
+    assert (red.verdict, red.detail["contradiction"]) == (
+        "contradicted",
+        "brown",
+    )
     assert "unsure" not in red.detail
 
 
-def test_recall_is_the_best_or_the_mean_of_the_references_that_name_anything() -> None:
+def test_recall_is_the_best_or_the_mean_of_the_references_that_name_anything() -> (
+    None
+):
     case = plan("A dog.", "A red dog.", "Hello.", "A cat.")
-    grades = graded(case, {("reference", 0, "dog"): 5.0, ("reference", 2, "cat"): 2.0})
+    grades = graded(
+        case, {("reference", 0, "dog"): 5.0, ("reference", 2, "cat"): 2.0}
+    )
     # First reference (1 + 0) / 2, the second names nothing, the third 1 / 4.
     assert fixed_recall(case, grades, EVEN, "best").value == pytest.approx(0.5)
     mean = fixed_recall(case, grades, EVEN, "mean")
@@ -132,7 +171,12 @@ def test_f1_by_hand() -> None:
 
 
 def test_questions_say_denial_and_name_both_ends() -> None:
-    asked = [q for _, q in unit_questions(scene_graph(parse("A man without a hat is on a bench.")))]
+    asked = [
+        q
+        for _, q in unit_questions(
+            scene_graph(parse("A man without a hat is on a bench."))
+        )
+    ]
     told = [(q.kind, q.text, q.subject, q.object) for q in asked]
     assert ("entity", "man", "", "") in told
     assert ("relation", "not with", "man", "hat") in told
@@ -144,12 +188,17 @@ def test_an_attribute_is_not_asked_of_a_thing_that_is_named_by_it() -> None:
     asked = [q for _, q in unit_questions(scene_graph(parse(text)))]
     told = [(q.text, q.subject) for q in asked if q.kind == "attribute"]
     assert told == [("green", "first house"), ("blue", "second house")]
-    assert [q.text for q in asked if q.kind == "entity"] == ["green house", "blue house"]
+    assert [q.text for q in asked if q.kind == "entity"] == [
+        "green house",
+        "blue house",
+    ]
 
 
 def test_an_excused_unit_is_in_neither_the_mean_nor_the_list() -> None:
     """Grades 5, 1 and 5 without the relation: (1 + 0 + 1) / 3; the excused grade would give 1 / 2."""
-    case = plan("A man with a hat on a beach.", "A man with a scarf on a beach.")
+    case = plan(
+        "A man with a hat on a beach.", "A man with a scarf on a beach."
+    )
     values = {("candidate", 0, "man"): 5.0, ("candidate", 0, "beach"): 5.0}
     grades = graded(case, values)
     for side in ("candidate", "reference"):

@@ -31,8 +31,13 @@ def score(
     """Chunks that are named by number and have nothing in common; whole texts alike."""
     axes = np.eye(64)
     whole = np.ones(4) / 2
-    chunks = [axes[side] if isinstance(side, list) else side for side in (reference, candidate)]
-    return VCS(rules=rules, lct=lct).score_embeddings(chunks[0], chunks[1], whole, whole)
+    chunks = [
+        axes[side] if isinstance(side, list) else side
+        for side in (reference, candidate)
+    ]
+    return VCS(rules=rules, lct=lct).score_embeddings(
+        chunks[0], chunks[1], whole, whole
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -65,7 +70,10 @@ def test_regularizer_grows_with_imbalance() -> None:
 
 
 def test_two_chunks_against_three_are_not_worth_zero() -> None:
-    old, new = score([0, 1, 2], [0, 2], "package"), score([0, 1, 2], [0, 2], "fixed")
+    old, new = (
+        score([0, 1, 2], [0, 2], "package"),
+        score([0, 1, 2], [0, 2], "fixed"),
+    )
     assert old.values["regularizer"] == 1
     assert old.values["vcs"] == 0
     assert new.values["regularizer"] == pytest.approx(1 / 9)
@@ -76,7 +84,10 @@ def test_two_chunks_against_three_are_not_worth_zero() -> None:
 
 def test_a_reversed_text_gains_no_line_length_from_tolerance() -> None:
     forward, backward = list(range(20)), list(range(19, -1, -1))
-    old, new = (score(forward, backward, rules, lct=1) for rules in ("package", "fixed"))
+    old, new = (
+        score(forward, backward, rules, lct=1)
+        for rules in ("package", "fixed")
+    )
     assert score(forward, backward, "package").values["nas_l"] == 0
     assert old.values["nas_l"] == 1
     assert old.values["vcs"] == pytest.approx(0.48, abs=0.01)
@@ -89,17 +100,27 @@ def test_a_reversed_text_gains_no_line_length_from_tolerance() -> None:
 
 def test_neighbours_swapped_within_tolerance_cost_nothing() -> None:
     forward, swapped = list(range(12)), [1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10]
-    old, new = (score(forward, swapped, rules, lct=1) for rules in ("package", "fixed"))
-    assert old.values["nas_l"] == pytest.approx(6 / 11)  # vector 040_lct1_12x12_swap
+    old, new = (
+        score(forward, swapped, rules, lct=1) for rules in ("package", "fixed")
+    )
+    assert old.values["nas_l"] == pytest.approx(
+        6 / 11
+    )  # vector 040_lct1_12x12_swap
     assert new.values["nas_l"] == 1
-    assert score(forward, swapped, "fixed").values["nas_l"] < 0.5  # strict without tolerance
+    assert (
+        score(forward, swapped, "fixed").values["nas_l"] < 0.5
+    )  # strict without tolerance
 
 
 def test_distance_beyond_tolerance_costs_the_excess_alone() -> None:
     windows, _ = mapping_windows(5, 5, exact=True)
-    matches = np.array([2, 1, 2, 3, 4])  # the first chunk is two places off; at most 16 in all
+    matches = np.array(
+        [2, 1, 2, 3, 4]
+    )  # the first chunk is two places off; at most 16 in all
     old = order.published_penalties(matches, windows, lct=1)
-    new = order.corrected_penalties(order.pull_to_windows(matches, windows, lct=1), windows)
+    new = order.corrected_penalties(
+        order.pull_to_windows(matches, windows, lct=1), windows
+    )
     assert order.distance_score(old, windows, 0.0) == 1 - 2 / 16
     assert order.distance_score(new, windows, 1.0) == 1 - 1 / 16
 
@@ -132,6 +153,8 @@ def test_window_starts_are_floored_exactly() -> None:
     assert new.starts[13] == 15
 
 
-def test_paper_rules_take_the_otherwise_branch_where_the_paper_divides_zero_by_zero() -> None:
+def test_paper_rules_take_the_otherwise_branch_where_the_paper_divides_zero_by_zero() -> (
+    None
+):
     assert score([0, 1], [0, 1], "paper").values["regularizer"] == 0
     assert score([0], [0], "paper").values["vcs"] == 1

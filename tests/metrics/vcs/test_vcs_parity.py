@@ -80,7 +80,9 @@ def differing_values(
     ]
     ours = np.array([value for _, value, _ in pairs], dtype=float)
     theirs = np.array([value for _, _, value in pairs], dtype=float)
-    differs = ~(np.abs(ours - theirs) <= TOLERANCE[case["dtype"]])  # also of NaN
+    differs = ~(
+        np.abs(ours - theirs) <= TOLERANCE[case["dtype"]]
+    )  # also of NaN
     return [f"{case['id']}: {pairs[at]}" for at in np.flatnonzero(differs)]
 
 
@@ -99,12 +101,17 @@ def test_cases_without_chunks_fail() -> None:
                 score(case, rules)
 
 
-def test_package_values_are_those_of_the_package(package_scores: dict[str, ItemScore]) -> None:
+def test_package_values_are_those_of_the_package(
+    package_scores: dict[str, ItemScore],
+) -> None:
     differing = [
         difference
         for case in SCORED
         for difference in differing_values(
-            case, package_scores[case["id"]], case["expected"]["metrics"], PACKAGE_NAMES
+            case,
+            package_scores[case["id"]],
+            case["expected"]["metrics"],
+            PACKAGE_NAMES,
         )
     ]
     assert differing == []
@@ -118,8 +125,12 @@ def test_package_windows_and_matches_are_those_of_the_package(
         for side in ("precision", "recall"):
             windows = detail["windows"][side].tolist()
             assert windows == expected["windows"][side], (case["id"], side)
-        by_candidate = [[j, int(i)] for j, i in enumerate(detail["matches"]["precision"])]
-        by_reference = [[int(j), i] for i, j in enumerate(detail["matches"]["recall"])]
+        by_candidate = [
+            [j, int(i)] for j, i in enumerate(detail["matches"]["precision"])
+        ]
+        by_reference = [
+            [int(j), i] for i, j in enumerate(detail["matches"]["recall"])
+        ]
         assert by_candidate == expected["matches"]["precision"], case["id"]
         assert by_reference == expected["matches"]["recall"], case["id"]
 
@@ -132,19 +143,34 @@ def test_candidate_matches_and_ideal_paths_are_those_of_the_package(
         similarity = package_scores[named].detail["similarity"]
         bands = ideal_bands(*similarity.shape)
         for side, oriented, band in zip(
-            ("precision", "recall"), (similarity.T, similarity), bands, strict=True
+            ("precision", "recall"),
+            (similarity.T, similarity),
+            bands,
+            strict=True,
         ):
-            least = similarity_band(oriented.max(axis=1), case["cutoff"], case["window_ctrl"])
+            least = similarity_band(
+                oriented.max(axis=1), case["cutoff"], case["window_ctrl"]
+            )
             candidates = [
                 np.flatnonzero(row >= low).tolist()
                 for row, low in zip(oriented, least, strict=True)
             ]
             assert candidates == expected["candidates"][side], (named, side)
             line = expected["nas_l"][side]
-            assert band.floor_path.tolist() == [y for _, y in line["floor_path"]], (named, side)
-            assert band.ceil_path.tolist() == [y for _, y in line["ceil_path"]], (named, side)
-            assert band.floor == pytest.approx(line["floor"], abs=1e-9), (named, side)
-            assert band.ceil == pytest.approx(line["ceil"], abs=1e-9), (named, side)
+            assert band.floor_path.tolist() == [
+                y for _, y in line["floor_path"]
+            ], (named, side)
+            assert band.ceil_path.tolist() == [
+                y for _, y in line["ceil_path"]
+            ], (named, side)
+            assert band.floor == pytest.approx(line["floor"], abs=1e-9), (
+                named,
+                side,
+            )
+            assert band.ceil == pytest.approx(line["ceil"], abs=1e-9), (
+                named,
+                side,
+            )
 
 
 def test_head_values_are_those_of_the_repository_head() -> None:
@@ -155,8 +181,12 @@ def test_head_values_are_those_of_the_repository_head() -> None:
         )
         for variant in case["head"]["variants"]:
             names = ("nas_blend_factor", "nas_coverage_cutoff")
-            variant_score = score(case, "head", **{name: variant[name] for name in names})
-            differing += differing_values(case, variant_score, variant, HEAD_NAMES)
+            variant_score = score(
+                case, "head", **{name: variant[name] for name in names}
+            )
+            differing += differing_values(
+                case, variant_score, variant, HEAD_NAMES
+            )
     assert differing == []
 
 
@@ -164,14 +194,19 @@ def test_paper_values_follow_the_papers_formulas() -> None:
     differing = [
         difference
         for case in SCORED
-        for difference in differing_values(case, score(case, "paper"), case["paper"], PAPER_NAMES)
+        for difference in differing_values(
+            case, score(case, "paper"), case["paper"], PAPER_NAMES
+        )
     ]
     assert differing == []
 
 
-def test_float32_vectors_are_compared_in_float32(package_scores: dict[str, ItemScore]) -> None:
+def test_float32_vectors_are_compared_in_float32(
+    package_scores: dict[str, ItemScore],
+) -> None:
     types = {case["id"]: case["dtype"] for case in SCORED}
     assert {
-        name: str(found.detail["similarity"].dtype) for name, found in package_scores.items()
+        name: str(found.detail["similarity"].dtype)
+        for name, found in package_scores.items()
     } == types
     assert set(types.values()) == {"float64", "float32"}

@@ -28,7 +28,15 @@ def test_windows_of_the_shorter_side_follow_the_length_ratio() -> None:
     precision, recall = mapping_windows(7, 3, exact=True)
     assert precision.ranges.tolist() == [[0, 3], [2, 5], [4, 7]]
     # Reference chunk 2 lies in the windows of candidate chunks 0 and 1, and so on.
-    assert recall.ranges.tolist() == [[0, 1], [0, 1], [0, 2], [1, 2], [1, 3], [2, 3], [2, 3]]
+    assert recall.ranges.tolist() == [
+        [0, 1],
+        [0, 1],
+        [0, 2],
+        [1, 2],
+        [1, 3],
+        [2, 3],
+        [2, 3],
+    ]
 
 
 def test_swapping_the_texts_swaps_the_windows() -> None:
@@ -41,7 +49,16 @@ def test_swapping_the_texts_swaps_the_windows() -> None:
 
 @pytest.mark.parametrize(
     ("source", "target", "unit"),
-    [(5, 5, 1), (9, 4, 1), (4, 5, 1), (2, 3, 1), (4, 7, 2), (3, 6, 2), (2, 5, 2), (3, 8, 3)],
+    [
+        (5, 5, 1),
+        (9, 4, 1),
+        (4, 5, 1),
+        (2, 3, 1),
+        (4, 7, 2),
+        (3, 6, 2),
+        (2, 5, 2),
+        (3, 8, 3),
+    ],
 )
 def test_tolerance_unit_is_the_rounded_ratio_with_halves_down(
     source: int, target: int, unit: int
@@ -55,21 +72,29 @@ def test_distance_to_a_window_counts_positions_outside_it() -> None:
     assert precision.distances(positions(4, 0, 4)).tolist() == [2, 2, 0]
 
 
-def test_similarity_band_is_the_excess_over_the_cutoff_shared_by_control() -> None:
+def test_similarity_band_is_the_excess_over_the_cutoff_shared_by_control() -> (
+    None
+):
     # (0.9 - 0.6) / (0.9 * 4) = 0.08333; at or below the cutoff the band has no width.
     similarity = np.array([[0.9, 0.1], [0.6, 0.2], [0.3, 0.3]])
     expected = [0.9 - 0.3 / 3.6, 0.6, 0.3]
-    assert similarity_band(similarity.max(axis=1), 0.6, 4.0) == pytest.approx(expected, abs=1e-15)
+    assert similarity_band(similarity.max(axis=1), 0.6, 4.0) == pytest.approx(
+        expected, abs=1e-15
+    )
 
 
 def test_match_near_the_best_and_inside_the_window_wins() -> None:
     # Row 0: 0.85 is within 0.0833 of 0.9 and stands in the window of chunk 0; 0.80 is not.
-    similarity = np.array([[0.85, 0.9, 0.0], [0.9, 0.80, 0.0], [0.0, 0.0, 0.9]])
+    similarity = np.array(
+        [[0.85, 0.9, 0.0], [0.9, 0.80, 0.0], [0.0, 0.0, 0.9]]
+    )
     windows, _ = mapping_windows(3, 3, exact=True)
     assert best_match(similarity, windows, 0.6, 4.0).tolist() == [0, 0, 2]
 
 
-def test_equal_distance_goes_to_the_higher_similarity_then_to_the_lower_index() -> None:
+def test_equal_distance_goes_to_the_higher_similarity_then_to_the_lower_index() -> (
+    None
+):
     # Chunk 1 of 3: positions 0 and 2 are both one away from its window.
     windows, _ = mapping_windows(3, 3, exact=True)
     row = np.eye(3)
@@ -89,7 +114,9 @@ def test_distance_score_is_the_share_of_the_largest_penalty_left() -> None:
     windows, _ = mapping_windows(3, 3, exact=True)
     # Largest distances 2, 1, 2; a reversed text has distances 2, 0, 2.
     penalties = order.published_penalties(positions(2, 1, 0), windows, 0)
-    assert order.distance_score(penalties, windows, 0.0) == pytest.approx(1 - 4 / 5)
+    assert order.distance_score(penalties, windows, 0.0) == pytest.approx(
+        1 - 4 / 5
+    )
 
 
 def test_published_line_takes_out_backward_and_too_long_steps() -> None:
@@ -97,7 +124,9 @@ def test_published_line_takes_out_backward_and_too_long_steps() -> None:
     band, _ = ideal_bands(4, 4)
     assert band.floor == pytest.approx(3 * math.sqrt(2))
     # Steps 1, -1, 2 of at most 1: one of three counts.
-    assert order.published_line(positions(1, 2, 1, 3), windows, band, 0) == pytest.approx(1 / 3)
+    assert order.published_line(
+        positions(1, 2, 1, 3), windows, band, 0
+    ) == pytest.approx(1 / 3)
 
 
 def test_ideal_band_of_a_wide_window_by_enumeration() -> None:
@@ -109,7 +138,9 @@ def test_ideal_band_of_a_wide_window_by_enumeration() -> None:
     assert recall.ceil_path.tolist() == [0, 5]
 
 
-def test_pull_moves_a_match_at_most_the_tolerance_and_only_to_its_window() -> None:
+def test_pull_moves_a_match_at_most_the_tolerance_and_only_to_its_window() -> (
+    None
+):
     windows, _ = mapping_windows(6, 6, exact=True)
     pulled = order.pull_to_windows(positions(1, 1, 0, 5, 4, 0), windows, 1)
     assert pulled.tolist() == [0, 1, 1, 4, 4, 1]
@@ -127,12 +158,18 @@ def test_corrected_line_credits_each_step_by_its_fit() -> None:
 
 def test_regularizers_have_their_closed_forms() -> None:
     # Spec: equal sides 0; one longer 2 / (S - 1); k times as long 2 (k - 1) / (k S - 2).
-    assert scoring.window_regularizer(30, 30, 0.0) == pytest.approx(0, abs=1e-12)
+    assert scoring.window_regularizer(30, 30, 0.0) == pytest.approx(
+        0, abs=1e-12
+    )
     assert scoring.window_regularizer(30, 31, 0.0) == pytest.approx(2 / 29)
     assert scoring.window_regularizer(60, 30, 0.0) == pytest.approx(2 / 58)
     # Head at 30 x 60: window penalty 2/58, imbalance 1/2, joined M*M + m (1 - M).
-    assert scoring.length_regularizer(30, 60, 0.0, 0.5) == pytest.approx(0.25 + 1 / 58)
-    assert scoring.length_regularizer(30, 60, 1.0, 0.5) == pytest.approx(2 / 58)
+    assert scoring.length_regularizer(30, 60, 0.0, 0.5) == pytest.approx(
+        0.25 + 1 / 58
+    )
+    assert scoring.length_regularizer(30, 60, 1.0, 0.5) == pytest.approx(
+        2 / 58
+    )
     assert scoring.length_regularizer(30, 60, -1.0, 0.5) == pytest.approx(0.5)
     assert scoring.squared_imbalance(30, 60) == pytest.approx(0.25)
 

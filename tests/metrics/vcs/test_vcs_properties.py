@@ -25,7 +25,9 @@ def text(rng: np.random.Generator, n: int, dim: int = 6) -> np.ndarray:
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+    return np.asarray(
+        vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    )
 
 
 @unhurried
@@ -34,14 +36,23 @@ def test_every_value_of_the_default_rules_is_within_zero_and_one(
     n_reference: int, n_candidate: int, seed: int, lct: float, length: float
 ) -> None:
     rng = np.random.default_rng(seed)
-    reference, candidate = text(rng, n_reference) * length, text(rng, n_candidate)
-    values = VCS(lct=lct).score_embeddings(reference, candidate, reference[0], candidate[0]).values
+    reference, candidate = (
+        text(rng, n_reference) * length,
+        text(rng, n_candidate),
+    )
+    values = (
+        VCS(lct=lct)
+        .score_embeddings(reference, candidate, reference[0], candidate[0])
+        .values
+    )
     assert all(0 <= value <= 1 for value in values.values()), values
 
 
 @unhurried
 @given(sizes, seeds, lcts)
-def test_a_text_against_itself_scores_one(n: int, seed: int, lct: float) -> None:
+def test_a_text_against_itself_scores_one(
+    n: int, seed: int, lct: float
+) -> None:
     rng = np.random.default_rng(seed)
     chunks = unit(text(rng, n))
     whole = unit(chunks.sum(axis=0))
@@ -56,10 +67,17 @@ def test_swapping_the_texts_swaps_precision_and_recall(
     n_reference: int, n_candidate: int, seed: int, lct: float, rules: str
 ) -> None:
     rng = np.random.default_rng(seed)
-    reference, candidate = unit(text(rng, n_reference)), unit(text(rng, n_candidate))
+    reference, candidate = (
+        unit(text(rng, n_reference)),
+        unit(text(rng, n_candidate)),
+    )
     metric = VCS(rules=rules, lct=lct)  # type: ignore[arg-type]
-    one = metric.score_embeddings(reference, candidate, reference[0], candidate[0]).values
-    other = metric.score_embeddings(candidate, reference, candidate[0], reference[0]).values
+    one = metric.score_embeddings(
+        reference, candidate, reference[0], candidate[0]
+    ).values
+    other = metric.score_embeddings(
+        candidate, reference, candidate[0], reference[0]
+    ).values
     for name, value in one.items():
         swapped = {"precision": "recall", "recall": "precision"}
         stem, _, side = name.rpartition("_")
@@ -78,9 +96,14 @@ def test_turning_the_space_of_vectors_changes_nothing(
     # Whole numbers, so that the dot products are exact in any order of the dimensions.
     reference, candidate = np.rint(8 * reference), np.rint(8 * candidate)
     metric = VCS(rules=rules)  # type: ignore[arg-type]
-    one = metric.score_embeddings(reference, candidate, reference[0], candidate[0]).values
+    one = metric.score_embeddings(
+        reference, candidate, reference[0], candidate[0]
+    ).values
     turned = metric.score_embeddings(
-        reference[:, order], candidate[:, order], reference[0, order], candidate[0, order]
+        reference[:, order],
+        candidate[:, order],
+        reference[0, order],
+        candidate[0, order],
     ).values
     assert one == turned
 
@@ -92,9 +115,14 @@ def test_more_tolerance_never_lowers_the_distance_score(
     n_reference: int, n_candidate: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    reference, candidate = unit(text(rng, n_reference)), unit(text(rng, n_candidate))
+    reference, candidate = (
+        unit(text(rng, n_reference)),
+        unit(text(rng, n_candidate)),
+    )
     scores = [
-        VCS(lct=lct).score_embeddings(reference, candidate, reference[0], candidate[0]).values
+        VCS(lct=lct)
+        .score_embeddings(reference, candidate, reference[0], candidate[0])
+        .values
         for lct in (0, 0.5, 1, 2, 4)
     ]
     distances = [values["nas_d"] for values in scores]
@@ -103,10 +131,16 @@ def test_more_tolerance_never_lowers_the_distance_score(
 
 @settings(deadline=None, max_examples=300)
 @given(st.integers(1, 400), st.integers(1, 400))
-def test_regularizer_grows_with_imbalance_and_never_reaches_one(n: int, more: int) -> None:
+def test_regularizer_grows_with_imbalance_and_never_reaches_one(
+    n: int, more: int
+) -> None:
     assert squared_imbalance(n, n) == 0
-    assert squared_imbalance(n, n + more) < squared_imbalance(n, n + more + 1) < 1
-    assert squared_imbalance(n + 1, n + 1 + more) < squared_imbalance(n, n + 1 + more)
+    assert (
+        squared_imbalance(n, n + more) < squared_imbalance(n, n + more + 1) < 1
+    )
+    assert squared_imbalance(n + 1, n + 1 + more) < squared_imbalance(
+        n, n + 1 + more
+    )
 
 
 @unhurried
@@ -117,7 +151,9 @@ def test_only_the_order_scores_see_a_shuffle(n: int, seed: int) -> None:
     shuffled = reference[rng.permutation(n)]
     whole = np.ones(2)
     strict = VCS(lct=0)
-    straight = strict.score_embeddings(reference, reference, whole, whole).values
+    straight = strict.score_embeddings(
+        reference, reference, whole, whole
+    ).values
     mixed = strict.score_embeddings(reference, shuffled, whole, whole).values
     assert mixed["las"] == straight["las"]
     assert mixed["gas"] == straight["gas"]

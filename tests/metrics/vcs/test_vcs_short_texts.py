@@ -42,13 +42,18 @@ TALES = [
 def told(clauses: list[str], n_sentences: int) -> str:
     """The clauses joined by commas to sentences of equal length."""
     size = len(clauses) // n_sentences
-    parts = [", ".join(clauses[at : at + size]) for at in range(0, len(clauses), size)]
+    parts = [
+        ", ".join(clauses[at : at + size])
+        for at in range(0, len(clauses), size)
+    ]
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)
 
 
 @pytest.mark.parametrize("tale", TALES)
 @pytest.mark.parametrize("n_sentences", [1, 2])
-def test_a_tale_told_backwards_by_commas_is_seen(tale: list[str], n_sentences: int) -> None:
+def test_a_tale_told_backwards_by_commas_is_seen(
+    tale: list[str], n_sentences: int
+) -> None:
     whole = told(tale, 6)
     forward = VCS().score_text(told(tale, n_sentences), whole).values
     backward = VCS().score_text(told(tale[::-1], n_sentences), whole).values
@@ -59,15 +64,21 @@ def test_a_tale_told_backwards_by_commas_is_seen(tale: list[str], n_sentences: i
 
 
 @pytest.mark.parametrize("tale", TALES)
-def test_one_sentence_backwards_against_one_sentence_is_seen(tale: list[str]) -> None:
+def test_one_sentence_backwards_against_one_sentence_is_seen(
+    tale: list[str],
+) -> None:
     score = VCS().score_text(told(tale[::-1], 1), told(tale, 1))
     assert score.values["nas"] < 0.5
-    assert VCS().score_text(told(tale, 1), told(tale, 1)).values["vcs"] == pytest.approx(1)
+    assert VCS().score_text(told(tale, 1), told(tale, 1)).values[
+        "vcs"
+    ] == pytest.approx(1)
 
 
 def test_a_plain_sentence_against_several_is_one_chunk_as_before() -> None:
     # NAS of one chunk is 1 and SAS decides; no mark, no cut.
-    score = VCS().score_text("A girl pulls a sledge and falls over.", told(TALES[0], 6))
+    score = VCS().score_text(
+        "A girl pulls a sledge and falls over.", told(TALES[0], 6)
+    )
     assert len([unit for unit in score.units if unit.side == "candidate"]) == 1
     assert score.values["nas"] == 1
 
@@ -83,9 +94,13 @@ def test_a_step_left_out_of_one_sentence_lowers_the_score() -> None:
 
 def test_either_text_may_be_the_reference() -> None:
     one, other = told(TALES[0], 1), told(TALES[0][::-1], 6)
-    there, back = (VCS().score_text(*pair).values for pair in ((one, other), (other, one)))
+    there, back = (
+        VCS().score_text(*pair).values for pair in ((one, other), (other, one))
+    )
     assert there["vcs"] == pytest.approx(back["vcs"], abs=1e-6)
-    assert there["las_precision"] == pytest.approx(back["las_recall"], abs=1e-6)
+    assert there["las_precision"] == pytest.approx(
+        back["las_recall"], abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("rules", ["paper", "package", "head"])
@@ -119,21 +134,33 @@ def test_published_rules_cut_at_sentences_alone(rules: str) -> None:
         ("彼はドアを開け、台所へ歩いて行く。", ["彼はドアを開け、", "台所へ歩いて行く。"]),
     ],
 )  # fmt: skip
-def test_where_a_short_text_is_cut(text: str, chunks: list[str] | None) -> None:
-    found = [chunk.of(text) for chunk in chunks_of(text, RuleSplitter().split(text))]
+def test_where_a_short_text_is_cut(
+    text: str, chunks: list[str] | None
+) -> None:
+    found = [
+        chunk.of(text) for chunk in chunks_of(text, RuleSplitter().split(text))
+    ]
     assert found == (chunks or [text])
 
 
-REFERENCES = ["The stock market fell.", "A cat sleeps on the mat.", "Rain fills a rusty bucket."]
+REFERENCES = [
+    "The stock market fell.",
+    "A cat sleeps on the mat.",
+    "Rain fills a rusty bucket.",
+]
 
 
 @pytest.mark.parametrize("metric", [
     VCS(), VCS(references="mean"), VCS(rules="paper"),
     VCSShort(), VCSShort(references="best"), VCSShort(references="mean"), VCSShort(rules="paper"),
 ], ids=str)  # fmt: skip
-def test_the_order_of_references_changes_nothing(metric: VCS | VCSShort) -> None:
+def test_the_order_of_references_changes_nothing(
+    metric: VCS | VCSShort,
+) -> None:
     seen = []
     for references in permutations(REFERENCES):
         score = metric.score_text("A dog runs.", references)
-        seen.append((score.values, references[score.detail["reference_index"]]))
+        seen.append(
+            (score.values, references[score.detail["reference_index"]])
+        )
     assert all(each == seen[0] for each in seen)

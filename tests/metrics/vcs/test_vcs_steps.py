@@ -23,13 +23,20 @@ WHOLE = np.ones(4)
 
 def strayed() -> ItemScore:
     """Four chunks, and a text that tells of the first, the last and the third."""
-    return VCS(lct=0).score_embeddings(np.eye(4), np.eye(4)[[0, 3, 2]], WHOLE, WHOLE)
+    return VCS(lct=0).score_embeddings(
+        np.eye(4), np.eye(4)[[0, 3, 2]], WHOLE, WHOLE
+    )
 
 
-def test_windows_distances_and_penalties_are_those_worked_out_by_hand() -> None:
+def test_windows_distances_and_penalties_are_those_worked_out_by_hand() -> (
+    None
+):
     precision, recall = direction_steps(strayed().detail, VCS(lct=0).setting)
     # Ratio 4/3: windows [0, 2), [1, 3), [2, 4); the second match, 3, is one off.
-    assert (precision.starts.tolist(), precision.ends.tolist()) == ([0, 1, 2], [2, 3, 4])
+    assert (precision.starts.tolist(), precision.ends.tolist()) == (
+        [0, 1, 2],
+        [2, 3, 4],
+    )
     assert precision.matches.tolist() == [0, 3, 2]
     assert precision.distances.tolist() == [0, 1, 0]
     assert precision.penalties.tolist() == [0, 1, 0]
@@ -53,11 +60,17 @@ def test_a_band_of_similarity_makes_candidates() -> None:
     similarity = np.array([[0.9, 0.88, 0.2], [0.1, 0.5, 0.49]])
     detail: dict[str, Any] = {
         "similarity": similarity,
-        "matches": {"precision": np.array([0, 0, 1]), "recall": np.array([0, 1])},
+        "matches": {
+            "precision": np.array([0, 0, 1]),
+            "recall": np.array([0, 1]),
+        },
     }
     _, recall = direction_steps(detail, VCS().setting)
     # Best 0.9: the band is (0.9 - 0.6) / (0.9 * 4) = 0.083 wide. Best 0.5 is below the cutoff.
-    assert recall.candidates.tolist() == [[True, True, False], [False, True, False]]
+    assert recall.candidates.tolist() == [
+        [True, True, False],
+        [False, True, False],
+    ]
 
 
 @pytest.mark.parametrize("rules", ["fixed", "paper", "package", "head"])
@@ -68,8 +81,13 @@ def test_the_steps_end_in_the_values_of_the_score(
 ) -> None:
     rng = np.random.default_rng(sizes)
     metric = VCS(rules=rules, lct=lct)
-    reference, candidate = rng.normal(size=(sizes[0], 6)), rng.normal(size=(sizes[1], 6))
-    score = metric.score_embeddings(reference, candidate, reference[0], candidate[0])
+    reference, candidate = (
+        rng.normal(size=(sizes[0], 6)),
+        rng.normal(size=(sizes[1], 6)),
+    )
+    score = metric.score_embeddings(
+        reference, candidate, reference[0], candidate[0]
+    )
     for one in direction_steps(score.detail, metric.setting):
         assert one.nas_d == score.values[f"nas_d_{one.name}"]
         assert one.nas_l == score.values[f"nas_l_{one.name}"]
@@ -90,7 +108,9 @@ def test_every_step_is_drawn_and_long_texts_are_cut_into_pages() -> None:
     assert [bar.get_height() for bar in off] == [0, 1, 0]
     assert [bar.get_height() for bar in counted] == [0, 0, 0]
     n = PER_PAGE + 2
-    long = VCS().score_embeddings(np.eye(n), np.eye(n)[:5], np.ones(2), np.ones(2))
+    long = VCS().score_embeddings(
+        np.eye(n), np.eye(n)[:5], np.ones(2), np.ones(2)
+    )
     drawn = VCS().steps(long)
     assert len(drawn) == 2 + 4 * 2
     # The candidate has five chunks: only the reference goes on to a second page.
@@ -105,25 +125,36 @@ def test_cells_of_short_texts_are_small(sizes: tuple[int, int]) -> None:
     """No wider or higher than an inch and a half, whatever is left of the page."""
     reference, candidate = np.eye(9)[: sizes[0]], np.eye(9)[: sizes[1]]
     whole = np.ones(9)
-    pages = VCS().steps(VCS().score_embeddings(reference, candidate, whole, whole))
+    pages = VCS().steps(
+        VCS().score_embeddings(reference, candidate, whole, whole)
+    )
     for name in ("alignment", "windows-1", "candidates-1", "line-1"):
         figure = pages[name]
         figure.draw_without_rendering()
         panels = [axes for axes in figure.axes if axes.get_xlabel()]
         for axes, n in zip(panels, sizes[::-1], strict=False):
-            there, here = axes.transData.transform([(1, 1), (0, 0)]) / figure.dpi
+            there, here = (
+                axes.transData.transform([(1, 1), (0, 0)]) / figure.dpi
+            )
             width, height = np.abs(there - here)
             assert 0.2 < width < 1.5
             assert 0.2 < height < 1.5
             shown = [label.get_text() for label in axes.get_xticklabels()]
-            assert [text for text in shown if text] == [str(k + 1) for k in range(n)]
+            assert [text for text in shown if text] == [
+                str(k + 1) for k in range(n)
+            ]
 
 
 @pytest.mark.drawn
 def test_published_rules_draw_their_ideal_lines() -> None:
     metric = VCS(rules="package")
-    score = metric.score_embeddings(np.eye(4), np.eye(4)[[0, 3, 2]], WHOLE, WHOLE)
-    labels = [line.get_label() for line in metric.steps(score)["line-1"].axes[0].get_lines()]
+    score = metric.score_embeddings(
+        np.eye(4), np.eye(4)[[0, 3, 2]], WHOLE, WHOLE
+    )
+    labels = [
+        line.get_label()
+        for line in metric.steps(score)["line-1"].axes[0].get_lines()
+    ]
     assert labels == ["shortest ideal", "longest ideal", "line, precision"]
 
 
@@ -133,9 +164,16 @@ def run(tmp_path: Path) -> Path:
     text = "A red dog runs. <script>alert(1)</script> is written on a wall. Birds fly."
     other = "Birds fly. A red dog runs. A wall stands."
     said = {"one": text, "two": "."}
-    rows = [{"id": id_, "candidate": told, "references": [other]} for id_, told in said.items()]
-    (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    beholder.score(tmp_path / "d.jsonl", ["length", "vcs(lct=0)"], out=tmp_path / "run")
+    rows = [
+        {"id": id_, "candidate": told, "references": [other]}
+        for id_, told in said.items()
+    ]
+    (tmp_path / "d.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    beholder.score(
+        tmp_path / "d.jsonl", ["length", "vcs(lct=0)"], out=tmp_path / "run"
+    )
     return tmp_path / "run"
 
 
@@ -151,8 +189,14 @@ def test_a_run_gives_one_page_or_a_pdf(run: Path, tmp_path: Path) -> None:
     assert "lct:0" in html
     with Store.read(run) as store:
         name, metric = drawn_metric(store)
-    assert (name, metric) == ("vcs(lct=0)", VCS(lct=0))  # as it scored, not as it is by default
-    first, second = (write_steps(run, "one", tmp_path / f"{n}.pdf").read_bytes() for n in "ab")
+    assert (name, metric) == (
+        "vcs(lct=0)",
+        VCS(lct=0),
+    )  # as it scored, not as it is by default
+    first, second = (
+        write_steps(run, "one", tmp_path / f"{n}.pdf").read_bytes()
+        for n in "ab"
+    )
     assert first == second
     assert first.startswith(b"%PDF")
     assert first.count(b"/Type /Page ") == 6
@@ -163,7 +207,9 @@ def test_what_cannot_be_drawn_says_why(run: Path, tmp_path: Path) -> None:
         write_steps(run, "three")
     with pytest.raises(ConfigError, match="the candidate has no word"):
         write_steps(run, "two")
-    with pytest.raises(ConfigError, match=r"has no length .* it has: vcs\(lct=0\)"):
+    with pytest.raises(
+        ConfigError, match=r"has no length .* it has: vcs\(lct=0\)"
+    ):
         write_steps(run, "one", metric="length")
     with pytest.raises(ConfigError, match=r"written as .html or .pdf"):
         write_steps(run, "one", tmp_path / "a.png")

@@ -23,20 +23,31 @@ class WordTools(Tools):
         super().__init__()
         self.asked: list[str] = []
 
-    def identity(self, kind: str, spec: str, operations: Collection[str] | None = None) -> str:
+    def identity(
+        self, kind: str, spec: str, operations: Collection[str] | None = None
+    ) -> str:
         if kind == "embedder":
             return "letters@1"
         return super().identity(kind, spec, operations)
 
     async def embed(self, spec: str, texts: Sequence[str]) -> FloatArray:
         self.asked.extend(texts)
-        counts = np.array([[text.lower().count(letter) for letter in "abcd"] for text in texts])
+        counts = np.array(
+            [
+                [text.lower().count(letter) for letter in "abcd"]
+                for text in texts
+            ]
+        )
         lengths = np.linalg.norm(counts, axis=1, keepdims=True)
         return np.asarray(counts / np.maximum(lengths, 1), dtype=np.float32)
 
 
-def score(candidate: str, references: Sequence[str], metric: VCS | None = None) -> ItemScore:
-    return (metric or VCS()).score_text(candidate, references, tools=WordTools())
+def score(
+    candidate: str, references: Sequence[str], metric: VCS | None = None
+) -> ItemScore:
+    return (metric or VCS()).score_text(
+        candidate, references, tools=WordTools()
+    )
 
 
 def test_units_are_the_sentences_with_their_places_and_matches() -> None:
@@ -57,10 +68,24 @@ def test_units_are_the_sentences_with_their_places_and_matches() -> None:
         {"match": 0, "window": [0, 2], "distance": 0},
         {"match": 1, "window": [1, 2], "distance": 0},
     ]
-    assert [unit.score for unit in found.units] == pytest.approx([1, 1, 1, 1, 0])
+    assert [unit.score for unit in found.units] == pytest.approx(
+        [1, 1, 1, 1, 0]
+    )
     verdicts = [unit.verdict for unit in found.units]
-    assert verdicts == ["match", "out_of_order", "out_of_order", "match", "unmatched"]
-    assert [unit.reference_index for unit in found.units] == [None, None, 0, 0, 0]
+    assert verdicts == [
+        "match",
+        "out_of_order",
+        "out_of_order",
+        "match",
+        "unmatched",
+    ]
+    assert [unit.reference_index for unit in found.units] == [
+        None,
+        None,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_chunks_join_neighbouring_sentences_and_span_them() -> None:
@@ -73,11 +98,16 @@ def test_chunks_join_neighbouring_sentences_and_span_them() -> None:
 
 
 def test_best_reference_counts_by_default_and_the_mean_when_asked() -> None:
-    candidate, references = "Aaa. Bbb.", ["Ccc. Ddd.", "Aaa. Bbb.", "Bbb. Aaa."]
+    candidate, references = (
+        "Aaa. Bbb.",
+        ["Ccc. Ddd.", "Aaa. Bbb.", "Bbb. Aaa."],
+    )
     best = score(candidate, references)
     assert best.values["vcs"] == pytest.approx(1)
     assert best.detail["reference_index"] == 1
-    assert {unit.reference_index for unit in best.units if unit.side == "reference"} == {1}
+    assert {
+        unit.reference_index for unit in best.units if unit.side == "reference"
+    } == {1}
     each = [score(candidate, [reference]).values for reference in references]
     mean = score(candidate, references, VCS(references="mean"))
     for name, value in mean.values.items():
@@ -94,7 +124,11 @@ def test_best_reference_counts_by_default_and_the_mean_when_asked() -> None:
         ("Aaa.", ["?! ..."], "reference 1 has no words"),
         ("Aaa.", [], "needs references"),
         ("Aaa.", ["Aaa.", " "], "reference 2 has no words"),
-        ("Aaa.", ["Aaa.", "Zzz."], "embedder 'ordered' knows no word of the reference 2"),
+        (
+            "Aaa.",
+            ["Aaa.", "Zzz."],
+            "embedder 'ordered' knows no word of the reference 2",
+        ),
     ],
 )
 def test_an_empty_or_unknown_text_is_a_failure_with_a_reason(
@@ -109,11 +143,16 @@ def test_an_empty_or_unknown_text_is_a_failure_with_a_reason(
 
 
 def test_evidence_pickles_and_scores_the_same() -> None:
-    item = Item(id="1", candidate="Aaa. Bbb. Aab.", references=("Aaa. Bbb.", "Bbb."))
+    item = Item(
+        id="1", candidate="Aaa. Bbb. Aab.", references=("Aaa. Bbb.", "Bbb.")
+    )
     metric = VCS()
     evidence = run_sync(metric.gather(item, WordTools()))
     again = pickle.loads(pickle.dumps(evidence))
-    assert metric.score_item(item, again).values == metric.score_item(item, evidence).values
+    assert (
+        metric.score_item(item, again).values
+        == metric.score_item(item, evidence).values
+    )
 
 
 def test_identical_texts_score_one_whatever_their_length() -> None:

@@ -47,7 +47,9 @@ class MoodConfig:
 
     def items(self, bad: list[DataError]) -> Iterator[Item]:
         """The good rows."""
-        return good_rows(read_items(self.data, self.rows), self.rows, bad, name=self.data)
+        return good_rows(
+            read_items(self.data, self.rows), self.rows, bad, name=self.data
+        )
 
 
 def run_moods(config: MoodConfig, progress: Progress) -> list[DataError]:
@@ -55,7 +57,11 @@ def run_moods(config: MoodConfig, progress: Progress) -> list[DataError]:
     bad: list[DataError] = []
     asker = Gladness()
     with Session.open(
-        config.out, "moods", means=RunContext(), askers=[asker], progress=progress
+        config.out,
+        "moods",
+        means=RunContext(),
+        askers=[asker],
+        progress=progress,
     ) as session:
         n, digest = session.take(ITEM, config.items(bad))
         session.add(asker, ITEM, n)
@@ -68,13 +74,19 @@ def run_moods(config: MoodConfig, progress: Progress) -> list[DataError]:
 def plan_moods(config: MoodConfig) -> RunPlan:
     """What the run would ask."""
     bad: list[DataError] = []
-    return plan([Gladness()], ITEM, config.items(bad), config.out, RunContext(), bad)
+    return plan(
+        [Gladness()], ITEM, config.items(bad), config.out, RunContext(), bad
+    )
 
 
 def write_page(run_folder: Path, output: Path | None = None) -> Path:
     """The page of a run."""
     target = output or run_folder / "report.html"
-    mean = manifest.results(manifest.read(run_folder))["gladness"].values["marks"].mean
+    mean = (
+        manifest.results(manifest.read(run_folder))["gladness"]
+        .values["marks"]
+        .mean
+    )
     write_text(target, f"<!doctype html><title>Moods</title><p>{mean}")
     return target
 
@@ -86,11 +98,18 @@ def draw_item(seen: SeenSubject) -> Drawn:
 
 def beside(run_a: Path, run_b: Path) -> Beside:
     """What ``compare`` shows besides the difference."""
-    table = Table("moods", "Moods side by side", (Column("n", "n", "count"),), ({"n": 2},))
+    table = Table(
+        "moods",
+        "Moods side by side",
+        (Column("n", "n", "count"),),
+        ({"n": 2},),
+    )
     return Beside({"moods": 2}, [table])
 
 
-def command(data: str, /, *, out: Path = Path("runs/moods"), dry_run: bool = False) -> int:
+def command(
+    data: str, /, *, out: Path = Path("runs/moods"), dry_run: bool = False
+) -> int:
     """Count exclamation marks."""
     config = MoodConfig(data, out)
     if dry_run:

@@ -16,13 +16,17 @@ def test_colours_are_counted_once() -> None:
 
 
 def test_a_sentence_that_the_reference_denies_is_not_supported() -> None:
-    score = Supported().score_text("A dog sleeps. The dog is black.", "A white dog sleeps.")
+    score = Supported().score_text(
+        "A dog sleeps. The dog is black.", "A white dog sleeps."
+    )
     assert score.values == {"precision": 0.5}
 
 
 def test_the_grade_is_brought_to_0_to_1(tmp_path: Path) -> None:
     rules = tmp_path / "rules.jsonl"
-    rules.write_text(json.dumps({"contains": "A red dog.", "answer": {"grade": 4}}))
+    rules.write_text(
+        json.dumps({"contains": "A red dog.", "answer": {"grade": 4}})
+    )
     score = Vivid(judge=f"scripted:{rules}").score_text("A red dog.", ())
     assert score.values == {"vividness": 0.75}
 

@@ -34,18 +34,37 @@ class ToneTask(Task):
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The tone."""
         words = {tone: tone for tone in TONES}
-        return [JudgmentPart("tone", Tone, "the tone", (Field("tone", "text", "choice", words),))]
+        return [
+            JudgmentPart(
+                "tone",
+                Tone,
+                "the tone",
+                (Field("tone", "text", "choice", words),),
+            )
+        ]
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """The tones."""
         return {"tones": TONES}
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Nominal alpha and kappa."""
-        return [of_kinds(cells(self, "tone", judged, annotators, TONES.index), len(TONES))]
+        return [
+            of_kinds(
+                cells(self, "tone", judged, annotators, TONES.index),
+                len(TONES),
+            )
+        ]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows whose judgment ``warm`` is the share of annotators who find the text warm."""
         for one in judged:
             tones = [state["tone"] for state in one.by.values()]
-            yield {**one.unit.row, "judgments": {"warm": tones.count("warm") / len(tones)}}
+            yield {
+                **one.unit.row,
+                "judgments": {"warm": tones.count("warm") / len(tones)},
+            }

@@ -63,7 +63,11 @@ def amounts_value(
     if best[0] > _UNLIKE:
         return best
     asked, total = number(source.quantity or ""), _total(targets)
-    parts = len(targets) == 1 and len(beside) > 0 and _total((source, *beside)) == total
+    parts = (
+        len(targets) == 1
+        and len(beside) > 0
+        and _total((source, *beside)) == total
+    )
     if parts or (total > 1 if asked is None else total == asked):
         return 0.9, False
     return best if settled else (0.5, False)
@@ -91,9 +95,17 @@ def amount_value(source: Entity, target: Entity) -> tuple[float, bool]:
         return 1.0, False
     asked, said = number(source.quantity or ""), amount(target)
     if asked is not None and said is not None:
-        return (1.0, False) if asked == said else (0.0, target.quantity is not None)
+        return (
+            (1.0, False)
+            if asked == said
+            else (0.0, target.quantity is not None)
+        )
     if asked is None and said is not None:  # "several" against a number
-        return (0.9, False) if said > 1 else (_UNLIKE, target.quantity is not None)
+        return (
+            (0.9, False)
+            if said > 1
+            else (_UNLIKE, target.quantity is not None)
+        )
     if asked == 1:  # "one" against a plain plural
         return (_UNLIKE, True)
     return (0.5 if asked is not None else 0.9), False
@@ -104,14 +116,21 @@ def roughly(entity: Entity, text: str) -> bool:
     if entity.quantity is None:
         return False
     found = re.escape(entity.quantity)
-    margin = re.compile(rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", re.IGNORECASE)
+    margin = re.compile(
+        rf"\b{_ABOUT} {found}\b|\b{found}{_OR_SO}\b", re.IGNORECASE
+    )
     spans = (mention.span for mention in entity.mentions)
-    return any(margin.search(text[max(0, start - _BEFORE) : end]) for start, end in spans)
+    return any(
+        margin.search(text[max(0, start - _BEFORE) : end])
+        for start, end in spans
+    )
 
 
 def counted(entities: Sequence[Entity], places: Sequence[int]) -> int:
     """How many of some entities have a written number of several: more than one may be parts."""
-    return sum(both_counted(entities[place], entities[place]) for place in places)
+    return sum(
+        both_counted(entities[place], entities[place]) for place in places
+    )
 
 
 def shares_exclude(source: Entity, target: Entity) -> bool:

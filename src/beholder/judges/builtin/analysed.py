@@ -15,7 +15,14 @@ import numpy.typing as npt
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.grouping import by_key
-from beholder.judges.builtin.classes import EXCLUDED, Values, exclude, is_teen, values, word_values
+from beholder.judges.builtin.classes import (
+    EXCLUDED,
+    Values,
+    exclude,
+    is_teen,
+    values,
+    word_values,
+)
 from beholder.judges.builtin.lexis import word_likeness
 from beholder.judges.builtin.predicates import BEING_THERE, Predicate, normal
 from beholder.judges.builtin.vectors import vectors
@@ -92,15 +99,25 @@ class AnalysedText:
 
     def says_little(self, unit: GraphUnit) -> bool:
         """Whether an attribute says only that a thing is there, or where: "sits", "on the left"."""
-        there = unit.value in BEING_THERE and not unit.text.lower().endswith("ing")
+        there = unit.value in BEING_THERE and not unit.text.lower().endswith(
+            "ing"
+        )
         where = not PARTS.isdisjoint(name for name, _ in values(unit.value))
-        return there or where or ("position", unit.subject, unit.value) in self._kinds
+        return (
+            there
+            or where
+            or ("position", unit.subject, unit.value) in self._kinds
+        )
 
     @cached_property
     def _kinds(self) -> set[tuple[str, int, str]]:
         """The kinds of attributes that are no qualities, each with the entity and the value."""
         attributes = self.graph.attributes
-        return {(a.kind, a.entity, a.value) for a in attributes if a.kind != "quality"}
+        return {
+            (a.kind, a.entity, a.value)
+            for a in attributes
+            if a.kind != "quality"
+        }
 
     def at(self, span: Span) -> Span:
         """The words that lie in a range of characters, as first and one past the last."""
@@ -114,7 +131,9 @@ class AnalysedText:
         text, found, number = self.plain, [], 0
         starts, ends = self.places
         for before, start in zip((*starts[:1], *ends), starts, strict=False):
-            if text[before:start] != " " and _SENTENCE_END.search(text, before, start):
+            if text[before:start] != " " and _SENTENCE_END.search(
+                text, before, start
+            ):
                 number += 1
             found.append(number)
         return found
@@ -124,7 +143,9 @@ class AnalysedText:
         """The sentences that have words, without layout; numbered as in ``sentences``."""
         text, cuts = self.plain, [0]
         starts, ends = self.places
-        for number, end, start in zip(self.sentences[1:], ends[:-1], starts[1:], strict=True):
+        for number, end, start in zip(
+            self.sentences[1:], ends[:-1], starts[1:], strict=True
+        ):
             if number == len(cuts):
                 mark = _SENTENCE_END.search(text, end, start)
                 cuts.append(mark.end() if mark else start)
@@ -134,15 +155,21 @@ class AnalysedText:
     @cached_property
     def mentions(self) -> list[tuple[Span, ...]]:
         """Per entity, the words of its mentions."""
-        places = ((self.at(m.span) for m in e.mentions) for e in self.graph.entities)
+        places = (
+            (self.at(m.span) for m in e.mentions) for e in self.graph.entities
+        )
         return [tuple((a, b) for a, b in found if a < b) for found in places]
 
     @cached_property
     def named_at(self) -> dict[int, int]:
         """The entity whose mention ends at a word, by word."""
         entities = self.graph.entities
-        places = ((self.at(m.span), e.index) for e in entities for m in e.mentions)
-        return {last - 1: index for (first, last), index in places if first < last}
+        places = (
+            (self.at(m.span), e.index) for e in entities for m in e.mentions
+        )
+        return {
+            last - 1: index for (first, last), index in places if first < last
+        }
 
     @cached_property
     def word_vectors(self) -> FloatArray:
@@ -159,10 +186,16 @@ class AnalysedText:
         """The words of all units, in the form they are in, and for each word its unit."""
         entities = self.graph.entities
         written = [
-            _words(entities[unit.subject].mentions[0].text if unit.kind == "entity" else unit.text)
+            _words(
+                entities[unit.subject].mentions[0].text
+                if unit.kind == "entity"
+                else unit.text
+            )
             for unit in self.units
         ]
-        owners = np.repeat(np.arange(len(written)), [len(words) for words in written])
+        owners = np.repeat(
+            np.arange(len(written)), [len(words) for words in written]
+        )
         return tuple(chain.from_iterable(written)), owners
 
     @cached_property
@@ -183,37 +216,83 @@ class AnalysedText:
     @cached_property
     def head_values(self) -> list[tuple[int, Values]]:
         """The heads that are in a class, by entity."""
-        found = ((e.index, values(e.head.lower())) for e in self.graph.entities)
+        found = (
+            (e.index, values(e.head.lower())) for e in self.graph.entities
+        )
         return [(place, classes) for place, classes in found if classes]
 
     @cached_property
     def properties(self) -> tuple[Property, ...]:
         """All that is said of single entities."""
         found = [
-            Property(u.subject, u.text, u.value, u.spans, u.polarity, quantity=u.quantity)
+            Property(
+                u.subject,
+                u.text,
+                u.value,
+                u.spans,
+                u.polarity,
+                quantity=u.quantity,
+            )
             for u in self.units
             if u.kind == "attribute"
         ]
         found += [
-            Property(u.subject, u.text, u.value.split()[0], u.spans, u.polarity)
+            Property(
+                u.subject, u.text, u.value.split()[0], u.spans, u.polarity
+            )
             for u in self.units
             if u.kind == "relation" and u.verb
         ]
         for _, unit, said in self.relations:
-            if said.place == "of" and not said.verb and unit.object is not None:
-                part, whole = (unit.subject, unit.object)[:: -1 if said.place_turned else 1]
+            if (
+                said.place == "of"
+                and not said.verb
+                and unit.object is not None
+            ):
+                part, whole = (unit.subject, unit.object)[
+                    :: -1 if said.place_turned else 1
+                ]
                 name = self.graph.entities[whole].name
-                found.append(Property(part, name, name, unit.spans, unit.polarity, derived=True))
-            if said.place == "in front of" and unit.polarity and unit.object is not None:
-                first, last = ("background", "foreground")[:: -1 if not said.place_turned else 1]
+                found.append(
+                    Property(
+                        part,
+                        name,
+                        name,
+                        unit.spans,
+                        unit.polarity,
+                        derived=True,
+                    )
+                )
+            if (
+                said.place == "in front of"
+                and unit.polarity
+                and unit.object is not None
+            ):
+                first, last = ("background", "foreground")[
+                    :: -1 if not said.place_turned else 1
+                ]
                 found += [
-                    Property(end, unit.text, f"in the {where}", unit.spans, derived=True)
-                    for end, where in ((unit.subject, first), (unit.object, last))
+                    Property(
+                        end,
+                        unit.text,
+                        f"in the {where}",
+                        unit.spans,
+                        derived=True,
+                    )
+                    for end, where in (
+                        (unit.subject, first),
+                        (unit.object, last),
+                    )
                 ]
         for entity in self.graph.entities:
             first_time = entity.mentions[0]
             found.append(
-                Property(entity.index, first_time.text, entity.name.lower(), (first_time.span,))
+                Property(
+                    entity.index,
+                    first_time.text,
+                    entity.name.lower(),
+                    (first_time.span,),
+                )
             )
         return tuple(found)
 
@@ -252,29 +331,48 @@ class AnalysedText:
     @cached_property
     def sentences_of(self) -> list[frozenset[int]]:
         """The parsed sentences that name each entity."""
-        return [frozenset(m.sentence for m in e.mentions) for e in self.graph.entities]
+        return [
+            frozenset(m.sentence for m in e.mentions)
+            for e in self.graph.entities
+        ]
 
     @cached_property
     def values_of(self) -> list[Sequence[Values]]:
         """What is said of each entity that is in a class."""
-        said = by_key((self.properties[place].entity, v) for place, v in self.property_values)
+        said = by_key(
+            (self.properties[place].entity, v)
+            for place, v in self.property_values
+        )
         return [said.get(entity.index, ()) for entity in self.graph.entities]
 
     @cached_property
     def youths(self) -> frozenset[int]:
         """Entities between child and adult: young men and women, teenagers, who is 13 to 25."""
-        grown = {i for i, value in self.head_values if not value.isdisjoint(values("adult"))}
+        grown = {
+            i
+            for i, value in self.head_values
+            if not value.isdisjoint(values("adult"))
+        }
         return frozenset(
             i
             for i, said in enumerate(self.values_of)
-            if any(is_teen(value) or (i in grown and values("young") <= value) for value in said)
+            if any(
+                is_teen(value) or (i in grown and values("young") <= value)
+                for value in said
+            )
         )
 
     @cached_property
     def relations(self) -> tuple[tuple[int, GraphUnit, Predicate], ...]:
         """Units that are relations, with place and normal form."""
         return tuple(
-            (place, unit, normal(unit.value, unit.verb, unit.passive or _undergoes(unit)))
+            (
+                place,
+                unit,
+                normal(
+                    unit.value, unit.verb, unit.passive or _undergoes(unit)
+                ),
+            )
             for place, unit in enumerate(self.units)
             if unit.kind == "relation"
         )
@@ -309,7 +407,9 @@ def verb_similarity(source: AnalysedText, target: AnalysedText) -> FloatArray:
     base = cosines(source.verb_vectors, target.verb_vectors)
     if not base.size:
         return base
-    return np.maximum(base, word_likeness(source.verbs_written, target.verbs_written))
+    return np.maximum(
+        base, word_likeness(source.verbs_written, target.verbs_written)
+    )
 
 
 def lower_excluded(
@@ -338,7 +438,12 @@ def lower_excluded(
 def _undergoes(unit: GraphUnit) -> bool:
     """Whether a relation reads like "brightened by", whatever the parse made of it."""
     words = unit.text.lower().split()
-    return unit.verb and len(words) == 2 and words[1] == "by" and words[0].endswith("ed")
+    return (
+        unit.verb
+        and len(words) == 2
+        and words[1] == "by"
+        and words[0].endswith("ed")
+    )
 
 
 def _words(value: str) -> list[str]:
@@ -352,4 +457,7 @@ def _of_place(classes: Values) -> Values:
 
 def _of_direction(classes: Values) -> Values:
     """Where something turns to, which excludes other directions and no place where it is."""
-    return frozenset((f"to the {name}" if name in PARTS else name, line) for name, line in classes)
+    return frozenset(
+        (f"to the {name}" if name in PARTS else name, line)
+        for name, line in classes
+    )

@@ -46,18 +46,39 @@ class _Features:
         self._graph = graph
         self._named: defaultdict[str, list[int]] = defaultdict(list)
         for entity in graph.entities:
-            if entity.kind == "thing" and entity.polarity and entity.member_of is None:
+            if (
+                entity.kind == "thing"
+                and entity.polarity
+                and entity.member_of is None
+            ):
                 self._named[entity.name].append(entity.index)
         # Per entity its features: a key to compare with namesakes, the words, and the fact.
-        self._facts: defaultdict[int, list[tuple[Hashable, str, object]]] = defaultdict(list)
+        self._facts: defaultdict[int, list[tuple[Hashable, str, object]]] = (
+            defaultdict(list)
+        )
         for attribute in graph.attributes:
-            if attribute.polarity and self._is_sure(attribute.entity, attribute):
+            if attribute.polarity and self._is_sure(
+                attribute.entity, attribute
+            ):
                 key = (attribute.kind, attribute.value)
-                self._facts[attribute.entity].append((key, attribute.text, attribute))
+                self._facts[attribute.entity].append(
+                    (key, attribute.text, attribute)
+                )
         for relation in graph.relations:
-            names = {graph.entities[end].name for end in (relation.subject, relation.object)}
-            worded = relation.polarity and relation.kind != "possessive" and relation.text
-            if worded and len(names) == 2 and self._is_sure(relation.subject, relation):
+            names = {
+                graph.entities[end].name
+                for end in (relation.subject, relation.object)
+            }
+            worded = (
+                relation.polarity
+                and relation.kind != "possessive"
+                and relation.text
+            )
+            if (
+                worded
+                and len(names) == 2
+                and self._is_sure(relation.subject, relation)
+            ):
                 self._facts[relation.subject].append(self._feature(relation))
 
     def _is_sure(self, index: int, fact: Attribute | Relation) -> bool:
@@ -71,7 +92,8 @@ class _Features:
         start = fact.spans[0][0]
         namesakes = self._named.get(self._graph.entities[index].name, [])
         latest = {
-            other: _latest_mention(self._graph, other, start) for other in {index, *namesakes}
+            other: _latest_mention(self._graph, other, start)
+            for other in {index, *namesakes}
         }
         return latest[index] == max(latest.values())
 
@@ -83,21 +105,33 @@ class _Features:
             if a.kind == "quality" and a.polarity
         ]
         words = " ".join([*qualities, other.name])
-        return (relation.predicate, words), f"{relation.text} the {words}", relation
+        return (
+            (relation.predicate, words),
+            f"{relation.text} the {words}",
+            relation,
+        )
 
     def words(self, index: int, fact: Attribute | Relation) -> str:
         """The features that no namesake has, without the fact itself; empty if it has none."""
         entity = self._graph.entities[index]
-        namesakes = [other for other in self._named.get(entity.name, ()) if other != index]
+        namesakes = [
+            other
+            for other in self._named.get(entity.name, ())
+            if other != index
+        ]
         known = index in self._named.get(entity.name, ())
         subject = fact.entity if isinstance(fact, Attribute) else fact.subject
         if not (namesakes and known and self._is_sure(subject, fact)):
             return ""
-        theirs = {key for other in namesakes for key, _, _ in self._facts[other]}
+        theirs = {
+            key for other in namesakes for key, _, _ in self._facts[other]
+        }
         own = [
             words
             for key, words, other in self._facts[index]
-            if key not in theirs and other is not fact and not set("(),") & set(words)
+            if key not in theirs
+            and other is not fact
+            and not set("(),") & set(words)
         ]
         return ", ".join(dict.fromkeys(own[:_MOST_FEATURES]))
 
@@ -131,7 +165,12 @@ def bearers(fact: str) -> tuple[Bearer, ...]:
     """The things that a fact names with words in brackets."""
     return tuple(
         # Of "in the blue dress" the thing counts: others write "wearing a blue dress".
-        Bearer(head.lower(), tuple(part.rpartition(" the ")[2] for part in features.split(", ")))
+        Bearer(
+            head.lower(),
+            tuple(
+                part.rpartition(" the ")[2] for part in features.split(", ")
+            ),
+        )
         for head, features in _BRACKETS.findall(fact)
     )
 
@@ -155,8 +194,14 @@ def is_exchanged(fact: str, text: AnalysedText) -> bool:
             meant = None if bearer is None else _meant(bearer, text)
             if meant is None or not pairs:
                 continue
-            others = {pair[end] for pair in pairs if _is_named(text, pair[end], bearer)}
-            if others and not _has(meant, end, pairs, claim, unit.object, borne, text):
+            others = {
+                pair[end]
+                for pair in pairs
+                if _is_named(text, pair[end], bearer)
+            }
+            if others and not _has(
+                meant, end, pairs, claim, unit.object, borne, text
+            ):
                 return True
     return False
 
@@ -164,7 +209,11 @@ def is_exchanged(fact: str, text: AnalysedText) -> bool:
 def _by_head(fact: str) -> dict[str, Bearer]:
     """The bearers of a fact by noun, without two of one noun: it is not clear which is which."""
     counts = Counter(bearer.head for bearer in bearers(fact))
-    return {bearer.head: bearer for bearer in bearers(fact) if counts[bearer.head] == 1}
+    return {
+        bearer.head: bearer
+        for bearer in bearers(fact)
+        if counts[bearer.head] == 1
+    }
 
 
 def _head(claim: AnalysedText, index: int) -> str:
@@ -172,7 +221,9 @@ def _head(claim: AnalysedText, index: int) -> str:
     return mention.lower().split()[-1]
 
 
-def _is_named(text: AnalysedText, index: int | None, bearer: Bearer | None) -> bool:
+def _is_named(
+    text: AnalysedText, index: int | None, bearer: Bearer | None
+) -> bool:
     if index is None or bearer is None:
         return False
     entity = text.graph.entities[index]
@@ -181,7 +232,11 @@ def _is_named(text: AnalysedText, index: int | None, bearer: Bearer | None) -> b
 
 def _meant(bearer: Bearer, text: AnalysedText) -> int | None:
     """The thing of a text that has most of a bearer's features; None if it is not clear which."""
-    named = [e.index for e in text.graph.entities if _is_named(text, e.index, bearer)]
+    named = [
+        e.index
+        for e in text.graph.entities
+        if _is_named(text, e.index, bearer)
+    ]
     if len(named) < 2:
         return None
     scores = {index: _n_held(bearer, index, text) for index in named}
@@ -192,7 +247,11 @@ def _meant(bearer: Bearer, text: AnalysedText) -> int | None:
 
 def _n_held(bearer: Bearer, index: int, text: AnalysedText) -> int:
     """How many features of a bearer a thing of a text has."""
-    profiles = [said.value for said in text.properties if said.entity == index and said.polarity]
+    profiles = [
+        said.value
+        for said in text.properties
+        if said.entity == index and said.polarity
+    ]
     for _, unit, _ in text.relations:
         ends = (unit.subject, unit.object)
         sure = unit.polarity and _is_nearest(unit.subject, unit.spans, text)
@@ -205,7 +264,11 @@ def _n_held(bearer: Bearer, index: int, text: AnalysedText) -> int:
 
 def _profile(index: int, text: AnalysedText) -> str:
     """What is said of a thing, with its name, as words."""
-    qualities = [said.value for said in text.properties if said.entity == index and said.polarity]
+    qualities = [
+        said.value
+        for said in text.properties
+        if said.entity == index and said.polarity
+    ]
     return " ".join([text.graph.entities[index].name, *qualities])
 
 
@@ -216,11 +279,19 @@ def _is_nearest(index: int, spans: Sequence[Span], text: AnalysedText) -> bool:
     """Return whether no other thing of its noun is named between a thing and its fact."""
     entities, start = text.graph.entities, spans[0][0] if spans else 0
     own = _latest_mention(text.graph, index, start)
-    rivals = (e.index for e in entities if e.index != index and e.head == entities[index].head)
-    return own < 0 or all(_latest_mention(text.graph, rival, start) < own for rival in rivals)
+    rivals = (
+        e.index
+        for e in entities
+        if e.index != index and e.head == entities[index].head
+    )
+    return own < 0 or all(
+        _latest_mention(text.graph, rival, start) < own for rival in rivals
+    )
 
 
-def _having(claim: AnalysedText, value: str, subject: int, text: AnalysedText) -> _Pairs:
+def _having(
+    claim: AnalysedText, value: str, subject: int, text: AnalysedText
+) -> _Pairs:
     """The things of a text, called as the subject, that have a value."""
     said = [found for found in text.properties if found.polarity]
     if not said:
@@ -249,13 +320,18 @@ def _related(claim: AnalysedText, words: str, text: AnalysedText) -> _Pairs:
                 continue
             if not _is_nearest(said.subject, said.spans, text):
                 continue
-            straight, crossed = alike_predicates(predicate, other, verbs.item(row, column))
+            straight, crossed = alike_predicates(
+                predicate, other, verbs.item(row, column)
+            )
             for holds, ends in (
                 (straight, (said.subject, said.object)),
                 (crossed, (said.object, said.subject)),
             ):
                 names = [text.graph.entities[end].head.lower() for end in ends]
-                if holds and all(tie(a, b) == "same" for a, b in zip(heads, names, strict=True)):
+                if holds and all(
+                    tie(a, b) == "same"
+                    for a, b in zip(heads, names, strict=True)
+                ):
                     found.append(ends)
     return found
 
@@ -280,7 +356,9 @@ def _has(
     return mate is None or mate in mates
 
 
-def compatibility(fact: str, reference: str, references: Sequence[str]) -> int | None:
+def compatibility(
+    fact: str, reference: str, references: Sequence[str]
+) -> int | None:
     """How many features two facts share in their brackets; None if another reference shares more.
 
     Args:
@@ -289,7 +367,9 @@ def compatibility(fact: str, reference: str, references: Sequence[str]) -> int |
         references: All facts of the other text.
     """
     if fact == reference:
-        return len(fact)  # more than any features: a text has all its own facts
+        return len(
+            fact
+        )  # more than any features: a text has all its own facts
     theirs = _by_head(reference)
     total = 0
     for bearer in _by_head(fact).values():
@@ -299,11 +379,18 @@ def compatibility(fact: str, reference: str, references: Sequence[str]) -> int |
         shared = _n_shared(bearer, other)
         for rival in references:
             for named in bearers(rival):
-                if named.head == bearer.head and _n_shared(bearer, named) > shared:
+                if (
+                    named.head == bearer.head
+                    and _n_shared(bearer, named) > shared
+                ):
                     return None
         total += shared
     return total
 
 
 def _n_shared(a: Bearer, b: Bearer) -> int:
-    return int((said_in(list(a.features), list(b.features)).max(axis=1) >= _SAME).sum())
+    return int(
+        (
+            said_in(list(a.features), list(b.features)).max(axis=1) >= _SAME
+        ).sum()
+    )

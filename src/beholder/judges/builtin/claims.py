@@ -59,24 +59,49 @@ class Source:
             slice(*np.searchsorted(starts, (part.start, part.end)))
             for part in _SPLITTER.split(text.plain)
         ]
-        named = [(end, first) for end, spans in enumerate(text.mentions) for first, _ in spans]
+        named = [
+            (end, first)
+            for end, spans in enumerate(text.mentions)
+            for first, _ in spans
+        ]
         for unit in text.units:
-            named += [(end, text.at(span)[0]) for span in unit.spans for end in _ends(unit)]
+            named += [
+                (end, text.at(span)[0])
+                for span in unit.spans
+                for end in _ends(unit)
+            ]
         found = []
         for part in sentences:
-            told = {end for end, place in named if part.start <= place < part.stop}
-            words = {p for end in told for p in range(*next(iter(text.mentions[end]), (0, 0)))}
-            found.append(np.array(sorted({*range(part.start, part.stop), *words}), np.intp))
+            told = {
+                end for end, place in named if part.start <= place < part.stop
+            }
+            words = {
+                p
+                for end in told
+                for p in range(*next(iter(text.mentions[end]), (0, 0)))
+            }
+            found.append(
+                np.array(
+                    sorted({*range(part.start, part.stop), *words}), np.intp
+                )
+            )
         return found
 
     @cached_property
     def said(self) -> set[str]:
         """Its own statements, without case and punctuation."""
-        return {_plain(statement.text) for statement in graph_statements(self.text.graph)}
+        return {
+            _plain(statement.text)
+            for statement in graph_statements(self.text.graph)
+        }
 
 
 def evidence(
-    claims: Sequence[AnalysedText], source: Source, *, entail: bool, least: float = 0.0
+    claims: Sequence[AnalysedText],
+    source: Source,
+    *,
+    entail: bool,
+    least: float = 0.0,
 ) -> tuple[FloatArray, list[bool]]:
     """What a text says of statements; the more of each, the likelier a statement is true.
 
@@ -96,17 +121,30 @@ def evidence(
     for place, claim in enumerate(claims):
         found = find(claim, source.text)
         values = [finding.value for finding in found]
-        attributes = [v for v, u in zip(values, claim.units, strict=True) if u.kind == "attribute"]
+        attributes = [
+            v
+            for v, u in zip(values, claim.units, strict=True)
+            if u.kind == "attribute"
+        ]
         lowest = min(values, default=0.0)
-        rows.append([lowest, min(attributes, default=1.0), _worded(claim, source)])
+        rows.append(
+            [lowest, min(attributes, default=1.0), _worded(claim, source)]
+        )
         exchanged.append(any(finding.exchanged for finding in found))
         known = lowest >= _SURE and _is_reworded(claim, source.text)
         entailed.append(float(known))
-        if lowest >= least and not known and not any(finding.contradiction for finding in found):
+        if (
+            lowest >= least
+            and not known
+            and not any(finding.contradiction for finding in found)
+        ):
             open_.append(place)
     made = np.array(rows).reshape(-1, 3)
     if entail:
-        asked = ask([" ".join(claims[place].plain.split()) for place in open_], source.text)
+        asked = ask(
+            [" ".join(claims[place].plain.split()) for place in open_],
+            source.text,
+        )
         for place, said in zip(open_, asked, strict=True):
             entailed[place] = said.entailed
         # What both the rules and the model find need not be there in its own words.
@@ -122,12 +160,15 @@ def _is_reworded(claim: AnalysedText, text: AnalysedText) -> bool:
     rules know more than the words and the model.
     """
     return not all(unit.polarity for unit in claim.units) or any(
-        predicate.mutual or not set(unit.text.lower().split()) <= set(text.words)
+        predicate.mutual
+        or not set(unit.text.lower().split()) <= set(text.words)
         for _, unit, predicate in claim.relations
     )
 
 
-def probabilities(statements: Sequence[str], text: str, *, entail: bool = True) -> list[float]:
+def probabilities(
+    statements: Sequence[str], text: str, *, entail: bool = True
+) -> list[float]:
     """For each statement the probability that it is true of what the text describes.
 
     Calibrated on statements of descriptions and on false ones made of them, half and half. Where
@@ -136,19 +177,28 @@ def probabilities(statements: Sequence[str], text: str, *, entail: bool = True) 
     """
     source = Source(analysed(text))
     there = set(source.text.words)
-    bare = [respelt(without_bearers(statement), there) for statement in statements]
+    bare = [
+        respelt(without_bearers(statement), there) for statement in statements
+    ]
     claims = analysed_claims.of(bare)
     chances = _likely(renumbered(claims, [source.text]), source, entail)
     return [
-        min(chance, _EXCHANGED) if is_exchanged(statement, source.text) else chance
+        min(chance, _EXCHANGED)
+        if is_exchanged(statement, source.text)
+        else chance
         for chance, statement in zip(chances, statements, strict=True)
     ]
 
 
 def _likely(
-    claims: Sequence[AnalysedText], source: Source, entail: bool, least: float = 0.0
+    claims: Sequence[AnalysedText],
+    source: Source,
+    entail: bool,
+    least: float = 0.0,
 ) -> list[float]:
-    open_ = [claim for claim in claims if _plain(claim.plain) not in source.said]
+    open_ = [
+        claim for claim in claims if _plain(claim.plain) not in source.said
+    ]
     found, exchanged = evidence(open_, source, entail=entail, least=least)
     bias, *weights = table()[_decision(entail)]["value"]
     chances = 1.0 / (1.0 + np.exp(-(found @ np.array(weights) + bias)))
@@ -161,10 +211,15 @@ def _decision(entail: bool) -> str:
     return "facts.both" if entail else "facts.rules"
 
 
-def supported(statements: Sequence[str], text: str, *, entail: bool = True) -> list[bool]:
+def supported(
+    statements: Sequence[str], text: str, *, entail: bool = True
+) -> list[bool]:
     """Whether a text makes each statement more likely true than not."""
     cut = number(f"{_decision(entail)}_true")
-    return [value >= cut for value in probabilities(statements, text, entail=entail)]
+    return [
+        value >= cut
+        for value in probabilities(statements, text, entail=entail)
+    ]
 
 
 def matches(
@@ -183,13 +238,19 @@ def matches(
     whether it says the claim or not, where their words are alike at all.
     """
     claims = renumbered(claims, references)
-    close = [_fitting(place, near, fit) for place, near in enumerate(close_to(claims, references))]
+    close = [
+        _fitting(place, near, fit)
+        for place, near in enumerate(close_to(claims, references))
+    ]
     if nearest:
         return [next(iter(places), None) for places in close]
     cut = number(f"{_decision(entail)}_true")
 
     def says(text: AnalysedText, some: Sequence[AnalysedText]) -> list[bool]:
-        return [chance >= cut for chance in _likely(some, Source(text), entail, _LEAST)]
+        return [
+            chance >= cut
+            for chance in _likely(some, Source(text), entail, _LEAST)
+        ]
 
     asked: dict[int, list[int]] = {}
     for place, near in enumerate(close):
@@ -198,36 +259,63 @@ def matches(
     said = {
         (place, i)
         for i, places in asked.items()
-        for place, yes in zip(places, says(references[i], [claims[p] for p in places]), strict=True)
+        for place, yes in zip(
+            places,
+            says(references[i], [claims[p] for p in places]),
+            strict=True,
+        )
         if yes
     }
 
     def fits(place: int, i: int) -> bool:
         denies = not all(unit.polarity for unit in claims[place].units)
-        return (place, i) in said and not (denies and not says(claims[place], [references[i]])[0])
+        return (place, i) in said and not (
+            denies and not says(claims[place], [references[i]])[0]
+        )
 
-    return [next((i for i in near if fits(place, i)), None) for place, near in enumerate(close)]
+    return [
+        next((i for i in near if fits(place, i)), None)
+        for place, near in enumerate(close)
+    ]
 
 
-def _fitting(claim: int, near: Sequence[int], fit: Callable[[int, int], int | None]) -> list[int]:
+def _fitting(
+    claim: int, near: Sequence[int], fit: Callable[[int, int], int | None]
+) -> list[int]:
     """The references that are not of another bearer, those with the most of its features first."""
     fits = {reference: fit(claim, reference) for reference in near}
-    kept = [(value, reference) for reference, value in fits.items() if value is not None]
-    return [reference for _, reference in sorted(kept, key=lambda pair: -pair[0])]
+    kept = [
+        (value, reference)
+        for reference, value in fits.items()
+        if value is not None
+    ]
+    return [
+        reference for _, reference in sorted(kept, key=lambda pair: -pair[0])
+    ]
 
 
-def close_to(claims: Sequence[AnalysedText], references: Sequence[AnalysedText]) -> list[list[int]]:
+def close_to(
+    claims: Sequence[AnalysedText], references: Sequence[AnalysedText]
+) -> list[list[int]]:
     """For each claim the references whose words are near to its own, the nearest first.
 
     Those in the same words are the only ones.
     """
-    written = by_key((_plain(view.plain), i) for i, view in enumerate(references))
-    alike = np.minimum(_alignment(claims, references), _alignment(references, claims).T)
+    written = by_key(
+        (_plain(view.plain), i) for i, view in enumerate(references)
+    )
+    alike = np.minimum(
+        _alignment(claims, references), _alignment(references, claims).T
+    )
     found = []
     for claim, row in zip(claims, alike, strict=True):
         same = written.get(_plain(claim.plain))
         close = np.argsort(-row, kind="stable")[:_CLOSE].tolist()
-        found.append([i for i in close if row[i] >= _ALIKE] if same is None else list(same))
+        found.append(
+            [i for i in close if row[i] >= _ALIKE]
+            if same is None
+            else list(same)
+        )
     return found
 
 
@@ -237,7 +325,12 @@ def _worded(claim: AnalysedText, source: Source) -> float:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
     lower_excluded(similarity, claim.word_values, source.text.word_values)
-    weights = np.array([0.0 if word in _UNSAID else frequency.weight(word) for word in claim.words])
+    weights = np.array(
+        [
+            0.0 if word in _UNSAID else frequency.weight(word)
+            for word in claim.words
+        ]
+    )
     best = [
         float((similarity[:, part].max(axis=1) * weights).sum())
         for part in source.wordings
@@ -248,29 +341,46 @@ def _worded(claim: AnalysedText, source: Source) -> float:
 
 def _ends(unit: GraphUnit) -> set[int]:
     """The entities that a unit is about."""
-    return {unit.subject} if unit.object is None else {unit.subject, unit.object}
+    return (
+        {unit.subject} if unit.object is None else {unit.subject, unit.object}
+    )
 
 
-def _alignment(views: Sequence[AnalysedText], others: Sequence[AnalysedText]) -> FloatArray:
+def _alignment(
+    views: Sequence[AnalysedText], others: Sequence[AnalysedText]
+) -> FloatArray:
     """(views, others): how near the words of the one's units come to any word of the other."""
     rows, columns = _units(views), _units(others)
     if not len(rows[0]) or not len(columns[0]):
         return np.zeros((len(views), len(others)))
-    near = np.maximum.reduceat(cosines(rows[0], columns[0]), columns[2], axis=1)
+    near = np.maximum.reduceat(
+        cosines(rows[0], columns[0]), columns[2], axis=1
+    )
     total = np.add.reduceat(near * rows[1][:, None], rows[2], axis=0)
     found = np.zeros((len(views), len(others)))
-    found[np.ix_(rows[3], columns[3])] = total / np.add.reduceat(rows[1], rows[2])[:, None]
+    found[np.ix_(rows[3], columns[3])] = (
+        total / np.add.reduceat(rows[1], rows[2])[:, None]
+    )
     return found
 
 
-def _units(views: Sequence[AnalysedText]) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
+def _units(
+    views: Sequence[AnalysedText],
+) -> tuple[FloatArray, FloatArray, list[int], list[int]]:
     """Vectors and weights of all words; where each view's begin, and which views have any."""
     filled = [i for i, view in enumerate(views) if view.words]
     if not filled:
         return np.zeros((0, 0)), np.zeros(0), [], []
-    starts = [0, *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist()]
+    starts = [
+        0,
+        *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist(),
+    ]
     found = np.concatenate([views[i].word_vectors for i in filled])
-    weights = [frequency.weight(word) + 1e-9 for i in filled for word in views[i].words]
+    weights = [
+        frequency.weight(word) + 1e-9
+        for i in filled
+        for word in views[i].words
+    ]
     return found, np.array(weights), starts, filled
 
 
@@ -293,7 +403,8 @@ def renumbered(
         entity.quantity.lower(): value
         for text in texts
         for entity in text.graph.entities
-        if entity.quantity is not None and (value := numeral(entity.quantity)) is not None
+        if entity.quantity is not None
+        and (value := numeral(entity.quantity)) is not None
     }
     if not written:
         return claims
@@ -302,13 +413,17 @@ def renumbered(
 
 def _worded_as(claim: AnalysedText, written: dict[str, float]) -> AnalysedText:
     text = claim.graph.text
-    spans = {span for unit in claim.units if unit.quantity for span in unit.spans}
+    spans = {
+        span for unit in claim.units if unit.quantity for span in unit.spans
+    }
     for start, end in sorted(spans, reverse=True):
         said = text[start:end].lower()
         if said in written:
             continue
         value = numeral(said)
-        other = next((words for words, known in written.items() if known == value), None)
+        other = next(
+            (words for words, known in written.items() if known == value), None
+        )
         if other is not None:
             text = f"{text[:start]}{other}{text[end:]}"
     return claim if text == claim.graph.text else analysed_claims.of([text])[0]
@@ -333,7 +448,9 @@ def respelt(statement: str, words: Collection[str]) -> str:
 
 
 def _is_known(word: str) -> bool:
-    return frequency.weight(word) < 1.0 or any(meanings(base) for base in (word, *bases(word)))
+    return frequency.weight(word) < 1.0 or any(
+        meanings(base) for base in (word, *bases(word))
+    )
 
 
 def _one_edit(a: str, b: str) -> bool:
@@ -341,7 +458,8 @@ def _one_edit(a: str, b: str) -> bool:
     if abs(len(a) - len(b)) > 1 or a == b or a[0] != b[0]:
         return False
     start = next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y),
+        min(len(a), len(b)),
     )
     rest, other = a[start:], b[start:]
     return (

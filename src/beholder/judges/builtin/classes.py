@@ -51,13 +51,19 @@ def _of_word(word: str) -> Values:
     table = _table()
     if word not in table and word.endswith("ish"):  # greyish, reddish, bluish
         stem = word.removesuffix("ish")
-        word = next((base for base in (stem, stem[:-1], f"{stem}e") if base in table), word)
+        word = next(
+            (base for base in (stem, stem[:-1], f"{stem}e") if base in table),
+            word,
+        )
     return table.get(word, _NONE)
 
 
 def is_teen(value: Values) -> bool:
     """Whether a value says that someone is between child and adult: "teenage", 13 to 25."""
-    return any(name == "teens" or (name == "years old" and n in _TEENS) for name, n in value)
+    return any(
+        name == "teens" or (name == "years old" and n in _TEENS)
+        for name, n in value
+    )
 
 
 def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
@@ -70,7 +76,9 @@ def word_values(words: Sequence[str]) -> list[tuple[int, Values]]:
         (place, found)
         for place, word in enumerate(words)
         if (found := values(word))
-        and not (word == "old" and place and _TIMES.fullmatch(words[place - 1]))
+        and not (
+            word == "old" and place and _TIMES.fullmatch(words[place - 1])
+        )
     ]
 
 
@@ -89,7 +97,9 @@ def near(a: Values, b: Values) -> bool:
 
 def sections(file: str) -> dict[str, list[str]]:
     """The lines of each section of a file beside this one."""
-    return parse(resources.files(__package__).joinpath(file).read_text(encoding="utf-8"))
+    return parse(
+        resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    )
 
 
 @cache

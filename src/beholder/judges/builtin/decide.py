@@ -16,7 +16,11 @@ def value(found: Evidence, n: Numbers) -> float:
         return found.stated * found.named
     if found.kind == "entity":
         return _entity(found, n)
-    made = _attribute(found, n) if found.kind == "attribute" else _relation(found, n)
+    made = (
+        _attribute(found, n)
+        if found.kind == "attribute"
+        else _relation(found, n)
+    )
     return min(made, n.contradicted) if found.exchanged else made
 
 
@@ -27,7 +31,9 @@ def contradicted(found: Evidence, n: Numbers) -> bool:
     if found.kind == "entity":
         if not found.affirmed:  # "no people" against people
             return found.named >= n.same and not found.denied
-        return (found.denied and found.named >= n.same) or (found.excluded and found.named < n.same)
+        return (found.denied and found.named >= n.same) or (
+            found.excluded and found.named < n.same
+        )
     if found.kind == "amount":
         return found.excluded and found.named >= n.known
     if found.kind == "relation":
@@ -66,7 +72,11 @@ def sure(found: Evidence, made: float, n: Numbers) -> bool:
     """
     if contradicted(found, n):
         return says_otherwise(found, n)
-    return _surely_there(found, n) if made >= n.present else _surely_absent(found, made, n)
+    return (
+        _surely_there(found, n)
+        if made >= n.present
+        else _surely_absent(found, made, n)
+    )
 
 
 def _surely_there(found: Evidence, n: Numbers) -> bool:
@@ -84,16 +94,25 @@ def _surely_absent(found: Evidence, made: float, n: Numbers) -> bool:
         return False
     if found.kind == "entity":
         return made < n.sure_named and not found.vague
-    unsaid = found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+    unsaid = (
+        found.coverage < n.sure_said and found.on_counterpart < n.sure_named
+    )
     return unsaid and not found.vague
 
 
 def _entity(found: Evidence, n: Numbers) -> float:
     passing = n.passing * found.coverage  # named only in passing
     made = _mixed(found.coverage, max(found.named, passing), n.entity_anywhere)
-    if found.named >= n.same:  # what it is called decides, not the rest of its name
-        made = max(made, min(found.named, n.narrower) if found.narrower else found.named)
-    if not found.affirmed:  # if the text mentions no people, "no people" is not said
+    if (
+        found.named >= n.same
+    ):  # what it is called decides, not the rest of its name
+        made = max(
+            made,
+            min(found.named, n.narrower) if found.narrower else found.named,
+        )
+    if (
+        not found.affirmed
+    ):  # if the text mentions no people, "no people" is not said
         if found.denied and found.named >= n.same:
             return max(made, n.same)
         if found.named >= n.same:
@@ -113,7 +132,9 @@ def _attribute(found: Evidence, n: Numbers) -> float:
     if contradicted(found, n):
         return min(made, n.contradicted)
     on_own = found.named >= n.known and found.on_counterpart >= n.same
-    if not on_own and not found.affirmed:  # "not red" holds if nothing says red
+    if (
+        not on_own and not found.affirmed
+    ):  # "not red" holds if nothing says red
         return 1.0 - n.anywhere * found.on_counterpart
     return max(made, found.on_alike)
 
@@ -125,8 +146,15 @@ def _relation(found: Evidence, n: Numbers) -> float:
         made = max(made, found.stated)
     if contradicted(found, n):
         return min(made, n.contradicted)
-    if found.affirmed and found.bare and found.ends >= n.same and found.between < n.related:
-        return max(made, n.present)  # texts seldom say where all things are to each other
+    if (
+        found.affirmed
+        and found.bare
+        and found.ends >= n.same
+        and found.between < n.related
+    ):
+        return max(
+            made, n.present
+        )  # texts seldom say where all things are to each other
     if found.between >= n.related and found.stated < n.other_verb:
         return min(made, near)
     return made

@@ -50,7 +50,11 @@ class Chances:
     def span(self, text: str) -> tuple[Span, ...]:
         """Where a text has the sentence; empty if it has none."""
         words = map(re.escape, self.premise.split())
-        place = re.search(r"\s+".join(words), without_layout(text)) if self.premise else None
+        place = (
+            re.search(r"\s+".join(words), without_layout(text))
+            if self.premise
+            else None
+        )
         return (place.span(),) if place else ()
 
 
@@ -62,18 +66,29 @@ def ask(
     Each is compared with the sentence that is nearest to it, in short texts also with that and the
     next nearest together; what makes it likelier counts.
     """
-    pairs = [[(premise, s) for premise in premises(s, target)] for s in statements]
+    pairs = [
+        [(premise, s) for premise in premises(s, target)] for s in statements
+    ]
     found = iter(model([pair for each in pairs for pair in each]).tolist())
     made = []
     for each in pairs:
         rows = [next(found) for _ in each]
         best = max(range(len(rows)), key=lambda i: rows[i][ENTAILMENT])
         alone = 1.0 / len(target.sentence_texts)
-        made.append(Chances(rows[best][ENTAILMENT], rows[best][CONTRADICTION], each[0][0], alone))
+        made.append(
+            Chances(
+                rows[best][ENTAILMENT],
+                rows[best][CONTRADICTION],
+                each[0][0],
+                alone,
+            )
+        )
     return made
 
 
-def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) -> dict[int, str]:
+def undecided(
+    source: AnalysedText, evidence: Sequence[Evidence], n: Numbers
+) -> dict[int, str]:
     """The units that words alone do not decide, by place, each as a statement.
 
     Decided is what the target says word for word of the same thing, what it denies, one of several
@@ -82,7 +97,9 @@ def undecided(source: AnalysedText, evidence: Sequence[Evidence], n: Numbers) ->
     """
     return {
         place: wording(unit, source.graph)
-        for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True))
+        for place, (unit, found) in enumerate(
+            zip(source.units, evidence, strict=True)
+        )
         if unit.asked
         and not (found.crowded or found.denied)
         and (value(found, n) < VERBATIM or unit.share)
@@ -97,7 +114,11 @@ def _of_others(found: Evidence, n: Numbers) -> bool:
     In nearly the same words this is a wrong fact, and the model hardly sees whose words they are;
     in other words it is often the same thing under another name.
     """
-    said = found.kind == "relation" and found.coverage >= VERBATIM and found.ends >= n.same
+    said = (
+        found.kind == "relation"
+        and found.coverage >= VERBATIM
+        and found.ends >= n.same
+    )
     return said and found.stated < n.other_verb
 
 
@@ -111,7 +132,9 @@ def likely(found: Evidence, said: Chances, n: Numbers) -> float:
     """How likely the target says a unit, by rules and model together, 0..1."""
     kind = "attribute" if found.kind == "amount" else found.kind
     weights = table()[f"entail.{kind}"]["value"]
-    total = sum(w * x for w, x in zip(weights, features(found, said, n), strict=True))
+    total = sum(
+        w * x for w, x in zip(weights, features(found, said, n), strict=True)
+    )
     return 1.0 / (1.0 + math.exp(-total))
 
 
@@ -153,7 +176,9 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     best = np.zeros((len(words), len(said)))
     np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)
     fit = np.array([frequency.weight(word) for word in words]) @ best
-    first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[:2].tolist()
+    first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[
+        :2
+    ].tolist()
     if len(said) > _SHORT:
         return [said[first]]
     return [said[first], " ".join(said[i] for i in sorted((first, second)))]

@@ -15,17 +15,28 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
 from beholder.grouping import by_key
 from beholder.judges.builtin.amounts import amount
-from beholder.judges.builtin.analysed import AnalysedText, lower_excluded, verb_similarity
+from beholder.judges.builtin.analysed import (
+    AnalysedText,
+    lower_excluded,
+    verb_similarity,
+)
 from beholder.judges.builtin.classes import exclude
 from beholder.judges.builtin.lexis import named_apart, tie, tied_by
 from beholder.judges.builtin.numbers import number, whole
-from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
+from beholder.judges.builtin.predicates import (
+    Predicate,
+    likeness,
+    verb_likeness,
+)
 from beholder.language.graph import Entity
 
 _CONTEXT = number("entities.context")
 _IDENTITY = number("entities.identity")
 _HEAD_ONLY = number("entities.head_only")
-_LEAST = {known: number(f"entities.least_{known}") for known in ("same", "more", "less")}
+_LEAST = {
+    known: number(f"entities.least_{known}")
+    for known in ("same", "more", "less")
+}
 _SAME_HEAD = number("entities.same_head")
 _OTHER = number("entities.other")
 _YOUTH = number("entities.youth")
@@ -71,7 +82,9 @@ def counterparts(
     n, m = len(source.graph.entities), len(target.graph.entities)
     if not n or not m:
         empty, none = np.zeros((n, m)), np.zeros(n, dtype=np.bool_)
-        return Counterparts(empty, empty, empty, np.full(n, -1, np.intp), empty > 0, none)
+        return Counterparts(
+            empty, empty, empty, np.full(n, -1, np.intp), empty > 0, none
+        )
     heads = _HEAD_ONLY * cosines(source.heads, target.heads)
     plain = np.maximum(cosines(source.names, target.names), heads)
     similarity = plain.copy()
@@ -82,7 +95,9 @@ def counterparts(
     agreement = property_agreement + relation_agreement(
         source, target, similarity * (1.0 + property_agreement) / 2.0, groups
     )
-    fit = similarity * (1.0 + _CONTEXT * agreement) * _both_there(source, target)
+    fit = (
+        similarity * (1.0 + _CONTEXT * agreement) * _both_there(source, target)
+    )
     best = np.argmax(fit, axis=1)
     unpaired = _resolve(source, target, fit, similarity, best)
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
@@ -134,29 +149,45 @@ def _assign(
     texts have as many, each is alike with its counterpart only.
     """
     for rows, columns in groups:
-        from scipy.optimize import linear_sum_assignment  # here: loading is slow
+        from scipy.optimize import (
+            linear_sum_assignment,
+        )  # here: loading is slow
 
-        places = np.subtract.outer(np.arange(len(rows)), np.arange(len(columns)))
+        places = np.subtract.outer(
+            np.arange(len(rows)), np.arange(len(columns))
+        )
         order = -_IN_ORDER * np.abs(places)
-        taken, chosen = linear_sum_assignment(-(fit[np.ix_(rows, columns)] + order))
-        for row, column in zip(rows[taken].tolist(), columns[chosen].tolist(), strict=True):
+        taken, chosen = linear_sum_assignment(
+            -(fit[np.ix_(rows, columns)] + order)
+        )
+        for row, column in zip(
+            rows[taken].tolist(), columns[chosen].tolist(), strict=True
+        ):
             if not unpaired[row]:
                 best[row] = column
-        if len(rows) == len(columns) and alike[:, columns].any(axis=1).sum() == len(rows):
+        if len(rows) == len(columns) and alike[:, columns].any(
+            axis=1
+        ).sum() == len(rows):
             alike[np.ix_(rows, columns)] = False
             alike[rows, columns[chosen]] = True
 
 
-def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArray) -> None:
+def _apply_ties(
+    source: AnalysedText, target: AnalysedText, similarity: FloatArray
+) -> None:
     """Set what is known of heads against what vectors make of them, in place."""
     (asked, rows), (said, columns) = _names(source), _names(target)
     least = np.zeros((len(asked), len(said)), similarity.dtype)
     most, factor = np.full_like(least, np.inf), np.ones_like(least)
     places = by_key(
-        (mark, column) for column, (other, _) in enumerate(said) for mark in tied_by(other)
+        (mark, column)
+        for column, (other, _) in enumerate(said)
+        for mark in tied_by(other)
     )
     for row, (head, name) in enumerate(asked):
-        for column in {place for mark in tied_by(head) for place in places.get(mark, ())}:
+        for column in {
+            place for mark in tied_by(head) for place in places.get(mark, ())
+        }:
             other, full = said[column]
             known = tie(head, other)
             if known in ("same", "more") and named_apart(name, full):
@@ -170,7 +201,9 @@ def _apply_ties(source: AnalysedText, target: AnalysedText, similarity: FloatArr
     similarity *= factor[pairs]
 
 
-def _apply_youth(source: AnalysedText, target: AnalysedText, similarity: FloatArray) -> None:
+def _apply_youth(
+    source: AnalysedText, target: AnalysedText, similarity: FloatArray
+) -> None:
     """Let a young man be what another text calls a boy, and a teenage girl a woman, in place."""
     for row, asked in source.head_values:
         for column, said in target.head_values:
@@ -207,27 +240,39 @@ def _resolve(
     unpaired = np.zeros(len(best), dtype=np.bool_)
     claims: dict[int, list[int]] = defaultdict(list)
     for entity in source.graph.entities:
-        if entity.kind == "thing" and entity.polarity and entity.member_of is None:
+        if (
+            entity.kind == "thing"
+            and entity.polarity
+            and entity.member_of is None
+        ):
             claims[int(best[entity.index])].append(entity.index)
     crowded = []
     for place, claimants in claims.items():
         room = _room(target.graph.entities[place])
-        if len(claimants) > room and len(named := _namesakes(source, claimants)) > room:
+        if (
+            len(claimants) > room
+            and len(named := _namesakes(source, claimants)) > room
+        ):
             crowded.append((place, int(room), named))
     if not crowded:
         return unpaired
-    from scipy.optimize import linear_sum_assignment  # here: few texts need it, loading is slow
+    from scipy.optimize import (
+        linear_sum_assignment,
+    )  # here: few texts need it, loading is slow
 
     rows, columns = linear_sum_assignment(-fit)
     assigned = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     for place, room, claimants in crowded:
-        claimants.sort(key=lambda i: (assigned.get(i) != place, -fit[i, place], i))
+        claimants.sort(
+            key=lambda i: (assigned.get(i) != place, -fit[i, place], i)
+        )
         for index in claimants[room:]:
             other = assigned.get(index)
             if (
                 other is not None
                 and other != place
-                and similarity[index, other] >= _SECOND_BEST * similarity[index, place]
+                and similarity[index, other]
+                >= _SECOND_BEST * similarity[index, place]
             ):
                 best[index] = other
             else:
@@ -246,11 +291,17 @@ def _namesakes(source: AnalysedText, claimants: list[int]) -> list[int]:
     heads = source.heads[claimants]
     like = cosines(heads, heads) >= _NAMESAKE
     found: list[int] = []  # rows
-    together = frozenset[int]()  # sentences that name all of them, which settles it at once
+    together = frozenset[
+        int
+    ]()  # sentences that name all of them, which settles it at once
     for row in np.flatnonzero(like.sum(axis=1) > 1).tolist():
         named = source.sentences_of[claimants[row]]
         both = named & together
-        if both or all(_apart(source, claimants[row], claimants[o]) for o in found if like[row, o]):
+        if both or all(
+            _apart(source, claimants[row], claimants[o])
+            for o in found
+            if like[row, o]
+        ):
             together = both if found else named
             found.append(row)
     return [claimants[row] for row in found]
@@ -261,14 +312,19 @@ def _apart(source: AnalysedText, a: int, b: int) -> bool:
         return True
     if _introduced(source, a) and _introduced(source, b):
         return True
-    return any(exclude(v, w) for v in source.values_of[a] for w in source.values_of[b])
+    return any(
+        exclude(v, w) for v in source.values_of[a] for w in source.values_of[b]
+    )
 
 
 def _introduced(source: AnalysedText, index: int) -> bool:
     """Whether a thing comes up as in "there is a man", which is not said of a known one."""
     first = source.mentions[index][0][0] if source.mentions[index] else 0
     before = source.words[max(0, first - _INTRODUCTION) : first]
-    return "there" in before and len(set(source.sentences[first - len(before) : first + 1])) == 1
+    return (
+        "there" in before
+        and len(set(source.sentences[first - len(before) : first + 1])) == 1
+    )
 
 
 def _room(entity: Entity) -> float:
@@ -306,7 +362,10 @@ def relation_agreement(
         return max(
             (
                 _agrees(
-                    predicate, target.relations[at][2], verbs.item(relation, at), first == leads
+                    predicate,
+                    target.relations[at][2],
+                    verbs.item(relation, at),
+                    first == leads,
                 )
                 * similarity.item(end, far)
                 for at, far, leads in said.get(column, ())
@@ -324,7 +383,9 @@ def relation_agreement(
     return found
 
 
-def _agrees(a: Predicate, b: Predicate, similarity: float, straight: bool) -> float:
+def _agrees(
+    a: Predicate, b: Predicate, similarity: float, straight: bool
+) -> float:
     """How far two relations say the same of an entity that both have at one of their ends."""
     verb = verb_likeness(a, b, similarity)
     return likeness(a, b, verb, float(straight), float(not straight))[0]
@@ -333,7 +394,9 @@ def _agrees(a: Predicate, b: Predicate, similarity: float, straight: bool) -> fl
 def _ends(text: AnalysedText) -> _Ends:
     found: _Ends = defaultdict(list)
     columns, subjects, objects = text.relation_ends
-    for column, first, second in zip(columns, subjects.tolist(), objects.tolist(), strict=True):
+    for column, first, second in zip(
+        columns, subjects.tolist(), objects.tolist(), strict=True
+    ):
         found[first].append((column, second, True))
         found[second].append((column, first, False))
     return found

@@ -65,9 +65,14 @@ def exchanged(
         own = counterpart_of.get(index)
         if own is None or own in owners:
             continue
-        rivals = {rival: other for other in owners for rival in claimed.get(other, ())}
+        rivals = {
+            rival: other
+            for other in owners
+            for rival in claimed.get(other, ())
+        }
         if set(rivals.values()) == owners and not any(
-            rival == index or _has(source, pairs, rival, place) for rival in rivals
+            rival == index or _has(source, pairs, rival, place)
+            for rival in rivals
         ):
             moved.append((place, index, rivals))
     if not moved:
@@ -81,17 +86,23 @@ def exchanged(
         place: other
         for place, owner, rivals in moved
         for rival, other in rivals.items()
-        if (_called_alike(source, owner, rival) and alike[owner] <= _MOST_ALIKE)
+        if (
+            _called_alike(source, owner, rival) and alike[owner] <= _MOST_ALIKE
+        )
         or (
             (rival, owner) in both
             and alone[owner]
             and alone[rival]
-            and not _may_be_one(entities[rival].head.lower(), entities[owner].head.lower())
+            and not _may_be_one(
+                entities[rival].head.lower(), entities[owner].head.lower()
+            )
         )
     }
 
 
-def _known_counterparts(source: AnalysedText, pairs: Counterparts) -> dict[int, int]:
+def _known_counterparts(
+    source: AnalysedText, pairs: Counterparts
+) -> dict[int, int]:
     """The counterparts of named, affirmed things that are surely called the same."""
     return {
         entity.index: other
@@ -105,7 +116,10 @@ def _known_counterparts(source: AnalysedText, pairs: Counterparts) -> dict[int, 
 
 
 def _attribute_owners(
-    source: AnalysedText, target: AnalysedText, places: Sequence[int], similarity: FloatArray
+    source: AnalysedText,
+    target: AnalysedText,
+    places: Sequence[int],
+    similarity: FloatArray,
 ) -> Iterable[tuple[int, set[int]]]:
     """For each attribute the entities of the target that have it."""
     owners: dict[int, set[int]] = defaultdict(set)
@@ -133,7 +147,9 @@ def _relation_owners(
             _, said, other = target.relations[column]
             if not (said.polarity and (named[first] or named[second])):
                 continue
-            straight, crossed = alike_predicates(predicate, other, verbs.item(row, column))
+            straight, crossed = alike_predicates(
+                predicate, other, verbs.item(row, column)
+            )
             if straight and named[second]:
                 owners.add(_doer(target, said))
             if crossed and named[first]:
@@ -155,13 +171,17 @@ def _doer(text: AnalysedText, unit: GraphUnit) -> int:
     if beside == own or not _called_alike(text, own, beside):
         return own
     twice = any(
-        other.subject == own and other.value == unit.value and other.spans != unit.spans
+        other.subject == own
+        and other.value == unit.value
+        and other.spans != unit.spans
         for other in text.units
     )
     return beside if twice else own
 
 
-def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> bool:
+def _has(
+    source: AnalysedText, pairs: Counterparts, index: int, place: int
+) -> bool:
     """Whether the source says a unit of another of its entities, too, as far as the target says.
 
     "In a dress" of two women is the same unit, unless the target has a dress for each.
@@ -183,7 +203,9 @@ def _has(source: AnalysedText, pairs: Counterparts, index: int, place: int) -> b
 def _called_alike(text: AnalysedText, a: int, b: int) -> bool:
     """Whether two single things have one name."""
     first, second = text.graph.entities[a], text.graph.entities[b]
-    return first.head.lower() == second.head.lower() and not (first.plural or second.plural)
+    return first.head.lower() == second.head.lower() and not (
+        first.plural or second.plural
+    )
 
 
 def _may_be_one(a: str, b: str) -> bool:

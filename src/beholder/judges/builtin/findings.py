@@ -12,7 +12,14 @@ from beholder.judges.builtin.decide import (
     sure,
     value,
 )
-from beholder.judges.builtin.entailed import REPEATED, VERBATIM, Chances, ask, likely, undecided
+from beholder.judges.builtin.entailed import (
+    REPEATED,
+    VERBATIM,
+    Chances,
+    ask,
+    likely,
+    undecided,
+)
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.gather import gather
 from beholder.judges.builtin.numbers import PRESENT, Numbers, number, numbers
@@ -71,46 +78,71 @@ def find(
     n = numbers()
     evidence = gather(source, target, n)
     open_ = undecided(source, evidence, n) if entail else {}
-    answers = dict(zip(open_, ask(list(open_.values()), target), strict=True)) if open_ else {}
+    answers = (
+        dict(zip(open_, ask(list(open_.values()), target), strict=True))
+        if open_
+        else {}
+    )
     values = [value(found, n) for found in evidence]
     made = [
-        _both(found, answers[place], n) if place in answers else _by_rules(found, own, grade, n)
+        _both(found, answers[place], n)
+        if place in answers
+        else _by_rules(found, own, grade, n)
         for place, (found, own, grade) in enumerate(
             zip(evidence, values, n.grades(values), strict=True)
         )
     ]
     for change in rewritten(source, target) if entail else ():
         for place in change.units(source):
-            said = made[place].value >= _SURELY and evidence[place].repeated < _RETOLD
+            said = (
+                made[place].value >= _SURELY
+                and evidence[place].repeated < _RETOLD
+            )
             if not (said or made[place].contradiction):
                 where = (change.instead,) if change.instead else ()
-                words = " ".join(target.graph.text[slice(*span)] for span in where)
+                words = " ".join(
+                    target.graph.text[slice(*span)] for span in where
+                )
                 inside = any(
-                    a < change.span[1] and b > change.span[0] for a, b in source.units[place].spans
+                    a < change.span[1] and b > change.span[0]
+                    for a, b in source.units[place].spans
                 )
                 made[place] = Finding(
-                    0.0, n.grade(0.0), True, words, where, further=() if inside else (change.span,)
+                    0.0,
+                    n.grade(0.0),
+                    True,
+                    words,
+                    where,
+                    further=() if inside else (change.span,),
                 )
     absent = {
         unit.subject
         for unit, finding in zip(source.units, made, strict=True)
         if unit.kind == "entity" and finding.grade < PRESENT
     }
-    for place, (unit, found) in enumerate(zip(source.units, evidence, strict=True)):
+    for place, (unit, found) in enumerate(
+        zip(source.units, evidence, strict=True)
+    ):
         told = unit.kind == "relation" or found.coverage >= VERBATIM
-        owned = unit.kind != "entity" and not absent.isdisjoint((unit.subject, unit.object))
+        owned = unit.kind != "entity" and not absent.isdisjoint(
+            (unit.subject, unit.object)
+        )
         misread = unit.doubt >= MISREAD and found.repeated < REPEATED
         if misread or (owned and told and not contradicted(found, n)):
             made[place].excused = True
     return tuple(made)
 
 
-def _by_rules(found: Evidence, made: float, grade: float, n: Numbers) -> Finding:
+def _by_rules(
+    found: Evidence, made: float, grade: float, n: Numbers
+) -> Finding:
     if not contradicted(found, n):
         return Finding(made, grade, sure(found, made, n), where=found.where)
     told = says_otherwise(found, n)
     exchanged = roles_exchanged(found, n)
-    return Finding(made, grade, told, found.told if told else "", found.where, exchanged)
+    return Finding(
+        made, grade, told, found.told if told else "", found.where, exchanged
+    )
 
 
 def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
@@ -118,5 +150,11 @@ def _both(found: Evidence, said: Chances, n: Numbers) -> Finding:
     told = found.told if chance < _EVEN and says_otherwise(found, n) else ""
     named = found.kind in ("entity", "attribute")
     plain = named and found.affirmed and not found.vague
-    clear = chance >= _SURELY if chance >= _EVEN else plain and chance <= _SURELY_NOT
-    return Finding(chance, 1.0 + 4.0 * chance, bool(told) or clear, told, found.where)
+    clear = (
+        chance >= _SURELY
+        if chance >= _EVEN
+        else plain and chance <= _SURELY_NOT
+    )
+    return Finding(
+        chance, 1.0 + 4.0 * chance, bool(told) or clear, told, found.where
+    )

@@ -25,13 +25,28 @@ from beholder.judges.builtin.amounts import (
     shares_exclude,
     told_amount,
 )
-from beholder.judges.builtin.analysed import PARTS, AnalysedText, lower_excluded
-from beholder.judges.builtin.classes import Values, exclude, near, values, word_values
+from beholder.judges.builtin.analysed import (
+    PARTS,
+    AnalysedText,
+    lower_excluded,
+)
+from beholder.judges.builtin.classes import (
+    Values,
+    exclude,
+    near,
+    values,
+    word_values,
+)
 from beholder.judges.builtin.decide import value
 from beholder.judges.builtin.entities import counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.exchanges import exchanged
-from beholder.judges.builtin.lexis import content, named_further, part_numbers, said_in
+from beholder.judges.builtin.lexis import (
+    content,
+    named_further,
+    part_numbers,
+    said_in,
+)
 from beholder.judges.builtin.numbers import Numbers, number
 from beholder.judges.builtin.relations import related
 from beholder.judges.builtin.vectors import vectors
@@ -45,7 +60,9 @@ _STATE = number("evidence.state")
 _CLOSER = number("evidence.closer")
 
 
-def gather(source: AnalysedText, target: AnalysedText, numbers: Numbers) -> tuple[Evidence, ...]:
+def gather(
+    source: AnalysedText, target: AnalysedText, numbers: Numbers
+) -> tuple[Evidence, ...]:
     """The evidence on each unit of the source, in order.
 
     Args:
@@ -59,7 +76,9 @@ def gather(source: AnalysedText, target: AnalysedText, numbers: Numbers) -> tupl
 class _Gathering:
     """Goes through the units once: entities first, since statements about them depend on them."""
 
-    def __init__(self, source: AnalysedText, target: AnalysedText, numbers: Numbers) -> None:
+    def __init__(
+        self, source: AnalysedText, target: AnalysedText, numbers: Numbers
+    ) -> None:
         self._source, self._target, self._numbers = source, target, numbers
         self._own, self._others = source.graph.entities, target.graph.entities
         self._coverage: list[float] = _coverage(source, target).tolist()
@@ -69,7 +88,9 @@ class _Gathering:
         self._best: list[int] = self._pairs.best.tolist()
         # Which things of the target are surely called as one of the source is, and how many each.
         self._called_so = self._pairs.similarity >= numbers.same
-        self._n_called_so: list[list[int]] = [self._called_so.sum(axis).tolist() for axis in (1, 0)]
+        self._n_called_so: list[list[int]] = [
+            self._called_so.sum(axis).tolist() for axis in (1, 0)
+        ]
         # Whether both texts are one sentence; longer ones single out one of several things.
         self._brief = not any((*source.sentences[-1:], *target.sentences[-1:]))
 
@@ -84,17 +105,29 @@ class _Gathering:
                 found[place] = self._amount(unit)
         for row, place in enumerate(self._agreement.places):
             found[place] = self._attribute(row, units[place], place)
-        for place, seen in related(self._source, self._target, self._pairs).items():
+        for place, seen in related(
+            self._source, self._target, self._pairs
+        ).items():
             found[place] = self._relation(units[place], place, seen)
         repeated = _repeated(self._source, self._target)
         asked, likeness = self._agreement.places, self._agreement.similarity
-        moves = exchanged(self._source, self._target, self._pairs, asked, likeness)
+        moves = exchanged(
+            self._source, self._target, self._pairs, asked, likeness
+        )
         for place, owner in moves.items():
             if repeated[place] < _NEARLY:
                 continue  # in other words, what is said of a whole moves to its part
             moved, twin = found[place], self._others[owner].mentions[0]
-            moved.exchanged, moved.told, moved.where = True, twin.text, (twin.span,)
-        things = [value(one, self._numbers) for one in found.values() if one.kind == "entity"]
+            moved.exchanged, moved.told, moved.where = (
+                True,
+                twin.text,
+                (twin.span,),
+            )
+        things = [
+            value(one, self._numbers)
+            for one in found.values()
+            if one.kind == "entity"
+        ]
         shared = sum(things) / max(len(things), 1)
         for place, one in found.items():
             one.repeated, one.shared = repeated[place], shared
@@ -108,16 +141,24 @@ class _Gathering:
         vague = head in VAGUE or is_abstract(head)
         if other < 0:
             return Evidence(
-                "entity", unit.polarity, counterpart=False, coverage=coverage, vague=vague
+                "entity",
+                unit.polarity,
+                counterpart=False,
+                coverage=coverage,
+                vague=vague,
             )
-        named, twin = float(pairs.similarity[index, other]), self._others[other]
+        named, twin = (
+            float(pairs.similarity[index, other]),
+            self._others[other],
+        )
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
         closest = self._closest[index]
         excluded = bool(
             named < same
             and all(name != "number" for name, _ in values(head))
-            and pairs.plain[index, closest] > _CLOSER * pairs.similarity[index, closest]
+            and pairs.plain[index, closest]
+            > _CLOSER * pairs.similarity[index, closest]
         )
         if excluded and unit.polarity:
             said = self._others[closest].mentions[0].text
@@ -130,7 +171,8 @@ class _Gathering:
             coverage=coverage,
             named=named,
             stated=named,
-            narrower=named >= same and named_further(self._own[index].name, twin.name),
+            narrower=named >= same
+            and named_further(self._own[index].name, twin.name),
             vague=vague,
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
@@ -147,19 +189,27 @@ class _Gathering:
             return Evidence("amount", counterpart=False)
         own, others, twin = self._own, self._others, self._others[other]
         called_so = np.flatnonzero(self._called_so[index]).tolist()
-        alike = sorted({other, *(i for i in called_so if amount(others[i]) is not None)})
-        held = np.flatnonzero(pairs.similarity[:, other] >= self._numbers.known).tolist()
+        alike = sorted(
+            {other, *(i for i in called_so if amount(others[i]) is not None)}
+        )
+        held = np.flatnonzero(
+            pairs.similarity[:, other] >= self._numbers.known
+        ).tolist()
         fit, excluded = amounts_value(
             own[index],
             [others[place] for place in alike],
             [own[place] for place in held if place != index],
-            settled=int(pairs.alike[index].sum()) <= 1 and not self._is_part(index, other),
+            settled=int(pairs.alike[index].sum()) <= 1
+            and not self._is_part(index, other),
         )
         one = 1 in (amount(own[index]), amount(twin))
         excluded = excluded and not (
             (one and not self._brief)
             or roughly(own[index], self._source.graph.text)
-            or any(roughly(others[place], self._target.graph.text) for place in alike)
+            or any(
+                roughly(others[place], self._target.graph.text)
+                for place in alike
+            )
         )
         return Evidence(
             "amount",
@@ -168,7 +218,8 @@ class _Gathering:
             excluded=excluded,
             lone=self._lone(index, other)
             or (
-                both_counted(own[index], twin) and counted(own, held) == counted(others, alike) == 1
+                both_counted(own[index], twin)
+                and counted(own, held) == counted(others, alike) == 1
             ),
             told=told_amount(twin) if excluded else "",
             where=(twin.mentions[0].span,),
@@ -177,17 +228,30 @@ class _Gathering:
     def _is_part(self, index: int, other: int) -> bool:
         """Whether an entity may be some of a counterpart of wider name: boys of more children."""
         asked, said = amount(self._own[index]), amount(self._others[other])
-        wider = float(self._pairs.similarity[index, other]) < self._numbers.same
-        return wider and asked is not None and said is not None and said > asked
+        wider = (
+            float(self._pairs.similarity[index, other]) < self._numbers.same
+        )
+        return (
+            wider and asked is not None and said is not None and said > asked
+        )
 
     def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
-        pairs, agreement, target, n = self._pairs, self._agreement, self._target, self._numbers
+        pairs, agreement, target, n = (
+            self._pairs,
+            self._agreement,
+            self._target,
+            self._numbers,
+        )
         index, other = unit.subject, self._best[unit.subject]
         coverage = self._coverage[place]
         if other < 0:
             vague = self._source.says_little(unit)
             return Evidence(
-                "attribute", unit.polarity, counterpart=False, coverage=coverage, vague=vague
+                "attribute",
+                unit.polarity,
+                counterpart=False,
+                coverage=coverage,
+                vague=vague,
             )
         owners = target.property_owners
         stated, best, on_own, on_alike = self._likenesses[row]
@@ -199,17 +263,27 @@ class _Gathering:
             and self._is_of_one_value(index, j)
             and self._in_one_place(index, row, j)
         ]
-        told, where = "", target.properties[best].spans if on_own >= n.known else ()
+        told, where = (
+            "",
+            target.properties[best].spans if on_own >= n.known else (),
+        )
         said = target.properties[best]
         denied = on_own >= n.same and said.polarity != unit.polarity
         twin = self._others[other]
-        share = on_own >= n.same and unit.share and shares_exclude(self._own[index], twin)
+        share = (
+            on_own >= n.same
+            and unit.share
+            and shares_exclude(self._own[index], twin)
+        )
         if denied:
             told = said.text if said.polarity else f"not {said.text}"
         elif share:
             told = told_amount(twin)
         elif on_own < n.same and against:
-            told, where = target.properties[against[0]].text, target.properties[against[0]].spans
+            told, where = (
+                target.properties[against[0]].text,
+                target.properties[against[0]].spans,
+            )
         return Evidence(
             "attribute",
             unit.polarity,
@@ -233,15 +307,34 @@ class _Gathering:
         Then the property of the counterpart that is likest, its likeness, and the best likeness of
         what is said of any thing of the name.
         """
-        pairs, agreement, owners = self._pairs, self._agreement, self._target.property_owners
-        subjects = [self._source.units[place].subject for place in agreement.places]
+        pairs, agreement, owners = (
+            self._pairs,
+            self._agreement,
+            self._target.property_owners,
+        )
+        subjects = [
+            self._source.units[place].subject for place in agreement.places
+        ]
         things = np.array(subjects, np.intp)
         stated = (pairs.strength[things] * agreement.best).max(axis=1)
         # Its name, at least, is said of a thing.
-        own = np.where(owners == pairs.best[things, None], agreement.similarity, -1.0)
-        alike = np.where(pairs.alike[things[:, None], owners], agreement.similarity, 0.0)
-        best, on_own, on_alike = own.argmax(axis=1), own.max(axis=1), alike.max(axis=1)
-        found = (stated.tolist(), best.tolist(), on_own.tolist(), on_alike.tolist())
+        own = np.where(
+            owners == pairs.best[things, None], agreement.similarity, -1.0
+        )
+        alike = np.where(
+            pairs.alike[things[:, None], owners], agreement.similarity, 0.0
+        )
+        best, on_own, on_alike = (
+            own.argmax(axis=1),
+            own.max(axis=1),
+            alike.max(axis=1),
+        )
+        found = (
+            stated.tolist(),
+            best.tolist(),
+            on_own.tolist(),
+            on_alike.tolist(),
+        )
         return list(zip(*found, strict=True))
 
     def _is_own_material(self, index: int, said: int) -> bool:
@@ -250,7 +343,11 @@ class _Gathering:
         The colour of a material excludes none that is said beside it: "white gold" is gold.
         """
         values = self._target.values_at.get(said, frozenset())
-        shared = {value for own in self._source.values_of[index] for value in values & own}
+        shared = {
+            value
+            for own in self._source.values_of[index]
+            for value in values & own
+        }
         return any(name == "material" for name, _ in shared)
 
     def _in_one_place(self, index: int, row: int, said: int) -> bool:
@@ -259,7 +356,10 @@ class _Gathering:
         Clouds are on the left and on the right, a sky is gray here and blue there, and gray is said
         of what is nearly white or black. One of several things may differ from the others.
         """
-        own, other = self._agreement.values[row], self._target.values_at.get(said, frozenset())
+        own, other = (
+            self._agreement.values[row],
+            self._target.values_at.get(said, frozenset()),
+        )
         plurals = {
             self._own[index].plural,
             self._others[self._target.properties[said].entity].plural,
@@ -268,7 +368,9 @@ class _Gathering:
             return False
         classes = {name for name, _ in own} & {name for name, _ in other}
         if "colour" in classes:
-            return self._own[index].head.lower() not in _MANY_COLOURED and not near(own, other)
+            return self._own[
+                index
+            ].head.lower() not in _MANY_COLOURED and not near(own, other)
         return not (self._own[index].plural and classes & PARTS)
 
     def _is_of_one_value(self, index: int, said: int) -> bool:
@@ -286,7 +388,8 @@ class _Gathering:
             own = [
                 frozenset(value for value in values if value[0] in classes)
                 for values in side
-                if "material" in classes or not any(name == "material" for name, _ in values)
+                if "material" in classes
+                or not any(name == "material" for name, _ in values)
             ]
             if any(exclude(a, b) for a, b in combinations(own, 2)):
                 return False
@@ -306,16 +409,25 @@ class _Gathering:
     def _named(self, index: int) -> float:
         """How surely the target names an entity."""
         other = self._best[index]
-        return 0.0 if other < 0 else float(self._pairs.similarity[index, other])
+        return (
+            0.0 if other < 0 else float(self._pairs.similarity[index, other])
+        )
 
-    def _relation(self, unit: GraphUnit, place: int, seen: Evidence) -> Evidence:
+    def _relation(
+        self, unit: GraphUnit, place: int, seen: Evidence
+    ) -> Evidence:
         other = self._best[unit.subject]
         ends = [i for i in (unit.subject, unit.object) if i is not None]
         known = other >= 0 and seen.stated >= self._numbers.ends
         own = self._own[unit.subject]
-        share = known and unit.share and shares_exclude(own, self._others[other])
+        share = (
+            known and unit.share and shares_exclude(own, self._others[other])
+        )
         seen.affirmed, seen.counterpart = unit.polarity, other >= 0
-        seen.coverage, seen.named = self._coverage[place], self._named(unit.subject)
+        seen.coverage, seen.named = (
+            self._coverage[place],
+            self._named(unit.subject),
+        )
         seen.ends = min(self._named(i) for i in ends)
         if share:
             seen.denied, seen.told = True, told_amount(self._others[other])
@@ -352,40 +464,71 @@ class _Agreement:
     values: list[Values]
 
 
-def _property_agreement(source: AnalysedText, target: AnalysedText) -> _Agreement:
-    places = [p for p, u in enumerate(source.units) if u.kind == "attribute" and not u.quantity]
+def _property_agreement(
+    source: AnalysedText, target: AnalysedText
+) -> _Agreement:
+    places = [
+        p
+        for p, u in enumerate(source.units)
+        if u.kind == "attribute" and not u.quantity
+    ]
     # They come first among the properties, in the order of the units.
     asked = [found.value for found in source.properties[: len(places)]]
     there = [found.value for found in target.properties]
     similarity = said_in(asked, there)
-    single = [row for row, value in enumerate(asked) if len(content(value)) == 1]
+    single = [
+        row for row, value in enumerate(asked) if len(content(value)) == 1
+    ]
     whole = cosines(source.property_vectors[single], target.property_vectors)
     part_numbers(whole, [asked[row] for row in single], there)
     similarity[single] = np.maximum(similarity[single], whole)
-    values = [(row, value) for row, value in source.property_values if row < len(places)]
+    values = [
+        (row, value)
+        for row, value in source.property_values
+        if row < len(places)
+    ]
     excluded: dict[int, list[int]] = {}
     # How many there are excludes no other number: "two men" are "six feet tall".
-    said = [(p, v) for p, v in target.property_values if not target.properties[p].quantity]
+    said = [
+        (p, v)
+        for p, v in target.property_values
+        if not target.properties[p].quantity
+    ]
     for row, column in lower_excluded(similarity, values, said):
         excluded.setdefault(row, []).append(column)
     best = np.zeros((len(places), len(target.graph.entities)))
     np.maximum.at(best.T, target.property_owners, similarity.T)
-    own = [source.values_at.get(row, frozenset()) for row in range(len(places))]
+    own = [
+        source.values_at.get(row, frozenset()) for row in range(len(places))
+    ]
     return _Agreement(places, similarity, best, excluded, own)
 
 
-def _by_entity(source: AnalysedText, target: AnalysedText, best: FloatArray) -> FloatArray:
+def _by_entity(
+    source: AnalysedText, target: AnalysedText, best: FloatArray
+) -> FloatArray:
     """(n, m), agreement of each entity's attributes and amount with each other entity."""
-    said = [u for u in source.units if u.kind == "attribute" and not u.quantity]
+    said = [
+        u for u in source.units if u.kind == "attribute" and not u.quantity
+    ]
     owners = [unit.subject for unit in said]
-    weights = np.array([_STATE if source.is_state(unit) else 1.0 for unit in said])
+    weights = np.array(
+        [_STATE if source.is_state(unit) else 1.0 for unit in said]
+    )
     total = np.zeros((len(source.graph.entities), best.shape[1]))
     np.add.at(total, owners, best * weights[:, None])
-    counts = np.bincount(owners, weights, len(total)) if owners else np.zeros(len(total))
+    counts = (
+        np.bincount(owners, weights, len(total))
+        if owners
+        else np.zeros(len(total))
+    )
     total /= np.maximum(counts, _STATE)[:, None]
     for entity in source.graph.entities:
         if entity.quantity is not None:
-            fits = [amount_value(entity, other)[0] for other in target.graph.entities]
+            fits = [
+                amount_value(entity, other)[0]
+                for other in target.graph.entities
+            ]
             total[entity.index] += fits
     return total
 
@@ -396,8 +539,18 @@ def _repeated(source: AnalysedText, target: AnalysedText) -> list[float]:
     Of a unit that is not written, the first sentence counts.
     """
     there, sentences = set(target.words), source.sentences
-    known = Counter(compress(sentences, [word in there for word in source.words]))
-    shares = {sentence: known[sentence] / n for sentence, n in Counter(sentences).items()}
+    known = Counter(
+        compress(sentences, [word in there for word in source.words])
+    )
+    shares = {
+        sentence: known[sentence] / n
+        for sentence, n in Counter(sentences).items()
+    }
     _, ends = source.places
-    firsts = (bisect_right(ends, u.spans[0][0]) if u.spans else 0 for u in source.units)
-    return [shares[sentences[min(first, len(sentences) - 1)]] for first in firsts]
+    firsts = (
+        bisect_right(ends, u.spans[0][0]) if u.spans else 0
+        for u in source.units
+    )
+    return [
+        shares[sentences[min(first, len(sentences) - 1)]] for first in firsts
+    ]

@@ -11,7 +11,11 @@ from typing import Any, ClassVar, TypeVar
 from beholder.errors import ConfigError, ItemError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.judges.builtin.bearers import borne_statements, compatibility, without_bearers
+from beholder.judges.builtin.bearers import (
+    borne_statements,
+    compatibility,
+    without_bearers,
+)
 from beholder.judges.builtin.claims import matches, supported
 from beholder.judges.builtin.classes import sections
 from beholder.judges.builtin.findings import Finding, find
@@ -100,11 +104,15 @@ def _presence(asked: Presence, entail: bool) -> list[Grade]:
         about = analysed(asked.source)
         known = {
             (unit.kind, unit.place(about.graph)): finding
-            for unit, finding in zip(about.units, find(about, there, entail=entail), strict=True)
+            for unit, finding in zip(
+                about.units, find(about, there, entail=entail), strict=True
+            )
         }
     answers = []
     for question in asked.questions:
-        found = known.get((question.kind, question.place)) or _phrase(question, there, entail)
+        found = known.get((question.kind, question.place)) or _phrase(
+            question, there, entail
+        )
         made = rule_grade(
             found.grade,
             found.contradiction,
@@ -142,7 +150,9 @@ def _match(asked: MatchStatements, entail: bool) -> list[int | None]:
     )
 
     def fit(claim: int, reference: int) -> int | None:
-        return compatibility(asked.claims[claim], asked.references[reference], asked.references)
+        return compatibility(
+            asked.claims[claim], asked.references[reference], asked.references
+        )
 
     nearest = isinstance(asked, MatchNearest)
     return matches(claims, references, nearest=nearest, entail=entail, fit=fit)
@@ -201,7 +211,11 @@ def check_statements(asked: CheckCriteria) -> None:
     check_language(asked.language)
     for index, criterion in enumerate(asked.criteria):
         if index in asked.demands or criterion.rstrip().endswith(("?", "？")):
-            kind = "a demand on the text" if index in asked.demands else "a question"
+            kind = (
+                "a demand on the text"
+                if index in asked.demands
+                else "a question"
+            )
             raise ItemError(
                 f"this judge checks statements, and {criterion!r} is {kind}; write it as a"
                 " statement about what is described, or use an LLM judge (judge='openai:MODEL')"
@@ -217,7 +231,9 @@ _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
     Verify: _verify,
     CheckCriteria: _criteria,
     Rewrite: lambda asked, _: asked.phrase,
-    AlignWords: lambda asked, _: align_words(asked.candidate, asked.references),
+    AlignWords: lambda asked, _: align_words(
+        asked.candidate, asked.references
+    ),
 }
 
 
@@ -237,11 +253,17 @@ def check_language(language: str | None) -> None:
 def _phrase(question: Question, target: AnalysedText, entail: bool) -> Finding:
     """Answer a question from its own words; the worst of its parts decides."""
     asked = AnalysedText(question_graph(question))
-    found = list(zip(asked.units, find(asked, target, entail=entail), strict=True))
+    found = list(
+        zip(asked.units, find(asked, target, entail=entail), strict=True)
+    )
     own = [pair for pair in found if pair[0].kind == question.kind]
     parts = own if question.kind != "entity" and own else found
     nothing = Finding(0.0, 1.0, sure=True)
-    return min((finding for _, finding in parts), key=lambda f: f.grade, default=nothing)
+    return min(
+        (finding for _, finding in parts),
+        key=lambda f: f.grade,
+        default=nothing,
+    )
 
 
 _REACH = whole("relevance.reach")
@@ -250,7 +272,19 @@ _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
 _COMPLEMENTS = frozenset(("to", "like", "as"))
 """Words after which "seems" and "appears" are a guess."""
 _EMPTY = frozenset(
-    ("the", "a", "an", "and", "is", "are", "very", "quite", "so", "somewhat", "also")
+    (
+        "the",
+        "a",
+        "an",
+        "and",
+        "is",
+        "are",
+        "very",
+        "quite",
+        "so",
+        "somewhat",
+        "also",
+    )
 )
 
 
@@ -265,13 +299,20 @@ def seen(statement: Statement, text: AnalysedText) -> bool:
         statement: A statement of the text.
         text: The text that it comes from.
     """
-    if any(text.graph.entities[index].kind == "unseen" for index in statement.entities):
+    if any(
+        text.graph.entities[index].kind == "unseen"
+        for index in statement.entities
+    ):
         return False
     said = re.findall(r"[a-z]+(?:-[a-z]+)*", statement.text.lower())
     if not (_words("inference") | MOOD).isdisjoint(said):
         return False
     if statement.kind == "attribute":
-        own = [w for span in statement.spans for w in text.words[slice(*text.at(span))]]
+        own = [
+            w
+            for span in statement.spans
+            for w in text.words[slice(*text.at(span))]
+        ]
         bearing = [word for word in own if word not in _EMPTY]
         if bearing and OPINIONS.issuperset(bearing):
             return False
@@ -281,7 +322,10 @@ def seen(statement: Statement, text: AnalysedText) -> bool:
 def _hedged(text: AnalysedText, start: int) -> bool:
     """Whether a hedge covers the words that begin at a character."""
     place = text.at((start, start + 1))[0]
-    mark = max((m.end() for m in _MARKS.finditer(text.graph.text, 0, start)), default=0)
+    mark = max(
+        (m.end() for m in _MARKS.finditer(text.graph.text, 0, start)),
+        default=0,
+    )
     first = max(text.at((mark, mark + 1))[0], place - _REACH)
     return any(
         word in _words("hedges") | _words("inference")

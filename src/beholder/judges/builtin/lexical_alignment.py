@@ -34,7 +34,10 @@ def align_words(candidate: str, references: Sequence[str]) -> LexicalAlignment:
     pairs = [_align(own, other) for other in others]
     return LexicalAlignment(
         _value([forward for forward, _ in pairs], own),
-        tuple(_value([back], other) for (_, back), other in zip(pairs, others, strict=True)),
+        tuple(
+            _value([back], other)
+            for (_, back), other in zip(pairs, others, strict=True)
+        ),
         _peers(tuple(references)),
     )
 
@@ -45,7 +48,10 @@ def _peers(references: tuple[str, ...]) -> float:
     found = []
     for first, second in combinations(references, 2):
         forward, back = _align(analysed(first), analysed(second))
-        found += [_value([forward], analysed(first)), _value([back], analysed(second))]
+        found += [
+            _value([forward], analysed(first)),
+            _value([back], analysed(second)),
+        ]
     return float(np.mean(found)) if found else 1.0
 
 
@@ -63,7 +69,9 @@ class _Matches:
 def _align(a: AnalysedText, b: AnalysedText) -> tuple[_Matches, _Matches]:
     """The words of the first text in the second, and of the second in the first."""
     if not a.words or not b.words:
-        first, second = (_Matches(np.zeros(len(text.words)), np.zeros(0)) for text in (a, b))
+        first, second = (
+            _Matches(np.zeros(len(text.words)), np.zeros(0)) for text in (a, b)
+        )
         return first, second
     similarity = cosines(a.word_vectors, b.word_vectors)
     lower_excluded(similarity, a.word_values, b.word_values)
@@ -97,12 +105,18 @@ def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
     weights = _weights(text)
     if not len(weights) or not matches:
         return 0.0
-    value = float(np.average(np.max([found.words for found in matches], axis=0), weights=weights))
+    value = float(
+        np.average(
+            np.max([found.words for found in matches], axis=0), weights=weights
+        )
+    )
     ordered = [found.neighbours for found in matches if len(found.neighbours)]
     if not ordered:
         return value
     content = weights[_content(text)]
-    neighbours = np.average(np.max(ordered, axis=0), weights=np.sqrt(content[:-1] * content[1:]))
+    neighbours = np.average(
+        np.max(ordered, axis=0), weights=np.sqrt(content[:-1] * content[1:])
+    )
     return value + _IN_ORDER * (float(neighbours) - value)
 
 

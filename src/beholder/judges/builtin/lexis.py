@@ -38,9 +38,13 @@ _FUNCTION_WORDS = (
     "a an the and across along around at by from in into near of off on onto over throughout to"
     " toward towards with"
 )
-_ZONES = frozenset(("area", "corner", "edge", "half", "part", "portion", "section", "side"))
+_ZONES = frozenset(
+    ("area", "corner", "edge", "half", "part", "portion", "section", "side")
+)
 """Nouns that say no more than the word of direction before them: "the left side"."""
-_LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(_FUNCTION_WORDS.split())
+_LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(
+    _FUNCTION_WORDS.split()
+)
 """Words that an attribute may have or omit: "on the left side", "very dark"."""
 _FINER = word_set("lexicon.txt", "shades") | OPINIONS
 """Words that make another value finer ("light brown"), or say what people think of it."""
@@ -97,9 +101,13 @@ def says(asked: str, said: str) -> bool:
     """Whether a word says at least what is asked, as whatever part of speech."""
     if not relatives(asked).isdisjoint(bases(said)):
         return True
-    if own := values(asked):  # words of a class mean what it says: "left" is no side
+    if own := values(
+        asked
+    ):  # words of a class mean what it says: "left" is no side
         return not own.isdisjoint(values(said))
-    return not meanings(asked).isdisjoint(covered(said)) and _means(asked, said)
+    return not meanings(asked).isdisjoint(covered(said)) and _means(
+        asked, said
+    )
 
 
 def _means(asked: str, said: str) -> bool:
@@ -115,7 +123,9 @@ def _noun_tie(asked: str, said: str) -> Tie:
     known = _by_senses(asked, said, "n")
     if known == "other" or (known in ("more", "less") and _next(asked, said)):
         first, second = vectors((asked, said))
-        if float(first @ second) > _SYNONYM - 0.01:  # quick; what is close is computed exactly
+        if (
+            float(first @ second) > _SYNONYM - 0.01
+        ):  # quick; what is close is computed exactly
             near = float(cosines(first[None], second[None])[0, 0])
             return "same" if near >= _SYNONYM else known
     return known
@@ -125,9 +135,12 @@ def _next(a: str, b: str) -> bool:
     """Whether one noun stands right above the other."""
     first, second = senses(a, "n"), senses(b, "n")
     above_first, above_second = (
-        {above for sense in some for above in parents(sense)} for some in (first, second)
+        {above for sense in some for above in parents(sense)}
+        for some in (first, second)
     )
-    return not (second.isdisjoint(above_first) and first.isdisjoint(above_second))
+    return not (
+        second.isdisjoint(above_first) and first.isdisjoint(above_second)
+    )
 
 
 def _by_senses(asked: str, said: str, part: Part) -> Tie:
@@ -157,14 +170,17 @@ def named_further(asked: str, said: str) -> bool:
     """Whether a name has a word of which another says nothing: "vanilla cake" beside "cake"."""
     others = said.lower().split()
     return not all(
-        any(says(a, b) or tie(a, b) == "same" for b in others) for a in asked.lower().split()
+        any(says(a, b) or tie(a, b) == "same" for b in others)
+        for a in asked.lower().split()
     )
 
 
 def named_apart(asked: str, said: str) -> bool:
     """Whether both names say which of their kind is meant, and differ: street sign, stop sign."""
     first, second = asked.lower().split()[:-1], said.lower().split()[:-1]
-    return bool(first and second) and not any(says(a, b) for a in first for b in second)
+    return bool(first and second) and not any(
+        says(a, b) for a in first for b in second
+    )
 
 
 def said_in(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
@@ -174,12 +190,17 @@ def said_in(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
         asked: Values in base form.
         said: Values in base form.
     """
-    first, second = [content(text) for text in asked], [content(text) for text in said]
+    first, second = (
+        [content(text) for text in asked],
+        [content(text) for text in said],
+    )
     if not first or not second:
         return np.zeros((len(first), len(second)))
     rows, columns = _numbered(first), _numbered(second)
     likeness = word_likeness(list(rows), list(columns))
-    best = _reduced(np.maximum, likeness.T, second, columns)  # (said, words asked)
+    best = _reduced(
+        np.maximum, likeness.T, second, columns
+    )  # (said, words asked)
     return _reduced(np.minimum, best.T, first, rows)
 
 
@@ -187,19 +208,27 @@ def word_likeness(asked: Sequence[str], said: Sequence[str]) -> FloatArray:
     """(asked, said), 0..1: cosine of words, 1 where one says the other."""
     found = cosines(vectors(asked), vectors(said))
     part_numbers(found, asked, said)
-    first, second = [values(word) for word in asked], [values(word) for word in said]
+    first, second = (
+        [values(word) for word in asked],
+        [values(word) for word in said],
+    )
     for i, j in np.argwhere(found >= _LEAST_COSINE).tolist():
         if says(asked[i], said[j]):
             found[i, j] = 1.0
         elif first[i]:
-            found[i, j] *= EXCLUDED if exclude(first[i], second[j]) else _OUT_OF_CLASS
+            found[i, j] *= (
+                EXCLUDED if exclude(first[i], second[j]) else _OUT_OF_CLASS
+            )
     return found
 
 
-def part_numbers(similarity: FloatArray, asked: Sequence[str], said: Sequence[str]) -> None:
+def part_numbers(
+    similarity: FloatArray, asked: Sequence[str], said: Sequence[str]
+) -> None:
     """Set to 0 how near numbers in digits come to each other (asked, said): no year is another."""
     rows, columns = (
-        [place for place, word in enumerate(words) if word.isdecimal()] for words in (asked, said)
+        [place for place, word in enumerate(words) if word.isdecimal()]
+        for words in (asked, said)
     )
     for i in rows:
         for j in columns:
@@ -213,7 +242,10 @@ def _numbered(texts: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def _reduced(
-    how: np.ufunc, table: FloatArray, texts: Sequence[Sequence[str]], rows: dict[str, int]
+    how: np.ufunc,
+    table: FloatArray,
+    texts: Sequence[Sequence[str]],
+    rows: dict[str, int],
 ) -> FloatArray:
     """Rows of words as rows of texts."""
     order = [rows[word] for text in texts for word in text]

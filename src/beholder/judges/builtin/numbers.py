@@ -20,7 +20,11 @@ PRESENT = 3.0
 @cache
 def table() -> Mapping[str, Mapping[str, Any]]:
     """The table as it is written, by name."""
-    text = resources.files(__package__).joinpath("numbers.json").read_text(encoding="utf-8")
+    text = (
+        resources.files(__package__)
+        .joinpath("numbers.json")
+        .read_text(encoding="utf-8")
+    )
     found: Mapping[str, Mapping[str, Any]] = json.loads(text)
     return found
 
@@ -81,4 +85,9 @@ class Numbers:
 @cache
 def numbers() -> Numbers:
     """The numbers that ship with the package."""
-    return Numbers(**{f.name: table()[f"decide.{f.name}"]["value"] for f in fields(Numbers)})
+    return Numbers(
+        **{
+            f.name: table()[f"decide.{f.name}"]["value"]
+            for f in fields(Numbers)
+        }
+    )

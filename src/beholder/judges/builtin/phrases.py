@@ -6,7 +6,13 @@ from dataclasses import replace
 
 from beholder.judges.operations import Question
 from beholder.language import parse, scene_graph
-from beholder.language.graph import Attribute, Entity, Mention, Relation, SceneGraph
+from beholder.language.graph import (
+    Attribute,
+    Entity,
+    Mention,
+    Relation,
+    SceneGraph,
+)
 from beholder.language.lemmas import lemma
 
 
@@ -20,14 +26,23 @@ def question_graph(question: Question) -> SceneGraph:
         value = question.text.lower()
         added = Attribute(first, question.text, value, (), 0, rule="question")
         return SceneGraph(
-            question.text, subject.entities, (*subject.attributes, added), subject.relations
+            question.text,
+            subject.entities,
+            (*subject.attributes, added),
+            subject.relations,
         )
     other = _noun_phrase(question.object)
     shift = len(subject.entities)
-    entities = [*subject.entities, *(_moved(entity, shift) for entity in other.entities)]
+    entities = [
+        *subject.entities,
+        *(_moved(entity, shift) for entity in other.entities),
+    ]
     attributes = [
         *subject.attributes,
-        *(replace(a, entity=a.entity + shift, rule="", doubt=0.0) for a in other.attributes),
+        *(
+            replace(a, entity=a.entity + shift, rule="", doubt=0.0)
+            for a in other.attributes
+        ),
     ]
     words = question.text.lower().split()
     base = [lemma(words[0], "VERB", "VBZ"), *words[1:]] if words else []
@@ -43,7 +58,9 @@ def question_graph(question: Question) -> SceneGraph:
         "verb" if verb else "preposition",
         passive,
     )
-    return SceneGraph(question.text, tuple(entities), tuple(attributes), (relation,))
+    return SceneGraph(
+        question.text, tuple(entities), tuple(attributes), (relation,)
+    )
 
 
 def _is_verb(question: Question) -> bool:
@@ -56,10 +73,14 @@ def _noun_phrase(phrase: str) -> SceneGraph:
     if graph.entities:
         return graph
     name = phrase.lower().strip() or "thing"
-    entity = Entity(0, name, name.split()[-1], (Mention(phrase, (0, len(phrase)), 0),))
+    entity = Entity(
+        0, name, name.split()[-1], (Mention(phrase, (0, len(phrase)), 0),)
+    )
     return SceneGraph(phrase, (entity,), (), ())
 
 
 def _moved(entity: Entity, by: int) -> Entity:
     member_of = None if entity.member_of is None else entity.member_of + by
-    return replace(entity, index=entity.index + by, member_of=member_of, doubt=0.0)
+    return replace(
+        entity, index=entity.index + by, member_of=member_of, doubt=0.0
+    )

@@ -72,17 +72,32 @@ def _verbs(section: str) -> frozenset[str]:
 
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
-_FASTENED, _MADE, _BEARING = _verbs("fastened"), _verbs("made"), _verbs("bearing")
+_FASTENED, _MADE, _BEARING = (
+    _verbs("fastened"),
+    _verbs("made"),
+    _verbs("bearing"),
+)
 _MUTUAL = _verbs("mutual")
 """Verbs that hold of both ends: "a man faces a woman"."""
 BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
 _WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
-_BESIDE = frozenset(("across from", "along with", "near", "next to", "opposite"))
+_BESIDE = frozenset(
+    ("across from", "along with", "near", "next to", "opposite")
+)
 """Places that hold of both ends alike, and so does who only is there: "poses beside"."""
 _OF_DOER = frozenset(("in", "of", "on", "with"))
 _NO_DIRECTION = frozenset(
-    ["next to", "near", "around", "along with", "across from", "opposite", "between", "of"]
+    [
+        "next to",
+        "near",
+        "around",
+        "along with",
+        "across from",
+        "opposite",
+        "between",
+        "of",
+    ]
 )
 _AKIN: dict[tuple[str, ...], float] = {
     both: likeness
@@ -151,9 +166,17 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
     head, _, rest = name.partition(" ") if verb else ("", "", name)
     head, rest = _bare(head, rest)
     place, exchanged = _place(rest)
-    turned_place = bool(rest) and turned  # "sat on by": the verb takes its place along
+    turned_place = (
+        bool(rest) and turned
+    )  # "sat on by": the verb takes its place along
     undergone = passive and not turned and bool(head) and place in _OF_DOER
-    return Predicate(head, turned and bool(head), place, exchanged != turned_place, undergone)
+    return Predicate(
+        head,
+        turned and bool(head),
+        place,
+        exchanged != turned_place,
+        undergone,
+    )
 
 
 def _bare(verb: str, place: str) -> tuple[str, str]:
@@ -174,7 +197,9 @@ def place_similarity(a: str, b: str) -> float:
     return 1.0 if a == b else _AKIN.get((a, b), _OTHER_PLACE)
 
 
-def alike_predicates(a: Predicate, b: Predicate, similarity: float) -> tuple[bool, bool]:
+def alike_predicates(
+    a: Predicate, b: Predicate, similarity: float
+) -> tuple[bool, bool]:
     """Whether two predicates say the same of their ends as they stand, and exchanged.
 
     Args:
@@ -195,23 +220,34 @@ def verb_likeness(a: Predicate, b: Predicate, similarity: float) -> float:
     """How far two verbs say the same, by the similarity of their vectors and by their classes."""
     if a.verb == b.verb:
         return 1.0
-    return similarity * EXCLUDED if exclude(values(a.verb), values(b.verb)) else similarity
+    return (
+        similarity * EXCLUDED
+        if exclude(values(a.verb), values(b.verb))
+        else similarity
+    )
 
 
 def likeness(
     a: Predicate, b: Predicate, verb: float, straight: float, crossed: float
 ) -> tuple[float, float]:
     """How far two relations say the same, and how far they do with the ends exchanged."""
-    same, same_place = a.verb_turned == b.verb_turned, a.place_turned == b.place_turned
+    same, same_place = (
+        a.verb_turned == b.verb_turned,
+        a.place_turned == b.place_turned,
+    )
     if a.undergone != b.undergone or (a.mutual and b.mutual):
         straight, crossed = max(straight, crossed), 0.0
         same = same_place = True
     if a.verb and b.verb:
         right = verb * (straight if same else crossed)
-        wrong = verb * (crossed if same else straight) if verb >= _RELATED else 0.0
+        wrong = (
+            verb * (crossed if same else straight) if verb >= _RELATED else 0.0
+        )
         if a.place and b.place:
             along, against = _placed(a, b, straight, crossed, same_place)
-            taken_along = wrong if a.place == b.place and a.directed else 0.0  # "looks at"
+            taken_along = (
+                wrong if a.place == b.place and a.directed else 0.0
+            )  # "looks at"
             return min(right, along), max(against, taken_along)
         return (right if a.place == b.place else _ONE_SIDED * right), wrong
     if a.place and b.place:

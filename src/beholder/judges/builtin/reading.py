@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beholder.judges.builtin.analysed import AnalysedText
-from beholder.language.reading import KEPT, TextCache, english_graphs, read_english
+from beholder.language.reading import (
+    KEPT,
+    TextCache,
+    english_graphs,
+    read_english,
+)
 
 _CLAIMS_KEPT = 2048
 

@@ -11,7 +11,11 @@ from beholder.judges.builtin.analysed import AnalysedText, verb_similarity
 from beholder.judges.builtin.entities import Counterparts
 from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import number
-from beholder.judges.builtin.predicates import Predicate, likeness, verb_likeness
+from beholder.judges.builtin.predicates import (
+    Predicate,
+    likeness,
+    verb_likeness,
+)
 
 _ENDS = number("decide.ends")
 _SHOWN = number("relations.shown")
@@ -24,18 +28,25 @@ class _Near(NamedTuple):
     at: int = -1
 
 
-def related(source: AnalysedText, target: AnalysedText, pairs: Counterparts) -> dict[int, Evidence]:
+def related(
+    source: AnalysedText, target: AnalysedText, pairs: Counterparts
+) -> dict[int, Evidence]:
     """What the target says of each relation of the source, by the place of its unit."""
     verbs = verb_similarity(source, target)
     strength = pairs.strength
-    (_, first, second), (_, subjects, objects) = source.relation_ends, target.relation_ends
+    (_, first, second), (_, subjects, objects) = (
+        source.relation_ends,
+        target.relation_ends,
+    )
     by_first, by_second = strength[first], strength[second]
     straight = np.sqrt(by_first[:, subjects] * by_second[:, objects])
     crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])
     order = np.argsort(-np.maximum(straight, crossed), axis=1, kind="stable")
     found: dict[int, Evidence] = {}
     given = (table.tolist() for table in (verbs, straight, crossed, order))
-    for (place, unit, predicate), *rows in zip(source.relations, *given, strict=True):
+    for (place, unit, predicate), *rows in zip(
+        source.relations, *given, strict=True
+    ):
         best, reverse, ends = _look(predicate, target, *rows)
         denied, told, at = False, "", best.at
         if reverse.value >= _ENDS > best.value:
@@ -84,7 +95,9 @@ def _look(
         right, wrong = likeness(predicate, said, verb, right, wrong)
         if right > best.value or (right == best.value and column < best.at):
             best = _Near(right, column)
-        if wrong > reverse.value or (wrong == reverse.value and column < reverse.at):
+        if wrong > reverse.value or (
+            wrong == reverse.value and column < reverse.at
+        ):
             reverse = _Near(wrong, column)
     return best, reverse, likest
 
@@ -93,7 +106,9 @@ def _told(target: AnalysedText, at: int) -> str:
     """A relation of the target in words."""
     unit = target.relations[at][1]
     entities = target.graph.entities
-    object_ = entities[unit.object if unit.object is not None else unit.subject]
+    object_ = entities[
+        unit.object if unit.object is not None else unit.subject
+    ]
     denied = "" if unit.polarity else "not "
     first = entities[unit.subject].mentions[0].text
     return f"{first} {denied}{unit.text} {object_.mentions[0].text}"

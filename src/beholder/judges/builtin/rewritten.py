@@ -21,10 +21,20 @@ _ALIKE = number("entail.alike")
 _CLOSE = number("entail.close")
 _EXCLUDED = number("entail.excluded")
 _SURELY_EXCLUDED = number("entail.surely_excluded")
-_VERBS = frozenset(("is", "are", "was", "were", "has", "have", "had", "wears", "holds"))
-_JOINING = frozenset(("a", "an", "the", "and", "or", "with", "while", "as", "is", "are"))
-_BESIDE = frozenset(("next", "to", "beside", "near", "by", "alongside", "opposite", "facing"))
-_SYMMETRIC = _JOINING | _BESIDE | frozenset(("stands", "stand", "sits", "sit", "lies", "lie"))
+_VERBS = frozenset(
+    ("is", "are", "was", "were", "has", "have", "had", "wears", "holds")
+)
+_JOINING = frozenset(
+    ("a", "an", "the", "and", "or", "with", "while", "as", "is", "are")
+)
+_BESIDE = frozenset(
+    ("next", "to", "beside", "near", "by", "alongside", "opposite", "facing")
+)
+_SYMMETRIC = (
+    _JOINING
+    | _BESIDE
+    | frozenset(("stands", "stand", "sits", "sit", "lies", "lie"))
+)
 """Words between two phrases that mean the same in either order."""
 _FEW = 2
 """Words of one text that may stand for as many of the other."""
@@ -61,14 +71,23 @@ class Change:
         one behind the words.
         """
         if self.parts:
-            connecting = [p for p, unit in enumerate(source.units) if self._connects(source, unit)]
+            connecting = [
+                p
+                for p, unit in enumerate(source.units)
+                if self._connects(source, unit)
+            ]
             ends = (self.parts[0], self.parts[-1])
             return connecting or [
                 place
                 for place, unit in enumerate(source.units)
-                if unit.asked and any(_overlap(s, end) for s in unit.spans for end in ends)
+                if unit.asked
+                and any(_overlap(s, end) for s in unit.spans for end in ends)
             ]
-        found = [p for p, unit in enumerate(source.units) if unit.asked and self._has_words(unit)]
+        found = [
+            p
+            for p, unit in enumerate(source.units)
+            if unit.asked and self._has_words(unit)
+        ]
         return found or self._nearest(source) if self.close else found
 
     def _has_words(self, unit: GraphUnit) -> bool:
@@ -76,17 +95,38 @@ class Change:
 
     def _connects(self, source: AnalysedText, unit: GraphUnit) -> bool:
         ends = [unit.subject, *([] if unit.object is None else [unit.object])]
-        mentions = [m.span for e in ends for m in source.graph.entities[e].mentions]
-        spans = [*unit.spans, *(m for m in mentions if _overlap(m, self.sentence))]
+        mentions = [
+            m.span for e in ends for m in source.graph.entities[e].mentions
+        ]
+        spans = [
+            *unit.spans,
+            *(m for m in mentions if _overlap(m, self.sentence)),
+        ]
         parts = {
-            next((i for i, part in enumerate(self.parts) if _overlap(span, part)), -1)
+            next(
+                (
+                    i
+                    for i, part in enumerate(self.parts)
+                    if _overlap(span, part)
+                ),
+                -1,
+            )
             for span in spans
         }
-        return unit.asked and unit.kind != "entity" and self._has_words(unit) and len(parts) > 1
+        return (
+            unit.asked
+            and unit.kind != "entity"
+            and self._has_words(unit)
+            and len(parts) > 1
+        )
 
     def _nearest(self, source: AnalysedText) -> list[int]:
         near = [
-            (max(start - self.span[1], self.span[0] - end), start < self.span[0], place)
+            (
+                max(start - self.span[1], self.span[0] - end),
+                start < self.span[0],
+                place,
+            )
             for place, unit in enumerate(source.units)
             for start, end in unit.spans
             if unit.asked and _overlap((start, end), self.sentence)
@@ -118,8 +158,12 @@ def rewritten(
         if any(said == [target.words[i] for i in other] for other in others):
             continue  # the target has it; another one with its phrases exchanged denies nothing
         like = [o for o in others if sum(w in there[o] for w in said) >= least]
-        best = max(like, key=lambda o: _shared(said, o, target), default=range(0))
-        moved = ((o, _exchanged(said, [target.words[i] for i in o])) for o in like)
+        best = max(
+            like, key=lambda o: _shared(said, o, target), default=range(0)
+        )
+        moved = (
+            (o, _exchanged(said, [target.words[i] for i in o])) for o in like
+        )
         if exchange := next(((o, cuts) for o, cuts in moved if cuts), None):
             found.append(_exchange(source, words, target, *exchange))
         elif words and least <= (shared := _shared(said, best, target)):
@@ -127,11 +171,18 @@ def rewritten(
             if shared < (max(len(words), len(best)) if close else len(words)):
                 near.append((place, words, best, close))
     texts = [
-        (target.sentence_texts[target.sentences[best[0]]], source.sentence_texts[place])
+        (
+            target.sentence_texts[target.sentences[best[0]]],
+            source.sentence_texts[place],
+        )
         for place, _, best, _ in near
     ]
-    for (_, words, best, close), chances in zip(near, model(texts), strict=True):
-        if chances[CONTRADICTION] >= (_EXCLUDED if close else _SURELY_EXCLUDED):
+    for (_, words, best, close), chances in zip(
+        near, model(texts), strict=True
+    ):
+        if chances[CONTRADICTION] >= (
+            _EXCLUDED if close else _SURELY_EXCLUDED
+        ):
             sure = bool(chances[CONTRADICTION] >= _SURELY_EXCLUDED)
             found += _differences(source, words, target, best, close, sure)
     return found
@@ -146,7 +197,12 @@ def _sentences(text: AnalysedText) -> list[range]:
 
 def _shared(said: list[str], other: range, target: AnalysedText) -> int:
     there = [target.words[i] for i in other]
-    return sum(b.size for b in SequenceMatcher(None, said, there, False).get_matching_blocks())
+    return sum(
+        b.size
+        for b in SequenceMatcher(
+            None, said, there, False
+        ).get_matching_blocks()
+    )
 
 
 def _span(text: AnalysedText, places: range, first: int, last: int) -> Span:
@@ -155,7 +211,11 @@ def _span(text: AnalysedText, places: range, first: int, last: int) -> Span:
 
 
 def _exchange(
-    source: AnalysedText, words: range, target: AnalysedText, other: range, cuts: Sequence[int]
+    source: AnalysedText,
+    words: range,
+    target: AnalysedText,
+    other: range,
+    cuts: Sequence[int],
 ) -> Change:
     parts = tuple(_span(source, words, a, b - 1) for a, b in pairwise(cuts))
     return Change(
@@ -174,18 +234,28 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
     verb, only predicates are exchanged, between which a subject stands ("lie there while a man
     sings").
     """
-    mine, theirs = ([word.removesuffix("s") for word in words] for words in (said, there))
+    mine, theirs = (
+        [word.removesuffix("s") for word in words] for words in (said, there)
+    )
     length = len(mine)
     if sorted(mine) != sorted(theirs) or mine == theirs:
         return ()
     start = next(i for i in range(length) if mine[i] != theirs[i])
     end = next(i for i in range(length, 0, -1) if mine[i - 1] != theirs[i - 1])
     for left, right in combinations(range(start + 1, end), 2):
-        first, between, second = mine[start:left], mine[left:right], mine[right:end]
+        first, between, second = (
+            mine[start:left],
+            mine[left:right],
+            mine[right:end],
+        )
         if theirs[start:end] == second + between + first:
             before = _alike_from(said[left:right][::-1], said[:start][::-1])
             after = _alike_from(said[left:right], said[end:])
-            distinct = [w for w in said[left + after : right - before] if w not in _SYMMETRIC]
+            distinct = [
+                w
+                for w in said[left + after : right - before]
+                if w not in _SYMMETRIC
+            ]
             if _mean_the_same(said[start:left], distinct, said[right:end]):
                 return ()
             return start, left, right, end
@@ -195,13 +265,22 @@ def _exchanged(said: Sequence[str], there: Sequence[str]) -> tuple[int, ...]:
 def _alike_from(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words two phrases begin with alike."""
     pairs = enumerate(zip(first, second, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
+    return next(
+        (i for i, (a, b) in pairs if a != b), min(len(first), len(second))
+    )
 
 
-def _mean_the_same(first: Sequence[str], distinct: Sequence[str], second: Sequence[str]) -> bool:
-    if any(parts_of_speech(word) == {"v"} or word in _VERBS for word in (*first, *second)):
+def _mean_the_same(
+    first: Sequence[str], distinct: Sequence[str], second: Sequence[str]
+) -> bool:
+    if any(
+        parts_of_speech(word) == {"v"} or word in _VERBS
+        for word in (*first, *second)
+    ):
         subject = any("n" in parts_of_speech(word) for word in distinct)
-        return not (subject and _may_be_verb(first[0]) and _may_be_verb(second[0]))
+        return not (
+            subject and _may_be_verb(first[0]) and _may_be_verb(second[0])
+        )
     return not distinct
 
 
@@ -210,7 +289,12 @@ def _may_be_verb(word: str) -> bool:
 
 
 def _differences(
-    source: AnalysedText, words: range, target: AnalysedText, best: range, close: bool, sure: bool
+    source: AnalysedText,
+    words: range,
+    target: AnalysedText,
+    best: range,
+    close: bool,
+    sure: bool,
 ) -> list[Change]:
     said = [source.words[i] for i in words]
     there = [target.words[i] for i in best]
@@ -218,7 +302,8 @@ def _differences(
     sentence = _span(source, words, 0, -1)
     differing = [code for code in codes if code[0] != "equal"]
     exchanged = sure or all(
-        last - first == end - other <= _FEW and _is_alike(said[last - 1], there[end - 1])
+        last - first == end - other <= _FEW
+        and _is_alike(said[last - 1], there[end - 1])
         for _, first, last, other, end in differing
     )
     found = []
@@ -232,10 +317,15 @@ def _differences(
             instead = _span(target, best, other, end - 1) if named else None
             found.append(
                 Change(
-                    _span(source, words, new[0], new[-1]), sentence, close=close, instead=instead
+                    _span(source, words, new[0], new[-1]),
+                    sentence,
+                    close=close,
+                    instead=instead,
                 )
             )
-        elif close and any(word not in said for word in there[other:end]):  # left out, such as "no"
+        elif close and any(
+            word not in said for word in there[other:end]
+        ):  # left out, such as "no"
             place = min(first, len(said) - 1)
             found.append(Change(_span(source, words, place, place), sentence))
     return found

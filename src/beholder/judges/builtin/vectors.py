@@ -37,7 +37,9 @@ class VectorTable:
             if None in rows or not self._rows:
                 self._add(dict.fromkeys(("", *phrases)))
                 rows = [self._rows[phrase] for phrase in phrases]
-            found: FloatArray = self._table.take(np.array(rows, np.intp), axis=0)
+            found: FloatArray = self._table.take(
+                np.array(rows, np.intp), axis=0
+            )
         return found
 
     def _add(self, asked: Collection[str]) -> None:
@@ -47,10 +49,14 @@ class VectorTable:
             new = list(asked)
         made = phrase_vectors(new)
         if not self._rows:  # pages that are not written to take no memory
-            self._table = np.zeros((max(self.most, len(new)), made.shape[1]), dtype=np.float32)
+            self._table = np.zeros(
+                (max(self.most, len(new)), made.shape[1]), dtype=np.float32
+            )
         first = len(self._rows)
         self._table[first : first + len(new)] = made
-        self._rows.update(zip(new, range(first, first + len(new)), strict=True))
+        self._rows.update(
+            zip(new, range(first, first + len(new)), strict=True)
+        )
 
 
 vectors = VectorTable(_MOST)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from beholder.judges.operations.align import AlignWords as AlignWords
-from beholder.judges.operations.align import LexicalAlignment as LexicalAlignment
-from beholder.judges.operations.align import MeasureSurprisal as MeasureSurprisal
+from beholder.judges.operations.align import (
+    LexicalAlignment as LexicalAlignment,
+)
+from beholder.judges.operations.align import (
+    MeasureSurprisal as MeasureSurprisal,
+)
 from beholder.judges.operations.answer import AnswerMatch as AnswerMatch
-from beholder.judges.operations.answer import AnswerQuestions as AnswerQuestions
+from beholder.judges.operations.answer import (
+    AnswerQuestions as AnswerQuestions,
+)
 from beholder.judges.operations.answer import CheckCriteria as CheckCriteria
 from beholder.judges.operations.answer import MatchAnswers as MatchAnswers
 from beholder.judges.operations.answer import NameSubjects as NameSubjects
@@ -16,7 +22,9 @@ from beholder.judges.operations.answer import TextQuestion as TextQuestion
 from beholder.judges.operations.assess import Aspect as Aspect
 from beholder.judges.operations.assess import Assess as Assess
 from beholder.judges.operations.assess import Assessment as Assessment
-from beholder.judges.operations.assess import GradeDescription as GradeDescription
+from beholder.judges.operations.assess import (
+    GradeDescription as GradeDescription,
+)
 from beholder.judges.operations.assess import Rank as Rank
 from beholder.judges.operations.base import OPERATIONS as OPERATIONS
 from beholder.judges.operations.base import ModelOperation as ModelOperation
@@ -48,15 +56,31 @@ from beholder.judges.operations.rewrite import ReviseText as ReviseText
 from beholder.judges.operations.rewrite import Rewrite as Rewrite
 from beholder.judges.operations.rewrite import TextMark as TextMark
 from beholder.judges.operations.rewrite import Translate as Translate
-from beholder.judges.operations.rewrite import TranslatedClause as TranslatedClause
+from beholder.judges.operations.rewrite import (
+    TranslatedClause as TranslatedClause,
+)
 from beholder.judges.operations.rewrite import Vary as Vary
-from beholder.judges.operations.statements import AtomicStatement as AtomicStatement
+from beholder.judges.operations.statements import (
+    AtomicStatement as AtomicStatement,
+)
 from beholder.judges.operations.statements import Decompose as Decompose
 from beholder.judges.operations.statements import MatchNearest as MatchNearest
-from beholder.judges.operations.statements import MatchStatements as MatchStatements
+from beholder.judges.operations.statements import (
+    MatchStatements as MatchStatements,
+)
 from beholder.judges.operations.statements import Verify as Verify
-from beholder.judges.operations.write_asked import AnswerFromPictures as AnswerFromPictures
-from beholder.judges.operations.write_asked import WriteCriteria as WriteCriteria
-from beholder.judges.operations.write_asked import WriteQuestions as WriteQuestions
-from beholder.judges.operations.write_asked import WrittenCriterion as WrittenCriterion
-from beholder.judges.operations.write_asked import WrittenQuestion as WrittenQuestion
+from beholder.judges.operations.write_asked import (
+    AnswerFromPictures as AnswerFromPictures,
+)
+from beholder.judges.operations.write_asked import (
+    WriteCriteria as WriteCriteria,
+)
+from beholder.judges.operations.write_asked import (
+    WriteQuestions as WriteQuestions,
+)
+from beholder.judges.operations.write_asked import (
+    WrittenCriterion as WrittenCriterion,
+)
+from beholder.judges.operations.write_asked import (
+    WrittenQuestion as WrittenQuestion,
+)

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beholder.backends import Image, Surprisal
-from beholder.judges.operations.base import ModelOperation, Operation, Respondent
+from beholder.judges.operations.base import (
+    ModelOperation,
+    Operation,
+    Respondent,
+)
 
 
 @dataclass(frozen=True, slots=True)

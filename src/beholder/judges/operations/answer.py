@@ -20,7 +20,16 @@ from beholder.judges.operations.base import (
     majority,
 )
 from beholder.judges.reading import BadAnswer
-from beholder.judges.shapes import NULL, Schema, Shape, boolean, integer, one_of, string, words
+from beholder.judges.shapes import (
+    NULL,
+    Schema,
+    Shape,
+    boolean,
+    integer,
+    one_of,
+    string,
+    words,
+)
 from beholder.judges.templates import Untrusted
 from beholder.records import Span
 
@@ -31,7 +40,12 @@ STATES = (MET, CONTRADICTED, NOT_MENTIONED)
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOTHING = frozenset(("", "none", "null", "n/a", "not said", "not mentioned"))
-_SILENT = _NOTHING | {"unknown", "unanswerable", "cannot be answered", "not stated"}
+_SILENT = _NOTHING | {
+    "unknown",
+    "unanswerable",
+    "cannot be answered",
+    "not stated",
+}
 """How judges put it that a text does not say, besides what the prompt asks for."""
 _SILENT_OPTION = re.compile(
     r"(?:the \w+|it|this)? ?(?:does not|doesn't) (?:say|state|tell|mention|specify|answer)(?: \w+)?"
@@ -50,7 +64,9 @@ _PERHAPS_WORDS = words(_LONGEST).schema
 
 _EDGES = " \n\t.,;:!?\"'()[]“”‘’«»"
 _VARIANTS = {
-    c: f"[{group}]" for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-", "<‹＜", ">›＞") for c in group
+    c: f"[{group}]"
+    for group in ("'‘’´`", '"“”„«»', "‐‑‒–—\\-", "<‹＜", ">›＞")
+    for c in group
 }
 _LETTER = re.compile(r"\(?([A-Za-z])(?:[).:]+.*|\s*)", re.DOTALL)
 
@@ -88,10 +104,17 @@ def locate(quote: str, text: str) -> tuple[Span, ...]:
         words = passage.strip(_EDGES).split()
         if not words:
             continue
-        exact = r"\s+".join("".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words)
-        left, right = (r"(?<!\w)" * _bounded(words[0][0]), r"(?!\w)" * _bounded(words[-1][-1]))
+        exact = r"\s+".join(
+            "".join(_VARIANTS.get(c, re.escape(c)) for c in w) for w in words
+        )
+        left, right = (
+            r"(?<!\w)" * _bounded(words[0][0]),
+            r"(?!\w)" * _bounded(words[-1][-1]),
+        )
         start = spans[-1][1] if spans else 0
-        found = re.compile(left + exact + right, re.IGNORECASE).search(text, start)
+        found = re.compile(left + exact + right, re.IGNORECASE).search(
+            text, start
+        )
         if found is None:
             return ()
         spans.append(found.span())
@@ -101,7 +124,11 @@ def locate(quote: str, text: str) -> tuple[Span, ...]:
 def quoted(row: Mapping[str, Any]) -> str:
     """The quote of a judge's row; empty for every way to say that there is none."""
     quote = row["quote"]
-    return quote if isinstance(quote, str) and quote.strip().lower() not in _NOTHING else ""
+    return (
+        quote
+        if isinstance(quote, str) and quote.strip().lower() not in _NOTHING
+        else ""
+    )
 
 
 def _bounded(character: str) -> bool:
@@ -171,7 +198,9 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """A value that leads to the fewest further questions."""
         return self._typical(index)
 
-    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+    def _doubtful(
+        self, index: int, states: Sequence[str | None]
+    ) -> str | None:
         """Which of several states a panel takes that is divided evenly."""
         return None
 
@@ -179,12 +208,20 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """See ``ModelOperation.put``; no request is sent if there are no items."""
         rows, (name, column) = self._rows(), self._column
 
-        def read(index: int, row: Mapping[str, Any]) -> Mapping[str, TextAnswer]:
-            return {"answer": self._found(index, self._read(index, row[name]), row)}
+        def read(
+            index: int, row: Mapping[str, Any]
+        ) -> Mapping[str, TextAnswer]:
+            return {
+                "answer": self._found(index, self._read(index, row[name]), row)
+            }
 
         places = range(len(rows))
         columns: dict[str, Column] = {
-            name: (column, [*map(self._typical, places)], [*map(self._fewest, places)]),
+            name: (
+                column,
+                [*map(self._typical, places)],
+                [*map(self._fewest, places)],
+            ),
             **self._further(),
             "quote": (words(_LONGEST, None), self._begins or None),
         }
@@ -201,7 +238,9 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         )
         return [row.get("answer") for row in found]
 
-    def _found(self, index: int, state: str | None, row: Mapping[str, Any]) -> TextAnswer:
+    def _found(
+        self, index: int, state: str | None, row: Mapping[str, Any]
+    ) -> TextAnswer:
         """The answer with its evidence.
 
         Raises:
@@ -211,18 +250,26 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             return TextAnswer(state)
         quote = quoted(row)
         spans = locate(quote, self.text)
-        if not spans and ((quote and self.text.strip()) or self._needs_quote(index, state)):
+        if not spans and (
+            (quote and self.text.strip()) or self._needs_quote(index, state)
+        ):
             raise BadAnswer(f"the text does not have the words {quote!r}")
         return TextAnswer(state, spans)
 
-    def merge(self, answers: Sequence[list[TextAnswer | None]]) -> list[TextAnswer | None]:
+    def merge(
+        self, answers: Sequence[list[TextAnswer | None]]
+    ) -> list[TextAnswer | None]:
         """What most judges say; ties go to "not said", and are marked. Unread rows do not vote."""
         return [
-            self._merged(index, [answer for answer in row if answer is not None])
+            self._merged(
+                index, [answer for answer in row if answer is not None]
+            )
             for index, row in enumerate(zip(*answers, strict=True))
         ]
 
-    def _merged(self, index: int, votes: Sequence[TextAnswer]) -> TextAnswer | None:
+    def _merged(
+        self, index: int, votes: Sequence[TextAnswer]
+    ) -> TextAnswer | None:
         if not votes:
             return None
         counts = Counter(vote.state for vote in votes)
@@ -230,14 +277,24 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         leading = [state for state, count in counts.items() if count == most]
         tied = len(leading) > 1
         state = self._doubtful(index, leading) if tied else leading[0]
-        agreed = [vote for vote in votes if vote.state == state] or [TextAnswer(state)]
-        shown = next((vote for vote in agreed if vote.spans or vote.evidence), agreed[0])
+        agreed = [vote for vote in votes if vote.state == state] or [
+            TextAnswer(state)
+        ]
+        shown = next(
+            (vote for vote in agreed if vote.spans or vote.evidence), agreed[0]
+        )
         changed = len(counts) > 1 or any(vote.changed for vote in votes)
-        return replace(shown, tied=tied, changed=changed if len(votes) > 1 else votes[0].changed)
+        return replace(
+            shown,
+            tied=tied,
+            changed=changed if len(votes) > 1 else votes[0].changed,
+        )
 
     def ratings(self, answers: Sequence[list[TextAnswer | None]]) -> Ratings:
         """Per item whether each judge gives the answer that the first gives."""
-        for row, votes in zip(self._rows(), zip(*answers, strict=True), strict=True):
+        for row, votes in zip(
+            self._rows(), zip(*answers, strict=True), strict=True
+        ):
             states = [answer.state for answer in votes if answer is not None]
             if len(states) == len(votes):
                 order = sorted(set(states), key=str)
@@ -264,7 +321,10 @@ class CheckCriteria(FromText, name="check_criteria"):
 
     def _rows(self) -> list[str]:
         note = "Demand on the text itself: "
-        return [f"{note * (i in self.demands)}{text}" for i, text in enumerate(self.criteria)]
+        return [
+            f"{note * (i in self.demands)}{text}"
+            for i, text in enumerate(self.criteria)
+        ]
 
     _column = ("state", one_of(STATES))
 
@@ -289,7 +349,9 @@ class CheckCriteria(FromText, name="check_criteria"):
     def _typical(self, index: int) -> str | None:
         return MET if self._begins else NOT_MENTIONED
 
-    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+    def _doubtful(
+        self, index: int, states: Sequence[str | None]
+    ) -> str | None:
         return next(s for s in (NOT_MENTIONED, CONTRADICTED) if s in states)
 
 
@@ -343,7 +405,10 @@ class AnswerQuestions(FromText, name="answer_questions"):
         rows = []
         for asked in self.questions:
             required = " (an answer is required)" if asked.needs_answer else ""
-            options = [f"{letter}) {o}" for letter, o in zip(LETTERS, asked.options, strict=False)]
+            options = [
+                f"{letter}) {o}"
+                for letter, o in zip(LETTERS, asked.options, strict=False)
+            ]
             rows.append("\n".join([f"{asked.text}{required}", *options]))
         return rows
 
@@ -352,8 +417,14 @@ class AnswerQuestions(FromText, name="answer_questions"):
     def _forms(self, index: int) -> Sequence[RowForm]:
         asked = self.questions[index]
         letters = dict(zip(asked.options, LETTERS, strict=False))
-        silent = [letters[option] for option in asked.options if is_silent_option(option)]
-        speaking = [letter for letter in letters.values() if letter not in silent]
+        silent = [
+            letters[option]
+            for option in asked.options
+            if is_silent_option(option)
+        ]
+        speaking = [
+            letter for letter in letters.values() if letter not in silent
+        ]
         # Pictures have words to quote only where something is written in them.
         quote = _WORDS if asked.third and not self.images else _PERHAPS_WORDS
         forms: list[RowForm] = []
@@ -361,7 +432,9 @@ class AnswerQuestions(FromText, name="answer_questions"):
             choice = one_of(speaking).schema if speaking else _WORDS
             forms.append({"choice": choice, "quote": quote})
         if silent:
-            forms.append({"choice": one_of(silent).schema, "quote": _PERHAPS_WORDS})
+            forms.append(
+                {"choice": one_of(silent).schema, "quote": _PERHAPS_WORDS}
+            )
         elif asked.third:
             forms.append({"choice": NULL, "quote": NULL})
         return forms
@@ -369,9 +442,15 @@ class AnswerQuestions(FromText, name="answer_questions"):
     def _read(self, index: int, value: Any) -> str | None:
         asked = self.questions[index]
         said = "" if value in (None, "") else string().read(value, "choice")
-        alike = [option for option in asked.options if option.lower() == said.lower()]
+        alike = [
+            option
+            for option in asked.options
+            if option.lower() == said.lower()
+        ]
         letter = _LETTER.fullmatch(said)
-        place = LETTERS.index(letter[1].upper()) if letter else len(asked.options)
+        place = (
+            LETTERS.index(letter[1].upper()) if letter else len(asked.options)
+        )
         if place < len(asked.options) and (len(said) == 1 or not alike):
             return asked.options[place]
         if alike:
@@ -382,7 +461,9 @@ class AnswerQuestions(FromText, name="answer_questions"):
             if asked.third:
                 return None
         if asked.options or said.lower() in ("", "null"):
-            raise BadAnswer(f"an answer is required, and there is no option {said!r}")
+            raise BadAnswer(
+                f"an answer is required, and there is no option {said!r}"
+            )
         return said
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
@@ -404,13 +485,17 @@ class AnswerQuestions(FromText, name="answer_questions"):
             return None
         return "A" if asked.options else "some words"
 
-    def _doubtful(self, index: int, states: Sequence[str | None]) -> str | None:
+    def _doubtful(
+        self, index: int, states: Sequence[str | None]
+    ) -> str | None:
         silent_option = self.questions[index].silent_option
         if silent_option in states:
             return silent_option
         if None in states:
             return None
-        return "" if self.questions[index].options else states[0]  # "" is no option: wrong
+        return (
+            "" if self.questions[index].options else states[0]
+        )  # "" is no option: wrong
 
 
 @dataclass(frozen=True)
@@ -430,12 +515,18 @@ class NameSubjects(FromText, name="name_subjects"):
     language: str | None = None
 
     def _rows(self) -> list[str]:
-        return [f"{subject} in the statement: {statement}" for subject, statement in self.mentions]
+        return [
+            f"{subject} in the statement: {statement}"
+            for subject, statement in self.mentions
+        ]
 
     _column = ("entity", words(_LONGEST))
 
     def _forms(self, index: int) -> Sequence[RowForm]:
-        return ({"entity": _WORDS, "quote": _WORDS}, {"entity": NULL, "quote": NULL})
+        return (
+            {"entity": _WORDS, "quote": _WORDS},
+            {"entity": NULL, "quote": NULL},
+        )
 
     def _read(self, index: int, value: Any) -> str | None:
         named = " ".join(str(value or "").lower().split())
@@ -481,14 +572,19 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
         Raises:
             ItemError: The model left out an answer twice.
         """
-        told = [[" ".join(said.split()) for said in one] for one in self.answers]
+        told = [
+            [" ".join(said.split()) for said in one] for one in self.answers
+        ]
         shown = [
             f"Question: {question}\nRight answer: {right}\nGiven answer: {given}"
             for question, right, given in told
         ]
         found = await model.rows(
             ("item", shown),
-            {"same": (boolean(), True), "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE)},
+            {
+                "same": (boolean(), True),
+                "grade": (integer(0, HIGHEST_GRADE), HIGHEST_GRADE),
+            },
             language=self.language,
             whole=True,
         )
@@ -497,11 +593,16 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
     def merge(self, answers: Sequence[list[AnswerMatch]]) -> list[AnswerMatch]:
         """What most judges say, a tie is not the same; the mean of the grades."""
         return [
-            AnswerMatch(majority([vote.same for vote in row], False), fmean(v.grade for v in row))
+            AnswerMatch(
+                majority([vote.same for vote in row], False),
+                fmean(v.grade for v in row),
+            )
             for row in zip(*answers, strict=True)
         ]
 
     def ratings(self, answers: Sequence[list[AnswerMatch]]) -> Ratings:
         """The grades of each answer."""
-        for one, votes in zip(self.answers, zip(*answers, strict=True), strict=True):
+        for one, votes in zip(
+            self.answers, zip(*answers, strict=True), strict=True
+        ):
             yield list(one), [vote.grade for vote in votes]

@@ -10,7 +10,12 @@ from typing import Literal, TypeAlias, get_args
 from beholder.backends import Image
 from beholder.errors import ItemError
 from beholder.judges.grades import Grade, mean_grade
-from beholder.judges.operations.base import PanelOperation, Ratings, Respondent, language_note
+from beholder.judges.operations.base import (
+    PanelOperation,
+    Ratings,
+    Respondent,
+    language_note,
+)
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, integer, obj, only, remark
 from beholder.judges.templates import Untrusted
@@ -45,7 +50,9 @@ class GradeDescription(PanelOperation[Grade], name="grade"):
         return await model.grade(
             model.render(
                 {"candidate": self.candidate, "reference": self.references},
-                parts={"evidence_note": evidence(self.images, self.references)},
+                parts={
+                    "evidence_note": evidence(self.images, self.references)
+                },
                 images=self.images,
             ),
             LOWEST,
@@ -104,7 +111,9 @@ class Assess(PanelOperation[Assessment], name="assess"):
         super().__post_init__()
         known = get_args(Aspect)
         if not self.aspects or not set(self.aspects) <= set(known):
-            raise ItemError(f"assess: aspects {self.aspects!r} are not among {', '.join(known)}")
+            raise ItemError(
+                f"assess: aspects {self.aspects!r} are not among {', '.join(known)}"
+            )
         if not self.images and not self.references:
             raise ItemError(
                 "a description is judged by a picture or by references; there is neither"
@@ -114,9 +123,15 @@ class Assess(PanelOperation[Assessment], name="assess"):
         """See ``ModelOperation.put``."""
         ending = "_rubric" if self.rubric else ""
         sections = model.template.sections
-        parts: dict[str, str | None] = {"evidence_note": evidence(self.images, self.references)}
+        parts: dict[str, str | None] = {
+            "evidence_note": evidence(self.images, self.references)
+        }
         for aspect in get_args(Aspect):
-            own = f"{aspect}{ending}" if f"{aspect}{ending}" in sections else aspect
+            own = (
+                f"{aspect}{ending}"
+                if f"{aspect}{ending}" in sections
+                else aspect
+            )
             parts[f"{aspect}_note"] = own if aspect in self.aspects else None
         grade = integer(self.low, self.high)
         typical: dict[str, object] = {"reason": "word " * 40}
@@ -127,7 +142,11 @@ class Assess(PanelOperation[Assessment], name="assess"):
                 parts=parts,
                 images=self.images,
             ),
-            obj(_assessment, reason=remark(), **dict.fromkeys(self.aspects, grade)),
+            obj(
+                _assessment,
+                reason=remark(),
+                **dict.fromkeys(self.aspects, grade),
+            ),
             max_tokens=512,
             typical=typical | dict.fromkeys(self.aspects, self.high),
         )
@@ -138,19 +157,27 @@ class Assess(PanelOperation[Assessment], name="assess"):
     def merge(self, answers: Sequence[Assessment]) -> Assessment:
         """Mean number per aspect; the reasons of all."""
         means: dict[str, float] = {
-            name: fmean(one.grades[name] for one in answers) for name in self.aspects
+            name: fmean(one.grades[name] for one in answers)
+            for name in self.aspects
         }
         return Assessment(means, " | ".join(one.reason for one in answers))
 
     def ratings(self, answers: Sequence[Assessment]) -> Ratings:
         """The numbers of each aspect."""
         for aspect in self.aspects:
-            question = (aspect, self.candidate, list(self.references), list(self.images))
+            question = (
+                aspect,
+                self.candidate,
+                list(self.references),
+                list(self.images),
+            )
             yield question, [one.grades[aspect] for one in answers]
 
 
 def _assessment(reason: str, **grades: int) -> Assessment:
-    return Assessment({aspect: float(grade) for aspect, grade in grades.items()}, reason)
+    return Assessment(
+        {aspect: float(grade) for aspect, grade in grades.items()}, reason
+    )
 
 
 def evidence(images: Sequence[Image], references: Sequence[str]) -> str:
@@ -180,7 +207,9 @@ class Rank(PanelOperation[list[int]], name="rank"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.texts) < 2:
-            raise ItemError(f"rank needs at least two texts, got {len(self.texts)}")
+            raise ItemError(
+                f"rank needs at least two texts, got {len(self.texts)}"
+            )
 
     async def put(self, model: Respondent) -> list[int]:
         """See ``ModelOperation.put``."""
@@ -188,10 +217,26 @@ class Rank(PanelOperation[list[int]], name="rank"):
         settings = {"n": str(n), "language": self.language or ""}
         seen = {"seen_note": "seen", "criteria": "fit"}
         unseen = {"seen_note": "unseen", "criteria": "quality"}
-        parts = language_note(self.language) | (seen if self.images else unseen)
+        parts = language_note(self.language) | (
+            seen if self.images else unseen
+        )
         return await model.json(
-            model.render({"review": self.texts}, settings, parts=parts, images=self.images),
-            only("ranks", array(integer(1, n), self._each_once, "rank", at_least=n, at_most=n)),
+            model.render(
+                {"review": self.texts},
+                settings,
+                parts=parts,
+                images=self.images,
+            ),
+            only(
+                "ranks",
+                array(
+                    integer(1, n),
+                    self._each_once,
+                    "rank",
+                    at_least=n,
+                    at_most=n,
+                ),
+            ),
             max_tokens=64 + 8 * n,
             typical={"ranks": list(range(1, n + 1))},
         )
@@ -199,7 +244,9 @@ class Rank(PanelOperation[list[int]], name="rank"):
     def _each_once(self, given: Iterator[int]) -> list[int]:
         ranks, n = list(given), len(self.texts)
         if sorted(ranks) != list(range(1, n + 1)):
-            raise BadAnswer(f"'ranks' must hold each of 1 to {n} exactly once, got {ranks}")
+            raise BadAnswer(
+                f"'ranks' must hold each of 1 to {n} exactly once, got {ranks}"
+            )
         return ranks
 
     def merge(self, answers: Sequence[list[int]]) -> list[int]:
@@ -210,5 +257,10 @@ class Rank(PanelOperation[list[int]], name="rank"):
 
     def ratings(self, answers: Sequence[list[int]]) -> Ratings:
         """The ranks of each text."""
-        for text, ranks in zip(self.texts, zip(*answers, strict=True), strict=True):
-            yield (text, self.texts, list(self.images)), [float(rank) for rank in ranks]
+        for text, ranks in zip(
+            self.texts, zip(*answers, strict=True), strict=True
+        ):
+            yield (
+                (text, self.texts, list(self.images)),
+                [float(rank) for rank in ranks],
+            )

@@ -16,8 +16,21 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges.asking import Prompt, Questioner
 from beholder.judges.grades import Grade, grade_sampling
 from beholder.judges.reading import BadAnswer, read_json, read_text
-from beholder.judges.shapes import Schema, Shape, array, in_words, integer, obj, only
-from beholder.judges.templates import Template, Templates, Untrusted, add_prompt
+from beholder.judges.shapes import (
+    Schema,
+    Shape,
+    array,
+    in_words,
+    integer,
+    obj,
+    only,
+)
+from beholder.judges.templates import (
+    Template,
+    Templates,
+    Untrusted,
+    add_prompt,
+)
 from beholder.options import check_text_lists
 
 T = TypeVar("T")
@@ -28,7 +41,9 @@ OPERATIONS: dict[str, type[Operation[Any]]] = {}
 """All operations by name."""
 
 
-Column: TypeAlias = tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
+Column: TypeAlias = (
+    tuple[Shape[Any], object] | tuple[Shape[Any], object, object]
+)
 """What a column of an answer holds, and its values in estimates; see ``Respondent.rows``."""
 
 RowForm: TypeAlias = Mapping[str, Schema]
@@ -58,7 +73,10 @@ class Operation(ABC, Generic[T_co]):
         super().__init_subclass__(**further)
         if name:
             known = OPERATIONS.get(name, cls)
-            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            if (known.__module__, known.__qualname__) != (
+                cls.__module__,
+                cls.__qualname__,
+            ):
                 raise ConfigError(
                     f"{cls.__module__}.{cls.__qualname__}: the operation name {name!r} is taken by"
                     f" {known.__module__}.{known.__qualname__}; choose another"
@@ -141,7 +159,9 @@ class Respondent:
         images: Sequence[Image] = (),
     ) -> tuple[Message, ...]:
         """The messages of one question; see ``Template.render``."""
-        return self.template.render(untrusted, settings, parts=parts, images=images)
+        return self.template.render(
+            untrusted, settings, parts=parts, images=images
+        )
 
     async def text(
         self,
@@ -163,7 +183,11 @@ class Respondent:
         """
         sampling = Sampling(self.temperature, max_tokens)
         return await self._ask(
-            messages, sampling, lambda a: read(read_text(a.text)), typical, costly=costly
+            messages,
+            sampling,
+            lambda a: read(read_text(a.text)),
+            typical,
+            costly=costly,
         )
 
     async def json(
@@ -187,15 +211,25 @@ class Respondent:
         )
 
     async def grade(
-        self, messages: tuple[Message, ...], low: int, high: int, *, typical: str, costly: str = ""
+        self,
+        messages: tuple[Message, ...],
+        low: int,
+        high: int,
+        *,
+        typical: str,
+        costly: str = "",
     ) -> Grade:
         """Ask for a grade from low to high.
 
         If the server returns log-probabilities, one new token is drawn and its distribution read;
         elsewhere the grade is the mean of ``samples`` answers at temperature 1.
         """
-        able = await self.asker.backend.capabilities(images=any(m.images for m in messages))
-        copies = not able.top_logprobs and await self.asker.backend.draws_copies()
+        able = await self.asker.backend.capabilities(
+            images=any(m.images for m in messages)
+        )
+        copies = (
+            not able.top_logprobs and await self.asker.backend.draws_copies()
+        )
         sampling, parse = grade_sampling(
             able.top_logprobs,
             low,
@@ -203,7 +237,9 @@ class Respondent:
             temperature=self.temperature,
             samples=1 if copies else self.samples,
         )
-        return await self._ask(messages, sampling, parse, typical, costly=costly, whole=False)
+        return await self._ask(
+            messages, sampling, parse, typical, costly=costly, whole=False
+        )
 
     async def rows(
         self,
@@ -217,7 +253,8 @@ class Respondent:
         field: str = "rows",
         tokens: int = 32,
         whole: bool = False,
-        read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] | None = None,
+        read: Callable[[int, Mapping[str, Any]], Mapping[str, Any]]
+        | None = None,
         forms: Callable[[int], Sequence[RowForm]] | None = None,
     ) -> list[Mapping[str, Any]]:
         """The judge's row for each statement; those it left out are asked once more, together.
@@ -248,23 +285,48 @@ class Respondent:
         name, statements = named
 
         def table_of(place: int) -> dict[str, object]:
-            of = {column: one[min(place, len(one) - 1)] for column, one in columns.items()}.items()
-            said = [{c: v[i] if isinstance(v, list) else v for c, v in of} for i, _ in missing]
-            return {field: [{"id": i, **row} for (i, _), row in zip(missing, said, strict=True)]}
+            of = {
+                column: one[min(place, len(one) - 1)]
+                for column, one in columns.items()
+            }.items()
+            said = [
+                {c: v[i] if isinstance(v, list) else v for c, v in of}
+                for i, _ in missing
+            ]
+            return {
+                field: [
+                    {"id": i, **row}
+                    for (i, _), row in zip(missing, said, strict=True)
+                ]
+            }
 
-        shapes: dict[str, Shape[Any]] = {column: one[0] for column, one in columns.items()}
+        shapes: dict[str, Shape[Any]] = {
+            column: one[0] for column, one in columns.items()
+        }
         found: dict[int, Mapping[str, Any]] = {}
         missing = list(enumerate(statements))
         for again in (None, "again"):
             if not missing:
                 break
-            ids, note = {number for number, _ in missing}, {"again_note": again} if read else {}
+            ids, note = (
+                {number for number, _ in missing},
+                {"again_note": again} if read else {},
+            )
             row_shape: Shape[tuple[int, Mapping[str, Any]]] = obj(
-                lambda **values: (values.pop("id"), values), id=number_of(sorted(ids)), **shapes
+                lambda **values: (values.pop("id"), values),
+                id=number_of(sorted(ids)),
+                **shapes,
             )
             if forms:
-                row_shape = replace(row_shape, schema=_row_schema(row_shape.schema, ids, forms))
-            table = array(row_shape, partial(_by_id, ids), at_least=len(ids), at_most=len(ids))
+                row_shape = replace(
+                    row_shape, schema=_row_schema(row_shape.schema, ids, forms)
+                )
+            table = array(
+                row_shape,
+                partial(_by_id, ids),
+                at_least=len(ids),
+                at_most=len(ids),
+            )
             given = await self.json(
                 self.render(
                     {name: missing, **(texts or {})},
@@ -311,7 +373,9 @@ class Respondent:
         )
 
 
-def _asking_for(messages: tuple[Message, ...], shape: Shape[Any]) -> tuple[Message, ...]:
+def _asking_for(
+    messages: tuple[Message, ...], shape: Shape[Any]
+) -> tuple[Message, ...]:
     """The messages, with the form of the answer said at the end."""
     *before, last = messages
     form = f"\n\n{in_words(shape.schema)}"
@@ -337,7 +401,9 @@ def number_of(ids: Sequence[int]) -> Shape[int]:
     )
 
 
-def _row_schema(row: Schema, ids: set[int], forms: Callable[[int], Sequence[RowForm]]) -> Schema:
+def _row_schema(
+    row: Schema, ids: set[int], forms: Callable[[int], Sequence[RowForm]]
+) -> Schema:
     """The schema of a row with an alternative per form, each for the ids that may have it."""
     ids_by_form: dict[str, list[int]] = {}
     for index in sorted(ids):
@@ -345,9 +411,15 @@ def _row_schema(row: Schema, ids: set[int], forms: Callable[[int], Sequence[RowF
             ids_by_form.setdefault(json.dumps(form), []).append(index)
     alternatives = []
     for written_form, indices in ids_by_form.items():
-        columns = row["properties"] | {"id": number_of(indices).schema} | json.loads(written_form)
+        columns = (
+            row["properties"]
+            | {"id": number_of(indices).schema}
+            | json.loads(written_form)
+        )
         alternatives.append(row | {"properties": columns})
-    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+    return (
+        alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
+    )
 
 
 def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
@@ -356,10 +428,16 @@ def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
     ambiguous: set[int] = set()
     for index, row in rows:
         if index not in ids:
-            raise BadAnswer(f"there must be one row for each id that was given; see id {index}")
+            raise BadAnswer(
+                f"there must be one row for each id that was given; see id {index}"
+            )
         if row_by_id.setdefault(index, row) != row:
             ambiguous.add(index)
-    return {index: row for index, row in row_by_id.items() if index not in ambiguous}
+    return {
+        index: row
+        for index, row in row_by_id.items()
+        if index not in ambiguous
+    }
 
 
 def majority(votes: Sequence[T], without: T) -> T:

@@ -55,10 +55,16 @@ class Caption(ModelOperation[str], name="caption"):
             "context": self.context,
         }
         return await model.text(
-            model.render(self._shown(), settings, parts=self._parts(), images=self.images),
+            model.render(
+                self._shown(),
+                settings,
+                parts=self._parts(),
+                images=self.images,
+            ),
             str,
             max_tokens=256 + 8 * high,
-            typical="word " * ((low + high) // 2 if self.words else _USUAL_WORDS),
+            typical="word "
+            * ((low + high) // 2 if self.words else _USUAL_WORDS),
             costly="word " * (high + 1),
         )
 
@@ -87,10 +93,16 @@ class CaptionAgain(Caption, name="caption_again"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.words:
-            raise ItemError("caption_again needs the number of words that the earlier text lacks")
+            raise ItemError(
+                "caption_again needs the number of words that the earlier text lacks"
+            )
 
     def _parts(self) -> dict[str, str | None]:
-        return {name: part for name, part in super()._parts().items() if name != "task"}
+        return {
+            name: part
+            for name, part in super()._parts().items()
+            if name != "task"
+        }
 
     def _shown(self) -> dict[str, str]:
         return {**super()._shown(), "text": self.earlier}
@@ -135,25 +147,40 @@ class Review(ModelOperation[list[str]], name="review"):
             "language": self.language,
             "words": str(self.n_words),
             "characters": str(2 * self.n_words),
-            "kinds": "\n".join(f"{place}. {kind}" for place, kind in enumerate(self.kinds, 1)),
+            "kinds": "\n".join(
+                f"{place}. {kind}" for place, kind in enumerate(self.kinds, 1)
+            ),
         }
         return await model.json(
             model.render({}, settings, images=self.images),
-            only("reviews", array(_ANYTHING, self._checked, at_least=n, at_most=n)),
+            only(
+                "reviews",
+                array(_ANYTHING, self._checked, at_least=n, at_most=n),
+            ),
             max_tokens=256 + 8 * self.n_words * n,
-            typical={"reviews": [f"{place} " + "word " * self.n_words for place in range(n)]},
+            typical={
+                "reviews": [
+                    f"{place} " + "word " * self.n_words for place in range(n)
+                ]
+            },
         )
 
     def _checked(self, given: Iterator[Any]) -> list[str]:
         texts, n = list(given), len(self.kinds)
-        if len(texts) != n or not all(isinstance(text, str) and text.strip() for text in texts):
-            raise BadAnswer(f"'reviews' must hold {n} texts, none of them empty")
+        if len(texts) != n or not all(
+            isinstance(text, str) and text.strip() for text in texts
+        ):
+            raise BadAnswer(
+                f"'reviews' must hold {n} texts, none of them empty"
+            )
         reviews = [text.strip() for text in texts]
         if len(set(reviews)) < n:
             raise BadAnswer("two reviews are the same")
         for place, text in enumerate(reviews, start=1):
             if _LIST_LINE.search(text):
-                raise BadAnswer(f"review {place} has a list or heading; write running text")
+                raise BadAnswer(
+                    f"review {place} has a list or heading; write running text"
+                )
         lengths = [len(text) for text in reviews]
         if max(lengths) > MOST_UNEQUAL * min(lengths):
             raise BadAnswer(

@@ -50,8 +50,14 @@ class Classify(ModelOperation[list[Category]], name="classify"):
     async def put(self, model: Respondent) -> list[Category]:
         """See ``ModelOperation.put``."""
         names = list(self.categories)
-        listed = "\n".join(f"- {name}: {meaning}" for name, meaning in self.categories.items())
-        category = obj(self._category, name=one_of(names), rating=one_of(get_args(Clarity)))
+        listed = "\n".join(
+            f"- {name}: {meaning}" for name, meaning in self.categories.items()
+        )
+        category = obj(
+            self._category,
+            name=one_of(names),
+            rating=one_of(get_args(Clarity)),
+        )
         return await model.json(
             model.render(
                 {"text": self.text or ""},
@@ -67,15 +73,21 @@ class Classify(ModelOperation[list[Category]], name="classify"):
     def _category(self, name: str, rating: str) -> Category:
         if name not in self.categories:
             there = ", ".join(self.categories)
-            raise BadAnswer(f"there is no category {name!r}; there are: {there}")
+            raise BadAnswer(
+                f"there is no category {name!r}; there are: {there}"
+            )
         if rating not in get_args(Clarity):
-            raise BadAnswer(f"'rating' must be High, Medium or Low, got {rating!r}")
+            raise BadAnswer(
+                f"'rating' must be High, Medium or Low, got {rating!r}"
+            )
         return Category(name, cast(Clarity, rating))
 
 
 def _few(given: Iterator[Category]) -> list[Category]:
     found = list(given)
-    if len(found) > 2 or len({category.name for category in found}) < len(found):
+    if len(found) > 2 or len({category.name for category in found}) < len(
+        found
+    ):
         raise BadAnswer("give at most two categories, and each only once")
     if [category.rating for category in found].count("High") > 1:
         raise BadAnswer("at most one category may be rated High")

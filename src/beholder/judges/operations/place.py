@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from beholder.backends import Image
-from beholder.judges.operations.answer import FromText, TextAnswer, locate, quoted
+from beholder.judges.operations.answer import (
+    FromText,
+    TextAnswer,
+    locate,
+    quoted,
+)
 from beholder.judges.operations.assess import Assess, Assessment
 from beholder.judges.operations.base import Ratings, RowForm
 from beholder.judges.reading import BadAnswer
@@ -25,7 +30,11 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """The questions, in order, with the answers that decide."""
 
-_ANSWERS = (NO, UNCLEAR, *dict.fromkeys(one for kinds in QUESTIONS.values() for one in kinds))
+_ANSWERS = (
+    NO,
+    UNCLEAR,
+    *dict.fromkeys(one for kinds in QUESTIONS.values() for one in kinds),
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,9 @@ class PlaceText(FromText, name="place_text"):
         return {"picture_note": "seen" if self.images else "unseen"}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
-        named = one_of((*self.context, *([PICTURE] if self.images else []), "none"))
+        named = one_of(
+            (*self.context, *([PICTURE] if self.images else []), "none")
+        )
         return {"evidence": (named, "none")}
 
     def _forms(self, index: int) -> Sequence[RowForm]:
@@ -73,7 +84,9 @@ class PlaceText(FromText, name="place_text"):
             raise BadAnswer(f"{value!r} does not answer this question")
         return str(value)
 
-    def _found(self, index: int, state: str | None, row: Mapping[str, Any]) -> TextAnswer:
+    def _found(
+        self, index: int, state: str | None, row: Mapping[str, Any]
+    ) -> TextAnswer:
         quote, named = quoted(row), row["evidence"]
         if named == PICTURE:
             return TextAnswer(state, evidence=PICTURE, quote=quote)
@@ -112,4 +125,7 @@ class AssessInContext(Assess, name="assess_in_context"):
 
 def shown(context: Mapping[str, str]) -> str:
     """A context as judges see it: each part under its name."""
-    return "\n\n".join(f"{name}:\n{text}" for name, text in context.items()) or "nothing is known"
+    return (
+        "\n\n".join(f"{name}:\n{text}" for name, text in context.items())
+        or "nothing is known"
+    )

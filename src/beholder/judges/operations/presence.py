@@ -63,7 +63,9 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
     questions: Sequence[Question]
     target: str
     source: str | None = None
-    costly: str = "4"  # present, but not so surely that no other name need be tried
+    costly: str = (
+        "4"  # present, but not so surely that no other name need be tried
+    )
 
     async def put(self, model: Respondent) -> list[Grade]:
         """See ``ModelOperation.put``."""
@@ -85,11 +87,15 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
 
     def ratings(self, answers: Sequence[list[Grade]]) -> Ratings:
         """The grades of each unit."""
-        for question, grades in zip(self.questions, zip(*answers, strict=True), strict=True):
+        for question, grades in zip(
+            self.questions, zip(*answers, strict=True), strict=True
+        ):
             yield (question, self.target), [grade.value for grade in grades]
 
 
-def render(template: Template, question: Question, target: str) -> tuple[Message, ...]:
+def render(
+    template: Template, question: Question, target: str
+) -> tuple[Message, ...]:
     """The prompt of one question: the text first, then what differs between questions."""
     texts = {
         "target": target,
@@ -132,7 +138,9 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
 
     def _place(self, value: Any, name: str) -> Span | None:
         """Where the copied words stand, whatever the blanks and the case of letters."""
-        if value is None or (isinstance(value, str) and value.strip(_AROUND).lower() in NOTHING):
+        if value is None or (
+            isinstance(value, str) and value.strip(_AROUND).lower() in NOTHING
+        ):
             return None  # every way to say nothing
         said = string().read(value, name).strip(_AROUND).split()
         if len(said) > _WORDS_AT_MOST:
@@ -144,15 +152,22 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
     def merge(self, answers: Sequence[list[Span | None]]) -> list[Span | None]:
         """The first place that is named where more than half name one."""
         return [
-            next(places) if 2 * sum(p is not None for p in told) > len(told) else None
+            next(places)
+            if 2 * sum(p is not None for p in told) > len(told)
+            else None
             for told in zip(*answers, strict=True)
             for places in [(p for p in told if p is not None)]
         ]
 
     def ratings(self, answers: Sequence[list[Span | None]]) -> Ratings:
         """Whether each judge sees a contradiction, by unit."""
-        for question, told in zip(self.questions, zip(*answers, strict=True), strict=True):
-            yield (question, self.target), [float(place is not None) for place in told]
+        for question, told in zip(
+            self.questions, zip(*answers, strict=True), strict=True
+        ):
+            yield (
+                (question, self.target),
+                [float(place is not None) for place in told],
+            )
 
 
 def stated(question: Question) -> str:
@@ -181,7 +196,10 @@ class PresenceList(Presence, name="presence_list"):
         """
         found = await model.rows(
             ("unit", [stated(question) for question in self.questions]),
-            {"grade": (integer(LOWEST, HIGHEST), 1), "quote": (words(200, None), None)},
+            {
+                "grade": (integer(LOWEST, HIGHEST), 1),
+                "quote": (words(200, None), None),
+            },
             texts={"target": self.target},
             tokens=64,
             whole=True,
@@ -191,10 +209,14 @@ class PresenceList(Presence, name="presence_list"):
     def _grade(self, row: Mapping[str, Any]) -> Grade:
         where = locate(quoted(row), self.target)
         value = row["grade"] if where else LOWEST
-        there = " ... ".join(" ".join(self.target[slice(*span)].split()) for span in where)
+        there = " ... ".join(
+            " ".join(self.target[slice(*span)].split()) for span in where
+        )
         return Grade(
             value=float(value),
-            probabilities=tuple(float(value == g) for g in range(LOWEST, HIGHEST + 1)),
+            probabilities=tuple(
+                float(value == g) for g in range(LOWEST, HIGHEST + 1)
+            ),
             mass=1.0,
             read="samples",
             contradiction=there if value == LOWEST else "",

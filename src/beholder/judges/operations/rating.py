@@ -68,11 +68,17 @@ class RatedExample:
 def _kinds(named: Iterator[str]) -> tuple[BreakKind, ...] | None:
     found = list(named)
     if wrong := [kind for kind in found if kind not in BREAK_KINDS]:
-        raise BadAnswer(f"'breaks' may hold {', '.join(BREAK_KINDS)}, got {short(wrong[0])}")
+        raise BadAnswer(
+            f"'breaks' may hold {', '.join(BREAK_KINDS)}, got {short(wrong[0])}"
+        )
     return tuple(kind for kind in BREAK_KINDS if kind in found)
 
 
-_RATING = obj(lambda reason, score: Rating(score, reason), reason=remark(), score=integer(1, 10))
+_RATING = obj(
+    lambda reason, score: Rating(score, reason),
+    reason=remark(),
+    score=integer(1, 10),
+)
 _STEP_RATING = obj(
     lambda reason, score, breaks: Rating(score, reason, breaks),
     reason=remark(),
@@ -100,18 +106,29 @@ class _Rate(PanelOperation[Rating]):
         self._check(self.shown)
 
     def _check(self, frames: Sequence[JudgedFrame]) -> None:
-        n, n_images = len(frames), sum(frame.image is not None for frame in frames)
+        n, n_images = (
+            len(frames),
+            sum(frame.image is not None for frame in frames),
+        )
         if 0 < n_images < n:
-            raise ItemError(f"{self.name}: {n - n_images} of {n} pictures missing")
+            raise ItemError(
+                f"{self.name}: {n - n_images} of {n} pictures missing"
+            )
         if not n_images and not all(frame.caption for frame in frames):
-            raise ItemError(f"{self.name}: a sequence needs a picture or a caption for each frame")
+            raise ItemError(
+                f"{self.name}: a sequence needs a picture or a caption for each frame"
+            )
 
     def merge(self, answers: Sequence[Rating]) -> Rating:
         """Mean rating, rounded; the reasons of all; the breaks that more than half of them name."""
         reasons = " | ".join(rating.reason for rating in answers)
-        told = [rating.breaks for rating in answers if rating.breaks is not None]
+        told = [
+            rating.breaks for rating in answers if rating.breaks is not None
+        ]
         named = Counter(kind for breaks in told for kind in breaks)
-        breaks = tuple(kind for kind in BREAK_KINDS if 2 * named[kind] > len(told))
+        breaks = tuple(
+            kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)
+        )
         value = round(fmean(rating.value for rating in answers))
         return Rating(value, reasons, breaks if told else None)
 
@@ -122,7 +139,9 @@ class _Rate(PanelOperation[Rating]):
 
 def _lines(frames: Sequence[JudgedFrame]) -> list[str]:
     """What is shown of each picture besides itself."""
-    told = (" ".join(filter(None, (frame.note, frame.caption))) for frame in frames)
+    told = (
+        " ".join(filter(None, (frame.note, frame.caption))) for frame in frames
+    )
     return [line or "(no words)" for line in told]
 
 
@@ -155,7 +174,12 @@ class RateSequence(_Rate, name="rate_sequence"):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check([*self.frames, *(frame for one in self.examples for frame in one.frames)])
+        self._check(
+            [
+                *self.frames,
+                *(frame for one in self.examples for frame in one.frames),
+            ]
+        )
 
     @property
     def shown(self) -> Sequence[JudgedFrame]:
@@ -181,11 +205,19 @@ class RateSequence(_Rate, name="rate_sequence"):
         settings = {"context": self.context}
         if self.examples:
             numbered = list(enumerate(self.examples, start=1))
-            entries = [(number, line) for number, one in numbered for line in _lines(one.frames)]
+            entries = [
+                (number, line)
+                for number, one in numbered
+                for line in _lines(one.frames)
+            ]
             untrusted["example"] = entries
-            settings["ratings"] = ", ".join(f"id {n}: {one.value}" for n, one in numbered)
+            settings["ratings"] = ", ".join(
+                f"id {n}: {one.value}" for n, one in numbered
+            )
             settings["where"] = self._where()
-        images = [image for one in self.examples for image in _images(one.frames)] + pictures
+        images = [
+            image for one in self.examples for image in _images(one.frames)
+        ] + pictures
         return await model.json(
             model.render(untrusted, settings, parts=parts, images=images),
             _RATING,
@@ -197,7 +229,9 @@ class RateSequence(_Rate, name="rate_sequence"):
         """Which of the pictures shown are which sequence."""
         spans, at = [], 1
         for number, one in enumerate(self.examples, start=1):
-            spans.append(f"pictures {at} to {at + len(one.frames) - 1} are id {number}")
+            spans.append(
+                f"pictures {at} to {at + len(one.frames) - 1} are id {number}"
+            )
             at += len(one.frames)
         told = ", ".join(spans)
         return f"Of all pictures shown, {told}; the sequence to rate begins at picture {at}."
@@ -234,7 +268,12 @@ class RateTransition(_Rate, name="rate_transition"):
         }
         settings = {"context": self.context}
         return await model.json(
-            model.render({"shot": _lines(self.shown)}, settings, parts=parts, images=images),
+            model.render(
+                {"shot": _lines(self.shown)},
+                settings,
+                parts=parts,
+                images=images,
+            ),
             _STEP_RATING,
             max_tokens=_MAX_TOKENS,
             typical={**_TYPICAL, "breaks": ["place"]},

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from beholder.errors import ItemError
-from beholder.judges.operations.base import ModelOperation, Respondent, language_note
+from beholder.judges.operations.base import (
+    ModelOperation,
+    Respondent,
+    language_note,
+)
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, obj, only, string
 from beholder.judges.templates import sanitise
@@ -39,12 +43,20 @@ class Rewrite(ModelOperation[str], name="rewrite"):
 
 def _noun_phrase(answer: str) -> str:
     text = answer.strip(" \t\"'.“”‘’")
-    if "\n" in text or len(text.split()) > 20 or not any(c.isalnum() for c in text):
-        raise BadAnswer("the answer must be one noun phrase of at most 15 words on one line")
+    if (
+        "\n" in text
+        or len(text.split()) > 20
+        or not any(c.isalnum() for c in text)
+    ):
+        raise BadAnswer(
+            "the answer must be one noun phrase of at most 15 words on one line"
+        )
     return text
 
 
-Manner: TypeAlias = Literal["paraphrase", "style", "tense", "summary", "expansion"]
+Manner: TypeAlias = Literal[
+    "paraphrase", "style", "tense", "summary", "expansion"
+]
 MANNERS: tuple[Manner, ...] = get_args(Manner)
 
 
@@ -83,7 +95,9 @@ class Vary(ModelOperation[str], name="vary"):
         if not any(character.isalnum() for character in text):
             raise BadAnswer("the answer holds no word; give the new text")
         if text == self.text.strip():
-            raise BadAnswer("the answer is the text as it was; write it anew as was asked")
+            raise BadAnswer(
+                "the answer is the text as it was; write it anew as was asked"
+            )
         return text
 
 
@@ -151,26 +165,42 @@ class ReviseText(ModelOperation[str], name="revise_text"):
     def _checked(self, answer: str) -> str:
         text = answer.strip()
         if not any(map(str.isalnum, text)) or len(text) > self.most:
-            raise BadAnswer(f"give the whole text, in at most {self.most} characters")
+            raise BadAnswer(
+                f"give the whole text, in at most {self.most} characters"
+            )
         spans = [mark.span for mark in self.marks if mark.span is not None]
         kept = [
             part.of(self.text)
             for part in RuleSplitter().split(self.text)
-            if not any(start < part.end and part.start < end for start, end in spans)
+            if not any(
+                start < part.end and part.start < end for start, end in spans
+            )
         ]
         changed = [sentence for sentence in kept if sentence not in text]
         if len(changed) > len(self.marks) - len(spans):
-            raise BadAnswer(f"only marked sentences may change; keep {changed[0]!r} as it was")
-        known = {stem for part in (self.text, *map(_shown, self.marks)) for stem in _stems(part)}
+            raise BadAnswer(
+                f"only marked sentences may change; keep {changed[0]!r} as it was"
+            )
+        known = {
+            stem
+            for part in (self.text, *map(_shown, self.marks))
+            for stem in _stems(part)
+        }
         if new := [stem for stem in _stems(text) if stem not in known]:
-            raise BadAnswer(f"no correction contains the new word that begins with {new[0]!r}")
+            raise BadAnswer(
+                f"no correction contains the new word that begins with {new[0]!r}"
+            )
         return text
 
 
 def _shown(mark: TextMark) -> str:
     if mark.kind == "omission":
-        return f"missing: {mark.text}" + (f" (as in: {mark.instead})" if mark.instead else "")
-    return f"wrong: {mark.text}" + (f"; right: {mark.instead}" if mark.instead else "")
+        return f"missing: {mark.text}" + (
+            f" (as in: {mark.instead})" if mark.instead else ""
+        )
+    return f"wrong: {mark.text}" + (
+        f"; right: {mark.instead}" if mark.instead else ""
+    )
 
 
 def _stems(text: str) -> Iterator[str]:
@@ -212,22 +242,37 @@ class Translate(ModelOperation[list[TranslatedClause]], name="translate"):
 
     async def put(self, model: Respondent) -> list[TranslatedClause]:
         """See ``ModelOperation.put``."""
-        settings = {"source_language": self.source, "target_language": self.target}
+        settings = {
+            "source_language": self.source,
+            "target_language": self.target,
+        }
         said = self.text or "-"
         return await model.json(
             model.render({"text": self.text}, settings),
             only(
-                "clauses", array(_CLAUSE, self._whole, at_least=1, at_most=max(8, len(said) // 4))
+                "clauses",
+                array(
+                    _CLAUSE,
+                    self._whole,
+                    at_least=1,
+                    at_most=max(8, len(said) // 4),
+                ),
             ),
             max_tokens=512 + 3 * len(self.text.encode("utf-8")),
             typical={"clauses": [{"source": said, "translation": said}]},
         )
 
-    def _whole(self, given: Iterator[TranslatedClause]) -> list[TranslatedClause]:
+    def _whole(
+        self, given: Iterator[TranslatedClause]
+    ) -> list[TranslatedClause]:
         clauses = list(given)
         if not clauses:
-            raise BadAnswer("'clauses' is empty; the text has at least one clause")
-        words = Counter(_WORD.findall(sanitise(self.text)))  # as the judge was shown it
+            raise BadAnswer(
+                "'clauses' is empty; the text has at least one clause"
+            )
+        words = Counter(
+            _WORD.findall(sanitise(self.text))
+        )  # as the judge was shown it
         said = " ".join(clause.source for clause in clauses)
         left_out = words - Counter(_WORD.findall(said))
         if left_out.total() > _MAY_BE_LEFT_OUT * words.total():

@@ -18,7 +18,16 @@ from beholder.judges.operations.base import (
     number_of,
 )
 from beholder.judges.reading import NOTHING
-from beholder.judges.shapes import Shape, array, boolean, integer, nullable, obj, only, string
+from beholder.judges.shapes import (
+    Shape,
+    array,
+    boolean,
+    integer,
+    nullable,
+    obj,
+    only,
+    string,
+)
 from beholder.records import Span
 
 
@@ -42,7 +51,11 @@ class AtomicStatement:
 _STATEMENT = obj(
     AtomicStatement,
     text=string(),
-    subject=nullable("string", lambda value, name: str(value) if value else None, absent=None),
+    subject=nullable(
+        "string",
+        lambda value, name: str(value) if value else None,
+        absent=None,
+    ),
     # A row that says nothing about relevance states something: count it.
     relevant=boolean(absent=True),
 )
@@ -68,7 +81,11 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
                 {"language": self.language or ""},
                 parts=language_note(self.language),
             ),
-            only("statements", array(_STATEMENT, list, at_most=self._most()), bare=True),
+            only(
+                "statements",
+                array(_STATEMENT, list, at_most=self._most()),
+                bare=True,
+            ),
             # Each statement repeats words of the text and carries some JSON around them.
             max_tokens=512 + 2 * len(self.text.encode("utf-8")),
             typical=self._typical(),
@@ -77,13 +94,19 @@ class Decompose(ModelOperation[list[AtomicStatement]], name="decompose"):
 
     def _most(self) -> int:
         """More statements than any text holds: one a word; texts without blanks, one a letter."""
-        return max(4, len(self.text.split()), len(self.text.encode("utf-8")) // 6)
+        return max(
+            4, len(self.text.split()), len(self.text.encode("utf-8")) // 6
+        )
 
     def _typical(self) -> object:
         """One statement per five words, each a little longer than these."""
         words = self.text.split()
         rows = [
-            {"text": " ".join(["The", *words[i : i + 5]]), "subject": "thing_0", "relevant": True}
+            {
+                "text": " ".join(["The", *words[i : i + 5]]),
+                "subject": "thing_0",
+                "relevant": True,
+            }
             for i in range(0, len(words), 5)
         ]
         return {"statements": rows}
@@ -127,7 +150,11 @@ class MatchStatements(PanelOperation[list[int | None]], name="match"):
     def _one_of_them(self) -> Shape[int | None]:
         ids = number_of(range(len(self.references))).schema.get("enum")
         free = nullable("integer", self._reference)
-        return free if ids is None else replace(free, schema={**free.schema, "enum": [*ids, None]})
+        return (
+            free
+            if ids is None
+            else replace(free, schema={**free.schema, "enum": [*ids, None]})
+        )
 
     def _reference(self, value: Any, name: str) -> int | None:
         if isinstance(value, list):  # several fit: the first one named
@@ -151,7 +178,9 @@ class MatchNearest(MatchStatements, name="match_nearest"):
     """
 
     def _likely(self) -> list[int] | None:
-        return [min(i, len(self.references) - 1) for i in range(len(self.claims))]
+        return [
+            min(i, len(self.references) - 1) for i in range(len(self.claims))
+        ]
 
 
 @dataclass(frozen=True)
@@ -187,7 +216,11 @@ class Verify(PanelOperation[list[bool]], name="verify"):
             ItemError: The model left out a statement twice.
         """
         shown = (
-            "reference" if not self.images else "both" if self.reference is not None else "picture"
+            "reference"
+            if not self.images
+            else "both"
+            if self.reference is not None
+            else "picture"
         )
         found = await model.rows(
             ("statement", self.claims),
@@ -206,5 +239,10 @@ class Verify(PanelOperation[list[bool]], name="verify"):
 
     def ratings(self, answers: Sequence[list[bool]]) -> Ratings:
         """The verdicts on each claim."""
-        for claim, votes in zip(self.claims, zip(*answers, strict=True), strict=True):
-            yield (claim, self.reference, list(self.images)), [float(vote) for vote in votes]
+        for claim, votes in zip(
+            self.claims, zip(*answers, strict=True), strict=True
+        ):
+            yield (
+                (claim, self.reference, list(self.images)),
+                [float(vote) for vote in votes],
+            )

@@ -9,7 +9,11 @@ from typing import ClassVar, Literal, TypeVar
 from beholder.backends import Image, Request
 from beholder.errors import ItemError
 from beholder.judges.operations.answer import AnswerQuestions
-from beholder.judges.operations.base import ModelOperation, Respondent, language_note
+from beholder.judges.operations.base import (
+    ModelOperation,
+    Respondent,
+    language_note,
+)
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, obj, only, string
 
@@ -55,7 +59,9 @@ class _FromSource(ModelOperation[list[T]]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if bool(self.images) == bool(self.text.strip()):
-            raise ItemError(f"{self.name} needs pictures or a text, and not both")
+            raise ItemError(
+                f"{self.name} needs pictures or a text, and not both"
+            )
 
     async def _written(
         self, model: Respondent, shape: Shape[T], task: str, **one: object
@@ -74,9 +80,16 @@ class _FromSource(ModelOperation[list[T]]):
         of = Request(messages).digest[:6]  # other sources have other items
         return await model.json(
             messages,
-            only(self._field, array(shape, _distinct, at_most=self.n), bare=True),
+            only(
+                self._field, array(shape, _distinct, at_most=self.n), bare=True
+            ),
             max_tokens=128 + _TOKENS * self.n,
-            typical={self._field: [one | {first: f"{one[first]} {of}{i}"} for i in range(self.n)]},
+            typical={
+                self._field: [
+                    one | {first: f"{one[first]} {of}{i}"}
+                    for i in range(self.n)
+                ]
+            },
             fewest={self._field: []},
         )
 
@@ -101,7 +114,9 @@ class WriteCriteria(_FromSource[WrittenCriterion], name="write_criteria"):
         """See ``ModelOperation.put``."""
         row = obj(WrittenCriterion, text=string(), dimension=string())
         text = "The dog runs after the ball."
-        return await self._written(model, row, self.kind, text=text, dimension="action")
+        return await self._written(
+            model, row, self.kind, text=text, dimension="action"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +134,19 @@ class WriteQuestions(_FromSource[WrittenQuestion], name="write_questions"):
 
     async def put(self, model: Respondent) -> list[WrittenQuestion]:
         """See ``ModelOperation.put``."""
-        wrong = array(string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS)
+        wrong = array(
+            string(), tuple, at_least=_WRONG_OPTIONS, at_most=_WRONG_OPTIONS
+        )
         row = obj(_question, question=string(), answer=string(), wrong=wrong)
         asked = "What does the dog run after?"
         others = ["a cat", "a stick", "a car"]
         return await self._written(
-            model, row, "questions", question=asked, answer="a ball", wrong=others
+            model,
+            row,
+            "questions",
+            question=asked,
+            answer="a ball",
+            wrong=others,
         )
 
 
@@ -147,7 +169,9 @@ def _distinct(given: Iterator[T]) -> list[T]:
     return list(dict.fromkeys(given))
 
 
-def _question(question: str, answer: str, wrong: tuple[str, ...]) -> WrittenQuestion:
+def _question(
+    question: str, answer: str, wrong: tuple[str, ...]
+) -> WrittenQuestion:
     answer, *others = (" ".join(option.split()) for option in (answer, *wrong))
     wrong = tuple(others)
     if len({option.casefold() for option in (answer, *wrong)}) <= len(wrong):

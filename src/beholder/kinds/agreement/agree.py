@@ -54,18 +54,28 @@ class MetricValue:
     @property
     def label(self) -> str:
         """The metric as the user wrote it."""
-        return self.metric.name if self.value is None else f"{self.metric.name}.{self.value}"
+        return (
+            self.metric.name
+            if self.value is None
+            else f"{self.metric.name}.{self.value}"
+        )
 
     @property
     def info(self) -> ValueInfo:
         """The value, with its direction; the headline unless one was named."""
         known = {value.name: value for value in self.metric.values}
-        return self.metric.values[0] if self.value is None else known[self.value]
+        return (
+            self.metric.values[0] if self.value is None else known[self.value]
+        )
 
     def value_for(self, measure: Measure) -> ValueInfo:
         """The value that is compared with the labels of a measure."""
         known = {value.name: value for value in self.metric.values}
-        return self.info if self.value is not None else known.get(measure.prefers or "", self.info)
+        return (
+            self.info
+            if self.value is not None
+            else known.get(measure.prefers or "", self.info)
+        )
 
 
 def asked(text: str, **defaults: object) -> MetricValue:
@@ -78,7 +88,9 @@ def asked(text: str, **defaults: object) -> MetricValue:
     built = metric(named, **defaults)
     names = [info.name for info in built.values]
     if value is not None and value not in names:
-        raise ConfigError(f"{built.name} has no value {value!r}; it has: {', '.join(names)}")
+        raise ConfigError(
+            f"{built.name} has no value {value!r}; it has: {', '.join(names)}"
+        )
     return MetricValue(built, value)
 
 
@@ -118,7 +130,8 @@ class Row:
             n_sources=self.found.n_sources,
             reason=self.found.reason,
             categories={
-                name: results.CategoryAgreement(*one) for name, one in self.categories.items()
+                name: results.CategoryAgreement(*one)
+                for name, one in self.categories.items()
             },
             cluster=cluster,
         )
@@ -157,7 +170,11 @@ class MeasureSection:
                 self.data.second,
                 _numbers(self.data.gold),
                 tuple(map(_numbers, self.scores)),
-                tuple(_numbers(used(self.data, x)) for x in self.scores if verdicts),
+                tuple(
+                    _numbers(used(self.data, x))
+                    for x in self.scores
+                    if verdicts
+                ),
             ),
         )
 
@@ -193,7 +210,9 @@ class Report:
             n_resamples=self.n_resamples,
             signatures=dict(self.signatures),
             measures=tuple(section.result for section in self.sections),
-            extra={name: dict(figures) for name, figures in self.extra.items()},
+            extra={
+                name: dict(figures) for name, figures in self.extra.items()
+            },
         )
 
     @property
@@ -201,17 +220,24 @@ class Report:
         """The report without the data of its measures, as ``--json`` prints it."""
         stored = self.stored
         plain = tuple(
-            results.MeasureResult(name=one.name, metrics=one.metrics, differences=one.differences)
+            results.MeasureResult(
+                name=one.name, metrics=one.metrics, differences=one.differences
+            )
             for one in stored.measures
         )
-        return results.AgreementResult(**{**msgspec.structs.asdict(stored), "measures": plain})
+        return results.AgreementResult(
+            **{**msgspec.structs.asdict(stored), "measures": plain}
+        )
 
 
 def records(
     rows: Sequence[Row], clusters: Sequence[int | None]
 ) -> tuple[results.MetricAgreement, ...]:
     """Rows with their clusters, as results store them."""
-    return tuple(row.record(cluster) for row, cluster in zip(rows, clusters, strict=True))
+    return tuple(
+        row.record(cluster)
+        for row, cluster in zip(rows, clusters, strict=True)
+    )
 
 
 def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
@@ -220,12 +246,21 @@ def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
     return [*metrics] if named else [*metrics, MetricValue(metric("length"))]
 
 
-def scoring(config: ScoreConfig, metrics: Sequence[MetricValue]) -> ScoreConfig:
+def scoring(
+    config: ScoreConfig, metrics: Sequence[MetricValue]
+) -> ScoreConfig:
     """The run that keeps the scores: each metric once, whichever of its values are asked for."""
-    return replace(config, metrics=tuple({one.metric.name: one.metric for one in metrics}.values()))
+    return replace(
+        config,
+        metrics=tuple(
+            {one.metric.name: one.metric for one in metrics}.values()
+        ),
+    )
 
 
-def planned(run: ScoreConfig, judged: JudgedSet, measures: Sequence[Measure]) -> RunPlan:
+def planned(
+    run: ScoreConfig, judged: JudgedSet, measures: Sequence[Measure]
+) -> RunPlan:
     """What a run would score and ask; nothing is written."""
     items = scored_items(judged.items, measures)
     return kind.plan(SCORES, run, given=items, notes=judged.row_notes)
@@ -260,7 +295,8 @@ def agree(
     """
     everyone = with_length(metrics)
     sections_data = [
-        collect(measure, judged.items, control_length=control_length) for measure in measures
+        collect(measure, judged.items, control_length=control_length)
+        for measure in measures
     ]
     run = scoring(config, everyone)
     items = scored_items(judged.items, measures)
@@ -268,8 +304,13 @@ def agree(
     names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
         columns = {name: _columns(store, name) for name in names}
-        signatures = {name: " ; ".join(store.signatures(name)) for name in names}
-    sections = tuple(_section(data, everyone, columns, n_resamples) for data in sections_data)
+        signatures = {
+            name: " ; ".join(store.signatures(name)) for name in names
+        }
+    sections = tuple(
+        _section(data, everyone, columns, n_resamples)
+        for data in sections_data
+    )
     extra: dict[str, dict[str, float | None]] = {
         name: {"changed": fmean(found["changed"].values())}
         for name, found in columns.items()
@@ -279,13 +320,22 @@ def agree(
         for one in everyone:
             figures = _model_level(judged, one, columns, n_resamples)
             extra.setdefault(one.label, {}).update(figures)
-    report = Report(judged.name, len(judged.items), sections, signatures, extra, n_resamples)
+    report = Report(
+        judged.name,
+        len(judged.items),
+        sections,
+        signatures,
+        extra,
+        n_resamples,
+    )
     results.write(run.out, report.stored)
     return report
 
 
 def _numbers(values: Floats) -> tuple[float | None, ...]:
-    return tuple(float(value) if np.isfinite(value) else None for value in values)
+    return tuple(
+        float(value) if np.isfinite(value) else None for value in values
+    )
 
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
@@ -309,31 +359,50 @@ def _section(
     rows, scores = [], []
     for one in metrics:
         info = one.value_for(data.measure)
-        x = info.sign * data.scores(columns[one.metric.name].get(info.name, {}))
+        x = info.sign * data.scores(
+            columns[one.metric.name].get(info.name, {})
+        )
         found = agreement(data, x, n_resamples=n_resamples)
-        rows.append(Row(one.metric.name, info.name, found, by_category(data, x)))
+        rows.append(
+            Row(one.metric.name, info.name, found, by_category(data, x))
+        )
         scores.append(x)
     shared = _on_common_data(data, rows, scores, n_resamples)
-    differences, clusters = compare([row.label for row in rows], shared, n_resamples)
-    return MeasureSection(data, tuple(rows), tuple(scores), tuple(differences), tuple(clusters))
+    differences, clusters = compare(
+        [row.label for row in rows], shared, n_resamples
+    )
+    return MeasureSection(
+        data, tuple(rows), tuple(scores), tuple(differences), tuple(clusters)
+    )
 
 
 def _on_common_data(
     data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int
 ) -> list[AgreementFound]:
     """Agreement on the data that all metrics can use; those without agreement are ignored."""
-    reached = [x for row, x in zip(rows, scores, strict=True) if row.found.value is not None]
+    reached = [
+        x
+        for row, x in zip(rows, scores, strict=True)
+        if row.found.value is not None
+    ]
     common = np.ones(len(data.gold), dtype=bool)
     while True:  # without one text, a correlation within its source may become undefined
-        usable = [np.isfinite(used(data, np.where(common, x, np.nan))) for x in reached]
-        shared = common & np.array(usable).reshape(len(reached), len(common)).all(axis=0)
+        usable = [
+            np.isfinite(used(data, np.where(common, x, np.nan)))
+            for x in reached
+        ]
+        shared = common & np.array(usable).reshape(
+            len(reached), len(common)
+        ).all(axis=0)
         if (shared == common).all():
             break
         common = shared
     return [
         row.found
         if row.found.value is None or row.found.n == common.sum()
-        else agreement(data, np.where(common, x, np.nan), n_resamples=n_resamples)
+        else agreement(
+            data, np.where(common, x, np.nan), n_resamples=n_resamples
+        )
         for row, x in zip(rows, scores, strict=True)
     ]
 
@@ -367,8 +436,14 @@ def _model_level(
     if not battles:
         return {}
     auto = judged.name == "caparena_auto"
-    found = caparena.agreement(battles, scores, auto=auto, n_resamples=n_resamples)
-    return {name: value for name, value in found.items() if name.startswith("model_")}
+    found = caparena.agreement(
+        battles, scores, auto=auto, n_resamples=n_resamples
+    )
+    return {
+        name: value
+        for name, value in found.items()
+        if name.startswith("model_")
+    }
 
 
 def default_out(name: str) -> Path:

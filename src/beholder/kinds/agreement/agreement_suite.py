@@ -23,7 +23,11 @@ from beholder.kinds.agreement.agree import (
     with_length,
 )
 from beholder.kinds.agreement.coarse import measures_of_set
-from beholder.kinds.agreement.granular import MarkedSide, MarkedText, marked_sides
+from beholder.kinds.agreement.granular import (
+    MarkedSide,
+    MarkedText,
+    marked_sides,
+)
 from beholder.kinds.agreement.load import SETS, JudgedSet, load
 from beholder.kinds.agreement.measure import AgreementFound, compare
 from beholder.kinds.agreement.protocols import Measure
@@ -101,9 +105,18 @@ class AgreementSuiteConfig:
     def run_of(self, judged: JudgedSet) -> ScoreConfig:
         """The run that keeps the scores of one set; its pictures lie beside its files."""
         own = self.folder / judged.name
-        pictures = self.rows.media_root or (own if own.is_dir() else self.folder)
+        pictures = self.rows.media_root or (
+            own if own.is_dir() else self.folder
+        )
         rows = replace(self.rows, limit=None, media_root=pictures)
-        return ScoreConfig(judged.name, (), self.out / judged.name, rows, self.judging, self.work)
+        return ScoreConfig(
+            judged.name,
+            (),
+            self.out / judged.name,
+            rows,
+            self.judging,
+            self.work,
+        )
 
 
 def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
@@ -117,7 +130,9 @@ def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
         DataError: A set cannot be read, or a data file holds no judgments.
     """
     if not folder.is_dir():
-        raise ConfigError(f"--suite {folder}: expected a folder that holds sets")
+        raise ConfigError(
+            f"--suite {folder}: expected a folder that holds sets"
+        )
     found = [load(source, data, rows) for source, data in _sources(folder)]
     if not found:
         raise ConfigError(
@@ -127,7 +142,9 @@ def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
     names = [judged.name for judged in found]
     for name in names:
         if names.count(name) > 1:
-            raise ConfigError(f"--suite {folder}: two sets are called {name}; rename one")
+            raise ConfigError(
+                f"--suite {folder}: two sets are called {name}; rename one"
+            )
     return found
 
 
@@ -167,7 +184,9 @@ def held_against(
     """
     run = config.run_of(judged)
     if judged.name in MARKED:
-        return _of_marks(judged, config, scoring(run, with_length(config.metrics)), progress)
+        return _of_marks(
+            judged, config, scoring(run, with_length(config.metrics)), progress
+        )
     found = agree(
         judged,
         measures_of(judged, config.kind),
@@ -181,14 +200,22 @@ def held_against(
 
 
 def _found(
-    judged: JudgedSet, measure: str, rows: Sequence[Row], clusters: Sequence[int | None]
+    judged: JudgedSet,
+    measure: str,
+    rows: Sequence[Row],
+    clusters: Sequence[int | None],
 ) -> SuiteMeasureResult:
     metrics, n = records(rows, clusters), len(judged.items)
-    return SuiteMeasureResult(name=judged.name, measure=measure, n_items=n, metrics=metrics)
+    return SuiteMeasureResult(
+        name=judged.name, measure=measure, n_items=n, metrics=metrics
+    )
 
 
 def _of_marks(
-    judged: JudgedSet, config: AgreementSuiteConfig, run: ScoreConfig, progress: Progress
+    judged: JudgedSet,
+    config: AgreementSuiteConfig,
+    run: ScoreConfig,
+    progress: Progress,
 ) -> tuple[list[SuiteMeasureResult], dict[str, str]]:
     """A set of marks: how well units of the metrics find them, whatever the threshold."""
     sides, signatures = marked_sides(judged, run, progress)
@@ -198,7 +225,9 @@ def _of_marks(
         own, shared = _areas(side, config.n_resamples)
         names = [one.metric.name for one in everyone]
         _, clusters = compare(
-            [one.label for one in everyone], [shared[name] for name in names], config.n_resamples
+            [one.label for one in everyone],
+            [shared[name] for name in names],
+            config.n_resamples,
         )
         rows = [Row(name, "units", own[name]) for name in names]
         measures.append(_found(judged, f"AUC, {side.label}", rows, clusters))
@@ -209,26 +238,45 @@ def _areas(
     side: MarkedSide, n_resamples: int
 ) -> tuple[dict[str, AgreementFound], dict[str, AgreementFound]]:
     """Area of each metric over its own texts, and over those that all with any units scored."""
-    speaking = [texts for name, texts in side.texts.items() if side.reason(name) is None]
+    speaking = [
+        texts
+        for name, texts in side.texts.items()
+        if side.reason(name) is None
+    ]
     scored_by_all = [all(texts) for texts in zip(*speaking, strict=True)]
     own: dict[str, AgreementFound] = {}
     shared: dict[str, AgreementFound] = {}
     for name, texts in side.texts.items():
         if reason := side.reason(name):
-            own[name] = shared[name] = AgreementFound(None, None, 0, len(texts), 0, reason=reason)
+            own[name] = shared[name] = AgreementFound(
+                None, None, 0, len(texts), 0, reason=reason
+            )
             continue
         scored = [text for text in texts if text]
-        common = [text for text, kept in zip(texts, scored_by_all, strict=True) if text and kept]
+        common = [
+            text
+            for text, kept in zip(texts, scored_by_all, strict=True)
+            if text and kept
+        ]
         own[name] = _area(scored, len(texts), n_resamples)
         same = len(common) == len(scored)
-        shared[name] = own[name] if same else _area(common, len(texts), n_resamples)
+        shared[name] = (
+            own[name] if same else _area(common, len(texts), n_resamples)
+        )
     return own, shared
 
 
-def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> AgreementFound:
+def _area(
+    texts: Sequence[MarkedText], n_texts: int, n_resamples: int
+) -> AgreementFound:
     sources = [text.source for text in texts]
-    scores, labels = [text.scores for text in texts], [text.labels for text in texts]
-    found = alert_auc(scores, labels, clusters=sources, n_resamples=n_resamples)
+    scores, labels = (
+        [text.scores for text in texts],
+        [text.labels for text in texts],
+    )
+    found = alert_auc(
+        scores, labels, clusters=sources, n_resamples=n_resamples
+    )
     return AgreementFound(
         found.auc,
         found.interval,
@@ -241,11 +289,14 @@ def _area(texts: Sequence[MarkedText], n_texts: int, n_resamples: int) -> Agreem
 
 
 def together(
-    config: AgreementSuiteConfig, found: Sequence[tuple[list[SuiteMeasureResult], dict[str, str]]]
+    config: AgreementSuiteConfig,
+    found: Sequence[tuple[list[SuiteMeasureResult], dict[str, str]]],
 ) -> SuiteResult:
     """One report of what was found on each set."""
     everyone = with_length(config.metrics)
-    signatures: dict[str, dict[str, str]] = {one.metric.name: {} for one in everyone}
+    signatures: dict[str, dict[str, str]] = {
+        one.metric.name: {} for one in everyone
+    }
     for found_measures, made in found:
         for metric, signature in made.items():
             signatures[metric][found_measures[0].name] = signature

@@ -107,9 +107,15 @@ def read_graphs(path: str | Path) -> list[AnnotatedGraph]:
     found = []
     for number, row in _rows(path, {"text": str, "graph": dict}):
         try:
-            found.append(AnnotatedGraph(row["text"], PublishedGraph.of_public(row["graph"])))
+            found.append(
+                AnnotatedGraph(
+                    row["text"], PublishedGraph.of_public(row["graph"])
+                )
+            )
         except ItemError as error:
-            raise DataError(str(path), str(error), line=number, field="graph") from error
+            raise DataError(
+                str(path), str(error), line=number, field="graph"
+            ) from error
     return found
 
 
@@ -123,23 +129,42 @@ def read_answers(path: str | Path) -> list[AnnotatedAnswer]:
         DataError: A row is not of that form; names it.
     """
     found = []
-    needed = {"kind": str, "text": str, "target": str, "side": str, "present": bool}
+    needed = {
+        "kind": str,
+        "text": str,
+        "target": str,
+        "side": str,
+        "present": bool,
+    }
     for number, row in _rows(path, needed):
-        for field, known in (("kind", get_args(QuestionKind)), ("side", get_args(Side))):
+        for field, known in (
+            ("kind", get_args(QuestionKind)),
+            ("side", get_args(Side)),
+        ):
             if row[field] not in known:
-                reason = f"is {row[field]!r}; expected one of {', '.join(known)}"
+                reason = (
+                    f"is {row[field]!r}; expected one of {', '.join(known)}"
+                )
                 raise DataError(str(path), reason, line=number, field=field)
         grade = row.get("grade")
-        if grade is not None and not (isinstance(grade, int | float) and 1 <= grade <= 5):
+        if grade is not None and not (
+            isinstance(grade, int | float) and 1 <= grade <= 5
+        ):
             reason = f"is {grade!r}; expected a number from 1 to 5"
             raise DataError(str(path), reason, line=number, field="grade")
         ends = (row.get("subject") or "", row.get("object") or "")
         question = Question(row["kind"], row["text"], *ends)
-        found.append(AnnotatedAnswer(question, row["target"], row["side"], row["present"], grade))
+        found.append(
+            AnnotatedAnswer(
+                question, row["target"], row["side"], row["present"], grade
+            )
+        )
     return found
 
 
-def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, Mapping[str, Any]]]:
+def _rows(
+    path: str | Path, needed: Mapping[str, type]
+) -> Iterable[tuple[int, Mapping[str, Any]]]:
     n = 0
     for number, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
@@ -156,7 +181,9 @@ def _rows(path: str | Path, needed: Mapping[str, type]) -> Iterable[tuple[int, M
         raise DataError(str(path), "contains no rows")
 
 
-def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, Verification]:
+def verification(
+    judge: Judge, answers: Sequence[AnnotatedAnswer]
+) -> dict[str, Verification]:
     """Compare a judge with human answers.
 
     Returns:
@@ -164,19 +191,35 @@ def verification(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> dict[str, 
     """
     grades = run_sync(_graded(judge, answers))
     found = {}
-    for name, side in (("mistakes", "candidate"), ("omissions", "reference"), ("overall", "")):
-        own = [i for i, answer in enumerate(answers) if side in ("", answer.side)]
+    for name, side in (
+        ("mistakes", "candidate"),
+        ("omissions", "reference"),
+        ("overall", ""),
+    ):
+        own = [
+            i for i, answer in enumerate(answers) if side in ("", answer.side)
+        ]
         if own:
             there = [answers[i].present for i in own]
-            held = calibrate([grades[i] for i in own], there, judge.presence_threshold)
+            held = calibrate(
+                [grades[i] for i in own], there, judge.presence_threshold
+            )
             found[name] = Verification(len(own), held.used, held.best)
     return found
 
 
-async def _graded(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> list[float]:
+async def _graded(
+    judge: Judge, answers: Sequence[AnnotatedAnswer]
+) -> list[float]:
     """The known grades, and the judge's for the rest; one operation per text."""
-    grades = {i: float(a.grade) for i, a in enumerate(answers) if a.grade is not None}
-    by_text = by_key((answer.target, i) for i, answer in enumerate(answers) if i not in grades)
+    grades = {
+        i: float(a.grade) for i, a in enumerate(answers) if a.grade is not None
+    }
+    by_text = by_key(
+        (answer.target, i)
+        for i, answer in enumerate(answers)
+        if i not in grades
+    )
     told = await asyncio.gather(
         *(
             judge.ask(Presence([answers[i].question for i in places], target))
@@ -184,11 +227,15 @@ async def _graded(judge: Judge, answers: Sequence[AnnotatedAnswer]) -> list[floa
         )
     )
     for places, own in zip(by_text.values(), told, strict=True):
-        grades.update((i, grade.value) for i, grade in zip(places, own, strict=True))
+        grades.update(
+            (i, grade.value) for i, grade in zip(places, own, strict=True)
+        )
     return [grades[i] for i in range(len(answers))]
 
 
-def score_annotated(annotated: Sequence[AnnotatedGraph], reader: GraphReader) -> GraphScores:
+def score_annotated(
+    annotated: Sequence[AnnotatedGraph], reader: GraphReader
+) -> GraphScores:
     """Make the graphs of annotated texts and compare them with the human ones; means over texts.
 
     Raises:
@@ -199,7 +246,10 @@ def score_annotated(annotated: Sequence[AnnotatedGraph], reader: GraphReader) ->
         compare_graphs(one.gold, PublishedGraph.of_scene_graph(graph))
         for one, graph in zip(annotated, made, strict=True)
     ]
-    return {kind: _mean([score[kind] for score in scores]) for kind in get_args(QuestionKind)}
+    return {
+        kind: _mean([score[kind] for score in scores])
+        for kind in get_args(QuestionKind)
+    }
 
 
 def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
@@ -208,12 +258,20 @@ def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
     Elements are matched one to one by the characters that they share in the text, as many as can
     be; elements without characters by equal words.
     """
-    entities = _matched(*([(e.spans, e.head) for e in g.entities] for g in (gold, found)))
+    entities = _matched(
+        *([(e.spans, e.head) for e in g.entities] for g in (gold, found))
+    )
     same = set(entities.items())
-    attributes = _matched(*([(a.spans, a.text) for _, a in _owned(g)] for g in (gold, found)))
-    relations = _matched(*([(r.spans, r.text) for r in g.relations] for g in (gold, found)))
+    attributes = _matched(
+        *([(a.spans, a.text) for _, a in _owned(g)] for g in (gold, found))
+    )
+    relations = _matched(
+        *([(r.spans, r.text) for r in g.relations] for g in (gold, found))
+    )
     own, others = _owned(gold), _owned(found)
-    pairs = [(gold.relations[i], found.relations[j]) for i, j in relations.items()]
+    pairs = [
+        (gold.relations[i], found.relations[j]) for i, j in relations.items()
+    ]
     mentions = [
         any(_shared((span,), (other,)) for other in found.entities[j].spans)
         for i, j in entities.items()
@@ -224,38 +282,60 @@ def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
     subjects = [(g.subject, f.subject) in same for g, f in pairs]
     objects = [(g.object, f.object) in same for g, f in pairs]
     return {
-        "entity": _scores(entities, gold.entities, found.entities, coref=mentions),
+        "entity": _scores(
+            entities, gold.entities, found.entities, coref=mentions
+        ),
         "attribute": _scores(attributes, own, others, head=heads),
         "relation": _scores(
-            relations, gold.relations, found.relations, head=subjects, tail=objects
+            relations,
+            gold.relations,
+            found.relations,
+            head=subjects,
+            tail=objects,
         ),
     }
 
 
 def _owned(graph: PublishedGraph) -> list[tuple[int, Any]]:
-    return [(i, a) for i, entity in enumerate(graph.entities) for a in entity.attributes]
+    return [
+        (i, a)
+        for i, entity in enumerate(graph.entities)
+        for a in entity.attributes
+    ]
 
 
 _Element = tuple[tuple[Span, ...], str]
 
 
-def _matched(gold: Sequence[_Element], found: Sequence[_Element]) -> dict[int, int]:
+def _matched(
+    gold: Sequence[_Element], found: Sequence[_Element]
+) -> dict[int, int]:
     fit = np.zeros((len(gold), len(found)))
     for i, (spans, text) in enumerate(gold):
         for j, (others, words) in enumerate(found):
             silent = not spans or not others
-            fit[i, j] = float(text == words) if silent else _shared(spans, others)
+            fit[i, j] = (
+                float(text == words) if silent else _shared(spans, others)
+            )
     rows, columns = linear_sum_assignment(-fit)
-    return {int(i): int(j) for i, j in zip(rows, columns, strict=True) if fit[i, j] > 0}
+    return {
+        int(i): int(j)
+        for i, j in zip(rows, columns, strict=True)
+        if fit[i, j] > 0
+    }
 
 
 def _shared(spans: Sequence[Span], others: Sequence[Span]) -> int:
     """How many characters they have in common."""
     own = {place for start, end in spans for place in range(start, end)}
-    return len(own & {place for start, end in others for place in range(start, end)})
+    return len(
+        own & {place for start, end in others for place in range(start, end)}
+    )
 
 
-def _scores(matched: Sized, gold: Sized, found: Sized, **right: Sequence[bool]) -> ElementScores:
+def _scores(
+    matched: Sized, gold: Sized, found: Sized, **right: Sequence[bool]
+) -> ElementScores:
     n, n_gold, n_found = len(matched), len(gold), len(found)
     return ElementScores(
         n / n_found if n_found else None,
@@ -274,5 +354,8 @@ def _mean(scores: Sequence[ElementScores]) -> ElementScores:
         mean(s.precision for s in scores),
         mean(s.recall for s in scores),
         mean(s.f1 for s in scores),
-        {name: mean(s.shares[name] for s in scores) for name in scores[0].shares},
+        {
+            name: mean(s.shares[name] for s in scores)
+            for name in scores[0].shares
+        },
     )

@@ -22,8 +22,20 @@ from beholder.records import Item, Side
 from beholder.stats.bootstrap import mean_interval
 from beholder.stats.correlation import correlate
 from beholder.stats.krippendorff import krippendorff_alpha
-from beholder.stats.spans import Share, TokenSpan, relaxed_f1, token_labels, touched
-from beholder.tables import Cells, Column, Table, estimate_cells, interval_cells
+from beholder.stats.spans import (
+    Share,
+    TokenSpan,
+    relaxed_f1,
+    token_labels,
+    touched,
+)
+from beholder.tables import (
+    Cells,
+    Column,
+    Table,
+    estimate_cells,
+    interval_cells,
+)
 
 Source = tuple[str, ...]
 Pair = tuple[Any, Any]
@@ -152,14 +164,25 @@ def annotator_tables(
     """
     annotators = sorted(set(map(_annotator, judged.items)))
     if expert is not None and expert not in annotators:
-        names = ", ".join(filter(None, annotators)) or "none; rows need an `annotator`"
-        raise ConfigError(f"--expert {expert}: expected an annotator of the data, got {names}")
+        names = (
+            ", ".join(filter(None, annotators))
+            or "none; rows need an `annotator`"
+        )
+        raise ConfigError(
+            f"--expert {expert}: expected an annotator of the data, got {names}"
+        )
     protocol = MARKED.get(judged.name)
     if protocol is not None and protocol.runs:
-        return [_agree_on_marks(judged.items, protocol, expert), _share_marks(judged, protocol)]
+        return [
+            _agree_on_marks(judged.items, protocol, expert),
+            _share_marks(judged, protocol),
+        ]
     pairs = [item for item in judged.items if item.meta.get("candidate_b")]
     numeric = dict.fromkeys(
-        name for item in pairs for name in item.judgments if _numbers(item, name)
+        name
+        for item in pairs
+        for name in item.judgments
+        if _numbers(item, name)
     )
     questions = [*(labels or numeric)]
     if not questions or not numeric.keys() >= set(questions):
@@ -172,9 +195,14 @@ def annotator_tables(
     agreement: list[Cells] = []
     preferences: list[Cells] = []
     for question in questions:
-        agreement += _agree_on_labels(question, list(_labels(pairs, question)), expert)
+        agreement += _agree_on_labels(
+            question, list(_labels(pairs, question)), expert
+        )
         preferences += _prefer(question, pairs)
-    return [ANNOTATORS.with_rows(agreement), PREFERENCES.with_rows(preferences)]
+    return [
+        ANNOTATORS.with_rows(agreement),
+        PREFERENCES.with_rows(preferences),
+    ]
 
 
 def _annotator(item: Item) -> str:
@@ -184,9 +212,12 @@ def _annotator(item: Item) -> str:
 def _numbers(item: Item, question: str) -> list[float]:
     """The labels of an item: one, or one of each annotator; empty for what is no number."""
     value = item.judgments.get(question)
-    values: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
+    values: Sequence[Any] = (
+        value if isinstance(value, list | tuple) else [value]
+    )
     numeric = all(
-        isinstance(label, int | float) and not isinstance(label, bool) for label in values
+        isinstance(label, int | float) and not isinstance(label, bool)
+        for label in values
     )
     return [float(label) for label in values] if numeric else []
 
@@ -197,7 +228,10 @@ def _labels(pairs: Sequence[Item], question: str) -> Iterator[LabelledPair]:
     for item in pairs:
         first, second = item.candidate, str(item.meta["candidate_b"])
         turned = (item.source, second, first) in order
-        texts = (item.source, *((second, first) if turned else (first, second)))
+        texts = (
+            item.source,
+            *((second, first) if turned else (first, second)),
+        )
         order.add(texts)
         values = _numbers(item, question)
         for place, value in enumerate(values, start=1):
@@ -213,7 +247,10 @@ def _pair_up(
         if expert is None or expert not in (name, other_name):
             yield AMONG, (value, other)
         elif name != other_name:
-            yield f"{expert} and others", (value, other) if name == expert else (other, value)
+            yield (
+                f"{expert} and others",
+                (value, other) if name == expert else (other, value),
+            )
 
 
 def _between(expert: str | None) -> list[str]:
@@ -223,7 +260,9 @@ def _between(expert: str | None) -> list[str]:
 def _agree_on_labels(
     question: str, labels: Sequence[LabelledPair], expert: str | None
 ) -> Iterator[Cells]:
-    by_texts = by_key((label.texts, (label.annotator, label.value)) for label in labels)
+    by_texts = by_key(
+        (label.texts, (label.annotator, label.value)) for label in labels
+    )
     for between in _between(expert):
         compared = [
             (texts[0], pair)
@@ -234,17 +273,31 @@ def _agree_on_labels(
         rows: list[Row] = [(source, pair) for source, pair in compared]
         if between == AMONG:
             rows = [
-                (texts[0], [value for name, value in judgments if name != expert])
+                (
+                    texts[0],
+                    [value for name, value in judgments if name != expert],
+                )
                 for texts, judgments in by_texts.items()
             ]
-        cells: Cells = {"question": question, "between": between, "n": len(compared)}
-        cells |= {"n_judgments": sum(len(values) for _, values in rows), **_alpha(rows)}
+        cells: Cells = {
+            "question": question,
+            "between": between,
+            "n": len(compared),
+        }
+        cells |= {
+            "n_judgments": sum(len(values) for _, values in rows),
+            **_alpha(rows),
+        }
         if compared:
             first, second = np.array([pair for _, pair in compared]).T
             clusters = [source for source, _ in compared]
-            correlation = correlate(first, second, "pearson", clusters=clusters)
+            correlation = correlate(
+                first, second, "pearson", clusters=clusters
+            )
             cells |= {"pearson": correlation.value, "p": correlation.p_value}
-            cells |= interval_cells("pearson", correlation.interval, correlation.reason)
+            cells |= interval_cells(
+                "pearson", correlation.interval, correlation.reason
+            )
             cells["same"] = float((first == second).mean())
         yield cells
 
@@ -257,25 +310,39 @@ def _alpha(rows: Sequence[Row]) -> Cells:
     table = np.full((len(rows), width), np.nan)
     for line, (_, values) in zip(table, rows, strict=True):
         line[: len(values)] = values
-    alpha = krippendorff_alpha(table, "ordinal", clusters=[source for source, _ in rows])
-    return {"alpha": alpha.value, **interval_cells("alpha", alpha.interval, alpha.reason)}
+    alpha = krippendorff_alpha(
+        table, "ordinal", clusters=[source for source, _ in rows]
+    )
+    return {
+        "alpha": alpha.value,
+        **interval_cells("alpha", alpha.interval, alpha.reason),
+    }
 
 
 def _systems(item: Item) -> tuple[str, str]:
     """The systems of a pair of texts; the columns of the texts where rows name none."""
     names = {**item.meta, **item.judgments}
-    return str(names.get("model1", "candidate")), str(names.get("model2", "candidate_b"))
+    return str(names.get("model1", "candidate")), str(
+        names.get("model2", "candidate_b")
+    )
 
 
 def _texts(item: Item) -> tuple[Source, frozenset[str]]:
     """The source and both texts of a pair, in whichever order."""
-    return item.source, frozenset((item.candidate, str(item.meta["candidate_b"])))
+    return item.source, frozenset(
+        (item.candidate, str(item.meta["candidate_b"]))
+    )
 
 
 def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
     """Mean preference of each two systems, in the order in which they appear first."""
-    order = list(dict.fromkeys(name for item in pairs for name in _systems(item)))
-    by_systems = by_key((tuple(sorted(_systems(item), key=order.index)), item) for item in pairs)
+    order = list(
+        dict.fromkeys(name for item in pairs for name in _systems(item))
+    )
+    by_systems = by_key(
+        (tuple(sorted(_systems(item), key=order.index)), item)
+        for item in pairs
+    )
     for (system, against), items in by_systems.items():
         signed = [
             (item, value if _systems(item)[0] == system else -value)
@@ -291,14 +358,20 @@ def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
             "question": question,
             "system": system,
             "against": against,
-            **estimate_cells("preference", mean_interval(values, clusters=sources)),
-            **_alpha([(source, labels) for (source, _), labels in by_texts.items()]),
+            **estimate_cells(
+                "preference", mean_interval(values, clusters=sources)
+            ),
+            **_alpha(
+                [(source, labels) for (source, _), labels in by_texts.items()]
+            ),
             "n_judgments": len(values),
             "n_pairs": len(by_texts),
         }
 
 
-def _agree_on_marks(items: Sequence[Item], protocol: MarkProtocol, expert: str | None) -> Table:
+def _agree_on_marks(
+    items: Sequence[Item], protocol: MarkProtocol, expert: str | None
+) -> Table:
     rows: list[Cells] = []
     for label, side in SIDES:
         marked = [item for item in items if label in item.judgments]
@@ -316,7 +389,11 @@ def _agree_on_marks(items: Sequence[Item], protocol: MarkProtocol, expert: str |
                 for group, pair in _pair_up(judgments, expert)
                 if group == between
             ]
-            cells: Cells = {"marked": label, "between": between, "n": len(compared)}
+            cells: Cells = {
+                "marked": label,
+                "between": between,
+                "n": len(compared),
+            }
             cells["n_judgments"] = len(marked)
             for key, (_, overlap, share) in OVERLAPS.items():
                 agreement = relaxed_f1(
@@ -326,8 +403,13 @@ def _agree_on_marks(items: Sequence[Item], protocol: MarkProtocol, expert: str |
                     of=share,
                     clusters=[source for source, _ in compared],
                 )
-                cells |= {f"f1_{key}": agreement.f1, f"recall_{key}": agreement.recall}
-                cells |= interval_cells(f"f1_{key}", agreement.interval, agreement.reason)
+                cells |= {
+                    f"f1_{key}": agreement.f1,
+                    f"recall_{key}": agreement.recall,
+                }
+                cells |= interval_cells(
+                    f"f1_{key}", agreement.interval, agreement.reason
+                )
             rows.append(cells)
     return MARKS.with_rows(rows)
 
@@ -336,22 +418,36 @@ def _share_marks(judged: JudgedSet, protocol: MarkProtocol) -> Table:
     rows: list[Cells] = []
     for label, side in SIDES:
         marked = [item for item in judged.items if label in item.judgments]
-        by_system = by_key((item.group.get("system", ""), item) for item in marked)
+        by_system = by_key(
+            (item.group.get("system", ""), item) for item in marked
+        )
         for system, items in by_system.items():
-            shares = [_marked_share(item, label, side, protocol) for item in items]
-            mean = mean_interval(shares, clusters=[item.source for item in items])
-            cells: Cells = {"marked": label, "system": system, "n_judgments": len(items)}
+            shares = [
+                _marked_share(item, label, side, protocol) for item in items
+            ]
+            mean = mean_interval(
+                shares, clusters=[item.source for item in items]
+            )
+            cells: Cells = {
+                "marked": label,
+                "system": system,
+                "n_judgments": len(items),
+            }
             rows.append(cells | estimate_cells("share", mean))
     return MARKED_SHARES.with_rows(rows)
 
 
-def _marked_share(item: Item, label: Label, side: Side, protocol: MarkProtocol) -> float:
+def _marked_share(
+    item: Item, label: Label, side: Side, protocol: MarkProtocol
+) -> float:
     n_words = len(protocol.parts(item, _text(item, side)))
     marks = token_labels(n_words, _spans(item, label, side, protocol))
     return float(marks.mean()) if n_words else 0.0
 
 
-def _spans(item: Item, label: Label, side: Side, protocol: MarkProtocol) -> list[TokenSpan]:
+def _spans(
+    item: Item, label: Label, side: Side, protocol: MarkProtocol
+) -> list[TokenSpan]:
     marks = [(int(start), int(end)) for start, end in item.judgments[label]]
     return touched(protocol.parts(item, _text(item, side)), marks)
 

@@ -10,7 +10,12 @@ import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.grouping import by_key
-from beholder.kinds.agreement.docent import COEFFICIENTS, differences, field, outcomes
+from beholder.kinds.agreement.docent import (
+    COEFFICIENTS,
+    differences,
+    field,
+    outcomes,
+)
 from beholder.records import ends_of
 from beholder.stats.bootstrap import replicate_interval
 from beholder.stats.checks import Floats, Ints
@@ -60,44 +65,70 @@ def agreement(
     kept = [
         battle
         for i, battle in enumerate(battles)
-        if "human" not in (field(battle, "model1", i), field(battle, "model2", i))
+        if "human"
+        not in (field(battle, "model1", i), field(battle, "model2", i))
     ]
     if not kept:
-        raise ConfigError(f"battles: none of {len(battles)} is between two models")
-    gold = np.array([_outcome(battle, i) for i, battle in enumerate(kept)], dtype=np.int64)
+        raise ConfigError(
+            f"battles: none of {len(battles)} is between two models"
+        )
+    gold = np.array(
+        [_outcome(battle, i) for i, battle in enumerate(kept)], dtype=np.int64
+    )
     predicted = outcomes(differences(kept, scores, "f1"), gold)
     right = predicted == gold
     result: dict[str, float | None] = {"caption_overall": float(right.mean())}
-    clusters = [str(field(b, "cluster", i)).replace(" ", "_") for i, b in enumerate(kept)]
+    clusters = [
+        str(field(b, "cluster", i)).replace(" ", "_")
+        for i, b in enumerate(kept)
+    ]
     for cluster in dict.fromkeys(clusters):
-        result[f"caption_{cluster}"] = float(right[np.array(clusters) == cluster].mean())
-    of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = net_wins if auto else _ratings
+        result[f"caption_{cluster}"] = float(
+            right[np.array(clusters) == cluster].mean()
+        )
+    of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = (
+        net_wins if auto else _ratings
+    )
     gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
     replicates: list[tuple[Floats, Floats]] = []
     if n_resamples:
         resample = _resample_net_wins if auto else _resample_ratings
         n = min(n_resamples, MOST_RESAMPLES)
-        replicates = list(zip(resample(kept, gold, n), resample(kept, predicted, n), strict=True))
+        replicates = list(
+            zip(
+                resample(kept, gold, n),
+                resample(kept, predicted, n),
+                strict=True,
+            )
+        )
     for name, kind in COEFFICIENTS.items():
         correlation = coefficient(kind)
         result[f"model_{name}"] = correlation(gold_ratings, predicted_ratings)
         if replicates:
-            interval = replicate_interval([_correlate(correlation, *pair) for pair in replicates])
+            interval = replicate_interval(
+                [_correlate(correlation, *pair) for pair in replicates]
+            )
             low, high = ends_of(interval) or (None, None)
             result |= {f"model_{name}_low": low, f"model_{name}_high": high}
     return result
 
 
 def _correlate(
-    correlation: Callable[[Floats, Floats], float | None], gold: Floats, predicted: Floats
+    correlation: Callable[[Floats, Floats], float | None],
+    gold: Floats,
+    predicted: Floats,
 ) -> float | None:
     """Correlation of the ratings of the models that a resample has battles of."""
     known = np.isfinite(gold)
-    return correlation(gold[known], predicted[known]) if known.sum() > 1 else None
+    return (
+        correlation(gold[known], predicted[known]) if known.sum() > 1 else None
+    )
 
 
 def _sources(battles: Sequence[Mapping[str, Any]]) -> list[Any]:
-    return [battle.get("source", place) for place, battle in enumerate(battles)]
+    return [
+        battle.get("source", place) for place, battle in enumerate(battles)
+    ]
 
 
 def _resample_ratings(
@@ -116,7 +147,9 @@ def _resample_ratings(
 def _resample_net_wins(
     battles: Sequence[Mapping[str, Any]], outcome: Ints, n_resamples: int
 ) -> Iterator[Floats]:
-    rows = by_key((source, place) for place, source in enumerate(_sources(battles)))
+    rows = by_key(
+        (source, place) for place, source in enumerate(_sources(battles))
+    )
     clusters = [np.array(places) for places in rows.values()]
     rng = np.random.default_rng(42)
     for _ in range(n_resamples):
@@ -129,7 +162,9 @@ def _outcome(battle: Mapping[str, Any], position: int) -> int:
     winner = field(battle, "winner", position)
     if winner not in _OUTCOMES:
         known = ", ".join(_OUTCOMES)
-        raise ConfigError(f"battles[{position}]: winner: expected {known}, got {winner!r}")
+        raise ConfigError(
+            f"battles[{position}]: winner: expected {known}, got {winner!r}"
+        )
     return _OUTCOMES[winner]
 
 
@@ -148,7 +183,9 @@ def net_wins(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
     total: dict[Any, float] = defaultdict(float)
     for battle, won in zip(battles, outcome, strict=True):
         first = battle["model1"] != battle["cluster"]
-        total[battle["model1" if first else "model2"]] += float(won) if first else -float(won)
+        total[battle["model1" if first else "model2"]] += (
+            float(won) if first else -float(won)
+        )
     return np.array(list(total.values())) / 2 / len(baselines)
 
 

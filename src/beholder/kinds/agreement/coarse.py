@@ -30,12 +30,18 @@ def measures_of_set(
     """The measures of a set, and the ranking of its models as further ones if it has any."""
     measures = [
         SuiteMeasureResult(
-            name=result.name, measure=one.name, n_items=result.n_items, metrics=one.metrics
+            name=result.name,
+            measure=one.name,
+            n_items=result.n_items,
+            metrics=one.metrics,
         )
         for one in result.measures
     ]
     for name, kind in COEFFICIENTS.items():
-        rows = [_rank_models(result, row, f"model_{name}") for row in result.measures[0].metrics]
+        rows = [
+            _rank_models(result, row, f"model_{name}")
+            for row in result.measures[0].metrics
+        ]
         metrics = tuple(row for row in rows if row is not None)
         if len(metrics) == len(rows):
             measures.append(
@@ -103,11 +109,17 @@ def coarse_table(
         heading = f"{of_set}{question.replace('_', ' ')} {heading}"
         columns.append(Column(key, heading, interval=True, best=tested))
         n = max(row.n for row in measure.metrics)
-        facts[measure.name] = f"{measure.name}: {measure.n_items:,} judged, {n:,} scored"
+        facts[measure.name] = (
+            f"{measure.name}: {measure.n_items:,} judged, {n:,} scored"
+        )
         if beyond:
             facts[measure.name] += ", correlations beyond length"
         for cells, row in zip(rows, measure.metrics, strict=True):
-            cells |= {key: row.agreement, f"{key}_low": row.low, f"{key}_high": row.high}
+            cells |= {
+                key: row.agreement,
+                f"{key}_low": row.low,
+                f"{key}_high": row.high,
+            }
             cells[f"{key}_best"] = row.cluster == 1
             if row.reason and row.agreement is None:
                 facts[f"{measure.name} {row.metric}"] = (
@@ -126,7 +138,9 @@ def coarse_table(
             f" {min(n_resamples, MOST_RESAMPLES):,}. \N{BLACK STAR}: the best of its column, and"
             " what is not significantly different (p of 0.05, Holm-corrected)."
         )
-    names = [name for name in COARSE_SETS if any(one.name == name for one in coarse)]
+    names = [
+        name for name in COARSE_SETS if any(one.name == name for one in coarse)
+    ]
     return Table(
         "coarse",
         f"{', '.join(names)}: coarse judgments",

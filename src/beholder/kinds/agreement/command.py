@@ -66,7 +66,8 @@ class JudgmentGroup:
     labels: tuple[Path, ...] = ()
     label: tuple[str, ...] = ()
     kind: Annotated[
-        Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"], Parameter(name="--statistic")
+        Literal["spearman", "pearson", "tau-b", "tau-c", "verdicts"],
+        Parameter(name="--statistic"),
     ] = "spearman"
     control: Literal["length"] | None = None
     resamples: int = 1000
@@ -78,9 +79,13 @@ class JudgmentGroup:
 
     def __post_init__(self) -> None:
         if self.resamples < 0:
-            raise ConfigError(f"resamples={self.resamples}: expected a number from 0")
+            raise ConfigError(
+                f"resamples={self.resamples}: expected a number from 0"
+            )
         if self.expert is not None and not self.judges:
-            raise ConfigError(f"--expert {self.expert}: add --judges, which compares annotators")
+            raise ConfigError(
+                f"--expert {self.expert}: add --judges, which compares annotators"
+            )
 
 
 @Parameter(name="*")
@@ -140,20 +145,37 @@ def agree(
             )
         groups = rows, judging, work.found()
         return _compare_suite(
-            judgments.suite, judgments, metric, out, tools.named(), groups, drawing, tell
+            judgments.suite,
+            judgments,
+            metric,
+            out,
+            tools.named(),
+            groups,
+            drawing,
+            tell,
         )
     if source is None:
-        raise ConfigError("name a set or a data file with judgments, or a folder with --suite")
+        raise ConfigError(
+            "name a set or a data file with judgments, or a folder with --suite"
+        )
     if judgments.judges:
-        return _tell_reliability(source, metric, judgments, rows, drawing, tell)
+        return _tell_reliability(
+            source, metric, judgments, rows, drawing, tell
+        )
     import msgspec
 
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
     from beholder.kinds.agreement.contents import contents_tables
-    from beholder.kinds.agreement.figures import MOST_DRAWN, write_agreement_figures
+    from beholder.kinds.agreement.figures import (
+        MOST_DRAWN,
+        write_agreement_figures,
+    )
     from beholder.kinds.agreement.load import load
-    from beholder.kinds.agreement.page_tables import agreement_tables, published_of
+    from beholder.kinds.agreement.page_tables import (
+        agreement_tables,
+        published_of,
+    )
     from beholder.report.drawing import draw
     from beholder.report.pages import no_figures
     from beholder.run.corrected import labelled_tables
@@ -161,17 +183,34 @@ def agree(
     from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
-    labels = [one.rpartition("=")[2].partition("@")[0] for one in judgments.label]
-    judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
+    labels = [
+        one.rpartition("=")[2].partition("@")[0] for one in judgments.label
+    ]
+    judged = load(
+        source,
+        judgments.data,
+        rows,
+        judgments.labels,
+        judgments.subset,
+        labels,
+    )
     _say_taken(judged)
-    pictures = rows.media_root or _folder(judgments.data or source, judged.name)
-    name = f"{judged.name}-{judgments.subset.stem}" if judgments.subset else judged.name
+    pictures = rows.media_root or _folder(
+        judgments.data or source, judged.name
+    )
+    name = (
+        f"{judged.name}-{judgments.subset.stem}"
+        if judgments.subset
+        else judged.name
+    )
     folder = out or benchmark.default_out(name)
     every = replace(rows, limit=None, media_root=pictures)
     config = ScoreConfig(judged.name, (), folder, every, judging, work.found())
     own = judged.known and not judgments.label
     if own and judged.name in MARKED:
-        return _agree_on_spans(judged, judgments, metric, tools, config, drawing, tell)
+        return _agree_on_spans(
+            judged, judgments, metric, tools, config, drawing, tell
+        )
     measures = judged.measures(labels, judgments.kind)
     metrics = [benchmark.asked(name, **tools.named()) for name in metric]
     problems: list[str] = []
@@ -211,19 +250,33 @@ def agree(
     elif not drawing.no_figures:
         paths = write_agreement_figures(report, config.out / "agreement")
         n = len(report.sections)
-        drawn = f", of the first {MOST_DRAWN} of {n} measures" if n > MOST_DRAWN else ""
+        drawn = (
+            f", of the first {MOST_DRAWN} of {n} measures"
+            if n > MOST_DRAWN
+            else ""
+        )
         say(f"figures: {config.out / 'agreement'} ({len(paths)} files{drawn})")
     page = None if drawing.no_report else draw(config.out, media_root=pictures)
     return close(config.out, progress, page)
 
 
 def _tell(
-    title: str, plain: object, tables: Sequence[Table], drawing: DrawingGroup, tell: TellGroup
+    title: str,
+    plain: object,
+    tables: Sequence[Table],
+    drawing: DrawingGroup,
+    tell: TellGroup,
 ) -> None:
     """Print a result, and sum it up in Markdown where that is asked for."""
     from beholder.report.markdown import summed_up
 
-    tell_summary(plain, tables, tell.as_json, drawing.markdown, lambda: summed_up(title, tables))
+    tell_summary(
+        plain,
+        tables,
+        tell.as_json,
+        drawing.markdown,
+        lambda: summed_up(title, tables),
+    )
 
 
 def _say_run(out: Path) -> None:
@@ -270,12 +323,18 @@ def _agree_on_spans(
     from beholder.terminal.progress import TerminalProgress
 
     if not names:
-        raise ConfigError(f"{judged.name} needs a metric that gives units, such as -m posh")
+        raise ConfigError(
+            f"{judged.name} needs a metric that gives units, such as -m posh"
+        )
     metrics = tuple(metric(name, **tools.named()) for name in names)
     if tell.dry_run:
-        return tell_plan(planned(replace(config, metrics=metrics), judged, ()), config.out)
+        return tell_plan(
+            planned(replace(config, metrics=metrics), judged, ()), config.out
+        )
     with TerminalProgress() as progress:
-        report = granular(judged, metrics, config, progress, n_resamples=judgments.resamples)
+        report = granular(
+            judged, metrics, config, progress, n_resamples=judgments.resamples
+        )
     contents = contents_tables(judged) if judged.known else []
     found = [granular_table(report), *contents]
     plain = asdict(report) | {table.name: table.rows for table in contents}
@@ -306,12 +365,21 @@ def _tell_reliability(
     if judgments.data is None and Path(source).is_dir():
         with Store.read(Path(source)) as store:
             coefficients = [] if metrics else of_panels(Path(source))
-            coefficients = coefficients or [reliability(store, metrics or None)]
+            coefficients = coefficients or [
+                reliability(store, metrics or None)
+            ]
             if caution := describe_incomplete(store):
                 say(f"caution: {caution}")
     else:
         labels = judgments.label
-        judged = load(source, judgments.data, rows, judgments.labels, judgments.subset, labels)
+        judged = load(
+            source,
+            judgments.data,
+            rows,
+            judgments.labels,
+            judgments.subset,
+            labels,
+        )
         _say_taken(judged)
         say_each(judged.notes)
         for item in scored_items(judged.items, ()):
@@ -319,14 +387,18 @@ def _tell_reliability(
         say_each(judged.row_notes.sentences())
         paired = any(item.meta.get("candidate_b") for item in judged.items)
         if paired or judged.name in MARKED or len(judgments.label) != 1:
-            tables = annotator_tables(judged, judgments.label, judgments.expert)
+            tables = annotator_tables(
+                judged, judgments.label, judgments.expert
+            )
             plain = {table.name: table.rows for table in tables}
             _tell(f"Annotators: {judged.name}", plain, tables, drawing, tell)
             drawing.write(tables)
             return 0
         coefficients = [of_ratings(judged.items, judgments.label[0])]
     tell_result(
-        [asdict(one) for one in coefficients], map(reliability_table, coefficients), tell.as_json
+        [asdict(one) for one in coefficients],
+        map(reliability_table, coefficients),
+        tell.as_json,
     )
     return 0
 
@@ -349,7 +421,11 @@ def _compare_suite(
 
     from beholder.kinds.agreement import agreement_suite as suite
     from beholder.kinds.agreement.agree import asked
-    from beholder.kinds.agreement.suite_page import measures_table, suite_tables, write_suite
+    from beholder.kinds.agreement.suite_page import (
+        measures_table,
+        suite_tables,
+        write_suite,
+    )
     from beholder.report.study_tables import write_tables
     from beholder.run.session import default_out
     from beholder.terminal.progress import TerminalProgress
@@ -367,11 +443,16 @@ def _compare_suite(
     for judged in sets:
         say_left_out(judged.bad_rows)
     if tell.dry_run:
-        plans = ((suite.plan_set(judged, config), config.run_of(judged).out) for judged in sets)
+        plans = (
+            (suite.plan_set(judged, config), config.run_of(judged).out)
+            for judged in sets
+        )
         return max(tell_plan(planned, out) for planned, out in plans)
     found = []
     for number, judged in enumerate(sets, start=1):
-        say(f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged")
+        say(
+            f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged"
+        )
         with TerminalProgress() as progress:
             found.append(suite.held_against(judged, config, progress))
         run = config.run_of(judged).out

@@ -59,18 +59,23 @@ def contents_tables(judged: JudgedSet) -> list[Table]:
         rows.append(_describe("references", references) | sizes)
         notes += note
     by_system = by_key(
-        (system, (item, text)) for item in items for system, text in _candidates(item)
+        (system, (item, text))
+        for item in items
+        for system, text in _candidates(item)
     )
     rows += [_describe(system, texts) for system, texts in by_system.items()]
     kinds: list[Cells] = []
-    for name, of_label in by_key((n, i) for i in items for n in i.judgments).items():
+    for name, of_label in by_key(
+        (n, i) for i in items for n in i.judgments
+    ).items():
         kind = _name_kind([item.judgments[name] for item in of_label])
         if kind:
             n_pictures = _count_pictures(of_label)
             cells: Cells = {"judgment": name, "kind": kind}
             kinds.append(cells | {"n": len(of_label), "pictures": n_pictures})
     contents, judgments = (
-        replace(table, title=f"{judged.name}: {table.title}") for table in (CONTENTS, JUDGMENTS)
+        replace(table, title=f"{judged.name}: {table.title}")
+        for table in (CONTENTS, JUDGMENTS)
     )
     return [contents.with_rows(rows, notes), judgments.with_rows(kinds)]
 
@@ -81,7 +86,11 @@ def _count_pictures(items: Sequence[Item]) -> int:
 
 def _candidates(item: Item) -> Iterator[tuple[str, str]]:
     """The texts under evaluation with their systems; ``candidates`` where rows name none."""
-    system = item.group.get("system") or item.judgments.get("model1") or "candidates"
+    system = (
+        item.group.get("system")
+        or item.judgments.get("model1")
+        or "candidates"
+    )
     yield str(system), item.candidate
     if other := item.meta.get("candidate_b"):
         yield str(item.judgments.get("model2") or "candidates"), str(other)
@@ -107,7 +116,11 @@ def _measure_graphs(texts: Sequence[str]) -> tuple[Cells, list[str]]:
     sizes: Cells = {}
     for key in ("objects", "attributes", "relations"):
         field = "entities" if key == "objects" else key
-        sizes[key] = fmean(len(getattr(graph, field)) for graph in graphs) if graphs else None
+        sizes[key] = (
+            fmean(len(getattr(graph, field)) for graph in graphs)
+            if graphs
+            else None
+        )
     if len(graphs) == len(texts):
         return sizes, []
     return sizes, [
@@ -126,7 +139,9 @@ def _name_kind(values: Sequence[Any]) -> str:
         inner = _name_kind(members)
         counts = sorted({len(value) for value in lists})
         return f"{counts[0]} to {counts[-1]} each: {inner}" if inner else ""
-    if not values or any(not isinstance(value, int | float) for value in values):
+    if not values or any(
+        not isinstance(value, int | float) for value in values
+    ):
         return "marked spans" if values == [] else ""
     levels = sorted(set(values))
     if len(levels) <= 7:

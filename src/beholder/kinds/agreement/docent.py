@@ -16,12 +16,16 @@ from beholder.errors import ConfigError
 from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import CorrelationKind, correlate
 
-COEFFICIENTS: Mapping[str, CorrelationKind] = {"spearman": "spearman", "kendall": "tau-b"}
+COEFFICIENTS: Mapping[str, CorrelationKind] = {
+    "spearman": "spearman",
+    "kendall": "tau-b",
+}
 """Names in the results, and what they mean."""
 
 
 def agreement(
-    battles: Sequence[Mapping[str, Any]], scores: Mapping[str, Mapping[str, float]]
+    battles: Sequence[Mapping[str, Any]],
+    scores: Mapping[str, Mapping[str, float]],
 ) -> dict[str, float | None]:
     """Agreement of a metric with DOCENT's coarse judgments.
 
@@ -50,11 +54,15 @@ def agreement(
         raise ConfigError("battles: got none")
     result: dict[str, float | None] = {}
     for question, score in SCORE_OF.items():
-        labels = np.array([_label(battle, question, i) for i, battle in enumerate(battles)])
+        labels = np.array(
+            [_label(battle, question, i) for i, battle in enumerate(battles)]
+        )
         difference = differences(battles, scores, score)
         gold = 2.0 - labels
         predicted = outcomes(difference, gold)
-        result[f"{question}_accuracy"] = float((predicted == np.sign(gold)).mean())
+        result[f"{question}_accuracy"] = float(
+            (predicted == np.sign(gold)).mean()
+        )
         # Ranks of the exact differences: `correlate` would tie those that differ by rounding alone.
         ranks = np.unique(difference, return_inverse=True)[1]
         for name, kind in COEFFICIENTS.items():
@@ -71,7 +79,9 @@ def field(battle: Mapping[str, Any], name: str, position: int) -> Any:
         ConfigError: The battle has none of that name.
     """
     if name not in battle:
-        raise ConfigError(f"battles[{position}]: no {name}, got {', '.join(battle)}")
+        raise ConfigError(
+            f"battles[{position}]: no {name}, got {', '.join(battle)}"
+        )
     return battle[name]
 
 
@@ -113,7 +123,9 @@ def _score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
     entry = scores[generation]
     if isinstance(entry, Mapping):
         if name not in entry:
-            raise ConfigError(f"scores[{generation!r}]: no {name}, got {', '.join(entry)}")
+            raise ConfigError(
+                f"scores[{generation!r}]: no {name}, got {', '.join(entry)}"
+            )
         entry = entry[name]
     value = float(entry)
     if not np.isfinite(value):
@@ -124,5 +136,7 @@ def _score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
 def _label(battle: Mapping[str, Any], question: str, position: int) -> int:
     label = field(battle, "labels", position).get(question)
     if label not in (0, 1, 2, 3, 4):
-        raise ConfigError(f"battles[{position}]: {question}: expected 0 to 4, got {label!r}")
+        raise ConfigError(
+            f"battles[{position}]: {question}: expected 0 to 4, got {label!r}"
+        )
     return int(label)

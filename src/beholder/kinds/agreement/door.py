@@ -9,7 +9,12 @@ from typing import Any, Unpack
 
 from beholder.api import Printed
 from beholder.judges import Judge
-from beholder.kinds.agreement.agree import MetricValue, Report, asked, default_out
+from beholder.kinds.agreement.agree import (
+    MetricValue,
+    Report,
+    asked,
+    default_out,
+)
 from beholder.kinds.agreement.agree import agree as hold_against
 from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import GenericKind
@@ -73,16 +78,25 @@ def agree(
     check_list("labels", labels)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
-    judged = load(str(source), None if data is None else str(data), rows, chosen=labels)
+    judged = load(
+        str(source), None if data is None else str(data), rows, chosen=labels
+    )
     folder = Path(out or default_out(judged.name))
-    config = ScoreConfig(judged.name, (), folder, replace(rows, limit=None), judging, work)
+    config = ScoreConfig(
+        judged.name, (), folder, replace(rows, limit=None), judging, work
+    )
     found = hold_against(
         judged,
         judged.measures(labels, kind),
-        [asked(m, **defaults) if isinstance(m, str) else MetricValue(m) for m in metrics],
+        [
+            asked(m, **defaults) if isinstance(m, str) else MetricValue(m)
+            for m in metrics
+        ],
         config,
         progress or Quiet(),
         control_length=control_length,
         n_resamples=resamples,
     )
-    return AgreementReport(**{field.name: getattr(found, field.name) for field in fields(found)})
+    return AgreementReport(
+        **{field.name: getattr(found, field.name) for field in fields(found)}
+    )

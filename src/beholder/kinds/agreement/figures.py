@@ -48,9 +48,15 @@ def write_agreement_figures(report: Report, folder: Path) -> list[Path]:
         label = section.data.name.partition(", ")[2] or section.data.name
         if (key := (label, section.data.gold.tobytes())) not in drawn:
             drawn.add(key)
-            written += save(scatter_figure(panels, label), folder / f"{stem}-scatter", _FORMATS)
+            written += save(
+                scatter_figure(panels, label),
+                folder / f"{stem}-scatter",
+                _FORMATS,
+            )
         categories = {
-            row.label: {name: value for name, (value, _) in row.categories.items()}
+            row.label: {
+                name: value for name, (value, _) in row.categories.items()
+            }
             for row in section.rows
             if row.categories
         }
@@ -60,7 +66,9 @@ def write_agreement_figures(report: Report, folder: Path) -> list[Path]:
     return written
 
 
-def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> Figure:
+def scatter_figure(
+    panels: Sequence[tuple[str, Floats, Floats]], label: str
+) -> Figure:
     """Scores against labels, one panel a metric, with the mean score per label.
 
     Args:
@@ -76,14 +84,38 @@ def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> 
     rng = np.random.default_rng(0)
     for axis, (name, scores, gold) in zip(axes.flat, panels, strict=False):
         kept = np.flatnonzero(np.isfinite(scores))
-        shown = kept if len(kept) <= MAX_POINTS else rng.choice(kept, MAX_POINTS, replace=False)
+        shown = (
+            kept
+            if len(kept) <= MAX_POINTS
+            else rng.choice(kept, MAX_POINTS, replace=False)
+        )
         distinct = np.unique(gold[kept])
-        width = 0.25 * float(np.min(np.diff(distinct))) if 1 < len(distinct) <= 60 else 0.0
+        width = (
+            0.25 * float(np.min(np.diff(distinct)))
+            if 1 < len(distinct) <= 60
+            else 0.0
+        )
         jitter = rng.uniform(-width, width, size=len(shown))
-        axis.scatter(gold[shown] + jitter, scores[shown], s=4, alpha=0.25, color=BLUE, linewidths=0)
+        axis.scatter(
+            gold[shown] + jitter,
+            scores[shown],
+            s=4,
+            alpha=0.25,
+            color=BLUE,
+            linewidths=0,
+        )
         if 1 < len(distinct) <= 60:
-            means = [scores[kept][gold[kept] == value].mean() for value in distinct]
-            axis.plot(distinct, means, color=ORANGE, marker="o", markersize=3, linewidth=1.2)
+            means = [
+                scores[kept][gold[kept] == value].mean() for value in distinct
+            ]
+            axis.plot(
+                distinct,
+                means,
+                color=ORANGE,
+                marker="o",
+                markersize=3,
+                linewidth=1.2,
+            )
         if len(distinct) <= 10:
             axis.set_xticks(distinct)
         axis.set_ylabel(name, fontsize=8, parse_math=False)
@@ -94,7 +126,9 @@ def scatter_figure(panels: Sequence[tuple[str, Floats, Floats]], label: str) -> 
     return figure
 
 
-def category_figure(agreement: Mapping[str, Mapping[str, float]], title: str) -> Figure:
+def category_figure(
+    agreement: Mapping[str, Mapping[str, float]], title: str
+) -> Figure:
     """Agreement of each metric per category, as dots on one line a category.
 
     Args:
@@ -103,8 +137,12 @@ def category_figure(agreement: Mapping[str, Mapping[str, float]], title: str) ->
     """
     from matplotlib.figure import Figure
 
-    categories = list(dict.fromkeys(name for found in agreement.values() for name in found))
-    figure = Figure(figsize=(6.4, 1.2 + 0.45 * len(categories)), layout="constrained")
+    categories = list(
+        dict.fromkeys(name for found in agreement.values() for name in found)
+    )
+    figure = Figure(
+        figsize=(6.4, 1.2 + 0.45 * len(categories)), layout="constrained"
+    )
     axis = figure.subplots()
     markers = "osD^vPX*<>"
     for place, (metric, found) in enumerate(agreement.items()):

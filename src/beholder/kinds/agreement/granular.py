@@ -32,10 +32,28 @@ from beholder.run import SCORES, kind
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
-from beholder.stats.alerts import AlertF1, alert_auc, alert_f1, held_out_alert_f1
+from beholder.stats.alerts import (
+    AlertF1,
+    alert_auc,
+    alert_f1,
+    held_out_alert_f1,
+)
 from beholder.stats.bootstrap import cluster_bootstrap, mean_interval
-from beholder.stats.checks import Floats, Ints, Resampling, cluster_codes, resampling
-from beholder.stats.spans import SpanF1, TokenSpan, relaxed_f1, token_labels, token_scores, touched
+from beholder.stats.checks import (
+    Floats,
+    Ints,
+    Resampling,
+    cluster_codes,
+    resampling,
+)
+from beholder.stats.spans import (
+    SpanF1,
+    TokenSpan,
+    relaxed_f1,
+    token_labels,
+    token_scores,
+    touched,
+)
 
 SEED = 12345
 """Seed of resampling, folds and random scores."""
@@ -156,7 +174,9 @@ class MarkedSide:
         if any(text.n_units for text in found):
             return None
         side = dict(SIDES)[self.label]
-        return f"gives no units with a place in the {side} and a score or verdict"
+        return (
+            f"gives no units with a place in the {side} and a score or verdict"
+        )
 
 
 def marked_sides(
@@ -173,20 +193,33 @@ def marked_sides(
         ConfigError: No item has marked spans, or no metric was asked for.
         RunError: The run directory is busy or holds other data.
     """
-    if not any(label in item.judgments for item in judged.items for label, _ in SIDES):
-        raise ConfigError("no item has marked spans (judgments mistakes, omissions)")
+    if not any(
+        label in item.judgments for item in judged.items for label, _ in SIDES
+    ):
+        raise ConfigError(
+            "no item has marked spans (judgments mistakes, omissions)"
+        )
     how = MARKED[judged.name]
     items = scored_items(judged.items, ())
     kind.run(SCORES, config, progress, given=items, notes=judged.row_notes)
     names = [metric.name for metric in config.metrics]
     with Store.read(config.out) as store:
         outcomes = {
-            name: [store.score(name, place) for place in range(len(judged.items))] for name in names
+            name: [
+                store.score(name, place) for place in range(len(judged.items))
+            ]
+            for name in names
         }
-        signatures = {name: " ; ".join(store.signatures(name)) for name in names}
+        signatures = {
+            name: " ; ".join(store.signatures(name)) for name in names
+        }
     sides = []
     for label, side in SIDES:
-        marked = [(at, item) for at, item in enumerate(judged.items) if label in item.judgments]
+        marked = [
+            (at, item)
+            for at, item in enumerate(judged.items)
+            if label in item.judgments
+        ]
         if not marked:
             continue
         texts = {
@@ -200,7 +233,10 @@ def marked_sides(
         }
         rng = np.random.default_rng(SEED)
         plain = [_text(item, (), label, side, how) for _, item in marked]
-        chance = [replace(x, scores=rng.random(n := len(x.labels)), n_units=n) for x in plain]
+        chance = [
+            replace(x, scores=rng.random(n := len(x.labels)), n_units=n)
+            for x in plain
+        ]
         sides.append(MarkedSide(label, texts, chance))
     return sides, signatures
 
@@ -235,22 +271,43 @@ def granular(
         for name, texts in side.texts.items():
             found = [text for text in texts if text is not None]
             left = GranularFinding(
-                name, side.label, len(found), len(texts) - len(found), side.reason(name)
+                name,
+                side.label,
+                len(found),
+                len(texts) - len(found),
+                side.reason(name),
             )
-            findings.append(left if left.reason else _figures(left, found, how, n_resamples))
+            findings.append(
+                left
+                if left.reason
+                else _figures(left, found, how, n_resamples)
+            )
         plain = GranularFinding(RANDOM, side.label, len(side.chance), 0)
         findings.append(_figures(plain, side.chance, how, n_resamples))
     return GranularReport(
-        judged.name, how.part, len(judged.items), tuple(findings), signatures, n_resamples
+        judged.name,
+        how.part,
+        len(judged.items),
+        tuple(findings),
+        signatures,
+        n_resamples,
     )
 
 
 def _text(
-    item: Item, units: Sequence[Unit], label: Label, side: Side, how: MarkProtocol
+    item: Item,
+    units: Sequence[Unit],
+    label: Label,
+    side: Side,
+    how: MarkProtocol,
 ) -> MarkedText:
-    parts = how.parts(item, item.candidate if side == "candidate" else item.references[0])
+    parts = how.parts(
+        item, item.candidate if side == "candidate" else item.references[0]
+    )
     gold = touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
-    own = [u for u in units if u.side == side and u.reference_index in (None, 0)]
+    own = [
+        u for u in units if u.side == side and u.reference_index in (None, 0)
+    ]
     scored = [
         (start, end, score)
         for unit in own
@@ -289,10 +346,15 @@ def _figures(
     auc = alert_auc(scores, labels, clusters=clusters, **resampled)
     held_out = None
     if len(set(clusters)) > 1:
-        held_out = held_out_alert_f1(scores, labels, clusters=clusters, **resampled)
+        held_out = held_out_alert_f1(
+            scores, labels, clusters=clusters, **resampled
+        )
     raised = [s < alerts.threshold for s in scores]
     counts = np.array(
-        [(r.sum(), y.sum(), (r & (y == 1)).sum()) for r, y in zip(raised, labels, strict=True)],
+        [
+            (r.sum(), y.sum(), (r & (y == 1)).sum())
+            for r, y in zip(raised, labels, strict=True)
+        ],
         dtype=np.float64,
     )
     codes = cluster_codes(clusters, len(clusters))
@@ -322,9 +384,13 @@ def _figures(
         recall=share(n_hits, n_gold),
         f1=share(n_hits, (n_alerts + n_gold) / 2),
         iou=share(n_hits, n_alerts + n_gold - n_hits),
-        spans=relaxed_f1(runs, gold, clusters=clusters, **resampled) if how.runs else None,
+        spans=relaxed_f1(runs, gold, clusters=clusters, **resampled)
+        if how.runs
+        else None,
         span_iou=share(*_covered(runs, gold)) if how.runs else _NOTHING,
-        per_text=_per_text(counts, clusters, resampled) if how.per_text else (),
+        per_text=_per_text(counts, clusters, resampled)
+        if how.per_text
+        else (),
     )
 
 
@@ -338,10 +404,15 @@ def _covered(
         return shared / (a[1] - a[0] + b[1] - b[0] - shared)
 
     sums = [
-        sum(max((iou(span, run) for run in own), default=0.0) for span in marked)
+        sum(
+            max((iou(span, run) for run in own), default=0.0)
+            for span in marked
+        )
         for own, marked in zip(runs, gold, strict=True)
     ]
-    return np.array(sums, dtype=np.float64), np.array([len(g) for g in gold], dtype=np.float64)
+    return np.array(sums, dtype=np.float64), np.array(
+        [len(g) for g in gold], dtype=np.float64
+    )
 
 
 def _per_text(
@@ -352,14 +423,23 @@ def _per_text(
     either = n_alerts + n_gold - n_hits
     wholes = (n_alerts, n_gold, (n_alerts + n_gold) / 2, either)
     columns = [
-        np.divide(n_hits, whole, out=np.full(len(counts), empty), where=whole > 0)
+        np.divide(
+            n_hits, whole, out=np.full(len(counts), empty), where=whole > 0
+        )
         for whole, empty in zip(wholes, (0.0, 0.0, 0.0, 1.0), strict=True)
     ]
-    means = [mean_interval(column, clusters=clusters, **resampled) for column in columns]
+    means = [
+        mean_interval(column, clusters=clusters, **resampled)
+        for column in columns
+    ]
     return tuple(Share(mean.mean, mean.interval) for mean in means)
 
 
 def _runs(alerts: np.ndarray[Any, np.dtype[np.bool_]]) -> list[TokenSpan]:
     """Runs of alerts as half-open ranges."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], alerts.astype(np.int8), [0]))))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    edges = np.flatnonzero(
+        np.diff(np.concatenate(([0], alerts.astype(np.int8), [0])))
+    )
+    return [
+        (int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)
+    ]

@@ -53,7 +53,9 @@ def judge_check(
     *judges: str,
     base_url: str | None = None,
     key_env: str | None = None,
-    replicates: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 3,
+    replicates: Annotated[
+        int, Parameter(validator=validators.Number(gte=2))
+    ] = 3,
     temperature: float = 0.7,
     answers: Path | None = None,
 ) -> int:
@@ -78,22 +80,30 @@ def judge_check(
     from beholder.errors import ConfigError
 
     if not judges:
-        raise ConfigError("judge-check needs a judge, such as builtin or openai:MODEL")
+        raise ConfigError(
+            "judge-check needs a judge, such as builtin or openai:MODEL"
+        )
     reached = JudgeOptions(base_url, key_env)
     if answers is not None:
         _print_verifications(judges, reached, answers)
         return 0
-    checked = [_check(judge, reached, replicates, temperature) for judge in judges]
+    checked = [
+        _check(judge, reached, replicates, temperature) for judge in judges
+    ]
     useless = [one for one in checked if one.fit.n_failed == one.fit.n]
     if answering := [one for one in checked if one not in useless]:
-        table = Table("what", *(escape(one.name) for one in answering), "means")
+        table = Table(
+            "what", *(escape(one.name) for one in answering), "means"
+        )
         for row in _rows(answering, replicates):
             table.add_row(*row)
         tell_tables(table)
     for one in checked:
         shown = 1 if one in useless else _REASONS_SHOWN
         for reason, count in list(one.fit.failed.items())[:shown]:
-            say(f"{one.name}: {count} of {one.fit.n} without a grade: {reason}")
+            say(
+                f"{one.name}: {count} of {one.fit.n} without a grade: {reason}"
+            )
         if one in useless:
             say(
                 f"{one.name}: no answer to the {one.fit.n} questions was usable, so the judge is"
@@ -105,7 +115,9 @@ def judge_check(
     return int(any(one.fit.verdict == "unfit" for one in checked))
 
 
-def _print_verifications(judges: Sequence[str], reached: JudgeOptions, path: Path) -> None:
+def _print_verifications(
+    judges: Sequence[str], reached: JudgeOptions, path: Path
+) -> None:
     """Print how well the answers of judges agree with people's."""
     from rich.table import Table
 
@@ -115,12 +127,22 @@ def _print_verifications(judges: Sequence[str], reached: JudgeOptions, path: Pat
     table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
     for judge in judges:
         for name, found in verification(build(judge, reached), known).items():
-            cells = [(_number(one.f1), _number(one.threshold)) for one in (found.used, found.best)]
-            table.add_row(escape(judge), name, str(found.n), *(c for pair in cells for c in pair))
+            cells = [
+                (_number(one.f1), _number(one.threshold))
+                for one in (found.used, found.best)
+            ]
+            table.add_row(
+                escape(judge),
+                name,
+                str(found.n),
+                *(c for pair in cells for c in pair),
+            )
     tell_tables(table)
 
 
-def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: float) -> _Checked:
+def _check(
+    judge: str, reached: JudgeOptions, replicates: int, temperature: float
+) -> _Checked:
     from beholder.aio import run_sync
     from beholder.judges import AnswerFile, Answers
     from beholder.judges.diagnostics import Steadiness, check_steadiness
@@ -130,7 +152,9 @@ def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: floa
         found = await fitness(made, threshold=made.presence_threshold)
         if found.n_failed == found.n:
             return found, Steadiness(None, (), 0, 0)
-        steady = await check_steadiness(made, replicates=replicates, temperature=temperature)
+        steady = await check_steadiness(
+            made, replicates=replicates, temperature=temperature
+        )
         return found, steady
 
     with (
@@ -141,13 +165,19 @@ def _check(judge: str, reached: JudgeOptions, replicates: int, temperature: floa
         say(f"asking {judge}")
         fit, steady = run_sync(both(made))
         judging = file.judging()
-        cost = file.cost() if judging.n_answers and file.knows_costs() else None
+        cost = (
+            file.cost() if judging.n_answers and file.knows_costs() else None
+        )
     return _Checked(judge, fit, steady, judging, cost)
 
 
-def _rows(checked: Sequence[_Checked], replicates: int) -> Iterator[tuple[str, ...]]:
+def _rows(
+    checked: Sequence[_Checked], replicates: int
+) -> Iterator[tuple[str, ...]]:
     """What was found of each judge, a line each, with what it means."""
-    for lines in zip(*(_found(one, replicates) for one in checked), strict=True):
+    for lines in zip(
+        *(_found(one, replicates) for one in checked), strict=True
+    ):
         what, _, means = lines[0]
         yield what, *(value for _, value, _ in lines), means
 
@@ -160,7 +190,9 @@ def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
     single = agreement.single.value if agreement else None
     average = agreement.average.value if agreement else None
     colour = {"fit": "green", "weak": "yellow", "unfit": "red"}[fit.verdict]
-    right = _number(fit.right, lambda right: f"{right:.0%} at {fit.threshold:g}")
+    right = _number(
+        fit.right, lambda right: f"{right:.0%} at {fit.threshold:g}"
+    )
     position = _number(fit.position_bias, "{:+.2f}".format)
     cost = _cost(one, QUESTIONS_PER_ITEM)
     yield (
@@ -172,7 +204,11 @@ def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
     for kind, means in _KINDS.items():
         yield f"AUC, {kind}", _number(fit.auc_by_kind[kind]), means
     yield "right", right, "of the answers"
-    yield "F1", _f1(fit.calibration.used), "mean of both sides, at the threshold"
+    yield (
+        "F1",
+        _f1(fit.calibration.used),
+        "mean of both sides, at the threshold",
+    )
     yield "best F1", _f1(fit.calibration.best), "there is, with its threshold"
     yield "calibration error", _number(fit.calibration_error), "0 is best"
     yield "no answer", f"{fit.n_failed} of {fit.n}", "probes without a grade"
@@ -182,7 +218,11 @@ def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
     for bias in one.steady.biases:
         yield f"bias: {bias.name}", _bias(bias), bias.unit
     yield "questions a second", f"{fit.n / fit.seconds:.1f}", "here and now"
-    yield "cost of 1,000 items", cost, f"PoSh, {QUESTIONS_PER_ITEM} questions each"
+    yield (
+        "cost of 1,000 items",
+        cost,
+        f"PoSh, {QUESTIONS_PER_ITEM} questions each",
+    )
 
 
 def _bias(found: Bias) -> str:
@@ -192,7 +232,11 @@ def _bias(found: Bias) -> str:
 
 
 def _f1(at: AlertF1) -> str:
-    threshold = "" if at.f1 is None or at.threshold is None else f" at {fixed(at.threshold, 2)}"
+    threshold = (
+        ""
+        if at.f1 is None or at.threshold is None
+        else f" at {fixed(at.threshold, 2)}"
+    )
     return f"{_number(at.f1)}{threshold}"
 
 
@@ -200,7 +244,11 @@ def _cost(checked: _Checked, per_item: int) -> str:
     n = checked.fit.n + checked.steady.n_calls
     if not checked.judging.n_answers:
         return "nothing"
-    return "unknown" if checked.cost is None else f"${1000 * per_item * checked.cost / n:,.2f}"
+    return (
+        "unknown"
+        if checked.cost is None
+        else f"${1000 * per_item * checked.cost / n:,.2f}"
+    )
 
 
 def graph_check(
@@ -236,16 +284,25 @@ def graph_check(
     if as_json:
         tell_json({kind: asdict(scores) for kind, scores in found.items()})
         return
-    table = Table("elements", "precision", "recall", "F1", "coreference", "head", "tail")
+    table = Table(
+        "elements", "precision", "recall", "F1", "coreference", "head", "tail"
+    )
     for kind, scores in found.items():
-        shares = [scores.shares.get(name) for name in ("coref", "head", "tail")]
+        shares = [
+            scores.shares.get(name) for name in ("coref", "head", "tail")
+        ]
         cells = [scores.precision, scores.recall, scores.f1, *shares]
-        table.add_row(kind, *("" if value is None else fixed(value, 3) for value in cells))
+        table.add_row(
+            kind,
+            *("" if value is None else fixed(value, 3) for value in cells),
+        )
     tell_tables(table)
     tell(f"{len(annotated)} texts")
 
 
-def build(judge: str, reached: JudgeOptions, answers: AnswerStore | None = None) -> Judge:
+def build(
+    judge: str, reached: JudgeOptions, answers: AnswerStore | None = None
+) -> Judge:
     """The judge of a spec, reached as options say."""
     from beholder import judges
 
@@ -271,6 +328,7 @@ def print_diagnosis(judge: str, reached: JudgeOptions) -> bool:
 
 
 def _number(
-    value: float | None, show: Callable[[float], str] = lambda value: fixed(value, 2)
+    value: float | None,
+    show: Callable[[float], str] = lambda value: fixed(value, 2),
 ) -> str:
     return "undefined" if value is None or math.isnan(value) else show(value)

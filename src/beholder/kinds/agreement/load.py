@@ -56,7 +56,9 @@ class HumanSet:
 
 
 def _known() -> Mapping[str, HumanSet]:
-    listed = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
+    listed = tomllib.loads(
+        Path(__file__).with_name("sets.toml").read_text(encoding="utf-8")
+    )
     for facts in listed.values():
         if "hub" in facts:
             dataset, configuration, split = facts["hub"]
@@ -95,7 +97,9 @@ class JudgedSet:
     notes: tuple[str, ...] = ()
     row_notes: RowNotes = field(default_factory=lambda: RowNotes("none"))
 
-    def measures(self, labels: Sequence[str], kind: str) -> tuple[Measure, ...]:
+    def measures(
+        self, labels: Sequence[str], kind: str
+    ) -> tuple[Measure, ...]:
         """Those of its own protocol, or of labels: the named ones, else all that fit the kind."""
         if self.known and not labels:
             return protocol(self.name)
@@ -134,7 +138,9 @@ def load(
     """
     taken = rows or DataOptions()
     if labels and not Path(source).is_file():
-        raise ConfigError(f"--labels adds judgments to a data file, and {source!r} is none")
+        raise ConfigError(
+            f"--labels adds judgments to a data file, and {source!r} is none"
+        )
     judged = _load(source, data, replace(taken, limit=None), labels, chosen)
     if subset is not None:
         items, sentence = take_subset(judged.items, subset)
@@ -152,11 +158,18 @@ def _load(
     if source == "long_sxs":
         parts = [_load(name, data, taken) for name in LONG_SETS]
         items = tuple(
-            replace(item, id=f"{part.name}/{item.id}", group={"set": part.name})
+            replace(
+                item, id=f"{part.name}/{item.id}", group={"set": part.name}
+            )
             for part in parts
             for item in part.items
         )
-        return JudgedSet(source, True, items, tuple(row for part in parts for row in part.bad_rows))
+        return JudgedSet(
+            source,
+            True,
+            items,
+            tuple(row for part in parts for row in part.bad_rows),
+        )
     if Path(source).is_file():
         return _from_file(Path(source), None, taken, labels, chosen)
     if source not in SETS:
@@ -174,10 +187,15 @@ def _load(
     place = folder_of(known.name, Path(data))
     file = _data_file(known, place)
     if file is not None:
-        return replace(_from_file(file, known.name, taken), name=source, known=True)
+        return replace(
+            _from_file(file, known.name, taken), name=source, known=True
+        )
     items = tuple(_known_items(known, str(place), taken.map))
     if not items:
-        raise DataError(data, f"holds no row of {source}; it is published as: {known.where}")
+        raise DataError(
+            data,
+            f"holds no row of {source}; it is published as: {known.where}",
+        )
     return JudgedSet(source, True, items)
 
 
@@ -191,15 +209,22 @@ def _data_file(known: HumanSet, path: Path) -> Path | None:
     """The data file of a set that a path names or holds; None for files as published."""
     if path.is_file():
         return path
-    beside = (path / f"{known.name}{ending}" for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz"))
+    beside = (
+        path / f"{known.name}{ending}"
+        for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz")
+    )
     return next((file for file in beside if file.is_file()), None)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(as_number(value) if isinstance(value, str) else value, int | float)
+    return isinstance(
+        as_number(value) if isinstance(value, str) else value, int | float
+    )
 
 
-def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iterator[Item]:
+def _known_items(
+    known: HumanSet, data: str, columns: Mapping[str, str]
+) -> Iterator[Item]:
     if data.startswith("hf:"):
         yield from _from_hub(known, columns)
         return
@@ -207,7 +232,9 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
     if known.row is not None:
-        split = f"{known.hub[2]}-*.parquet" if known.hub else ""  # not what others train on
+        split = (
+            f"{known.hub[2]}-*.parquet" if known.hub else ""
+        )  # not what others train on
         pattern = split if split and any(path.rglob(split)) else "*.parquet"
         yield from _from_rows(known, parquet_rows(path, pattern), columns)
         return
@@ -221,7 +248,11 @@ def _known_items(known: HumanSet, data: str, columns: Mapping[str, str]) -> Iter
     except ItemError as error:
         raise DataError(data, str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        missing = f": field {error.args[0]!r} is missing" if isinstance(error, KeyError) else ""
+        missing = (
+            f": field {error.args[0]!r} is missing"
+            if isinstance(error, KeyError)
+            else ""
+        )
         raise DataError(
             data,
             f"is not in the published form of {known.name}{missing}; expected the files of"
@@ -240,64 +271,103 @@ def _from_file(
     line_numbers: dict[str, int] = {}
     row_notes = RowNotes("none")
     read = read_items(path, taken, line_numbers=line_numbers, notes=row_notes)
-    items = with_labels(list(good_rows(read, taken, bad, name=str(path))), labels, chosen)
+    items = with_labels(
+        list(good_rows(read, taken, bad, name=str(path))), labels, chosen
+    )
     items, columns = read_labels(
-        items, str(path), line_numbers=line_numbers, decimal_commas=has_decimal_commas(path)
+        items,
+        str(path),
+        line_numbers=line_numbers,
+        decimal_commas=has_decimal_commas(path),
     )
     if taken.skip_bad_rows:
         bad += wrong_answers(columns, chosen)
     else:
         check_answers(columns, chosen, len(items))
     if not any(item.judgments for item in items):
-        numbers = {k for item in items for k, v in item.meta.items() if _is_number(v)}
+        numbers = {
+            k for item in items for k, v in item.meta.items() if _is_number(v)
+        }
         hint = (
             f"; numbers are in {', '.join(sorted(numbers)[:10])}: map one, as"
             f" --map judgments.{min(numbers)}={min(numbers)}"
             if numbers
             else ""
         )
-        raise DataError(str(path), f"has no row with judgments to agree with{hint}")
+        raise DataError(
+            str(path), f"has no row with judgments to agree with{hint}"
+        )
     if name is None:
         name = str(items[0].meta.get("dataset", ""))
     known = name in SETS
     if known and name == "vatex_eval":  # its pictures are the ids of videos
         items = [
-            replace(item, video=item.images[0], images=()) if item.images else item
+            replace(item, video=item.images[0], images=())
+            if item.images
+            else item
             for item in items
         ]
     name = name if known else path.name.partition(".")[0]
-    notes = tuple(str(one) for one in columns.values() if one.name in (chosen or columns))
+    notes = tuple(
+        str(one) for one in columns.values() if one.name in (chosen or columns)
+    )
     n_pairs = sum(map(has_second_text, items))
     if n_pairs and not known:
         alone = f"; {len(items) - n_pairs:,} rows without one are left out"
         more = alone if n_pairs < len(items) else ""
-        notes += (f"pairs: {n_pairs:,} rows have a second text, candidate_b{more}",)
-    return JudgedSet(name, known, tuple(items), tuple(bad), notes=notes, row_notes=row_notes)
+        notes += (
+            f"pairs: {n_pairs:,} rows have a second text, candidate_b{more}",
+        )
+    return JudgedSet(
+        name, known, tuple(items), tuple(bad), notes=notes, row_notes=row_notes
+    )
 
 
 def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:
     if known.hub is None:
-        raise ConfigError(f"{known.name} is not on the hub; it is published as: {known.where}")
-    datasets = require("datasets", extra="datasets", purpose=f"{known.name} from the hub")
+        raise ConfigError(
+            f"{known.name} is not on the hub; it is published as: {known.where}"
+        )
+    datasets = require(
+        "datasets", extra="datasets", purpose=f"{known.name} from the hub"
+    )
     name, configuration, split = known.hub
     rows = datasets.load_dataset(name, configuration, split=split)
-    pictures = [column for column in ("image", "img", "binary") if column in rows.column_names]
-    pictures = [column for column in pictures if not isinstance(rows[0][column], str)]
+    pictures = [
+        column
+        for column in ("image", "img", "binary")
+        if column in rows.column_names
+    ]
+    pictures = [
+        column for column in pictures if not isinstance(rows[0][column], str)
+    ]
     yield from _from_rows(known, rows.remove_columns(pictures), columns)
 
 
 def _from_rows(
-    known: HumanSet, rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
+    known: HumanSet,
+    rows: Iterable[Mapping[str, Any]],
+    columns: Mapping[str, str],
 ) -> Iterator[Item]:
     assert known.row is not None
     n_judgments: Counter[str] = Counter()
     for number, row in enumerate(rows):
-        named = {name: row[column] for name, column in columns.items() if column in row}
+        named = {
+            name: row[column]
+            for name, column in columns.items()
+            if column in row
+        }
         try:
             for item in known.row(number, {**row, **named}):
                 n_judgments[item.id] += 1
-                again = n_judgments[item.id]  # a further judgment of the same text
-                yield item if again == 1 else replace(item, id=f"{item.id}/{again}")
+                again = n_judgments[
+                    item.id
+                ]  # a further judgment of the same text
+                yield (
+                    item
+                    if again == 1
+                    else replace(item, id=f"{item.id}/{again}")
+                )
         except (ItemError, RowError) as error:
             raise DataError(known.name, str(error), line=number + 1) from error
         except KeyError as error:
@@ -308,7 +378,9 @@ def _from_rows(
                 line=number + 1,
             ) from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            values = ", ".join(f"{column}={shorten(value)}" for column, value in row.items())
+            values = ", ".join(
+                f"{column}={shorten(value)}" for column, value in row.items()
+            )
             raise DataError(
                 known.name,
                 f"is not in the published form ({known.where}); the row has: {values}; if these"

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from beholder.errors import ConfigError
 from beholder.grouping import by_key
-from beholder.kinds.agreement.protocols import CORRELATIONS, VERDICTS, Measure, n_words
+from beholder.kinds.agreement.protocols import (
+    CORRELATIONS,
+    VERDICTS,
+    Measure,
+    n_words,
+)
 from beholder.kinds.agreement.results import MetricDifference
 from beholder.records import ROW_FIELDS, Interval, Item, ends_of
 from beholder.stats.alerts import area_of_levels, best_threshold
@@ -25,7 +30,11 @@ from beholder.stats.bootstrap import (
     replicate_interval,
 )
 from beholder.stats.checks import Floats, Ints, cluster_codes, n_clusters
-from beholder.stats.correlation import coefficient, on_resamples, partial_coefficient
+from beholder.stats.correlation import (
+    coefficient,
+    on_resamples,
+    partial_coefficient,
+)
 from beholder.stats.kappa import kappa_of
 from beholder.stats.significance import holm, significance_clusters
 from beholder.stats.ties import decide, tie_threshold
@@ -47,7 +56,9 @@ def second_id(item: Item) -> str:
     return f"{item.id}#b"
 
 
-def scored_items(items: Sequence[Item], measures: Sequence[Measure]) -> list[Item]:
+def scored_items(
+    items: Sequence[Item], measures: Sequence[Measure]
+) -> list[Item]:
     """The texts to score: each candidate, and the second of each pair where a measure compares.
 
     Labels are left out: they could lead a metric. Fields that metrics read are kept.
@@ -55,11 +66,15 @@ def scored_items(items: Sequence[Item], measures: Sequence[Measure]) -> list[Ite
     paired = any(measure.paired for measure in measures)
     found = []
     for item in items:
-        meta = {name: item.meta[name] for name in ROW_FIELDS if name in item.meta}
+        meta = {
+            name: item.meta[name] for name in ROW_FIELDS if name in item.meta
+        }
         plain = replace(item, judgments={}, meta=meta)
         found.append(replace(plain, id=first_id(item)))
         if paired and (other := item.meta.get("candidate_b")):
-            found.append(replace(plain, id=second_id(item), candidate=str(other)))
+            found.append(
+                replace(plain, id=second_id(item), candidate=str(other))
+            )
     return found
 
 
@@ -102,7 +117,9 @@ class Data:
         return np.asarray(first - second)
 
 
-def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = False) -> Data:
+def collect(
+    measure: Measure, items: Sequence[Item], *, control_length: bool = False
+) -> Data:
     """Gather the data of a measure.
 
     Args:
@@ -116,14 +133,18 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
     control = measure.control
     if control_length and control is None and measure.kind in CORRELATIONS:
         control = n_words
-        measure = replace(measure, name=f"{measure.name}, beyond length", control=control)
+        measure = replace(
+            measure, name=f"{measure.name}, beyond length", control=control
+        )
     rows = []
     for item in items:
         if measure.paired and not item.meta.get("candidate_b"):
             continue
         covariate = control(item) if control else 0.0
         if control and measure.paired:
-            covariate -= control(replace(item, candidate=str(item.meta["candidate_b"])))
+            covariate -= control(
+                replace(item, candidate=str(item.meta["candidate_b"]))
+            )
         for rater, label in enumerate(measure.labels(item)):
             if not math.isnan(label):  # that rater gave no answer
                 rows.append((item, rater, label, covariate))
@@ -132,12 +153,16 @@ def collect(measure: Measure, items: Sequence[Item], *, control_length: bool = F
     return Data(
         measure=measure,
         first=tuple(first_id(item) for item, *_ in rows),
-        second=tuple(second_id(item) if measure.paired else "" for item, *_ in rows),
+        second=tuple(
+            second_id(item) if measure.paired else "" for item, *_ in rows
+        ),
         gold=np.array([label for _, _, label, _ in rows]),
         sources=tuple(item.source for item, *_ in rows),
         raters=tuple(rater for _, rater, *_ in rows),
         categories=np.array([measure.category(item) for item, *_ in rows]),
-        control=None if control is None else np.array([covariate for *_, covariate in rows]),
+        control=None
+        if control is None
+        else np.array([covariate for *_, covariate in rows]),
     )
 
 
@@ -179,16 +204,25 @@ def used(data: Data, scores: Floats) -> Floats:
         data: The data of the measure.
         scores: (n,) scores; NaN if missing.
     """
-    if data.measure.kind in (*VERDICTS, "replaces") and data.measure.kind != "auc":
+    if (
+        data.measure.kind in (*VERDICTS, "replaces")
+        and data.measure.kind != "auc"
+    ):
         return _at_thresholds(data, scores)
     if data.measure.kind != "ranking":
         return scores
     spearman = coefficient("spearman")
     known = np.flatnonzero(np.isfinite(scores)).tolist()
-    groups = by_key(((data.sources[place], data.raters[place]), place) for place in known)
+    groups = by_key(
+        ((data.sources[place], data.raters[place]), place) for place in known
+    )
     values = np.full(len(scores), np.nan)
     for places in groups.values():
-        if len(places) > 1 and (found := spearman(scores[places], data.gold[places])) is not None:
+        if (
+            len(places) > 1
+            and (found := spearman(scores[places], data.gold[places]))
+            is not None
+        ):
             values[places] = found
     return values
 
@@ -198,16 +232,25 @@ def _at_thresholds(data: Data, scores: Floats) -> Floats:
     kept = np.flatnonzero(np.isfinite(scores))
     said = np.full(len(scores), np.nan)
     codes = cluster_codes([data.sources[row] for row in kept], len(kept))
-    half = np.random.default_rng(HALVES_SEED).permutation(codes.max(initial=0) + 1)[codes] % 2
+    half = (
+        np.random.default_rng(HALVES_SEED).permutation(
+            codes.max(initial=0) + 1
+        )[codes]
+        % 2
+    )
     for number in (0, 1):
         here, rest = kept[half == number], kept[half != number]
         if len(rest):
             wrong = 1 - data.gold[rest].astype(np.int64)
-            said[here] = scores[here] >= best_threshold([scores[rest]], [wrong], "classes")
+            said[here] = scores[here] >= best_threshold(
+                [scores[rest]], [wrong], "classes"
+            )
     return said
 
 
-def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345) -> AgreementFound:
+def agreement(
+    data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
+) -> AgreementFound:
     """Agreement of one metric's scores with the labels.
 
     Args:
@@ -240,21 +283,30 @@ def agreement(data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
     if value is None:
         return found(None, None, reason="the scores or the labels do not vary")
     replicates: list[float | None] = []
-    n_of_rarer = min(np.count_nonzero(data.gold[kept] == verdict) for verdict in (0, 1))
+    n_of_rarer = min(
+        np.count_nonzero(data.gold[kept] == verdict) for verdict in (0, 1)
+    )
     rare = data.measure.kind in VERDICTS and n_of_rarer < FEWEST_OF_A_VERDICT
     if n_resamples and not rare:
-        replicates = cluster_replicates(statistic, codes, n_resamples=n_resamples, seed=seed)
+        replicates = cluster_replicates(
+            statistic, codes, n_resamples=n_resamples, seed=seed
+        )
     interval = replicate_interval(replicates, LEVEL)
     reason: str | None = None
     if n_resamples and not interval:
         few_sources = describe_few_sources(n_sources)
-        reason = few_sources or "too few resamples have a value, so there is no interval"
+        reason = (
+            few_sources
+            or "too few resamples have a value, so there is no interval"
+        )
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
     return found(value, interval, replicates=tuple(replicates), reason=reason)
 
 
-def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]) -> AgreementFound:
+def _replaces(
+    data: Data, scores: Floats, finding: Callable[..., AgreementFound]
+) -> AgreementFound:
     """Share of the people whom verdicts may replace; a test of its own takes care of chance."""
     items = cluster_codes(data.first, len(data.first))
     people = np.full((items.max() + 1, max(data.raters) + 1), np.nan)
@@ -262,13 +314,20 @@ def _replaces(data: Data, scores: Floats, finding: Callable[..., AgreementFound]
     judge = np.full(len(people), np.nan)
     judge[items] = scores
     sources = dict(zip(items.tolist(), data.sources, strict=True))
-    epsilons, clusters = (data.measure.epsilon,), [sources[item] for item in sorted(sources)]
+    epsilons, clusters = (
+        (data.measure.epsilon,),
+        [sources[item] for item in sorted(sources)],
+    )
     try:
-        found = alternative_annotator(people, judge, clusters=clusters, epsilons=epsilons)
+        found = alternative_annotator(
+            people, judge, clusters=clusters, epsilons=epsilons
+        )
     except ConfigError as error:
         return finding(None, None, reason=str(error))
     value = found.winning_rate[data.measure.epsilon]
-    return finding(value, None, reason=f"of {found.n_people} people; 0.5 and more passes")
+    return finding(
+        value, None, reason=f"of {found.n_people} people; 0.5 and more passes"
+    )
 
 
 def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
@@ -287,7 +346,9 @@ def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
     return found
 
 
-def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float | None]:
+def _statistic(
+    data: Data, scores: Floats, kept: Ints
+) -> Callable[[Ints], float | None]:
     """The statistic of rows of the kept data."""
     kind = data.measure.kind
     x, gold = scores[kept], data.gold[kept]
@@ -297,7 +358,9 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
             return lambda rows: of_resample(x[rows], gold[rows])
         z = data.control[kept]
         plain = coefficient(kind)
-        return lambda rows: partial_coefficient(plain, x[rows], gold[rows], z[rows])
+        return lambda rows: partial_coefficient(
+            plain, x[rows], gold[rows], z[rows]
+        )
     if kind in VERDICTS:
         return lambda rows: _of_verdicts(kind, x[rows], gold[rows] == 1)
     if kind == "three-way":
@@ -306,7 +369,9 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
     elif kind == "ranking":
         right = x  # of each datum the correlation within its source
     else:
-        right = np.where(x == 0, 0.5, (np.sign(x) == np.sign(gold)).astype(np.float64))
+        right = np.where(
+            x == 0, 0.5, (np.sign(x) == np.sign(gold)).astype(np.float64)
+        )
     if kind != "category accuracy":
         return lambda rows: float(right[rows].mean())
     codes = cluster_codes(data.categories[kept], len(kept))
@@ -316,7 +381,9 @@ def _statistic(data: Data, scores: Floats, kept: Ints) -> Callable[[Ints], float
         sizes = np.bincount(codes[rows], minlength=n_categories)
         if not sizes.all():
             return None
-        sums = np.bincount(codes[rows], weights=right[rows], minlength=n_categories)
+        sums = np.bincount(
+            codes[rows], weights=right[rows], minlength=n_categories
+        )
         return float((sums / sizes).mean())
 
     return mean_of_means
@@ -326,13 +393,20 @@ def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
     """A figure of scores (``auc``), or of said verdicts, against those of people."""
     if kind == "auc":
         levels = np.unique(x, return_inverse=True)[1]
-        of_no, of_yes = (np.bincount(levels[which], minlength=len(x)) for which in (~yes, yes))
-        return area_of_levels(of_no.astype(np.float64), of_yes.astype(np.float64))
+        of_no, of_yes = (
+            np.bincount(levels[which], minlength=len(x))
+            for which in (~yes, yes)
+        )
+        return area_of_levels(
+            of_no.astype(np.float64), of_yes.astype(np.float64)
+        )
     said = x == 1
     if kind == "precision of no":
         return float((~yes[~said]).mean()) if not said.all() else None
     if kind == "kappa":
-        return kappa_of(said.astype(np.int64), yes.astype(np.int64), 1.0 - np.eye(2))
+        return kappa_of(
+            said.astype(np.int64), yes.astype(np.int64), 1.0 - np.eye(2)
+        )
     yeses = float(said[yes].mean()) if yes.any() else None
     noes = float((~said[~yes]).mean()) if not yes.all() else None
     if kind == "balanced accuracy":
@@ -362,7 +436,9 @@ class AgreementDifference:
     def record(self) -> MetricDifference:
         """The difference as results store it."""
         low, high = ends_of(self.interval) or (None, None)
-        return MetricDifference(self.a, self.b, self.difference, low, high, self.p_value)
+        return MetricDifference(
+            self.a, self.b, self.difference, low, high, self.p_value
+        )
 
 
 def compare(
@@ -382,11 +458,14 @@ def compare(
     if not n_resamples:
         return [], [None] * len(labels)
     raw = {
-        (i, j): _difference((labels[i], labels[j]), (found[i], found[j]), n_resamples)
+        (i, j): _difference(
+            (labels[i], labels[j]), (found[i], found[j]), n_resamples
+        )
         for i, j in combinations(range(len(labels)), 2)
     }
     clusters = significance_clusters(
-        [one.value for one in found], lambda i, j: raw[min(i, j), max(i, j)].p_value
+        [one.value for one in found],
+        lambda i, j: raw[min(i, j), max(i, j)].p_value,
     )
     corrected = holm([one.p_value for one in raw.values()])
     pairs = zip(raw.values(), corrected, strict=True)
@@ -394,14 +473,18 @@ def compare(
 
 
 def _difference(
-    names: tuple[str, str], found: tuple[AgreementFound, AgreementFound], n_resamples: int
+    names: tuple[str, str],
+    found: tuple[AgreementFound, AgreementFound],
+    n_resamples: int,
 ) -> AgreementDifference:
     """One pair; its p is not corrected yet."""
     a, b = found
     if a.value is None or b.value is None:
         return AgreementDifference(*names, None, None, None)
     pairs = zip(a.replicates, b.replicates, strict=True)
-    drawn = np.array([x - y for x, y in pairs if x is not None and y is not None])
+    drawn = np.array(
+        [x - y for x, y in pairs if x is not None and y is not None]
+    )
     interval, p = None, None
     if len(drawn) >= 0.9 * n_resamples:
         interval = percentile_interval(drawn, 0.95)

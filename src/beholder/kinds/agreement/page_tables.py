@@ -13,11 +13,23 @@ from beholder.files import safe_name
 from beholder.kinds.agreement import results
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.coarse import coarse_table, measures_of_set
-from beholder.kinds.agreement.granular import GranularFinding, GranularReport, Share
+from beholder.kinds.agreement.granular import (
+    GranularFinding,
+    GranularReport,
+    Share,
+)
 from beholder.report.numbers import show_p, show_signed
 from beholder.stats.alerts import AlertF1
 from beholder.stats.spans import SpanF1
-from beholder.tables import METRIC, Cells, Column, Table, columns_of, heading, record_cells
+from beholder.tables import (
+    METRIC,
+    Cells,
+    Column,
+    Table,
+    columns_of,
+    heading,
+    record_cells,
+)
 
 DASH = "\N{EN DASH}"
 CLUSTERS = (
@@ -51,13 +63,19 @@ def agreement_of(
         found: The agreement on a set.
         measure: One of its measures.
     """
-    clusters = [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
+    clusters = (
+        [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
+    )
     return Table(
         f"agreement-{safe_name(measure.name)}",
         f"{found.name}: {measure.name}",
         agreement_columns(),
         tuple(map(agreement_cells, measure.metrics)),
-        (_judged(found.n_items, found.n_resamples), *clusters, *_signatures(found.signatures)),
+        (
+            _judged(found.n_items, found.n_resamples),
+            *clusters,
+            *_signatures(found.signatures),
+        ),
     )
 
 
@@ -79,9 +97,16 @@ def matrix_of(measure: results.MeasureResult) -> Table | None:
     rows: list[Cells] = []
     for place, label in enumerate(labels[:-1], start=1):
         later = enumerate(labels[place:], start=place)
-        cells = {f"c{at}": _difference(found.get((label, other))) for at, other in later}
+        cells = {
+            f"c{at}": _difference(found.get((label, other)))
+            for at, other in later
+        }
         rows.append({"metric": label, **cells})
-    others = [Column(f"c{place}", label, "cell") for place, label in enumerate(labels) if place]
+    others = [
+        Column(f"c{place}", label, "cell")
+        for place, label in enumerate(labels)
+        if place
+    ]
     return Table(
         f"differences-{safe_name(measure.name)}",
         "differences of agreement",
@@ -102,7 +127,11 @@ def confusion_of(measure: results.StoredMeasure) -> Table | None:
     """How often people and each metric said yes and no; None of labels that are no verdicts."""
     if not measure.data.said:
         return None
-    cells = [results.cell(label, said) for label in (True, False) for said in (True, False)]
+    cells = [
+        results.cell(label, said)
+        for label in (True, False)
+        for said in (True, False)
+    ]
     rows = []
     for row, verdicts in zip(measure.metrics, measure.data.said, strict=True):
         counts = Counter(
@@ -110,7 +139,9 @@ def confusion_of(measure: results.StoredMeasure) -> Table | None:
             for gold, said in zip(measure.data.gold, verdicts, strict=True)
             if said is not None
         )
-        rows.append({"metric": row.label, **{name: counts[name] for name in cells}})
+        rows.append(
+            {"metric": row.label, **{name: counts[name] for name in cells}}
+        )
     return Table(
         f"confusion-{safe_name(measure.name)}",
         f"What people said, and the metric: {measure.name.partition(', ')[2]}",
@@ -133,7 +164,9 @@ _PUBLISHED = (
 )
 
 
-def published_of(found: results.AgreementResult[results.M], whole: bool) -> list[Table]:
+def published_of(
+    found: results.AgreementResult[results.M], whole: bool
+) -> list[Table]:
     """Figures of a set beside published ones of the same protocol, as one table.
 
     Args:
@@ -159,21 +192,53 @@ def published_of(found: results.AgreementResult[results.M], whole: bool) -> list
             if row.get("measure", measure.name) == measure.name:
                 n = max(one.n + one.n_missing for one in measure.metrics)
                 same = whole and row.get("n", n) == n
-                differs = row.get("differs") or ("" if same else "yours is not the whole set")
-                said = f"not comparable: {differs}" if differs else "same protocol"
-                cells = {"measure": measure.name, "agreement": row["value"], "said": said}
-                rows.append({**row, **cells, "references": "yes" if row["references"] else "no"})
+                differs = row.get("differs") or (
+                    "" if same else "yours is not the whole set"
+                )
+                said = (
+                    f"not comparable: {differs}"
+                    if differs
+                    else "same protocol"
+                )
+                cells = {
+                    "measure": measure.name,
+                    "agreement": row["value"],
+                    "said": said,
+                }
+                rows.append(
+                    {
+                        **row,
+                        **cells,
+                        "references": "yes" if row["references"] else "no",
+                    }
+                )
     note = "A figure is comparable by set, labels, statistic and ties; look at references, too."
-    note = note if rows else "Not comparable: we know no published figure of this set."
+    note = (
+        note
+        if rows
+        else "Not comparable: we know no published figure of this set."
+    )
     title = f"{found.name}: published figures"
-    return [Table("published-figures", title, _PUBLISHED, tuple(rows), (note,), by="measure")]
+    return [
+        Table(
+            "published-figures",
+            title,
+            _PUBLISHED,
+            tuple(rows),
+            (note,),
+            by="measure",
+        )
+    ]
 
 
 def _row_names(result: results.AgreementResult[results.M]) -> list[str]:
     """The metric of each row, with its value if that is the same under all measures."""
     rows = zip(*(measure.metrics for measure in result.measures), strict=True)
     return [
-        row[0].label if len({cell.value for cell in row}) == 1 else row[0].metric for row in rows
+        row[0].label
+        if len({cell.value for cell in row}) == 1
+        else row[0].metric
+        for row in rows
     ]
 
 
@@ -203,7 +268,11 @@ def agreement_tables(report: Report) -> list[Table]:
     if coarse is not None:
         tables.append(coarse)
     for measure in () if coarse else found.measures:
-        made = (agreement_of(found, measure), matrix_of(measure), confusion_of(measure))
+        made = (
+            agreement_of(found, measure),
+            matrix_of(measure),
+            confusion_of(measure),
+        )
         tables += [table for table in made if table]
     rows = [
         FigureRow(metric, name, value)
@@ -213,7 +282,11 @@ def agreement_tables(report: Report) -> list[Table]:
     ]
     if rows:
         title = "Figures without intervals"
-        tables.append(Table.from_records("agreement-figures", title, FigureRow, rows, by="metric"))
+        tables.append(
+            Table.from_records(
+                "agreement-figures", title, FigureRow, rows, by="metric"
+            )
+        )
     return tables
 
 
@@ -249,12 +322,21 @@ def granular_table(report: GranularReport) -> Table:
     for found in report.findings:
         for name, share in _granular_figures(found) or [("", _f1(None))]:
             rows.append(
-                GranularRow(found.label, found.metric, name, share, found.n_items, found.n_missing)
+                GranularRow(
+                    found.label,
+                    found.metric,
+                    name,
+                    share,
+                    found.n_items,
+                    found.n_missing,
+                )
             )
         if found.reason:
             notes.append(f"{found.label}, {found.metric}: {found.reason}")
     notes += _signatures(report.signatures)
-    return Table.from_records("granular", report.name, GranularRow, rows, notes, by="marked")
+    return Table.from_records(
+        "granular", report.name, GranularRow, rows, notes, by="marked"
+    )
 
 
 def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
@@ -264,16 +346,25 @@ def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
         ("macro F1", _f1(found.alerts)),
         ("held out", _f1(found.held_out)),
         ("AUC", found.auc),
-        *zip(_SHARES, (found.precision, found.recall, found.f1, found.iou), strict=True),
+        *zip(
+            _SHARES,
+            (found.precision, found.recall, found.f1, found.iou),
+            strict=True,
+        ),
     ]
     if found.spans is not None:
-        figures += [("span F1", _f1(found.spans)), ("span IoU", found.span_iou)]
+        figures += [
+            ("span F1", _f1(found.spans)),
+            ("span IoU", found.span_iou),
+        ]
     means = (f"{name}, mean of texts" for name in _SHARES)
     return [*figures, *zip(means, found.per_text, strict=False)]
 
 
 def _f1(found: AlertF1 | SpanF1 | None) -> Share:
-    return Share(None, None) if found is None else Share(found.f1, found.interval)
+    return (
+        Share(None, None) if found is None else Share(found.f1, found.interval)
+    )
 
 
 _SHARES = ("precision", "recall", "F1", "IoU")

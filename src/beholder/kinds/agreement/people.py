@@ -121,7 +121,9 @@ class People:
             for _, high, low in section.far
             for one in (*high, *low)
         )
-        return list(dict.fromkeys(place for place in found if place is not None))
+        return list(
+            dict.fromkeys(place for place in found if place is not None)
+        )
 
 
 def section(store: Store) -> PageSection | None:
@@ -152,7 +154,9 @@ def confused(store: Store) -> dict[str, dict[str, str]]:
         for row, said in zip(measure.metrics, data.said, strict=False):
             by_text: dict[str, list[float]] = {}
             verdicts = {}
-            for text, gold, verdict in zip(data.first, data.gold, said, strict=True):
+            for text, gold, verdict in zip(
+                data.first, data.gold, said, strict=True
+            ):
                 if verdict is not None and gold is not None:
                     by_text.setdefault(text, []).append(gold)
                     verdicts[text] = verdict
@@ -163,10 +167,15 @@ def confused(store: Store) -> dict[str, dict[str, str]]:
     return columns
 
 
-def people(store: Store, found: results.AgreementResult[results.StoredMeasure]) -> People:
+def people(
+    store: Store, found: results.AgreementResult[results.StoredMeasure]
+) -> People:
     """What the page draws of the stored agreement of a run."""
     places = {item.id: place for place, item in store.items()}
-    return People(found.name, [_section(store, found, one, places) for one in found.measures])
+    return People(
+        found.name,
+        [_section(store, found, one, places) for one in found.measures],
+    )
 
 
 def _section(
@@ -179,7 +188,9 @@ def _section(
     from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
 
     gold = _floats(measure.data.gold)
-    columns = list(zip(measure.metrics, map(_floats, measure.data.scores), strict=True))
+    columns = list(
+        zip(measure.metrics, map(_floats, measure.data.scores), strict=True)
+    )
     far = [
         (row.label, *_far(store, measure.data, gold, scores, places))
         for row, scores in columns
@@ -190,7 +201,13 @@ def _section(
         for row, scores in columns
         if np.isfinite(scores).sum() > 1
     ]
-    return PeopleSection(measure.name, agreement_of(found, measure), matrix_of(measure), plots, far)
+    return PeopleSection(
+        measure.name,
+        agreement_of(found, measure),
+        matrix_of(measure),
+        plots,
+        far,
+    )
 
 
 def _is_length(row: results.MetricAgreement) -> bool:
@@ -198,40 +215,70 @@ def _is_length(row: results.MetricAgreement) -> bool:
 
 
 def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array(
+        [np.nan if value is None else value for value in values],
+        dtype=np.float64,
+    )
 
 
 def _plot(
-    label: str, scores: NDArray[np.float64], gold: NDArray[np.float64], baseline: bool
+    label: str,
+    scores: NDArray[np.float64],
+    gold: NDArray[np.float64],
+    baseline: bool,
 ) -> ScatterPlot:
     known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
     x, y = scores[known], gold[known]
-    x_marks, y_marks = (ticks(float(v.min()), float(v.max()), 4) for v in (x, y))
+    x_marks, y_marks = (
+        ticks(float(v.min()), float(v.max()), 4) for v in (x, y)
+    )
 
     def share(value: float, marks: Sequence[float]) -> float:
         return 0.06 + 0.88 * (value - marks[0]) / (marks[-1] - marks[0])
 
     def at(score: float, said: float) -> tuple[float, float]:
         return (
-            round(_LEFT + share(score, x_marks) * (_WIDTH - _LEFT - _RIGHT), 1),
-            round(_HEIGHT - _BOTTOM - share(said, y_marks) * (_HEIGHT - _TOP - _BOTTOM), 1),
+            round(
+                _LEFT + share(score, x_marks) * (_WIDTH - _LEFT - _RIGHT), 1
+            ),
+            round(
+                _HEIGHT
+                - _BOTTOM
+                - share(said, y_marks) * (_HEIGHT - _TOP - _BOTTOM),
+                1,
+            ),
         )
 
     order = np.argsort(x, kind="stable")
     shown = order[:: max(1, -(-len(order) // _MOST_POINTS))]
     noise = np.random.default_rng(0)
-    across, up = (v + _SPREAD * noise.uniform(-1, 1, len(v)) * np.all(v % 1 == 0) for v in (x, y))
+    across, up = (
+        v + _SPREAD * noise.uniform(-1, 1, len(v)) * np.all(v % 1 == 0)
+        for v in (x, y)
+    )
     # The part of a score follows from the mean rank of all within 2 % of the axis.
     near = np.round(50 * (x - x_marks[0]) / (x_marks[-1] - x_marks[0]))
-    _, scored, counts = np.unique(near, return_inverse=True, return_counts=True)
-    part_of = ((np.cumsum(counts) - counts / 2) * _BINS / len(x)).astype(int)[scored]
+    _, scored, counts = np.unique(
+        near, return_inverse=True, return_counts=True
+    )
+    part_of = ((np.cumsum(counts) - counts / 2) * _BINS / len(x)).astype(int)[
+        scored
+    ]
     parts = [part_of == number for number in np.unique(part_of)]
     return ScatterPlot(
         label=label,
         points=[at(float(across[i]), float(up[i])) for i in shown],
-        curve=[at(float(x[part].mean()), float(y[part].mean())) for part in parts],
-        x_ticks=[(at(mark, y_marks[0])[0], show_tick(mark, x_marks)) for mark in x_marks],
-        y_ticks=[(at(x_marks[0], mark)[1], show_tick(mark, y_marks)) for mark in y_marks],
+        curve=[
+            at(float(x[part].mean()), float(y[part].mean())) for part in parts
+        ],
+        x_ticks=[
+            (at(mark, y_marks[0])[0], show_tick(mark, x_marks))
+            for mark in x_marks
+        ],
+        y_ticks=[
+            (at(x_marks[0], mark)[1], show_tick(mark, y_marks))
+            for mark in y_marks
+        ],
         n=len(known),
         n_shown=len(shown),
         baseline=baseline,
@@ -246,10 +293,14 @@ def _far(
     places: Mapping[str, int],
 ) -> tuple[list[Disagreement], list[Disagreement]]:
     """Data with the greatest distance between their places by score and by label."""
-    from scipy.stats import rankdata  # slow to load, and pages of other runs need no ranks
+    from scipy.stats import (
+        rankdata,
+    )  # slow to load, and pages of other runs need no ranks
 
     known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
-    distance = (rankdata(scores[known]) - rankdata(gold[known])) / max(1, len(known) - 1)
+    distance = (rankdata(scores[known]) - rankdata(gold[known])) / max(
+        1, len(known) - 1
+    )
     order = np.argsort(-distance, kind="stable")
 
     def first_of(chosen: NDArray[np.int64]) -> list[Disagreement]:
@@ -257,7 +308,9 @@ def _far(
         for place in chosen.tolist():
             datum = int(known[place])
             text = data.first[datum]
-            if text not in found and len(found) < _N_FAR:  # several people may rate one text
+            if (
+                text not in found and len(found) < _N_FAR
+            ):  # several people may rate one text
                 at = places.get(text)
                 found[text] = Disagreement(
                     id=text,
@@ -266,7 +319,9 @@ def _far(
                     label=float(gold[datum]),
                     score=float(scores[datum]),
                     share=float(distance[place]),
-                    text="" if at is None else next(iter(store.items([at])))[1].candidate,
+                    text=""
+                    if at is None
+                    else next(iter(store.items([at])))[1].candidate,
                 )
         return list(found.values())
 

@@ -72,37 +72,67 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
     price = TextCost()
     if judging.n_answers:
         n = len(values)
-        dollars = None if None in paid else math.fsum(c for c in paid if c is not None) / n
-        price = TextCost(judging.n_answers / n, judging.prompt_tokens / n, dollars)
+        dollars = (
+            None
+            if None in paid
+            else math.fsum(c for c in paid if c is not None) / n
+        )
+        price = TextCost(
+            judging.n_answers / n, judging.prompt_tokens / n, dollars
+        )
     if against is None:
-        return Pilot(found.sd, found.icc, found.per_picture, price=price, in_words=words)
+        return Pilot(
+            found.sd, found.icc, found.per_picture, price=price, in_words=words
+        )
     own, their = _means(values, pictures), _means(*_values(against, name)[1:])
     both = sorted(own.keys() & their.keys())
     if len(both) < 3:
-        raise ConfigError(f"{run} and {against} share {len(both)} pictures; at least 3 are needed")
+        raise ConfigError(
+            f"{run} and {against} share {len(both)} pictures; at least 3 are needed"
+        )
     pairs = np.array([(own[key], their[key]) for key in both])
     spread = float(pairs.var(axis=0, ddof=1).mean())
     if spread == 0:
-        raise ConfigError(f"{name} is the same for all pictures of {run} and {against}")
+        raise ConfigError(
+            f"{name} is the same for all pictures of {run} and {against}"
+        )
     r = 1 - float((pairs[:, 0] - pairs[:, 1]).var(ddof=1)) / (2 * spread)
     words += f"; {len(both)} pictures in both runs, correlation {r:.2f}"
-    return Pilot(found.sd, found.icc, found.per_picture, math.sqrt(spread), r, price, words)
+    return Pilot(
+        found.sd,
+        found.icc,
+        found.per_picture,
+        math.sqrt(spread),
+        r,
+        price,
+        words,
+    )
 
 
-def _values(run: Path, value: str | None) -> tuple[str, list[float], list[bytes]]:
+def _values(
+    run: Path, value: str | None
+) -> tuple[str, list[float], list[bytes]]:
     """Name of a value, its numbers, and the picture of each."""
     with Store.read(run) as store:
-        numbers = {asker.name: list(store.values(asker.name)) for asker in store.askers()}
+        numbers = {
+            asker.name: list(store.values(asker.name))
+            for asker in store.askers()
+        }
         there = {
             f"{name}.{key}": (name, key)
             for name, rows in numbers.items()
             for _, row in rows[:1]
             for key in row
         }
-        wanted = next((k for k in there if value in (None, k, k.rpartition(".")[0])), None)
+        wanted = next(
+            (k for k in there if value in (None, k, k.rpartition(".")[0])),
+            None,
+        )
         if wanted is None:
             known = ", ".join(there) or "none"
-            raise ConfigError(f"the run has no value {value!r}; it has: {known}")
+            raise ConfigError(
+                f"the run has no value {value!r}; it has: {known}"
+            )
         name, key = there[wanted]
         found = {place: row[key] for place, row in numbers[name] if key in row}
         sources = store.sources(max(found) + 1, store.kind_of(name))
@@ -111,4 +141,7 @@ def _values(run: Path, value: str | None) -> tuple[str, list[float], list[bytes]
 
 def _means(values: list[float], pictures: list[bytes]) -> dict[bytes, float]:
     of_picture = by_key(zip(pictures, values, strict=True))
-    return {picture: math.fsum(some) / len(some) for picture, some in of_picture.items()}
+    return {
+        picture: math.fsum(some) / len(some)
+        for picture, some in of_picture.items()
+    }

@@ -93,9 +93,14 @@ def plan(
     from beholder.kinds.agreement.pilot import Pilot, read_pilot
 
     pilot = Pilot() if run is None else read_pilot(run, value, against)
-    given = {name: getattr(known, name) for name in ("sd", "icc", "per_picture", "r")}
+    given = {
+        name: getattr(known, name)
+        for name in ("sd", "icc", "per_picture", "r")
+    }
     given["sd_pictures"] = known.sd
-    pilot = replace(pilot, **{name: one for name, one in given.items() if one is not None})
+    pilot = replace(
+        pilot, **{name: one for name, one in given.items() if one is not None}
+    )
     rows = list(_rows(wanted, known, pilot))
     if not rows:
         raise ConfigError(
@@ -117,12 +122,16 @@ _COLUMNS = (
 )
 
 
-def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict[str, Any]]:
+def _rows(
+    wanted: WantedGroup, known: KnownGroup, pilot: Pilot
+) -> Iterator[dict[str, Any]]:
     from beholder.stats import sizes
 
     if wanted.width is not None:
         sd, per_picture = _given(pilot.sd, "--sd"), pilot.per_picture
-        needed = sizes.texts_for_mean(wanted.width, sd, per_picture=per_picture, icc=pilot.icc)
+        needed = sizes.texts_for_mean(
+            wanted.width, sd, per_picture=per_picture, icc=pilot.icc
+        )
         goal = f"mean within +/- {wanted.width:g}"
         yield _row(goal, needed, math.ceil(needed / per_picture), pilot.price)
     if wanted.difference is not None:
@@ -143,21 +152,36 @@ def _rows(wanted: WantedGroup, known: KnownGroup, pilot: Pilot) -> Iterator[dict
         yield _row(f"kappa within +/- {wanted.kappa:g}", needed, None, None)
     if wanted.labels is not None:
         sd, r = _given(pilot.sd, "--sd"), _given(known.judge_r, "--judge-r")
-        needed = sizes.labels_for_corrected_mean(wanted.labels, sd, r, known.judged)
+        needed = sizes.labels_for_corrected_mean(
+            wanted.labels, sd, r, known.judged
+        )
         goal = f"corrected mean within +/- {wanted.labels:g}: labels by people"
         yield _row(goal, needed, None, None)
     if wanted.reliability is not None:
-        raters = sizes.raters_for_reliability(wanted.reliability, _given(known.single, "--single"))
-        yield {"goal": f"a mean of reliability {wanted.reliability:g}", "raters": raters}
+        raters = sizes.raters_for_reliability(
+            wanted.reliability, _given(known.single, "--single")
+        )
+        yield {
+            "goal": f"a mean of reliability {wanted.reliability:g}",
+            "raters": raters,
+        }
 
 
-def _row(goal: str, texts: int, pictures: int | None, price: TextCost | None) -> dict[str, Any]:
+def _row(
+    goal: str, texts: int, pictures: int | None, price: TextCost | None
+) -> dict[str, Any]:
     from beholder.kinds.agreement.pilot import TextCost
 
-    costs: dict[str, Any] = {"goal": goal, "texts": texts, "pictures": pictures}
+    costs: dict[str, Any] = {
+        "goal": goal,
+        "texts": texts,
+        "pictures": pictures,
+    }
     for key, one in asdict(price or TextCost()).items():
         cost = None if one is None else one * texts
-        costs[key] = cost if cost is None or key == "dollars" else math.ceil(cost)
+        costs[key] = (
+            cost if cost is None or key == "dollars" else math.ceil(cost)
+        )
     return costs
 
 
@@ -171,5 +195,7 @@ def _shares(text: str | None) -> list[list[float]]:
     try:
         a, b, c, d = map(float, (text or "").split(","))
     except ValueError:
-        raise ConfigError(f"--shares {text}: expected four shares, such as .4,.1,.1,.4") from None
+        raise ConfigError(
+            f"--shares {text}: expected four shares, such as .4,.1,.1,.4"
+        ) from None
     return [[a, b], [c, d]]

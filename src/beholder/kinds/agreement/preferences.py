@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.protocols import CORRELATIONS, Kind, Measure, ratings_of
+from beholder.kinds.agreement.protocols import (
+    CORRELATIONS,
+    Kind,
+    Measure,
+    ratings_of,
+)
 from beholder.records import Item
 
 _WORDS: Mapping[str, float] = {
@@ -16,7 +21,10 @@ _WORDS: Mapping[str, float] = {
 }
 """Preferences by the words that stand for them, in lower case: 1 is for the first text."""
 
-_SYSTEMS = (("system", "system_a", "model1", "model_a"), ("system_b", "model2", "model_b"))
+_SYSTEMS = (
+    ("system", "system_a", "model1", "model_a"),
+    ("system_b", "model2", "model_b"),
+)
 """Fields that name the system of the first and of the second text."""
 
 EXPECTED = (
@@ -30,7 +38,9 @@ def has_second_text(item: Item) -> bool:
     return bool(item.meta.get("candidate_b"))
 
 
-def pair_measures(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> list[Measure]:
+def pair_measures(
+    items: Sequence[Item], labels: Sequence[str] | None, kind: str
+) -> list[Measure]:
     """Measures of labels that compare two texts; a metric answers by the difference of its scores.
 
     Args:
@@ -62,18 +72,34 @@ def pair_measures(items: Sequence[Item], labels: Sequence[str] | None, kind: str
     return measures
 
 
-def _measures(pairs: Sequence[Item], label: str, kind: str) -> Iterator[Measure]:
-    answers = [one for item in pairs for one in ratings_of(item, label) if one is not None]
+def _measures(
+    pairs: Sequence[Item], label: str, kind: str
+) -> Iterator[Measure]:
+    answers = [
+        one
+        for item in pairs
+        for one in ratings_of(item, label)
+        if one is not None
+    ]
     if not answers:
         raise ConfigError(f"no pair has a judgment {label!r}")
     read = _reader(answers, label)
 
     def preferences(item: Item) -> list[float]:
-        return [read(one, item) for one in ratings_of(item, label) if one is not None]
+        return [
+            read(one, item)
+            for one in ratings_of(item, label)
+            if one is not None
+        ]
 
     found = [preference for item in pairs for preference in preferences(item)]
     if 0 in found:
-        yield Measure(f"accuracy with ties, {label}", "three-way", preferences, paired=True)
+        yield Measure(
+            f"accuracy with ties, {label}",
+            "three-way",
+            preferences,
+            paired=True,
+        )
 
     def decided(item: Item) -> list[float]:
         return [preference for preference in preferences(item) if preference]
@@ -81,10 +107,14 @@ def _measures(pairs: Sequence[Item], label: str, kind: str) -> Iterator[Measure]
     if any(found):
         yield Measure(f"accuracy, {label}", "accuracy", decided, paired=True)
     if len(set(map(abs, found)) - {0.0}) > 1:
-        yield Measure(f"{kind}, {label}", cast("Kind", kind), preferences, paired=True)
+        yield Measure(
+            f"{kind}, {label}", cast("Kind", kind), preferences, paired=True
+        )
 
 
-def _reader(answers: Sequence[Any], label: str) -> Callable[[Any, Item], float]:
+def _reader(
+    answers: Sequence[Any], label: str
+) -> Callable[[Any, Item], float]:
     """A function from an answer to a preference: positive for the first text, 0 for a tie."""
     if any(isinstance(one, str) for one in answers):
         return lambda answer, item: _from_word(answer, item, label)
@@ -108,7 +138,11 @@ def _reader(answers: Sequence[Any], label: str) -> Callable[[Any, Item], float]:
 def _from_word(answer: Any, item: Item, label: str) -> float:
     fields: Mapping[str, Any] = {**item.meta, **item.judgments, **item.group}
     first, second = (
-        {str(fields[name]).casefold() for name in names if fields.get(name) is not None}
+        {
+            str(fields[name]).casefold()
+            for name in names
+            if fields.get(name) is not None
+        }
         for names in _SYSTEMS
     )
     word = str(answer).strip().casefold()
@@ -116,4 +150,6 @@ def _from_word(answer: Any, item: Item, label: str) -> float:
         return 1.0 if word in first else -1.0
     if word in _WORDS:
         return _WORDS[word]
-    raise ConfigError(f"judgments.{label} of item {item.id!r} is {answer!r}: {EXPECTED}")
+    raise ConfigError(
+        f"judgments.{label} of item {item.id!r} is {answer!r}: {EXPECTED}"
+    )

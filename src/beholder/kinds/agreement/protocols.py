@@ -19,10 +19,21 @@ from beholder.text.tokenize import words
 
 Correlation: TypeAlias = Literal["spearman", "pearson", "tau-b", "tau-c"]
 Verdict: TypeAlias = Literal[
-    "auc", "kappa", "balanced accuracy", "recall of yes", "recall of no", "precision of no"
+    "auc",
+    "kappa",
+    "balanced accuracy",
+    "recall of yes",
+    "recall of no",
+    "precision of no",
 ]
 Kind: TypeAlias = Literal[
-    Correlation, Verdict, "accuracy", "category accuracy", "three-way", "ranking", "replaces"
+    Correlation,
+    Verdict,
+    "accuracy",
+    "category accuracy",
+    "three-way",
+    "ranking",
+    "replaces",
 ]
 GenericKind: TypeAlias = Literal[Correlation, "verdicts"]
 _MOST_SHOWN = 5
@@ -75,7 +86,9 @@ def length_ratio(item: Item) -> float:
 
 def one(label: str) -> Callable[[Item], Sequence[float]]:
     """A label that is one number; items without it are left out."""
-    return lambda item: () if (n := item.judgments.get(label)) is None else (float(n),)
+    return lambda item: (
+        () if (n := item.judgments.get(label)) is None else (float(n),)
+    )
 
 
 def each(label: str) -> Callable[[Item], Sequence[float]]:
@@ -92,18 +105,26 @@ def _judgment(name: str) -> Callable[[Item], str]:
 
 def _of_models(label: str) -> Callable[[Item], Sequence[float]]:
     plain = one(label)
-    return lambda item: () if item.judgments.get("system") == "Human" else plain(item)
+    return lambda item: (
+        () if item.judgments.get("system") == "Human" else plain(item)
+    )
 
 
 def _in_categories(starts: Sequence[str]) -> Callable[[Item], Sequence[float]]:
     plain, category = one("preferred"), _judgment("category")
-    return lambda item: plain(item) if category(item).startswith(tuple(starts)) else ()
+    return lambda item: (
+        plain(item) if category(item).startswith(tuple(starts)) else ()
+    )
 
 
 def _sum_of(names: Sequence[str]) -> Callable[[Item], Sequence[float]]:
     def labels(item: Item) -> Sequence[float]:
         values = [item.judgments.get(name) for name in names]
-        return () if None in values else (float(sum(value or 0 for value in values)),)
+        return (
+            ()
+            if None in values
+            else (float(sum(value or 0 for value in values)),)
+        )
 
     return labels
 
@@ -118,7 +139,10 @@ _LABELS: Mapping[str, Callable[[Any], Callable[[Item], Sequence[float]]]] = {
 
 
 def _declared(
-    labels: Mapping[str, Any], category: str = "", beyond_length: bool = False, **facts: Any
+    labels: Mapping[str, Any],
+    category: str = "",
+    beyond_length: bool = False,
+    **facts: Any,
 ) -> Measure:
     """A measure of ``protocols.toml``."""
     ((kind_of_label, names),) = labels.items()
@@ -133,9 +157,15 @@ def _declared(
 def _known() -> Mapping[str, tuple[Measure, ...]]:
     file = Path(__file__).with_suffix(".toml")
     known: dict[str, tuple[Measure, ...]] = {}
-    for name, listed in tomllib.loads(file.read_text(encoding="utf-8")).items():
+    for name, listed in tomllib.loads(
+        file.read_text(encoding="utf-8")
+    ).items():
         same = isinstance(listed, str)
-        known[name] = known[listed] if same else tuple(_declared(**facts) for facts in listed)
+        known[name] = (
+            known[listed]
+            if same
+            else tuple(_declared(**facts) for facts in listed)
+        )
     return known
 
 
@@ -155,7 +185,9 @@ def protocol(name: str) -> tuple[Measure, ...]:
     return PROTOCOLS[name]
 
 
-def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> tuple[Measure, ...]:
+def generic(
+    items: Sequence[Item], labels: Sequence[str] | None, kind: str
+) -> tuple[Measure, ...]:
     """Measures for judgments of any data: one per label, several for verdicts.
 
     A label that is a list gives a datum per element.
@@ -193,7 +225,11 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
         ]
     else:
         what = "numeric"
-        usable = [name for name, given in found.items() if all(map(_are_numbers, given))]
+        usable = [
+            name
+            for name, given in found.items()
+            if all(map(_are_numbers, given))
+        ]
     for label in labels or ():
         if label not in usable:
             raise ConfigError(
@@ -201,13 +237,20 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
                 f"{_seen(found.get(label))}"
             )
     if not usable:
-        seen = "".join(f"; {name}{_seen(given)}" for name, given in list(found.items())[:5])
-        raise ConfigError(f"the items have no {what} judgments to agree with{seen}")
+        seen = "".join(
+            f"; {name}{_seen(given)}"
+            for name, given in list(found.items())[:5]
+        )
+        raise ConfigError(
+            f"the items have no {what} judgments to agree with{seen}"
+        )
     chosen = labels or usable
     measures: list[Measure] = []
     for label in chosen:
         if kind != "verdicts":
-            measures.append(Measure(f"{kind}, {label}", cast("Kind", kind), each(label)))
+            measures.append(
+                Measure(f"{kind}, {label}", cast("Kind", kind), each(label))
+            )
         elif _are_categories(found[label][0]):
             measures += _of_categories(label, found[label])
         else:
@@ -215,7 +258,9 @@ def generic(items: Sequence[Item], labels: Sequence[str] | None, kind: str) -> t
     return tuple(measures)
 
 
-def _of_categories(label: str, given: Sequence[Sequence[str]]) -> Iterator[Measure]:
+def _of_categories(
+    label: str, given: Sequence[Sequence[str]]
+) -> Iterator[Measure]:
     """Measures of each category of a label against all others; a metric's value of its name."""
     for category in sorted(set(chain(*given))):
         share = fmean(name == category for name in chain(*given))
@@ -235,7 +280,11 @@ def _seen(given: Sequence[Sequence[Any]] | None) -> str:
         return ""
     answers = list(dict.fromkeys(chain(*given)))
     more = ", ..." if len(answers) > _MOST_SHOWN else ""
-    hint = "; --statistic verdicts is for true and false" if set(answers) <= {0, 1} else ""
+    hint = (
+        "; --statistic verdicts is for true and false"
+        if set(answers) <= {0, 1}
+        else ""
+    )
     return f"; its answers are {', '.join(map(repr, answers[:_MOST_SHOWN]))}{more}{hint}"
 
 
@@ -275,7 +324,8 @@ def _answered(ratings: Sequence[Any]) -> Sequence[Any]:
 
 def _are_numbers(ratings: Sequence[Any]) -> bool:
     return bool(ratings) and all(
-        isinstance(rating, int | float) and not isinstance(rating, bool) for rating in ratings
+        isinstance(rating, int | float) and not isinstance(rating, bool)
+        for rating in ratings
     )
 
 
@@ -285,5 +335,6 @@ def _are_categories(ratings: Sequence[Any]) -> bool:
 
 def _are_verdicts(ratings: Sequence[Any]) -> bool:
     return bool(ratings) and all(
-        isinstance(rating, int | float) and rating in (0, 1) for rating in ratings
+        isinstance(rating, int | float) and rating in (0, 1)
+        for rating in ratings
     )

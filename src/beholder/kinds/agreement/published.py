@@ -51,12 +51,19 @@ def flickr8k_expert(folder: Path) -> Iterator[Item]:
         image = Path(picture["image_path"]).name
         judged = picture["human_judgement"]
         number = 0
-        for caption, ratings in groupby(judged, key=lambda judgment: str(judgment["caption"])):
+        for caption, ratings in groupby(
+            judged, key=lambda judgment: str(judgment["caption"])
+        ):
             scores = [float(rating["rating"]) for rating in ratings]
             if caption.strip() in references:
                 continue  # the published protocol leaves out a picture's own captions
-            given = {"expert_ratings": scores, "mean": sum(scores) / len(scores)}
-            yield single(f"{key}#{number}", caption.strip(), references, image, given)
+            given = {
+                "expert_ratings": scores,
+                "mean": sum(scores) / len(scores),
+            }
+            yield single(
+                f"{key}#{number}", caption.strip(), references, image, given
+            )
             number += 1
 
 
@@ -67,11 +74,17 @@ def flickr8k_cf(folder: Path) -> Iterator[Item]:
     for key, text in read_columns(folder, "Flickr8k.token.txt"):
         captions[key] = text.strip()
         of_image[key.partition("#")[0]].append(key)
-    for image, key, fraction, yes, no in read_columns(folder, "CrowdFlowerAnnotations.txt"):
+    for image, key, fraction, yes, no in read_columns(
+        folder, "CrowdFlowerAnnotations.txt"
+    ):
         if key not in captions or image not in of_image:
             continue
         references = (captions[own] for own in of_image[image] if own != key)
-        given = {"yes_fraction": float(fraction), "yes": int(yes), "no": int(no)}
+        given = {
+            "yes_fraction": float(fraction),
+            "yes": int(yes),
+            "no": int(no),
+        }
         yield single(f"{image}/{key}", captions[key], references, image, given)
 
 
@@ -91,9 +104,14 @@ def composite(folder: Path) -> Iterator[Item]:
             yield from _composite(folder, corpus, read(folder, captions))
 
 
-def _composite(folder: Path, corpus: str, references: dict[str, list[str]]) -> Iterator[Item]:
+def _composite(
+    folder: Path, corpus: str, references: dict[str, list[str]]
+) -> Iterator[Item]:
     ratings: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for label, name in (("correctness", "correctness"), ("thoroughness", "throughness")):
+    for label, name in (
+        ("correctness", "correctness"),
+        ("thoroughness", "throughness"),
+    ):
         path = folder / f"{corpus}_{name}.csv"
         if not path.is_file():
             continue
@@ -101,14 +119,18 @@ def _composite(folder: Path, corpus: str, references: dict[str, list[str]]) -> I
             for row in csv.DictReader(file, delimiter=";"):
                 image = Path(row.get("Input.image_url") or "").name
                 for column, caption in row.items():
-                    answer = row.get(column.replace("Input.text", "Answer.Q") + "Answer")
+                    answer = row.get(
+                        column.replace("Input.text", "Answer.Q") + "Answer"
+                    )
                     if column.startswith("Input.text") and caption and answer:
                         ratings[image, caption.strip()][label] = float(answer)
     for number, ((image, caption), labels) in enumerate(ratings.items()):
         own = references.get(image.partition(".")[0], [])
         if caption in own:
             continue
-        yield single(f"{corpus}/{number}", caption, own, image, labels, corpus=corpus)
+        yield single(
+            f"{corpus}/{number}", caption, own, image, labels, corpus=corpus
+        )
 
 
 def pascal50s(folder: Path) -> Iterator[Item]:
@@ -119,7 +141,15 @@ def pascal50s(folder: Path) -> Iterator[Item]:
             own = [text.strip() for text in row["references"]]
             name, image = f"{category}/{number}", Path(row["image"]).name
             preferred = 1 if row["label"] == 0 else -1
-            yield pair(name, first, second, own, image, preferred=preferred, category=category)
+            yield pair(
+                name,
+                first,
+                second,
+                own,
+                image,
+                preferred=preferred,
+                category=category,
+            )
 
 
 def thumb_v1(folder: Path) -> Iterator[Item]:
@@ -128,10 +158,21 @@ def thumb_v1(folder: Path) -> Iterator[Item]:
     references = {row["seg_id"]: row["refs"] for row in files}
     for row in read_lines(folder, "mscoco_THumB-1.0.jsonl"):
         key, system = row["seg_id"], row["SYS"]
-        given = {"precision": row["P"], "recall": row["R"], "total": row["human_score"]}
+        given = {
+            "precision": row["P"],
+            "recall": row["R"],
+            "total": row["human_score"],
+        }
         given["system"] = system
         own = references.get(key, ())
-        yield single(f"{key}/{system}", row["hyp"], own, row["image"], given, system=system)
+        yield single(
+            f"{key}/{system}",
+            row["hyp"],
+            own,
+            row["image"],
+            given,
+            system=system,
+        )
 
 
 def vatex_eval(folder: Path) -> Iterator[Item]:
@@ -142,7 +183,9 @@ def vatex_eval(folder: Path) -> Iterator[Item]:
             ratings = json.loads(ratings)
         if references and isinstance(references[0], list):
             references = references[0]
-        for number, (candidate, scores) in enumerate(zip(entry["cands"], ratings, strict=True)):
+        for number, (candidate, scores) in enumerate(
+            zip(entry["cands"], ratings, strict=True)
+        ):
             given = {"ratings": scores, "mean": sum(scores) / len(scores)}
             key, own = f"{video}/{number}", tuple(references)
             yield Item(key, candidate, own, video=video, judgments=given)
@@ -160,10 +203,16 @@ def sugarcrepe(folder: Path) -> Iterator[Item]:
         if row["caption"] not in captions[row["filename"]]:
             captions[row["filename"]].append(row["caption"])
     for category, number, row in rows:
-        name, first, image = f"{category}/{number}", row["caption"], row["filename"]
+        name, first, image = (
+            f"{category}/{number}",
+            row["caption"],
+            row["filename"],
+        )
         others = [text for text in captions[image] if text != first]
         second = row["negative_caption"]
-        yield pair(name, first, second, others, image, preferred=1, category=category)
+        yield pair(
+            name, first, second, others, image, preferred=1, category=category
+        )
 
 
 def iiw400_sxs(folder: Path) -> Iterator[Item]:
@@ -171,14 +220,22 @@ def iiw400_sxs(folder: Path) -> Iterator[Item]:
     for row in read_lines(folder, "data.jsonl"):
         answers = _answers(row.get("iiw-human-sxs-iiw-p5b") or {})
         if answers:
-            yield _side_by_side(row["image/key"], row["IIW-P5B"], row["IIW"], answers, "IIW-P5B")
+            yield _side_by_side(
+                row["image/key"],
+                row["IIW-P5B"],
+                row["IIW"],
+                answers,
+                "IIW-P5B",
+            )
 
 
 def docci_test_sxs(folder: Path) -> Iterator[Item]:
     """``data.jsonl`` of DOCCI-Test: the DOCCI description against the IIW one."""
     for row in read_lines(folder, "data.jsonl"):
         answers = _answers(row)
-        yield _side_by_side(row["image"], row["DOCCI"], row["IIW"], answers, "DOCCI")
+        yield _side_by_side(
+            row["image"], row["DOCCI"], row["IIW"], answers, "DOCCI"
+        )
 
 
 def _answers(row: Mapping[str, str]) -> dict[str, str]:
@@ -191,18 +248,31 @@ def _answers(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _side_by_side(
-    key: str, candidate: str, reference: str, answers: dict[str, str], name: str
+    key: str,
+    candidate: str,
+    reference: str,
+    answers: dict[str, str],
+    name: str,
 ) -> Item:
     labels = {}
     for label, answer in answers.items():
-        size = next((_PREFERENCE[word] for word in answer.split() if word in _PREFERENCE), 0)
+        size = next(
+            (
+                _PREFERENCE[word]
+                for word in answer.split()
+                if word in _PREFERENCE
+            ),
+            0,
+        )
         labels[label] = size if answer.startswith(name) else -size
     return pair(key, candidate, reference, [reference], f"{key}.jpg", **labels)
 
 
 def caparena(folder: Path) -> Iterator[Item]:
     """``caparena_annots_eval.json``: battles of captions; those with a human side are left out."""
-    for number, row in enumerate(read_json(folder, "caparena_annots_eval.json")):
+    for number, row in enumerate(
+        read_json(folder, "caparena_annots_eval.json")
+    ):
         sides = (row["source1"], row["source2"])
         if "human" in sides:
             continue
@@ -210,7 +280,9 @@ def caparena(folder: Path) -> Iterator[Item]:
         yield battle(str(number), row, winner, row.get("cluster", "all"))
 
 
-def battle(name: str, row: Mapping[str, Any], preferred: int, category: object) -> Item:
+def battle(
+    name: str, row: Mapping[str, Any], preferred: int, category: object
+) -> Item:
     """A battle of two models' captions, as CapArena has it."""
     return pair(
         name,
@@ -247,7 +319,10 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     (pictures and references, amitha/docent, are CC0); the columns are those that the authors' code
     reads (``evaluate_posh_coarse.py`` in github.com/amith-ananthram/posh).
     """
-    labels = {question: _docent_label(row[question], question) for question in SCORE_OF}
+    labels = {
+        question: _docent_label(row[question], question)
+        for question in SCORE_OF
+    }
     judged = pair(
         str(number),
         row["model1_generation"],
@@ -264,14 +339,20 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
 def _docent_label(value: object, question: str) -> int:
     if value not in DOCENT_LABELS:
         known = ", ".join(DOCENT_LABELS)
-        raise ItemError(f"{question}: expected one of {known}, got {shorten(value)}")
+        raise ItemError(
+            f"{question}: expected one of {known}, got {shorten(value)}"
+        )
     return 2 - DOCENT_LABELS.index(str(value))
 
 
 def _with_annotator(item: Item, row: Mapping[str, Any]) -> Item:
     """The item with its ``annotator``, for agreement of annotators; unchanged without one."""
     annotator = row.get("annotator")
-    return item if annotator is None else replace(item, meta={**item.meta, "annotator": annotator})
+    return (
+        item
+        if annotator is None
+        else replace(item, meta={**item.meta, "annotator": annotator})
+    )
 
 
 def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -282,11 +363,24 @@ def docent_granular(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     columns are those that the authors' code reads (``evaluate_posh_granular.py``, as there).
     """
     spans = {
-        label: [[span["start"], span["end"]] for span in json.loads(row[label])]
+        label: [
+            [span["start"], span["end"]] for span in json.loads(row[label])
+        ]
         for label in ("mistakes", "omissions")
     }
-    name, image, system = f"{row['uuid']}/{row['model']}", str(row["uuid"]), str(row["model"])
-    judged = single(name, row["generation"], [row["reference"]], image, spans, system=system)
+    name, image, system = (
+        f"{row['uuid']}/{row['model']}",
+        str(row["uuid"]),
+        str(row["model"]),
+    )
+    judged = single(
+        name,
+        row["generation"],
+        [row["reference"]],
+        image,
+        spans,
+        system=system,
+    )
     yield _with_annotator(judged, row)
 
 
@@ -323,14 +417,26 @@ def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """
     if not row["GPT4_Eval"]:
         return
-    references = [str(text) for key, text in row.items() if key.startswith("GT_Caption") and text]
+    references = [
+        str(text)
+        for key, text in row.items()
+        if key.startswith("GT_Caption") and text
+    ]
     source = str(row.get("source", ""))
     for name, score in json.loads(row["GPT4_Eval"]).items():
         if name not in row:
             continue  # it may say more than the scores
         given, image = {"score": float(score)}, str(row["image"])
         key = f"{number}/{name}"
-        yield single(key, row[name], references, image, given, system=name, source=source)
+        yield single(
+            key,
+            row[name],
+            references,
+            image,
+            given,
+            system=name,
+            source=source,
+        )
 
 
 def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -347,6 +453,8 @@ def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     best = best_pairs(complete(reviews.ranks))
     names = [name for pair in best for name in (pair.first, pair.second)]
     for place, text in enumerate(reviews.texts):
-        ranks = {"ranks": [-(reviews.ranks[name][place] or 0.0) for name in names]}
+        ranks = {
+            "ranks": [-(reviews.ranks[name][place] or 0.0) for name in names]
+        }
         key = f"{reviews.id}/{place + 1}"
         yield single(key, text, (), reviews.id, ranks, genre=reviews.category)

@@ -33,7 +33,10 @@ def read_lines(folder: Path, name: str) -> Any:
         DataError: It is missing, or a line is no JSON.
     """
     return parsed(
-        folder / name, lambda text: [json.loads(line) for line in text.split("\n") if line.strip()]
+        folder / name,
+        lambda text: [
+            json.loads(line) for line in text.split("\n") if line.strip()
+        ],
     )
 
 
@@ -44,12 +47,15 @@ def read_columns(folder: Path, name: str) -> list[list[str]]:
         DataError: It is missing.
     """
     found = parsed(
-        folder / name, lambda text: [line.split("\t") for line in text.split("\n") if line]
+        folder / name,
+        lambda text: [line.split("\t") for line in text.split("\n") if line],
     )
     return list(found)
 
 
-def parquet_rows(folder: Path, pattern: str = "*.parquet") -> Iterator[Mapping[str, Any]]:
+def parquet_rows(
+    folder: Path, pattern: str = "*.parquet"
+) -> Iterator[Mapping[str, Any]]:
     """Rows of the Parquet files below a folder whose names fit; pictures in them are not read.
 
     Raises:
@@ -66,7 +72,10 @@ def parquet_rows(folder: Path, pattern: str = "*.parquet") -> Iterator[Mapping[s
         columns = [
             field.name
             for field in file.schema_arrow
-            if not (pa.types.is_binary(field.type) or pa.types.is_struct(field.type))
+            if not (
+                pa.types.is_binary(field.type)
+                or pa.types.is_struct(field.type)
+            )
         ]
         for batch in file.iter_batches(columns=columns):
             yield from batch.to_pylist()
@@ -114,9 +123,13 @@ def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
     try:
         return parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(str(path), "is missing; the set is published in this file") from None
+        raise DataError(
+            str(path), "is missing; the set is published in this file"
+        ) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(str(path), f"cannot be read as the published form: {error}") from error
+        raise DataError(
+            str(path), f"cannot be read as the published form: {error}"
+        ) from error
 
 
 def check_columns(
@@ -153,6 +166,9 @@ def read_coco(folder: Path, name: str) -> dict[str, list[str]]:
     data = read_json(folder, name)
     files = {picture["id"]: picture["file_name"] for picture in data["images"]}
     return by_key(
-        (files[annotation["image_id"]].partition(".")[0], annotation["caption"].strip())
+        (
+            files[annotation["image_id"]].partition(".")[0],
+            annotation["caption"].strip(),
+        )
         for annotation in data["annotations"]
     )

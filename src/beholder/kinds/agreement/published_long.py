@@ -26,7 +26,11 @@ from beholder.kinds.agreement.published_files import (
 )
 from beholder.records import Item, Span
 
-LONGCAP_QUESTIONS = {"desc": "descriptiveness", "rel": "relevance", "flu": "fluency"}
+LONGCAP_QUESTIONS = {
+    "desc": "descriptiveness",
+    "rel": "relevance",
+    "flu": "fluency",
+}
 """What people judged, by the ending of the split."""
 
 
@@ -44,7 +48,13 @@ def longcap_arena(folder: Path) -> Iterator[Item]:
             references.setdefault(key, tuple(row["refs"]))
             scores[key][question] = float(row["score"])
     for number, ((image, caption), judged) in enumerate(scores.items()):
-        yield single(f"{image}#{number}", caption, references[image, caption], image, judged)
+        yield single(
+            f"{image}#{number}",
+            caption,
+            references[image, caption],
+            image,
+            judged,
+        )
 
 
 _TAG = re.compile(r"</?hallucination>", re.IGNORECASE)
@@ -66,13 +76,22 @@ def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
     ``original_description``, before that, is the reference. No person marked anything.
     """
     for row in _test_lines(folder, "synthetic_test.jsonl"):
-        yield _marked(row, Path(row["image_path"]).name, row["original_description"])
+        yield _marked(
+            row, Path(row["image_path"]).name, row["original_description"]
+        )
 
 
 def _marked(row: Mapping[str, Any], image: str, reference: str) -> Item:
     caption, marks = _untagged(row["description_tag"], image)
     given, category = {"mistakes": marks}, row["category"]
-    return single(image, caption, [reference], f"{category}/{image}", given, category=category)
+    return single(
+        image,
+        caption,
+        [reference],
+        f"{category}/{image}",
+        given,
+        category=category,
+    )
 
 
 def _test_lines(folder: Path, name: str) -> Any:
@@ -89,11 +108,16 @@ def _untagged(text: str, name: str) -> tuple[str, list[list[int]]]:
         plain += text[last : tag.start()]
         last = tag.end()
         if tag[0].startswith("</") != bool(len(ends) % 2):
-            raise DataError(name, f"the tag {tag[0]} at character {tag.start()} has no partner")
+            raise DataError(
+                name,
+                f"the tag {tag[0]} at character {tag.start()} has no partner",
+            )
         ends.append(len(plain))
     if len(ends) % 2:
         raise DataError(name, "the last tag is not closed")
-    return plain + text[last:], [[*mark] for mark in zip(ends[::2], ends[1::2], strict=True)]
+    return plain + text[last:], [
+        [*mark] for mark in zip(ends[::2], ends[1::2], strict=True)
+    ]
 
 
 _SAYS = {"Caption 1 is better": 1, "Caption 2 is better": -1, "Tie": 0}
@@ -114,7 +138,9 @@ def caparena_auto(folder: Path) -> Iterator[Item]:
             said = _SAYS.get(str(row.get("judge", "")).removesuffix("."))
             if said is None:
                 continue
-            yield battle(f"{path.stem}/{row['img']}", row, said, row["ref_model"])
+            yield battle(
+                f"{path.stem}/{row['img']}", row, said, row["ref_model"]
+            )
 
 
 _SENTENCE_COLUMNS = {
@@ -154,11 +180,22 @@ def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
         check_columns(row, _FOIL_COLUMNS, named, _FOIL, number)
         rows.append({name: row[column] for name, column in named.items()})
     true = {row["id"]: row["caption"] for row in rows if not row["foil"]}
-    for number, row in enumerate(row for row in rows if row["foil"] and row["id"] in true):
+    for number, row in enumerate(
+        row for row in rows if row["foil"] and row["id"] in true
+    ):
         image, caption = files[row["image_id"]], true[row["id"]].strip()
-        others = [t for t in coco.get(image.partition(".")[0], []) if t != caption]
+        others = [
+            t for t in coco.get(image.partition(".")[0], []) if t != caption
+        ]
         second = row["caption"].strip()
-        yield pair(f"{row['id']}/{number}", caption, second, others, image, preferred=1)
+        yield pair(
+            f"{row['id']}/{number}",
+            caption,
+            second,
+            others,
+            image,
+            preferred=1,
+        )
 
 
 def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
@@ -173,10 +210,14 @@ def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
             row["image"] = name
     lines.sort(key=lambda line: int(line[1].get("sentence_index") or 0))
     named = {"sentence": "caption", "factual": "annotation", **columns}
-    yield from _captions(folder, ((_ALIGNBENCH, n, row) for n, row in lines), named)
+    yield from _captions(
+        folder, ((_ALIGNBENCH, n, row) for n, row in lines), named
+    )
 
 
-def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
+def judged_sentences(
+    folder: Path, columns: Mapping[str, str]
+) -> Iterator[Item]:
     """Sentences of model captions that people called factual or not, as rows of any data file.
 
     For DOCCI-Critique and HalDec-Bench, whose columns could not be looked up: they are asked for
@@ -190,16 +231,29 @@ def judged_sentences(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]
         columns: Which column holds ``image``, ``model``, ``sentence``, ``factual``, ``caption``.
     """
     endings = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-    paths = [path for path in sorted(folder.iterdir()) if path.name.endswith(endings)]
-    rows = ((str(path), n, row) for path in paths for n, row in read_rows(path, str(path)))
+    paths = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(endings)
+    ]
+    rows = (
+        (str(path), n, row)
+        for path in paths
+        for n, row in read_rows(path, str(path))
+    )
     yield from _captions(folder, rows, columns)
 
 
 def _captions(
-    folder: Path, rows: Iterable[tuple[str, int, Any]], columns: Mapping[str, str]
+    folder: Path,
+    rows: Iterable[tuple[str, int, Any]],
+    columns: Mapping[str, str],
 ) -> Iterator[Item]:
     """The captions whose sentences are the rows, in order."""
-    named = {name: columns.get(name, name) for name in (*_SENTENCE_COLUMNS, "caption")}
+    named = {
+        name: columns.get(name, name)
+        for name in (*_SENTENCE_COLUMNS, "caption")
+    }
     if named["caption"] == named["sentence"]:
         named["caption"] = ""
     captions: dict[tuple[str, str], list[tuple[str, bool | None]]] = {}
@@ -209,20 +263,33 @@ def _captions(
             raise row
         check_columns(row, _SENTENCE_COLUMNS, named, path, number)
         key = (str(row[named["image"]]), str(row[named["model"]]))
-        captions.setdefault(key, []).extend(_sentences(row, named, path, number))
+        captions.setdefault(key, []).extend(
+            _sentences(row, named, path, number)
+        )
         if row.get(named["caption"]):
             whole[key] = str(row[named["caption"]])
     references = _descriptions(folder)
     for (image, model), sentences in captions.items():
-        text = whole.get((image, model)) or " ".join(said for said, _ in sentences)
-        places = _places(text, [said for said, _ in sentences], f"{image}/{model}")
-        told = [(place, true) for place, (_, true) in zip(places, sentences, strict=True)]
+        text = whole.get((image, model)) or " ".join(
+            said for said, _ in sentences
+        )
+        places = _places(
+            text, [said for said, _ in sentences], f"{image}/{model}"
+        )
+        told = [
+            (place, true)
+            for place, (_, true) in zip(places, sentences, strict=True)
+        ]
         judged = [place for place, true in told if true is not None]
         wrong = [place for place, true in told if true is False]
         if not judged:
             continue
         share = 1 - len(wrong) / len(judged)
-        given = {"mistakes": wrong, "sentences": judged, "factual_share": share}
+        given = {
+            "mistakes": wrong,
+            "sentences": judged,
+            "factual_share": share,
+        }
         own = references.get(image, ())
         yield single(f"{image}/{model}", text, own, image, given, system=model)
 
@@ -233,9 +300,16 @@ def _sentences(
     said, factual = row[named["sentence"]], row[named["factual"]]
     if isinstance(said, str):
         said, factual = [said], [factual]
-    if not isinstance(factual, Sequence) or isinstance(factual, str) or len(said) != len(factual):
+    if (
+        not isinstance(factual, Sequence)
+        or isinstance(factual, str)
+        or len(said) != len(factual)
+    ):
         raise DataError(
-            path, "expected a label for each sentence", line=number, field=named["factual"]
+            path,
+            "expected a label for each sentence",
+            line=number,
+            field=named["factual"],
         )
     for sentence, label in zip(said, factual, strict=True):
         votes = label if isinstance(label, list | tuple) else [label]
@@ -254,7 +328,9 @@ def _is_factual(vote: Any, path: str, number: int) -> bool | None:
         return None
     if word not in (*_YES, *_NO):
         known = f"{', '.join(_YES)} and {', '.join(_NO)}, unknown"
-        raise DataError(path, f"a label, {word[:40]!r}, is none of {known}", line=number)
+        raise DataError(
+            path, f"a label, {word[:40]!r}, is none of {known}", line=number
+        )
     return word in _YES
 
 
@@ -263,7 +339,10 @@ def _places(text: str, sentences: Iterable[str], name: str) -> list[Span]:
     for sentence in sentences:
         start = text.find(sentence, end)
         if start < 0:
-            raise DataError(name, f"the caption does not hold the sentence {sentence[:60]!r}")
+            raise DataError(
+                name,
+                f"the caption does not hold the sentence {sentence[:60]!r}",
+            )
         end = start + len(sentence)
         found.append((start, end))
     return found
@@ -272,4 +351,7 @@ def _places(text: str, sentences: Iterable[str], name: str) -> list[Span]:
 def _descriptions(folder: Path) -> dict[str, tuple[str, ...]]:
     if not (folder / _DESCRIPTIONS).is_file():
         return {}
-    return {row["example_id"]: (row["description"],) for row in read_lines(folder, _DESCRIPTIONS)}
+    return {
+        row["example_id"]: (row["description"],)
+        for row in read_lines(folder, _DESCRIPTIONS)
+    }

@@ -114,7 +114,9 @@ def cell(label: bool, said: bool) -> str:
 M = TypeVar("M", bound=MeasureResult)
 
 
-class AgreementResult(Struct, Generic[M], frozen=True, kw_only=True, rename={"name": "set"}):
+class AgreementResult(
+    Struct, Generic[M], frozen=True, kw_only=True, rename={"name": "set"}
+):
     """Agreement of several metrics with people on one set.
 
     Attributes:
@@ -134,7 +136,9 @@ class AgreementResult(Struct, Generic[M], frozen=True, kw_only=True, rename={"na
     extra: dict[str, dict[str, float | None]]
 
 
-class SuiteMeasureResult(Struct, frozen=True, kw_only=True, rename={"name": "set"}):
+class SuiteMeasureResult(
+    Struct, frozen=True, kw_only=True, rename={"name": "set"}
+):
     """All metrics of a suite under one measure of one set."""
 
     name: str
@@ -200,9 +204,15 @@ def _check_lengths(where: str, measure: StoredMeasure) -> None:
         ("first", len(data.first), n),
         ("second", len(data.second), n),
         ("scores", len(data.scores), len(measure.metrics)),
-        *((f"scores[{i}]", len(column), n) for i, column in enumerate(data.scores)),
+        *(
+            (f"scores[{i}]", len(column), n)
+            for i, column in enumerate(data.scores)
+        ),
         ("said", len(data.said), len(data.said) and len(measure.metrics)),
-        *((f"said[{i}]", len(column), n) for i, column in enumerate(data.said)),
+        *(
+            (f"said[{i}]", len(column), n)
+            for i, column in enumerate(data.said)
+        ),
     ):
         if length != expected:
             raise msgspec.ValidationError(

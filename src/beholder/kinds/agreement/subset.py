@@ -17,21 +17,30 @@ def read_names(path: Path) -> list[str]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        names = json.loads(text) if text.lstrip().startswith("[") else text.split("\n")
+        names = (
+            json.loads(text)
+            if text.lstrip().startswith("[")
+            else text.split("\n")
+        )
     except (OSError, ValueError) as error:
         raise DataError(
-            str(path), f"expected a JSON list of names or a name a line: {error}"
+            str(path),
+            f"expected a JSON list of names or a name a line: {error}",
         ) from None
     wrong = [name for name in names if not isinstance(name, str)]
     if wrong:
-        raise DataError(str(path), f"expected names that are texts, got {wrong[0]!r}")
+        raise DataError(
+            str(path), f"expected names that are texts, got {wrong[0]!r}"
+        )
     stripped = [name.strip() for name in names]
     if not any(stripped):
         raise DataError(str(path), "expected names of pictures, got none")
     return [name for name in dict.fromkeys(stripped) if name]
 
 
-def take_subset(items: tuple[Item, ...], path: Path) -> tuple[tuple[Item, ...], str]:
+def take_subset(
+    items: tuple[Item, ...], path: Path
+) -> tuple[tuple[Item, ...], str]:
     """The items of the named pictures, and a sentence that counts them.
 
     A name is that of a picture or video, with or without its folder and ending, or an item's id.
@@ -65,7 +74,12 @@ def _keys(item: Item) -> frozenset[str]:
     pictures = [*item.images, *([item.video] if item.video else [])]
     paths = [Path(picture) for picture in pictures]
     return frozenset(
-        [item.id, *pictures, *(path.name for path in paths), *(path.stem for path in paths)]
+        [
+            item.id,
+            *pictures,
+            *(path.name for path in paths),
+            *(path.stem for path in paths),
+        ]
     )
 
 

@@ -44,7 +44,9 @@ Source = tuple[str, ...]
 """The ``source`` of a unit: what its judgments belong together by; whole sources are resampled."""
 
 
-def agreement_of(task: Task, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+def agreement_of(
+    task: Task, judged: Judged, annotators: Sequence[str]
+) -> list[Reliability]:
     """Agreement of annotators, and the share of a judge's proposals they kept, if there were any.
 
     Args:
@@ -52,11 +54,17 @@ def agreement_of(task: Task, judged: Judged, annotators: Sequence[str]) -> list[
         judged: Units with finished judgments.
         annotators: All annotators; those who finished nothing are left out.
     """
-    names = [name for name in annotators if any(name in one.by for one in judged)]
+    names = [
+        name for name in annotators if any(name in one.by for one in judged)
+    ]
     found = task.agreement(judged, names) if len(names) > 1 else []
     if any(one.unit.prefill for one in judged):
         kept = _kept_share(judged)
-        found.append(Reliability("proposals of the judge", tuple(names), len(judged), 0, (kept,)))
+        found.append(
+            Reliability(
+                "proposals of the judge", tuple(names), len(judged), 0, (kept,)
+            )
+        )
     return found
 
 
@@ -74,11 +82,15 @@ def _kept_share(judged: Judged) -> Coefficient:
     return mean_of("proposals kept", kept, "no finished unit had proposals")
 
 
-def mean_of(name: str, values: Sequence[tuple[float, Source]], reason: str) -> Coefficient:
+def mean_of(
+    name: str, values: Sequence[tuple[float, Source]], reason: str
+) -> Coefficient:
     """The mean of values, whose interval resamples sources; the reason if there are none."""
     if not values:
         return Coefficient(name, None, None, reason)
-    mean = mean_interval([v for v, _ in values], clusters=[source for _, source in values])
+    mean = mean_interval(
+        [v for v, _ in values], clusters=[source for _, source in values]
+    )
     return Coefficient.of_mean(name, mean)
 
 
@@ -100,7 +112,9 @@ class Cells:
 
     def shared(self) -> tuple[Floats, list[Source]]:
         """The rows with two or more judgments, and their sources."""
-        table = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), len(self.raters))
+        table = np.array(self.rows, dtype=np.float64).reshape(
+            len(self.rows), len(self.raters)
+        )
         enough = [n >= 2 for n in self._counts()]
         return table[enough], list(compress(self.sources, enough))
 
@@ -108,10 +122,14 @@ class Cells:
         """The coefficients, with how many rows have two or more judgments, and how many one."""
         counts = self._counts()
         n_shared, n_single = sum(n >= 2 for n in counts), counts.count(1)
-        return Reliability(self.what, tuple(self.raters), n_shared, n_single, coefficients)
+        return Reliability(
+            self.what, tuple(self.raters), n_shared, n_single, coefficients
+        )
 
     def _counts(self) -> list[int]:
-        return [sum(not math.isnan(number) for number in row) for row in self.rows]
+        return [
+            sum(not math.isnan(number) for number in row) for row in self.rows
+        ]
 
 
 def cells(
@@ -134,9 +152,19 @@ def cells(
     """
     rows, sources = [], []
     for one in judged:
-        for name in (own.name for own in task.parts(one.unit) if part in ("", own.name)):
-            given = [one.by[who][name] if who in one.by else None for who in annotators]
-            rows.append([np.nan if value is None else float(number(value)) for value in given])
+        for name in (
+            own.name for own in task.parts(one.unit) if part in ("", own.name)
+        ):
+            given = [
+                one.by[who][name] if who in one.by else None
+                for who in annotators
+            ]
+            rows.append(
+                [
+                    np.nan if value is None else float(number(value))
+                    for value in given
+                ]
+            )
             sources.append(one.unit.source)
     return Cells(what, rows, annotators, sources)
 
@@ -154,7 +182,9 @@ def of_numbers(given: Cells) -> Reliability:
     whole = table[~np.isnan(table).any(axis=1)]
     if len(whole) == len(table):
         found += [_icc(whole, "2,1"), _icc(whole, "2,k")]
-        correlation = mean_pairwise_correlation(whole, "spearman", clusters=clusters)
+        correlation = mean_pairwise_correlation(
+            whole, "spearman", clusters=clusters
+        )
         found.append(Coefficient.of("mean pairwise Spearman", correlation))
     else:
         found += [_one_way(table, "1,1"), _one_way(table, "1,k")]
@@ -180,7 +210,9 @@ def of_order(given: Cells, levels: Sequence[int]) -> Reliability:
     found = [Coefficient.of("Krippendorff alpha (ordinal)", alpha)]
     if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        kappa = cohen_kappa(a, b, weights="linear", categories=list(levels), clusters=clusters)
+        kappa = cohen_kappa(
+            a, b, weights="linear", categories=list(levels), clusters=clusters
+        )
         found.append(Coefficient.of("Cohen kappa (linear weights)", kappa))
     return given.reliability(*found)
 
@@ -197,13 +229,19 @@ def of_kinds(given: Cells, n_kinds: int) -> Reliability:
     found = [Coefficient.of("Krippendorff alpha (nominal)", alpha)]
     if len(given.raters) == 2:
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
-        found.append(Coefficient.of("Cohen kappa", cohen_kappa(a, b, clusters=clusters)))
+        found.append(
+            Coefficient.of("Cohen kappa", cohen_kappa(a, b, clusters=clusters))
+        )
     elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
         reason = "needs equally many judgments of each; alpha does not"
         found.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
-        counts = np.array([[(row == kind).sum() for kind in range(n_kinds)] for row in table])
-        kappa = fleiss_kappa(counts.reshape(len(table), n_kinds), clusters=clusters)
+        counts = np.array(
+            [[(row == kind).sum() for kind in range(n_kinds)] for row in table]
+        )
+        kappa = fleiss_kappa(
+            counts.reshape(len(table), n_kinds), clusters=clusters
+        )
         found.append(Coefficient.of("Fleiss kappa", kappa))
     return given.reliability(*found)
 
@@ -223,13 +261,23 @@ def of_spans(
         marked: Per text its source and the spans of each annotator who finished it.
         raters: The annotators.
     """
-    pairs = [(source, a, b) for source, spans in marked for a, b in combinations(spans, 2)]
+    pairs = [
+        (source, a, b)
+        for source, spans in marked
+        for a, b in combinations(spans, 2)
+    ]
     n_items = sum(len(spans) > 1 for _, spans in marked)
     found = relaxed_f1(
-        [a for _, a, _ in pairs], [b for _, _, b in pairs], clusters=[s for s, _, _ in pairs]
+        [a for _, a, _ in pairs],
+        [b for _, _, b in pairs],
+        clusters=[s for s, _, _ in pairs],
     )
-    span_f1 = Coefficient("span F1 (half of the words)", found.f1, found.interval, found.reason)
-    return Reliability(what, tuple(raters), n_items, len(marked) - n_items, (span_f1,))
+    span_f1 = Coefficient(
+        "span F1 (half of the words)", found.f1, found.interval, found.reason
+    )
+    return Reliability(
+        what, tuple(raters), n_items, len(marked) - n_items, (span_f1,)
+    )
 
 
 def of_rankings(
@@ -252,17 +300,29 @@ def of_rankings(
         if len(ranks) > 1
     ]
     tests: dict[str, Callable[[Floats], float | None]] = {
-        "Kendall W, mean over sets": lambda table: kendall_w(table, n_resamples=1).value,
+        "Kendall W, mean over sets": lambda table: (
+            kendall_w(table, n_resamples=1).value
+        ),
         "Spearman of two, mean over sets": lambda table: (
             mean_pairwise_correlation(table, "spearman", n_resamples=1).value
         ),
     }
     none = "no set was ranked by two annotators"
     found = [
-        mean_of(name, [(v, s) for s, table in shared if (v := of(table)) is not None], none)
+        mean_of(
+            name,
+            [(v, s) for s, table in shared if (v := of(table)) is not None],
+            none,
+        )
         for name, of in tests.items()
     ]
-    return Reliability(what, tuple(raters), len(shared), len(rankings) - len(shared), tuple(found))
+    return Reliability(
+        what,
+        tuple(raters),
+        len(shared),
+        len(rankings) - len(shared),
+        tuple(found),
+    )
 
 
 _USES = {"gold": "gold units right", "attention": "attention checks passed"}
@@ -277,7 +337,9 @@ class _GoldRow(msgspec.Struct, frozen=True):
     feedback: str = ""
 
 
-def with_gold(task: Task, units: Sequence[AnnotationUnit], path: Path) -> list[AnnotationUnit]:
+def with_gold(
+    task: Task, units: Sequence[AnnotationUnit], path: Path
+) -> list[AnnotationUnit]:
     """Units with the right judgments of a file.
 
     Args:
@@ -294,20 +356,30 @@ def with_gold(task: Task, units: Sequence[AnnotationUnit], path: Path) -> list[A
             raise row
         try:
             given = read_as(row, _GoldRow, "gold")
-            msgspec.json.encode(given)  # refuses halves of surrogate pairs, wherever they are
+            msgspec.json.encode(
+                given
+            )  # refuses halves of surrogate pairs, wherever they are
             if given.unit not in by_id:
                 raise ItemError(f"the study has no unit {given.unit[:60]!r}")
             unit = by_id[given.unit]
-            judgment = {k: v for k, v in given.judgment.items() if k not in (DONE, REMARK)}
+            judgment = {
+                k: v
+                for k, v in given.judgment.items()
+                if k not in (DONE, REMARK)
+            }
             for part, value in judgment.items():
                 task.check(unit, part, value)
             if missing := task.unfinished(unit, judgment):
                 raise ItemError(missing)
         except UnicodeEncodeError as error:
-            raise DataError(str(path), str(half_pair("gold", error)), line=line) from error
+            raise DataError(
+                str(path), str(half_pair("gold", error)), line=line
+            ) from error
         except ItemError as error:
             raise DataError(str(path), str(error), line=line) from error
-        by_id[unit.id] = replace(unit, gold=Gold(judgment, given.use, given.feedback))
+        by_id[unit.id] = replace(
+            unit, gold=Gold(judgment, given.use, given.feedback)
+        )
     return list(by_id.values())
 
 
@@ -316,7 +388,10 @@ def disputed(study: AnnotationStudy) -> list[int]:
     return [
         study.positions()[one.unit.id]
         for one in study.judged()
-        if any(study.task.differences(one.unit, a, b) for a, b in combinations(one.by.values(), 2))
+        if any(
+            study.task.differences(one.unit, a, b)
+            for a, b in combinations(one.by.values(), 2)
+        )
     ]
 
 
@@ -333,13 +408,28 @@ def answers_shown(
     """
     unit = study.unit(position)
     if annotator == study.design.adjudicator:
-        by = next((one.by for one in study.judged() if one.unit.id == unit.id), {})
+        by = next(
+            (one.by for one in study.judged() if one.unit.id == unit.id), {}
+        )
         letters = zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", by.values(), strict=False)
         return [{"label": letter, "judgment": own} for letter, own in letters]
-    if unit.gold is None or unit.gold.use == "attention" or not state.get(DONE):
+    if (
+        unit.gold is None
+        or unit.gold.use == "attention"
+        or not state.get(DONE)
+    ):
         return []
-    facts = {"label": "right", "judgment": unit.gold.judgment, "feedback": unit.gold.feedback}
-    return [{**facts, "wrong": study.task.differences(unit, state, unit.gold.judgment)}]
+    facts = {
+        "label": "right",
+        "judgment": unit.gold.judgment,
+        "feedback": unit.gold.feedback,
+    }
+    return [
+        {
+            **facts,
+            "wrong": study.task.differences(unit, state, unit.gold.judgment),
+        }
+    ]
 
 
 def competence(
@@ -358,7 +448,11 @@ def competence(
     """
     found = []
     for use, what in _USES.items():
-        own = [(one, one.unit.gold) for one in gold if one.unit.gold and one.unit.gold.use == use]
+        own = [
+            (one, one.unit.gold)
+            for one in gold
+            if one.unit.gold and one.unit.gold.use == use
+        ]
         right = {
             name: [
                 not task.differences(one.unit, one.by[name], known.judgment)
@@ -367,27 +461,49 @@ def competence(
             ]
             for name in annotators
         }
-        shares = [_share(name, answers) for name, answers in right.items() if answers]
+        shares = [
+            _share(name, answers) for name, answers in right.items() if answers
+        ]
         found.append((what, len(own), 0, shares))
-    shares = [one for name in annotators if (one := _with_others(task, judged, name)) is not None]
+    shares = [
+        one
+        for name in annotators
+        if (one := _with_others(task, judged, name)) is not None
+    ]
     n = sum(len(one.by) > 1 for one in judged)
-    found.append(("answers that another annotator gave, too", n, len(judged) - n, shares))
+    found.append(
+        (
+            "answers that another annotator gave, too",
+            n,
+            len(judged) - n,
+            shares,
+        )
+    )
     return [
-        Reliability(what, tuple(one.name for one in shares), n, n_single, tuple(shares))
+        Reliability(
+            what, tuple(one.name for one in shares), n, n_single, tuple(shares)
+        )
         for what, n, n_single, shares in found
         if shares
     ]
 
 
 def _share(name: str, answers: Sequence[bool]) -> Coefficient:
-    found = binomtest(sum(answers), len(answers)).proportion_ci(method="wilson")
-    return Coefficient(name, sum(answers) / len(answers), Interval(found.low, found.high))
+    found = binomtest(sum(answers), len(answers)).proportion_ci(
+        method="wilson"
+    )
+    return Coefficient(
+        name, sum(answers) / len(answers), Interval(found.low, found.high)
+    )
 
 
 def _with_others(task: Task, judged: Judged, name: str) -> Coefficient | None:
     """The share of comparisons with another annotator in which an annotator gave the same."""
     pairs = [
-        (float(not task.differences(one.unit, one.by[name], state)), one.unit.source)
+        (
+            float(not task.differences(one.unit, one.by[name], state)),
+            one.unit.source,
+        )
         for one in judged
         for other, state in one.by.items()
         if name in one.by and other != name

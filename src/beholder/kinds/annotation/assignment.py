@@ -73,10 +73,14 @@ class AnnotationDesign:
                 f"IIIF server {self.iiif!r}: expected an address such as https://iiif.example.org/"
             )
         check_count(
-            "overlap", self.overlap, "leave it out to have every annotator judge every unit"
+            "overlap",
+            self.overlap,
+            "leave it out to have every annotator judge every unit",
         )
         if not self.annotators:
-            raise ConfigError("a study needs an annotator; name one with --annotators")
+            raise ConfigError(
+                "a study needs an annotator; name one with --annotators"
+            )
         for name in (*self.annotators, *third):
             check_name(name)
 
@@ -122,21 +126,32 @@ def assign_units(
                     twice |= {item.id, seen[text]}
                 seen[text] = item.id
     whole = [
-        _with_gold([positions[item.id] for item in share], units, design.seed, name)
+        _with_gold(
+            [positions[item.id] for item in share], units, design.seed, name
+        )
         for name, share in zip(design.annotators, shares, strict=True)
     ]
     return Assignment(tuple(whole), len(twice))
 
 
 def _with_gold(
-    share: list[int], units: Sequence[AnnotationUnit], seed: int, annotator: str
+    share: list[int],
+    units: Sequence[AnnotationUnit],
+    seed: int,
+    annotator: str,
 ) -> tuple[int, ...]:
     """A share with the training units first, and the other gold units at even distances."""
-    known = [(at, unit.gold.use) for at, unit in enumerate(units) if unit.gold is not None]
+    known = [
+        (at, unit.gold.use)
+        for at, unit in enumerate(units)
+        if unit.gold is not None
+    ]
     spread = [at for at, use in known if use != "training"]
     found = list(share)
     for n, place in enumerate(order_of(len(spread), seed, annotator, "gold")):
-        found.insert((n + 1) * len(share) // (len(spread) + 1) + n, spread[place])
+        found.insert(
+            (n + 1) * len(share) // (len(spread) + 1) + n, spread[place]
+        )
     return (*(at for at, use in known if use == "training"), *found)
 
 

@@ -11,7 +11,13 @@ from cyclopts import App, Group, Parameter
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.tasks import TASKS, task_named
-from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile, ServerGroup
+from beholder.terminal.groups import (
+    AsJson,
+    Data,
+    ItemDataGroup,
+    OutFile,
+    ServerGroup,
+)
 from beholder.terminal.printing import (
     say,
     say_each,
@@ -26,7 +32,9 @@ if TYPE_CHECKING:
 
 TaskName: TypeAlias = Annotated[
     str,
-    Parameter(help=f"One of {', '.join(TASKS.names())}; see `annotate tasks`."),
+    Parameter(
+        help=f"One of {', '.join(TASKS.names())}; see `annotate tasks`."
+    ),
 ]
 Form: TypeAlias = Literal["results", "judgments", "label-studio"]
 Database: TypeAlias = Annotated[
@@ -76,7 +84,9 @@ class PeopleGroup:
         if self.annotators.strip().isdecimal():
             n = int(self.annotators)
             if not 1 <= n <= 10_000:
-                raise ConfigError(f"--annotators {n}: expected names, or a number from 1 to 10,000")
+                raise ConfigError(
+                    f"--annotators {n}: expected names, or a number from 1 to 10,000"
+                )
             return tuple(f"annotator-{place}" for place in range(1, n + 1))
         return tuple(name.strip() for name in self.annotators.split(","))
 
@@ -120,7 +130,9 @@ def annotate(
     if prefill is not None:
         say_incomplete(prefill)
     notes = RowNotes()
-    units, bad = units_of(asked, data, rows, pictures=pictures, run=prefill, notes=notes)
+    units, bad = units_of(
+        asked, data, rows, pictures=pictures, run=prefill, notes=notes
+    )
     say_left_out(bad)
     say_each(notes.sentences())
     if people.gold is not None:
@@ -212,7 +224,9 @@ def export(
     n = sum(len(one.by) for one in judged)
     if form == "results":
         n_rows = text.count("\n")
-        say(f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}")
+        say(
+            f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}"
+        )
         if left_out:
             say(left_out)
         if next_command := opened.task.next_command(judged):
@@ -223,7 +237,9 @@ def export(
 
 
 @app.command(name="import")
-def import_judgments(study: Path, source: Path, /, *, database: Database = None) -> None:
+def import_judgments(
+    study: Path, source: Path, /, *, database: Database = None
+) -> None:
     """Import judgments from a file of judgments (JSONL) or of Label Studio (JSON).
 
     Example: `beholder annotate import studies/marks others.jsonl`
@@ -242,7 +258,9 @@ def import_judgments(study: Path, source: Path, /, *, database: Database = None)
 
 
 @app.command
-def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = False) -> None:
+def agreement(
+    study: Path, /, *, database: Database = None, as_json: AsJson = False
+) -> None:
     """Print the progress of annotators, and their agreement with intervals.
 
     Example: `beholder annotate agreement studies/marks`
@@ -269,15 +287,23 @@ def agreement(study: Path, /, *, database: Database = None, as_json: AsJson = Fa
     if not as_json:
         for one in progress:
             cannot = f" ({one.cannot} cannot be judged)" if one.cannot else ""
-            tell(f"{one.annotator}: {one.done} of {one.assigned} done{cannot}, {one.begun} begun")
+            tell(
+                f"{one.annotator}: {one.done} of {one.assigned} done{cannot}, {one.begun} begun"
+            )
     tell_result(plain, map(reliability_table, [*found, *known]), as_json)
     if not found:
-        say("no agreement yet: two annotators must have finished the same unit")
+        say(
+            "no agreement yet: two annotators must have finished the same unit"
+        )
 
 
 def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
     """Print the links and serve until interrupted."""
-    from beholder.kinds.annotation.pages import join_link, study_routes, study_settings
+    from beholder.kinds.annotation.pages import (
+        join_link,
+        study_routes,
+        study_settings,
+    )
     from beholder.web import make_app
     from beholder.web.app import serve as listen
 
@@ -298,9 +324,13 @@ def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
 
     if prepare:
         listening(f"http://{server.host}:{server.port}/?token={study.token}")
-        say(f"study: {study.folder}; serve it with 'beholder annotate serve {study.folder}'")
+        say(
+            f"study: {study.folder}; serve it with 'beholder annotate serve {study.folder}'"
+        )
         study.close()
         return
-    say(f"study: {study.folder}; stop with Ctrl-C, run the same command again to resume")
+    say(
+        f"study: {study.folder}; stop with Ctrl-C, run the same command again to resume"
+    )
     listen(make_app(study_routes(study), settings), settings, listening)
     study.close()

@@ -53,10 +53,16 @@ def tables() -> MetaData:
         table(name, text("study", 64, **key), *columns)
 
     def text(name: str, length: int | None = None, **options: Any) -> Any:
-        return sa.Column(name, sa.Text if length is None else sa.String(length), **options)
+        return sa.Column(
+            name, sa.Text if length is None else sa.String(length), **options
+        )
 
-    def number(name: str, *, autoincrement: bool = False, **options: Any) -> Any:
-        return sa.Column(name, sa.Integer, autoincrement=autoincrement, **options)
+    def number(
+        name: str, *, autoincrement: bool = False, **options: Any
+    ) -> Any:
+        return sa.Column(
+            name, sa.Integer, autoincrement=autoincrement, **options
+        )
 
     table(
         "studies",
@@ -101,7 +107,9 @@ def tables() -> MetaData:
         number("number", **needed),
         text("part", 64),
         text("value"),
-        sa.Column("saved_at", sa.DateTime, **needed, server_default=sa.func.now()),
+        sa.Column(
+            "saved_at", sa.DateTime, **needed, server_default=sa.func.now()
+        ),
         sa.UniqueConstraint("study", "annotator", "client", "number"),
         sa.Index("beholder_acts_of_unit", "study", "annotator", "unit", "id"),
     )
@@ -127,14 +135,20 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         try:
             keep_private(folder / FILE_NAME)  # it has everybody's links
         except OSError as error:
-            raise RunError(f"{where} cannot be used: {error.strerror or error}") from error
-        made = sa.create_engine(f"sqlite:///{where}", connect_args={"timeout": _WAIT_MS / 1000})
+            raise RunError(
+                f"{where} cannot be used: {error.strerror or error}"
+            ) from error
+        made = sa.create_engine(
+            f"sqlite:///{where}", connect_args={"timeout": _WAIT_MS / 1000}
+        )
         sa.event.listen(made, "connect", _settle_sqlite)
     else:
         address = Address.read(database)
         where = str(address)
         # Tested before each use, so that a restart of the server loses no act.
-        made = engine(address, pool_size=20, max_overflow=10, pool_pre_ping=True)
+        made = engine(
+            address, pool_size=20, max_overflow=10, pool_pre_ping=True
+        )
     try:
         with made.begin() as db:
             if database is not None:
@@ -152,7 +166,11 @@ def engine_of(folder: Path, database: str | None) -> Engine:
 def _settle_sqlite(connection: Any, _: Any) -> None:
     """Readers do not wait for the writer, and a committed write is on disk."""
     cursor = connection.cursor()
-    for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_WAIT_MS}"):
+    for setting in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        f"busy_timeout={_WAIT_MS}",
+    ):
         cursor.execute(f"PRAGMA {setting}")
     cursor.close()
 
@@ -167,7 +185,9 @@ class SharedCommits(Generic[T]):
         of_all: Error of a database that accepts no writes now.
     """
 
-    def __init__(self, begin: Callable[[], Any], of_all: type[Exception]) -> None:
+    def __init__(
+        self, begin: Callable[[], Any], of_all: type[Exception]
+    ) -> None:
         self._begin = begin
         self._of_all = of_all
         self._waiting: list[_Job[T]] = []
@@ -203,7 +223,9 @@ class SharedCommits(Generic[T]):
                     except ItemError as error:
                         found.append(partial(result.set_exception, error))
         except BaseException as error:
-            whole = isinstance(error, self._of_all) or not isinstance(error, Exception)
+            whole = isinstance(error, self._of_all) or not isinstance(
+                error, Exception
+            )
             for job in batch:
                 if whole or len(batch) == 1:
                     job[1].set_exception(error)
@@ -215,7 +237,15 @@ class SharedCommits(Generic[T]):
 
 
 _LATER = (
-    *("gold", "fps", "adjudicator", "participants", "completion_code", "instructions", "iiif"),
+    *(
+        "gold",
+        "fps",
+        "adjudicator",
+        "participants",
+        "completion_code",
+        "instructions",
+        "iiif",
+    ),
 )
 """Fields that the digest contains only if they are set: older studies have none of them."""
 
@@ -231,12 +261,20 @@ def check_units(task: Task, units: Sequence[AnnotationUnit]) -> None:
             f"the name {task.full_name!r} of the task has more than {TASK_LENGTH} characters;"
             " give its package or its entry point a shorter one"
         )
-    twice, n = Counter(unit.id for unit in units).most_common(1)[0] if units else ("", 1)
+    twice, n = (
+        Counter(unit.id for unit in units).most_common(1)[0]
+        if units
+        else ("", 1)
+    )
     if n > 1:
-        raise ConfigError(f"two units of the study have the id {twice!r}; ids must differ")
+        raise ConfigError(
+            f"two units of the study have the id {twice!r}; ids must differ"
+        )
 
 
-def digest_of(task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign) -> str:
+def digest_of(
+    task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
+) -> str:
     """Hash of the task, the units and the design."""
     value = [task.full_name, [_set(unit) for unit in units], _set(design)]
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -244,7 +282,11 @@ def digest_of(task: Task, units: Sequence[AnnotationUnit], design: AnnotationDes
 
 
 def _set(record: Any) -> Mapping[str, object]:
-    return {name: value for name, value in asdict(record).items() if value or name not in _LATER}
+    return {
+        name: value
+        for name, value in asdict(record).items()
+        if value or name not in _LATER
+    }
 
 
 def insert_study(
@@ -258,7 +300,12 @@ def insert_study(
     """Write a new study into an open transaction and return its id."""
     study = secrets.token_hex(16)
     settings = {**_set(design), "n_seen_twice": assignment.n_seen_twice}
-    row = {"id": study, "task": task.full_name, "digest": digest, "token": _token()}
+    row = {
+        "id": study,
+        "task": task.full_name,
+        "digest": digest,
+        "token": _token(),
+    }
     row |= {"settings": json.dumps(settings), "secret": secrets.token_hex(32)}
     _insert(db, "studies", [row])
     rows = [
@@ -282,14 +329,24 @@ def insert_study(
 
 def insert_annotator(db: Any, study: str, name: str, place: int) -> None:
     """Add an annotator with a personal link."""
-    row = {"study": study, "annotator": name, "place": place, "token": _token()}
+    row = {
+        "study": study,
+        "annotator": name,
+        "place": place,
+        "token": _token(),
+    }
     _insert(db, "annotators", [row])
 
 
-def assign_further(db: Any, study: str, name: str, units: Sequence[int], first: int) -> None:
+def assign_further(
+    db: Any, study: str, name: str, units: Sequence[int], first: int
+) -> None:
     """Assign units to an annotator, from a place of the share on."""
     own = {"study": study, "annotator": name}
-    rows = [{**own, "place": place, "unit": unit} for place, unit in enumerate(units, start=first)]
+    rows = [
+        {**own, "place": place, "unit": unit}
+        for place, unit in enumerate(units, start=first)
+    ]
     _insert(db, "assignments", rows)
 
 

@@ -16,7 +16,14 @@ from beholder.errors import ConfigError, DataError, ItemError
 from beholder.grouping import by_key
 from beholder.kinds.annotation.assignment import check_name
 from beholder.kinds.annotation.label_studio import Region, one_value, region
-from beholder.kinds.annotation.records import DONE, REMARK, Act, AnnotationUnit, State, read_as
+from beholder.kinds.annotation.records import (
+    DONE,
+    REMARK,
+    Act,
+    AnnotationUnit,
+    State,
+    read_as,
+)
 from beholder.kinds.annotation.study import AnnotationStudy
 
 EXPORTS = ("results", "judgments", "label-studio")
@@ -39,7 +46,9 @@ class JudgmentRow(msgspec.Struct, frozen=True):
     judgment: State
 
 
-class _Annotation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _Annotation(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
+):
     """One annotation of Label Studio: ours name the annotator, theirs the user."""
 
     annotator: Any = None
@@ -53,7 +62,11 @@ class _Annotation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         user = self.completed_by if self.annotator is None else self.annotator
         if isinstance(user, Mapping):
             user = user.get("email", user.get("id"))
-        return str(user) if isinstance(user, str | int) and str(user).strip() else "Label Studio"
+        return (
+            str(user)
+            if isinstance(user, str | int) and str(user).strip()
+            else "Label Studio"
+        )
 
 
 class _StudioTask(msgspec.Struct, frozen=True):
@@ -70,12 +83,19 @@ def label_studio(study: AnnotationStudy) -> Iterator[_StudioTask]:
     """
     for one in study.settled():
         unit = one.unit
-        texts = {f"text{n}": text for n, text in enumerate(unit.texts, start=1)}
-        pictures = {f"picture{n}": own.image for n, own in enumerate(unit.pictures, start=1)}
+        texts = {
+            f"text{n}": text for n, text in enumerate(unit.texts, start=1)
+        }
+        pictures = {
+            f"picture{n}": own.image
+            for n, own in enumerate(unit.pictures, start=1)
+        }
         made = []
         for name, state in one.by.items():
             remark = state.get(REMARK)
-            words = [region(REMARK, "unit", "text", [remark])] if remark else []
+            words = (
+                [region(REMARK, "unit", "text", [remark])] if remark else []
+            )
             result = [*study.task.regions(unit, state), *words]
             made.append(_Annotation(annotator=name, result=result))
         yield _StudioTask({"unit": unit.id, **texts, **pictures}, made)
@@ -96,15 +116,21 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     given = list(_read(study, path))
     if not given:
         raise DataError(str(path), "contains no judgments")
-    by_annotator = by_key((annotator, position) for position, annotator, _ in given)
+    by_annotator = by_key(
+        (annotator, position) for position, annotator, _ in given
+    )
     for annotator, positions in by_annotator.items():
         study.admit(annotator, positions)
     return len(given), sum(_replace(study, *one) for one in given)
 
 
-def _replace(study: AnnotationStudy, position: int, annotator: str, state: State) -> bool:
+def _replace(
+    study: AnnotationStudy, position: int, annotator: str, state: State
+) -> bool:
     now = study.state(annotator, position)
-    acts: list[tuple[str, Any]] = [(part, None) for part in now if part not in state]
+    acts: list[tuple[str, Any]] = [
+        (part, None) for part in now if part not in state
+    ]
     acts += [(p, v) for p, v in state.items() if p != DONE and now.get(p) != v]
     if state.get(DONE) and not now.get(DONE):
         acts.append((DONE, True))
@@ -114,7 +140,9 @@ def _replace(study: AnnotationStudy, position: int, annotator: str, state: State
     return bool(acts)
 
 
-def _read(study: AnnotationStudy, path: Path) -> Iterator[tuple[int, str, State]]:
+def _read(
+    study: AnnotationStudy, path: Path
+) -> Iterator[tuple[int, str, State]]:
     """Position of the unit, annotator and judgment of each judgment in a file."""
     positions = study.positions()
     for line, row in read_rows(path, str(path)):
@@ -129,10 +157,14 @@ def _read(study: AnnotationStudy, path: Path) -> Iterator[tuple[int, str, State]
                 unit = study.unit(positions[place])
                 yield positions[place], annotator, _checked(study, unit, given)
         except (ConfigError, ItemError) as error:
-            raise DataError(str(path), str(error), line=line, field=place) from error
+            raise DataError(
+                str(path), str(error), line=line, field=place
+            ) from error
 
 
-def _judgments(row: object) -> Iterator[tuple[str, str, State | Sequence[Region]]]:
+def _judgments(
+    row: object,
+) -> Iterator[tuple[str, str, State | Sequence[Region]]]:
     """Unit, annotator and judgment of each judgment in a row of either form."""
     if isinstance(row, Mapping) and isinstance(row.get("judgment"), Mapping):
         one = read_as({"task": None, **row}, JudgmentRow, "judgment")
@@ -141,7 +173,11 @@ def _judgments(row: object) -> Iterator[tuple[str, str, State | Sequence[Region]
         task = read_as(row, _StudioTask, "task of Label Studio")
         for annotation in task.annotations:
             if not annotation.was_cancelled:
-                yield str(task.data.get("unit")), annotation.who, annotation.result
+                yield (
+                    str(task.data.get("unit")),
+                    annotation.who,
+                    annotation.result,
+                )
     else:
         raise ItemError(
             "expected a judgment (unit, annotator, judgment) or a task of Label Studio (data,"
@@ -150,14 +186,20 @@ def _judgments(row: object) -> Iterator[tuple[str, str, State | Sequence[Region]
 
 
 def _checked(
-    study: AnnotationStudy, unit: AnnotationUnit, given: State | Sequence[Region]
+    study: AnnotationStudy,
+    unit: AnnotationUnit,
+    given: State | Sequence[Region],
 ) -> State:
     """A judgment whose parts a study would save."""
     if isinstance(given, Mapping):
         state = given
     else:
         words = one_value(given, REMARK, "text")
-        remark = {REMARK: " ".join(map(str, words))} if isinstance(words, list) and words else {}
+        remark = (
+            {REMARK: " ".join(map(str, words))}
+            if isinstance(words, list) and words
+            else {}
+        )
         state = {**study.task.parts_of(unit, given), **remark, DONE: True}
     for part, value in state.items():
         study.task.check(unit, part, value)
@@ -174,7 +216,9 @@ def exported(study: AnnotationStudy, form: str) -> str:
         ConfigError: There is no such form.
     """
     if form not in EXPORTS:
-        raise ConfigError(f"form {form!r}: expected one of {', '.join(EXPORTS)}")
+        raise ConfigError(
+            f"form {form!r}: expected one of {', '.join(EXPORTS)}"
+        )
     if form == "label-studio":
         tasks = msgspec.to_builtins(list(label_studio(study)))
         return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
@@ -182,6 +226,12 @@ def exported(study: AnnotationStudy, form: str) -> str:
         rows: Iterable[object] = study.task.results(study.settled())
     else:  # finished or not
         name = study.task.full_name
-        rows = (JudgmentRow(name, unit.id, who, state) for unit, who, state in study.judgments())
+        rows = (
+            JudgmentRow(name, unit.id, who, state)
+            for unit, who, state in study.judgments()
+        )
     plain = map(msgspec.to_builtins, rows)
-    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in plain)
+    return "".join(
+        json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+        for row in plain
+    )

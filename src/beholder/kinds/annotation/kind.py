@@ -4,6 +4,10 @@ from beholder.run.kind import Command, RunKind
 
 KIND: RunKind[None, None, None] = RunKind(
     name="annotation",
-    commands=(Command("annotate", "beholder.kinds.annotation.command:app", is_group=True),),
+    commands=(
+        Command(
+            "annotate", "beholder.kinds.annotation.command:app", is_group=True
+        ),
+    ),
     templates="beholder.kinds.annotation",
 )

@@ -64,7 +64,9 @@ Fields: TypeAlias = Sequence[tuple[str, Sequence[Field]]]
 
 def region(name: str, to: str, kind: str, value: Any, **place: Any) -> Region:
     """A region; ``place`` is what its value contains besides."""
-    return Region(from_name=name, to_name=to, type=kind, value={**place, kind: value})
+    return Region(
+        from_name=name, to_name=to, type=kind, value={**place, kind: value}
+    )
 
 
 def regions_of(fields: Fields, state: State) -> list[Region]:
@@ -85,7 +87,12 @@ def regions_of(fields: Fields, state: State) -> list[Region]:
                 value = [value]
             value = {field.value_name: value}
             found.append(
-                Region(from_name=field.name, to_name=field.to, type=field.type, value=value)
+                Region(
+                    from_name=field.name,
+                    to_name=field.to,
+                    type=field.type,
+                    value=value,
+                )
             )
     return found
 
@@ -119,12 +126,18 @@ def _value(field: Field, regions: Iterable[Region]) -> Any:
             if chosen == [words]:
                 return value
         known = ", ".join(field.words.values())
-        raise ItemError(f"{field.name}: expected one of {known}, got {str(chosen)[:60]}")
+        raise ItemError(
+            f"{field.name}: expected one of {known}, got {str(chosen)[:60]}"
+        )
     if field.form == "ranker":
         try:
-            return [int(one) for one in read_as(given, list[int | str], field.name)]
+            return [
+                int(one) for one in read_as(given, list[int | str], field.name)
+            ]
         except ValueError as error:
-            raise ItemError(f"{field.name}: expected numbers of texts: {error}") from error
+            raise ItemError(
+                f"{field.name}: expected numbers of texts: {error}"
+            ) from error
     return given
 
 
@@ -142,6 +155,10 @@ def one_value(regions: Iterable[Region], name: str, kind: str) -> Any:
     found = [one.value for one in regions if one.from_name == name]
     if not found:
         return None
-    if len(found) > 1 or not isinstance(found[0], Mapping) or kind not in found[0]:
+    if (
+        len(found) > 1
+        or not isinstance(found[0], Mapping)
+        or kind not in found[0]
+    ):
         raise ItemError(f"{name}: expected one result with a value {kind!r}")
     return found[0][kind]

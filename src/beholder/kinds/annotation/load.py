@@ -51,8 +51,12 @@ def units_of(
     if run is None:
         return task.units(rows), bad
     if not task.proposals_from:
-        able = [name for name in TASKS.names() if TASKS.get(name).proposals_from]
-        raise ConfigError(f"{task.full_name} takes no --prefill; {' and '.join(able)} do")
+        able = [
+            name for name in TASKS.names() if TASKS.get(name).proposals_from
+        ]
+        raise ConfigError(
+            f"{task.full_name} takes no --prefill; {' and '.join(able)} do"
+        )
     _check_same_texts(run, rows, data)
     return _prefilled(task, task.units(task.completed(rows, run)), run), bad
 
@@ -70,12 +74,20 @@ def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
     with Store.read(run) as store:
         scored = list(store.items())
     texts = {item.id: item.candidate for _, item in scored}
-    items = [(n, row) for n, row in enumerate(rows) if isinstance(row, Item) and row.id in texts]
+    items = [
+        (n, row)
+        for n, row in enumerate(rows)
+        if isinstance(row, Item) and row.id in texts
+    ]
     if not items:
         return
-    pairing = pair_subjects(scored, items, ITEM, (run, data), allow_different=True)
+    pairing = pair_subjects(
+        scored, items, ITEM, (run, data), allow_different=True
+    )
     if pairing.paired_by != "id" or "--allow-different" in pairing.note:
-        raise ConfigError(f"--prefill {run}: {pairing.note}; score {data} itself")
+        raise ConfigError(
+            f"--prefill {run}: {pairing.note}; score {data} itself"
+        )
     for _, item in items:
         if texts[item.id] != item.candidate:
             raise ConfigError(
@@ -96,17 +108,29 @@ def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
         ids = {position: item.id for position, item in store.items()}
         found: list[Mapping[str, ItemScore]] = []
         for asker in store.askers():
-            scores = {name: store.score(asker.name, position) for position, name in ids.items()}
-            own = {name: s for name, s in scores.items() if isinstance(s, ItemScore) and s.units}
+            scores = {
+                name: store.score(asker.name, position)
+                for position, name in ids.items()
+            }
+            own = {
+                name: s
+                for name, s in scores.items()
+                if isinstance(s, ItemScore) and s.units
+            }
             if own:
                 found.append(own)
     return found
 
 
-def _prefilled(task: Task, units: Sequence[AnnotationUnit], run: Path) -> list[AnnotationUnit]:
+def _prefilled(
+    task: Task, units: Sequence[AnnotationUnit], run: Path
+) -> list[AnnotationUnit]:
     """Units with the proposals of the first metric of a run that has any."""
     for scores in outcomes(run):
-        made = [_with(task, unit, scores.get(str(unit.row.get("id")))) for unit in units]
+        made = [
+            _with(task, unit, scores.get(str(unit.row.get("id"))))
+            for unit in units
+        ]
         if any(unit.prefill for unit in made):
             return made
     raise ConfigError(
@@ -115,18 +139,26 @@ def _prefilled(task: Task, units: Sequence[AnnotationUnit], run: Path) -> list[A
     )
 
 
-def _with(task: Task, unit: AnnotationUnit, found: ItemScore | None) -> AnnotationUnit:
+def _with(
+    task: Task, unit: AnnotationUnit, found: ItemScore | None
+) -> AnnotationUnit:
     proposed = {}
-    for part, value in ({} if found is None else task.proposals(unit, found)).items():
+    for part, value in (
+        {} if found is None else task.proposals(unit, found)
+    ).items():
         try:
             task.check(unit, part, value)
-        except ItemError:  # a span without a word, which no one could have marked
+        except (
+            ItemError
+        ):  # a span without a word, which no one could have marked
             continue
         proposed[part] = value
     return replace(unit, prefill=proposed)
 
 
-def media_folder(data: str, options: DataOptions, pictures: str | None = None) -> Path | None:
+def media_folder(
+    data: str, options: DataOptions, pictures: str | None = None
+) -> Path | None:
     """The folder of relative image paths: ``media_root``, else that of the pictures or the data."""
     if options.media_root is not None:
         return options.media_root

@@ -17,12 +17,22 @@ from jinja2 import ChoiceLoader, FileSystemLoader
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from beholder.errors import ItemError
-from beholder.kinds.annotation.agreement import agreement_of, answers_shown, competence, disputed
+from beholder.kinds.annotation.agreement import (
+    agreement_of,
+    answers_shown,
+    competence,
+    disputed,
+)
 from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
 from beholder.kinds.annotation.records import Act, AnnotationUnit, read_as
@@ -60,12 +70,20 @@ def study_settings(
     known: dict[str, str] = {}
     new_places = Buckets(PLACES_PER_SECOND, PLACES_AT_ONCE, time.monotonic)
 
-    def invited(query: Mapping[str, str], address: str, token: str) -> str | None:
+    def invited(
+        query: Mapping[str, str], address: str, token: str
+    ) -> str | None:
         given = query.get(JOIN, "").encode()
-        if study.join is None or not hmac.compare_digest(given, study.join.encode()):
+        if study.join is None or not hmac.compare_digest(
+            given, study.join.encode()
+        ):
             return None
-        participant = next((query[name] for name in PARTICIPANT if name in query), "")
-        return study.claim(participant, token, lambda: new_places.take(address))
+        participant = next(
+            (query[name] for name in PARTICIPANT if name in query), ""
+        )
+        return study.claim(
+            participant, token, lambda: new_places.take(address)
+        )
 
     def who(token: str) -> str | None:
         name = known.get(token) or study.annotator_of(token)
@@ -80,7 +98,9 @@ def study_settings(
         names=tuple(names),
         people=who,
         invited=invited,
-        pictures_from=f"{study.design.iiif.rstrip('/')}/" if study.design.iiif else "",
+        pictures_from=f"{study.design.iiif.rstrip('/')}/"
+        if study.design.iiif
+        else "",
         secret=bytes.fromhex(study.secret),
     )
 
@@ -100,9 +120,14 @@ def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
         Route("/units/{place:int}", own.unit),
         Route("/units/{place:int}/acts", own.act, methods=["POST"]),
         Route("/units/{place:int}/pictures/{number:int}", own.picture),
-        Route(f"{INSTRUCTION_PICTURES}/{{number:int}}", own.instruction_picture),
+        Route(
+            f"{INSTRUCTION_PICTURES}/{{number:int}}", own.instruction_picture
+        ),
         Route("/export/{form}", own.export),
-        Mount("/annotate", StaticFiles(directory=Path(__file__).parent / "static")),
+        Mount(
+            "/annotate",
+            StaticFiles(directory=Path(__file__).parent / "static"),
+        ),
     ]
     if study.task.scripts:
         folder = Path(str(files(study.task.package))) / "static"
@@ -123,7 +148,10 @@ class _Shown:
         ranges = set(words(self.text))
         borders = sorted({0, len(self.text), *chain.from_iterable(ranges)})
         return [
-            (self.text[start:end], *((start, end) if (start, end) in ranges else (None, None)))
+            (
+                self.text[start:end],
+                *((start, end) if (start, end) in ranges else (None, None)),
+            )
             for start, end in pairwise(borders)
         ]
 
@@ -133,7 +161,9 @@ class _Pages:
 
     def __init__(self, study: AnnotationStudy) -> None:
         self.study = study
-        self._pictures = None if study.media is None else SmallPictures(study.media)
+        self._pictures = (
+            None if study.media is None else SmallPictures(study.media)
+        )
         self._shares: dict[str, list[int]] = {}
         self._instructions = Instructions.of(study.design.instructions or "")
         folder = Path(str(files(study.task.package))) / "templates"
@@ -150,7 +180,10 @@ class _Pages:
         if third:
             self.study.admit(who, disputed(self.study))
         assigned, done = self.study.assigned(who), self.study.done(who)
-        next_place = next((n for n, at in enumerate(assigned, start=1) if at not in done), None)
+        next_place = next(
+            (n for n, at in enumerate(assigned, start=1) if at not in done),
+            None,
+        )
         facts = {
             "n": len(assigned),
             "n_done": len(done),
@@ -176,11 +209,17 @@ class _Pages:
         task, state = self.study.task, self.study.state(who, position)
         share, done = self._shares[who], self.study.done(who)
         n_training = self._n_training(share)
-        first = next((n for n in range(1, n_training + 1) if share[n - 1] not in done), place)
+        first = next(
+            (n for n in range(1, n_training + 1) if share[n - 1] not in done),
+            place,
+        )
         if place > first:  # training comes first
             return RedirectResponse(f"/units/{first}", 303)
         n = task.n_shuffled(unit)
-        order = [*order_of(n, self.study.design.seed, who, unit.id), *range(n, len(unit.texts))]
+        order = [
+            *order_of(n, self.study.design.seed, who, unit.id),
+            *range(n, len(unit.texts)),
+        ]
         context = {
             "place": place,
             "n": len(share),
@@ -199,31 +238,55 @@ class _Pages:
             "film": is_film,
             "service": lambda name: iiif_service(name, self.study.design.iiif),
         }
-        return self._page(request, "unit", {**task.context(unit, order), **context})
+        return self._page(
+            request, "unit", {**task.context(unit, order), **context}
+        )
 
     async def act(self, request: Request) -> Response:
         """Save an act and return the judgment."""
-        return await run_in_threadpool(self._save, request, _act(await request.body()))
+        return await run_in_threadpool(
+            self._save, request, _act(await request.body())
+        )
 
     def _save(self, request: Request, act: Act) -> Response:
         who, place = request.state.who, request.path_params["place"]
         share = [] if who == OWNER else self._share(who, place)
         position = share[place - 1] if 1 <= place <= len(share) else -1
-        sent_by, own = request.headers.get(PAGE_KEY, ""), self._key(who, position)
-        if position < 0 or not hmac.compare_digest(sent_by.encode(), own.encode()):
+        sent_by, own = (
+            request.headers.get(PAGE_KEY, ""),
+            self._key(who, position),
+        )
+        if position < 0 or not hmac.compare_digest(
+            sent_by.encode(), own.encode()
+        ):
             # Someone else has signed in since the page was opened.
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
-        third, state = who == self.study.design.adjudicator, self.study.state(who, position)
+        third, state = (
+            who == self.study.design.adjudicator,
+            self.study.state(who, position),
+        )
         try:
-            shown = () if third else answers_shown(self.study, who, position, state)
+            shown = (
+                ()
+                if third
+                else answers_shown(self.study, who, position, state)
+            )
             if shown and act.number > self.study.last(who, act.client):
-                raise ItemError("the right answer was shown, so this one can no longer be changed")
+                raise ItemError(
+                    "the right answer was shown, so this one can no longer be changed"
+                )
             saved = self.study.save(who, position, act)
         except ItemError as error:
             return JSONResponse({"error": str(error), "state": state}, 422)
-        shown = () if third else answers_shown(self.study, who, position, saved.state)
-        answer = {"last": saved.last, "state": saved.state} | ({"shown": shown} if shown else {})
+        shown = (
+            ()
+            if third
+            else answers_shown(self.study, who, position, saved.state)
+        )
+        answer = {"last": saved.last, "state": saved.state} | (
+            {"shown": shown} if shown else {}
+        )
         return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
@@ -235,7 +298,9 @@ class _Pages:
         """A picture of the owner's instructions."""
         return self._picture(request, self._instructions.pictures)
 
-    def _picture(self, request: Request, names: Sequence[str | None]) -> Response:
+    def _picture(
+        self, request: Request, names: Sequence[str | None]
+    ) -> Response:
         number = request.path_params["number"]
         image = names[number] if number < len(names) else None
         if image is None or self._pictures is None:
@@ -247,44 +312,67 @@ class _Pages:
             film = self._pictures.file(image)
             if not film.is_file():
                 raise ItemError(f"{image}: there is no such file")
-            return FileResponse(film, headers={"cache-control": "private, max-age=300"})
+            return FileResponse(
+                film, headers={"cache-control": "private, max-age=300"}
+            )
         except ItemError as error:
-            raise HTTPException(404, f"the picture cannot be shown: {error}") from error
+            raise HTTPException(
+                404, f"the picture cannot be shown: {error}"
+            ) from error
 
     def export(self, request: Request) -> Response:
         """The judgments as a file."""
         if request.state.who != OWNER:
-            raise HTTPException(403, "only the owner of the study may open this page")
+            raise HTTPException(
+                403, "only the owner of the study may open this page"
+            )
         form = request.path_params["form"]
         if form not in EXPORTS:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
         ending = "json" if form == "label-studio" else "jsonl"
         name = f'attachment; filename="{self.study.task.name}-{form}.{ending}"'
         header = {"content-disposition": name}
-        return Response(exported(self.study, form), media_type="application/json", headers=header)
+        return Response(
+            exported(self.study, form),
+            media_type="application/json",
+            headers=header,
+        )
 
     def _overview(self, request: Request) -> Response:
         study = self.study
         third = study.design.adjudicator
         if third is not None:
             study.admit(third, disputed(study))
-        judged, tokens, progress = study.judged(), study.annotators(), study.progress()
-        live = "live" in request.query_params  # progress alone: agreement takes longer
+        judged, tokens, progress = (
+            study.judged(),
+            study.annotators(),
+            study.progress(),
+        )
+        live = (
+            "live" in request.query_params
+        )  # progress alone: agreement takes longer
         context = {
             "live": live,
             "now": f"{datetime.now(UTC):%H:%M}",
             "progress": progress,
             "n_done": sum(one.done for one in progress),
             "n_assigned": sum(one.assigned for one in progress),
-            "links": {name: f"{request.base_url}?token={token}" for name, token in tokens.items()},
+            "links": {
+                name: f"{request.base_url}?token={token}"
+                for name, token in tokens.items()
+            },
             "join": join_link(study, str(request.base_url)),
-            "codes": {name: study.code(name) for name in tokens if name != third},
+            "codes": {
+                name: study.code(name) for name in tokens if name != third
+            },
             "third": third,
             "agreement": []
             if live
             else [
                 *agreement_of(study.task, judged, tuple(tokens)),
-                *competence(study.task, judged, study.judged(gold=True), tuple(tokens)),
+                *competence(
+                    study.task, judged, study.judged(gold=True), tuple(tokens)
+                ),
             ],
             "n_units": len(study.positions()),
             "n_judged": len(judged),
@@ -293,9 +381,20 @@ class _Pages:
         }
         return self._page(request, "overview", context)
 
-    def _page(self, request: Request, name: str, context: Mapping[str, object]) -> Response:
-        context = {**context, "task": self.study.task, "instructions": self._instructions.html}
-        return page(request, f"annotate/{name}.html.j2", context, templates=self._templates)
+    def _page(
+        self, request: Request, name: str, context: Mapping[str, object]
+    ) -> Response:
+        context = {
+            **context,
+            "task": self.study.task,
+            "instructions": self._instructions.html,
+        }
+        return page(
+            request,
+            f"annotate/{name}.html.j2",
+            context,
+            templates=self._templates,
+        )
 
     def _asked(self, request: Request) -> tuple[str, int, AnnotationUnit, int]:
         """Annotator, place, unit and its position.
@@ -305,26 +404,39 @@ class _Pages:
         """
         who, place = request.state.who, request.path_params["place"]
         if who == OWNER:
-            raise HTTPException(403, "only annotators judge; open a personal link to try it")
+            raise HTTPException(
+                403, "only annotators judge; open a personal link to try it"
+            )
         assigned = self._share(who, place)
         if not 1 <= place <= len(assigned):
             raise HTTPException(404, f"your share has {len(assigned)} units")
-        return who, place, self.study.unit(assigned[place - 1]), assigned[place - 1]
+        return (
+            who,
+            place,
+            self.study.unit(assigned[place - 1]),
+            assigned[place - 1],
+        )
 
     def _n_training(self, share: Sequence[int]) -> int:
         golds = [self.study.unit(position).gold for position in share]
-        return sum(gold is not None and gold.use == "training" for gold in golds)
+        return sum(
+            gold is not None and gold.use == "training" for gold in golds
+        )
 
     def _share(self, who: str, place: int) -> list[int]:
         assigned = self._shares.get(who, [])
-        if place > len(assigned):  # not read yet, or an import added to the share
+        if place > len(
+            assigned
+        ):  # not read yet, or an import added to the share
             assigned = self._shares[who] = self.study.assigned(who)
         return assigned
 
     def _key(self, who: str, position: int) -> str:
         """The proof of a page that it is for this unit and this annotator."""
         page_of = f"{self.study.id} {who} {position}".encode()
-        return hmac.new(self.study.secret.encode(), page_of, hashlib.sha256).hexdigest()[:24]
+        return hmac.new(
+            self.study.secret.encode(), page_of, hashlib.sha256
+        ).hexdigest()[:24]
 
 
 def _act(body: bytes) -> Act:
@@ -340,5 +452,7 @@ def _act(body: bytes) -> Act:
     except ItemError as error:
         raise HTTPException(400, str(error)) from error
     if len(act.part or "") > _MAX_PART:
-        raise HTTPException(400, f"the name of a part has at most {_MAX_PART} characters")
+        raise HTTPException(
+            400, f"the name of a part has at most {_MAX_PART} characters"
+        )
     return act

@@ -154,4 +154,6 @@ def read_as(value: object, kind: type[T], what: str) -> T:
 
 def half_pair(what: str, error: UnicodeEncodeError) -> ItemError:
     """Return the error of a text that no file or database can keep."""
-    return ItemError(f"{what}: has half of a surrogate pair, {error.object[error.start]!r}")
+    return ItemError(
+        f"{what}: has half of a surrogate pair, {error.object[error.start]!r}"
+    )

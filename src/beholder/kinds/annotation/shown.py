@@ -59,7 +59,9 @@ class Instructions:
             for part in token.children or ():
                 if part.type == "image":
                     name = str(part.attrs["src"])
-                    part.attrs["src"] = f"{INSTRUCTION_PICTURES}/{len(pictures)}"
+                    part.attrs["src"] = (
+                        f"{INSTRUCTION_PICTURES}/{len(pictures)}"
+                    )
                     pictures.append(name)
         html = _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})
         return cls(html, tuple(pictures))
@@ -77,13 +79,25 @@ def iiif_service(name: str | None, server: str | None) -> str | None:
         name: The address of a picture in any size, or of its ``info.json``.
         server: The address of the server.
     """
-    if name is None or server is None or not name.startswith(f"{server.rstrip('/')}/"):
+    if (
+        name is None
+        or server is None
+        or not name.startswith(f"{server.rstrip('/')}/")
+    ):
         return None
     base = IIIF_IMAGE.sub("", name.removesuffix("/info.json"))
     return None if base == name or not set(base).isdisjoint("?#") else base
 
 
-def not_shown(units: Sequence[AnnotationUnit], server: str | None) -> list[str]:
+def not_shown(
+    units: Sequence[AnnotationUnit], server: str | None
+) -> list[str]:
     """Addresses of pictures that pages do not load, each once."""
     given = (picture.image for unit in units for picture in unit.pictures)
-    return list(dict.fromkeys(n for n in given if n and "://" in n and not iiif_service(n, server)))
+    return list(
+        dict.fromkeys(
+            n
+            for n in given
+            if n and "://" in n and not iiif_service(n, server)
+        )
+    )

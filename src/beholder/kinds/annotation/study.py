@@ -120,17 +120,28 @@ class AnnotationStudy:
         design: Who judges, and what they read and see besides the data.
     """
 
-    def __init__(self, folder: Path, study: str, media: Path | None, database: str | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        study: str,
+        media: Path | None,
+        database: str | None,
+    ) -> None:
         self.folder = folder
         self.media = media
         self.id = study
         self._db = engine_of(folder, database)
         one_writer = self._db.dialect.name == "sqlite"
-        commits = SharedCommits[SavedAct](self._db.begin, sql().exc.OperationalError)
+        commits = SharedCommits[SavedAct](
+            self._db.begin, sql().exc.OperationalError
+        )
         self._commits = commits if one_writer else None
         self._tables = tables().tables
         studies = self._tables["beholder_studies"]
-        found = next(iter(self._all(studies.select().where(studies.c.id == study))), None)
+        found = next(
+            iter(self._all(studies.select().where(studies.c.id == study))),
+            None,
+        )
         try:
             if found is None:
                 raise RunError(
@@ -138,14 +149,18 @@ class AnnotationStudy:
                     " database with --database URL"
                 )
             self.task: Task = task_named(found.task)
-            self.design = read_as(json.loads(found.settings), _Design, f"settings of {folder}")
+            self.design = read_as(
+                json.loads(found.settings), _Design, f"settings of {folder}"
+            )
         except Exception:
             self.close()
             raise
         self.digest: str = found.digest
         self.secret: str = found.secret
         self.token: str = found.token
-        self.join = self._signed("join")[:32] if self.design.participants else None
+        self.join = (
+            self._signed("join")[:32] if self.design.participants else None
+        )
         self.unit = lru_cache(_KEPT_UNITS)(self._unit)
         self.positions = cache(self._positions)
 
@@ -189,16 +204,23 @@ class AnnotationStudy:
         files.make_folder(folder, mode=0o700)
         engine = engine_of(folder, database)
         with engine.begin() as db:
-            study_id = insert_study(db, task, units, design, assignment, digest)
+            study_id = insert_study(
+                db, task, units, design, assignment, digest
+            )
         engine.dispose()
         where = None if media is None else str(media.resolve())
         address = None if database is None else str(Address.read(database))
         about = _About(_FORMAT, study_id, where, address)
-        files.write_text(folder / ABOUT, json.dumps(msgspec.to_builtins(about), indent=2) + "\n")
+        files.write_text(
+            folder / ABOUT,
+            json.dumps(msgspec.to_builtins(about), indent=2) + "\n",
+        )
         return cls(folder, study_id, media, database)
 
     @classmethod
-    def open(cls, folder: Path, database: str | None = None) -> AnnotationStudy:
+    def open(
+        cls, folder: Path, database: str | None = None
+    ) -> AnnotationStudy:
         """Open a study.
 
         Args:
@@ -210,9 +232,12 @@ class AnnotationStudy:
             UnknownNameError: The package of its task is not installed.
         """
         missing = (
-            f"{folder} holds no study; make one with 'beholder annotate TASK DATA -o {folder}'"
+            f"{folder} holds no study; make one with "
+            f"'beholder annotate TASK DATA -o {folder}'"
         )
-        found = files.read_json(folder / ABOUT, form=_FORMAT, kind="study", missing=missing)
+        found = files.read_json(
+            folder / ABOUT, form=_FORMAT, kind="study", missing=missing
+        )
         try:
             about = read_as(found, _About, str(folder / ABOUT))
         except ItemError as error:
@@ -222,27 +247,43 @@ class AnnotationStudy:
 
     def annotators(self) -> dict[str, str]:
         """Token by name, in the order of the design."""
-        return {row.annotator: row.token for row in self._rows("annotators", "place")}
+        return {
+            row.annotator: row.token
+            for row in self._rows("annotators", "place")
+        }
 
     def annotator_of(self, token: str) -> str | None:
         """The annotator of a personal token; None if it is no one's."""
-        return next((row.annotator for row in self._rows("annotators", "place", token=token)), None)
+        return next(
+            (
+                row.annotator
+                for row in self._rows("annotators", "place", token=token)
+            ),
+            None,
+        )
 
     def assigned(self, annotator: str) -> list[int]:
         """Positions of an annotator's units, in the order of showing."""
-        return [row.unit for row in self._rows("assignments", "place", annotator=annotator)]
+        return [
+            row.unit
+            for row in self._rows("assignments", "place", annotator=annotator)
+        ]
 
     def last(self, annotator: str, client: str, db: Any = None) -> int:
         """Number of a client's last saved act; 0 if it has none."""
         acts, sa = self._tables["beholder_acts"].c, sql()
         query = sa.select(sa.func.max(acts.number)).where(
-            acts.study == self.id, acts.annotator == annotator, acts.client == client
+            acts.study == self.id,
+            acts.annotator == annotator,
+            acts.client == client,
         )
         return self._all(query, db)[0][0] or 0
 
     def state(self, annotator: str, position: int, db: Any = None) -> State:
         """An annotator's judgment of a unit, as it stands, also within an open transaction."""
-        rows = self._all(self._query("acts", "id", annotator=annotator, unit=position), db)
+        rows = self._all(
+            self._query("acts", "id", annotator=annotator, unit=position), db
+        )
         return state_of(self.unit(position).prefill, map(_act, rows))
 
     def save(self, annotator: str, position: int, act: Act) -> SavedAct:
@@ -252,7 +293,9 @@ class AnnotationStudy:
             ItemError: The act is not possible on this unit; says what was expected.
         """
         if not _CLIENT.fullmatch(act.client) or not 1 <= act.number < 2**31:
-            raise ItemError("an act needs a client of 1 to 64 letters and a number from 1")
+            raise ItemError(
+                "an act needs a client of 1 to 64 letters and a number from 1"
+            )
         unit = self.unit(position)
         if act.part is not None:
             self.task.check(unit, act.part, act.value)
@@ -262,14 +305,28 @@ class AnnotationStudy:
             state = self.state(annotator, position, db)
             if act.number != last + 1:
                 return SavedAct(act.number <= last, last, state)
-            missing = self.task.unfinished(unit, state) if act.part == DONE and act.value else None
+            missing = (
+                self.task.unfinished(unit, state)
+                if act.part == DONE and act.value
+                else None
+            )
             if missing is not None:
                 raise ItemError(missing)
-            row = {**msgspec.structs.asdict(act), "annotator": annotator, "unit": position}
-            value = None if act.value is None else json.dumps(act.value, ensure_ascii=False)
+            row = {
+                **msgspec.structs.asdict(act),
+                "annotator": annotator,
+                "unit": position,
+            }
+            value = (
+                None
+                if act.value is None
+                else json.dumps(act.value, ensure_ascii=False)
+            )
             row |= {"study": self.id, "value": value}
             db.execute(self._tables["beholder_acts"].insert(), row)
-            return SavedAct(True, act.number, self.state(annotator, position, db))
+            return SavedAct(
+                True, act.number, self.state(annotator, position, db)
+            )
 
         try:
             if self._commits is not None:
@@ -278,30 +335,45 @@ class AnnotationStudy:
                 return keep(db)
         except sql().exc.IntegrityError:  # the same act arrived twice at once
             last = self.last(annotator, act.client)
-            return SavedAct(act.number <= last, last, self.state(annotator, position))
+            return SavedAct(
+                act.number <= last, last, self.state(annotator, position)
+            )
 
     def progress(self) -> list[AnnotatorProgress]:
         """Each annotator's progress, in the order of the design."""
         states, known = self._states(), self._participants()
         found = []
         for name in self.annotators():
-            own = {at: state for (who, at), state in states.items() if who == name}
-            done = [state for at, state in own.items() if self._is_done(at, state)]
+            own = {
+                at: state for (who, at), state in states.items() if who == name
+            }
+            done = [
+                state for at, state in own.items() if self._is_done(at, state)
+            ]
             cannot = sum(bool(state.get(CANNOT)) for state in done)
-            counts = len(self.assigned(name)), len(own) - len(done), len(done), cannot
+            counts = (
+                len(self.assigned(name)),
+                len(own) - len(done),
+                len(done),
+                cannot,
+            )
             found.append(AnnotatorProgress(name, *counts, known.get(name)))
         return found
 
     def done(self, annotator: str) -> set[int]:
         """Positions of an annotator's finished units."""
         states = self._states(annotator=annotator)
-        return {at for (_, at), state in states.items() if self._is_done(at, state)}
+        return {
+            at for (_, at), state in states.items() if self._is_done(at, state)
+        }
 
     def judgments(self) -> Iterator[tuple[AnnotationUnit, str, State]]:
         """All judgments, finished or not, in the order of the data and of annotators."""
         states = self._states()
         places = {name: place for place, name in enumerate(self.annotators())}
-        for who, at in sorted(states, key=lambda key: (key[1], places[key[0]])):
+        for who, at in sorted(
+            states, key=lambda key: (key[1], places[key[0]])
+        ):
             yield self.unit(at), who, states[who, at]
 
     def judged(self, *, gold: bool = False) -> list[Judgments]:
@@ -314,7 +386,13 @@ class AnnotationStudy:
             Judgments(unit, by)
             for unit, finished in self._finished()
             if (unit.gold is not None) == gold
-            and (by := {who: s for who, s in finished.items() if who != self.design.adjudicator})
+            and (
+                by := {
+                    who: s
+                    for who, s in finished.items()
+                    if who != self.design.adjudicator
+                }
+            )
         ]
 
     def settled(self) -> list[Judgments]:
@@ -327,7 +405,10 @@ class AnnotationStudy:
         ]
 
     def claim(
-        self, participant: str, token: str = "", may_take: Callable[[], bool] = lambda: True
+        self,
+        participant: str,
+        token: str = "",
+        may_take: Callable[[], bool] = lambda: True,
     ) -> str:
         """The token of the place that a participant has or now takes.
 
@@ -341,15 +422,22 @@ class AnnotationStudy:
                 places are taken, or no new one may be.
         """
         if not _PARTICIPANT.fullmatch(participant):
-            raise ConfigError("a participant's id has 1 to 64 letters, digits, - and _")
+            raise ConfigError(
+                "a participant's id has 1 to 64 letters, digits, - and _"
+            )
         table = self._tables["beholder_participants"]
         is_allowed = False
         while True:
             known = self._participants()
-            own = next((name for name, who in known.items() if who == participant), None)
+            own = next(
+                (name for name, who in known.items() if who == participant),
+                None,
+            )
             tokens = self.annotators()
             if own is not None:
-                if not hmac.compare_digest(token.encode(), tokens[own].encode()):
+                if not hmac.compare_digest(
+                    token.encode(), tokens[own].encode()
+                ):
                     raise ConfigError(
                         "the place of this participant was taken in another browser; continue"
                         " there, or open the personal link that its first page shows; if you have"
@@ -357,20 +445,32 @@ class AnnotationStudy:
                     )
                 return tokens[own]
             third = self.design.adjudicator
-            free = [name for name in tokens if name not in known and name != third]
+            free = [
+                name for name in tokens if name not in known and name != third
+            ]
             if not free:
-                raise ConfigError("all places of this study are taken; thank you for your interest")
-            is_allowed = is_allowed or may_take()  # once, also if another participant was faster
+                raise ConfigError(
+                    "all places of this study are taken; thank you for your interest"
+                )
+            is_allowed = (
+                is_allowed or may_take()
+            )  # once, also if another participant was faster
             if not is_allowed:
                 raise ConfigError(
                     "several people came from your network address just now; open the link again"
                     " in a minute"
                 )
-            row = {"study": self.id, "participant": participant, "annotator": free[0]}
+            row = {
+                "study": self.id,
+                "participant": participant,
+                "annotator": free[0],
+            }
             try:
                 with self._db.begin() as db:
                     db.execute(table.insert(), row)
-            except sql().exc.IntegrityError:  # another participant took the place
+            except (
+                sql().exc.IntegrityError
+            ):  # another participant took the place
                 continue
             return tokens[free[0]]
 
@@ -378,7 +478,10 @@ class AnnotationStudy:
         """What an annotator sees when everything is done; None if the study gives no codes."""
         if self.design.completion_code is None and self.join is None:
             return None
-        return self.design.completion_code or self._signed(f"code {annotator}")[:8].upper()
+        return (
+            self.design.completion_code
+            or self._signed(f"code {annotator}")[:8].upper()
+        )
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Assign further units to an annotator; a new annotator gets a personal link."""
@@ -407,35 +510,56 @@ class AnnotationStudy:
 
     def _participants(self) -> dict[str, str]:
         """Who took each annotator's place by the join link."""
-        return {row.annotator: row.participant for row in self._rows("participants", "annotator")}
+        return {
+            row.annotator: row.participant
+            for row in self._rows("participants", "annotator")
+        }
 
     def _signed(self, text: str) -> str:
-        return hmac.new(bytes.fromhex(self.secret), text.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(
+            bytes.fromhex(self.secret), text.encode(), hashlib.sha256
+        ).hexdigest()
 
     def _is_done(self, position: int, state: State) -> bool:
-        return bool(state.get(DONE)) and self.task.unfinished(self.unit(position), state) is None
+        return (
+            bool(state.get(DONE))
+            and self.task.unfinished(self.unit(position), state) is None
+        )
 
     def _unit(self, position: int) -> AnnotationUnit:
         for row in self._rows("units", "position", position=position):
-            return read_as(json.loads(row.body), AnnotationUnit, f"unit {position}")
+            return read_as(
+                json.loads(row.body), AnnotationUnit, f"unit {position}"
+            )
         raise ItemError(f"there is no unit {position}")
 
     def _positions(self) -> dict[str, int]:
         """Position of each unit by its id."""
         units = self._tables["beholder_units"].c
-        query = sql().select(units.id, units.position).where(units.study == self.id)
+        query = (
+            sql()
+            .select(units.id, units.position)
+            .where(units.study == self.id)
+        )
         return {json.loads(row.id): row.position for row in self._all(query)}
 
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
         """All judgments by annotator and position."""
         rows = self._rows("acts", "id", **where)
         acts = by_key(((row.annotator, row.unit), _act(row)) for row in rows)
-        return {key: state_of(self.unit(key[1]).prefill, own) for key, own in acts.items()}
+        return {
+            key: state_of(self.unit(key[1]).prefill, own)
+            for key, own in acts.items()
+        }
 
     def _query(self, name: str, order: str, **where: object) -> Any:
         """Select the rows of this study in a table."""
         table = self._tables[f"beholder_{name}"]
-        query = table.select().where(table.c.study == self.id).order_by(table.c[order])
+        query = (
+            table.select()
+            .where(table.c.study == self.id)
+            .order_by(table.c[order])
+        )
         for column, value in where.items():
             query = query.where(table.c[column] == value)
         return query

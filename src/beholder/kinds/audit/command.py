@@ -51,7 +51,9 @@ def audit(
 
     folder = out or default_out(data, "audit-")
     asked = (metric("audit", judge=judge, answers=answers),)
-    config = ScoreConfig(data, asked, folder, run.rows, run.judging, run.work.found())
+    config = ScoreConfig(
+        data, asked, folder, run.rows, run.judging, run.work.found()
+    )
     if run.finish.dry_run:
         return tell_plan(kind.plan(SCORES, config), folder)
     with TerminalProgress() as progress:
@@ -68,5 +70,9 @@ def audit(
     say_incomplete(folder)
     say(f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}"
         f" --media-root {config.folder.absolute()}")  # fmt: skip
-    failed = [why for one in manifest.results(log).values() for why in one.failures]
-    return close(folder, progress, problems=too_many(failed, run.finish.allow_failed))
+    failed = [
+        why for one in manifest.results(log).values() for why in one.failures
+    ]
+    return close(
+        folder, progress, problems=too_many(failed, run.finish.allow_failed)
+    )

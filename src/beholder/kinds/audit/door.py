@@ -76,14 +76,28 @@ def _doubtful(config: ScoreConfig) -> Iterator[dict[str, Any]]:
             if facts["doubtful"] and shared not in seen:
                 seen.add(shared)
                 found.append(
-                    (min(unit.score or 0.0 for unit in facts["doubtful"]), position, item, facts)
+                    (
+                        min(unit.score or 0.0 for unit in facts["doubtful"]),
+                        position,
+                        item,
+                        facts,
+                    )
                 )
     for _, position, item, facts in sorted(found, key=lambda one: one[:2]):
         rng = random.Random(position)  # noqa: S311
         n = min(len(facts["doubtful"]), len(facts["supported"]))
         shown = [*facts["doubtful"], *rng.sample(facts["supported"], n)]
         rng.shuffle(shown)
-        images = [rebased(image, config.folder, config.out) for image in item.images]
-        judged = [{"text": unit.text, "state": unit.verdict, "share": unit.score} for unit in shown]
-        row = {**to_row(item), "images": images, "facts": [unit.text for unit in shown]}
+        images = [
+            rebased(image, config.folder, config.out) for image in item.images
+        ]
+        judged = [
+            {"text": unit.text, "state": unit.verdict, "share": unit.score}
+            for unit in shown
+        ]
+        row = {
+            **to_row(item),
+            "images": images,
+            "facts": [unit.text for unit in shown],
+        }
         yield {**row, "audit": judged}

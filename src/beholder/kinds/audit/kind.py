@@ -4,5 +4,7 @@ from beholder.run.kind import Command, RunKind
 
 KIND: RunKind[None, None, None] = RunKind(
     name="audit",
-    commands=(Command("audit", "beholder.kinds.audit.command:audit", place=8),),
+    commands=(
+        Command("audit", "beholder.kinds.audit.command:audit", place=8),
+    ),
 )

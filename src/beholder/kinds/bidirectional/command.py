@@ -27,9 +27,33 @@ _HEADINGS = {
     "models_alone": "models alone",
 }
 _SHOWN = {
-    "scores": ("direction", "dataset", "language", "system", "best", "n", "n_failed", "mean"),
-    "rates": ("direction", "dataset", "language", "system", "n", "hallucination", "omission"),
-    "selectivity": ("dataset", "language", "category", "n", "people_alone", "models_alone"),
+    "scores": (
+        "direction",
+        "dataset",
+        "language",
+        "system",
+        "best",
+        "n",
+        "n_failed",
+        "mean",
+    ),
+    "rates": (
+        "direction",
+        "dataset",
+        "language",
+        "system",
+        "n",
+        "hallucination",
+        "omission",
+    ),
+    "selectivity": (
+        "dataset",
+        "language",
+        "category",
+        "n",
+        "people_alone",
+        "models_alone",
+    ),
 }
 """Tables and columns that the command prints."""
 
@@ -39,7 +63,9 @@ def _cuts(kind: object, tokens: Sequence[Token]) -> tuple[float, float]:
     try:
         low, high = map(float, text.split(","))
     except ValueError:
-        raise ConfigError(f"--cuts {text!r}: expected two numbers, such as 0.5,0.8") from None
+        raise ConfigError(
+            f"--cuts {text!r}: expected two numbers, such as 0.5,0.8"
+        ) from None
     return low, high
 
 
@@ -85,7 +111,9 @@ def bidirectional(
     found = study(observe(run, columns, metric_name=metric), settings)
     folder = out or run / "bidirectional"
     page = write_bidirectional(found, run, folder)
-    plain: dict[str, object] = {table.name: [*map(dict, table.rows)] for table in found.tables}
+    plain: dict[str, object] = {
+        table.name: [*map(dict, table.rows)] for table in found.tables
+    }
     plain["omitted"] = [asdict(part) for part in found.omitted]
     plain["cautions"] = cautions = incomplete_runs(run)
     tell_result(plain, [*_main_tables(found)], as_json)
@@ -104,9 +132,14 @@ def _main_tables(study: Study) -> Iterator[Table]:
             yield replace(
                 table,
                 columns=tuple(
-                    replace(column, heading=_HEADINGS.get(column.key, column.heading))
+                    replace(
+                        column,
+                        heading=_HEADINGS.get(column.key, column.heading),
+                    )
                     for column in table.columns
                     if column.key in keys
                 ),
-                rows=tuple(row for row in table.rows if row.get("value", "f1") == "f1"),
+                rows=tuple(
+                    row for row in table.rows if row.get("value", "f1") == "f1"
+                ),
             )

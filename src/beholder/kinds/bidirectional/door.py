@@ -33,4 +33,7 @@ def bidirectional(
         RunError: The folder holds no run of scores.
     """
     folder = run.path if isinstance(run, Run) else Path(run)
-    return study(observe(folder, columns, metric_name=metric), settings or StudySettings())
+    return study(
+        observe(folder, columns, metric_name=metric),
+        settings or StudySettings(),
+    )

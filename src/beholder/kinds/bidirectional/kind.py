@@ -5,7 +5,11 @@ from beholder.run.kind import Command, RunKind
 KIND: RunKind[None, None, None] = RunKind(
     name="bidirectional",
     commands=(
-        Command("bidirectional", "beholder.kinds.bidirectional.command:bidirectional", place=14),
+        Command(
+            "bidirectional",
+            "beholder.kinds.bidirectional.command:bidirectional",
+            place=14,
+        ),
     ),
     templates="beholder.kinds.bidirectional",
 )

@@ -47,7 +47,12 @@ def _parts_by_value(title: str) -> tuple[PagePart, ...]:
     further = ("precision", "recall", "dcscore")
     return (
         PagePart(f"{title}: F1", "value", ("f1",)),
-        PagePart(f"{title}: precision, recall, DCScore", "value", further, folded=True),
+        PagePart(
+            f"{title}: precision, recall, DCScore",
+            "value",
+            further,
+            folded=True,
+        ),
     )
 
 
@@ -128,12 +133,22 @@ def _views(table: Table) -> Iterator[tuple[PagePart, Markup]]:
     """The parts of a table that have rows, as HTML; columns of one value are left out."""
     whole = PagePart(table.title, folded=table.name == "category_rates")
     for part in _PARTS.get(table.name, (whole,)):
-        rows = [row for row in table.rows if not part.key or row[part.key] in part.values]
+        rows = [
+            row
+            for row in table.rows
+            if not part.key or row[part.key] in part.values
+        ]
         if rows:
-            hidden = (() if part.folded else (part.key,)) + (_IN_FILE_ONLY if part.key else ())
+            hidden = (() if part.folded else (part.key,)) + (
+                _IN_FILE_ONLY if part.key else ()
+            )
             shown = replace(
                 table,
-                columns=tuple(column for column in table.columns if column.key not in hidden),
+                columns=tuple(
+                    column
+                    for column in table.columns
+                    if column.key not in hidden
+                ),
                 rows=tuple(rows),
                 notes=() if part.folded else table.notes,
             )
@@ -147,5 +162,9 @@ def _shortened(table: Table) -> Table:
     places = groupby(table.rows, key=itemgetter("dataset", "language"))
     shown = [row for _, rows in places for row in islice(rows, MAX_ROWS)]
     n_more = len(table.rows) - len(shown)
-    more = (f"{n_more:,} more rows are in tables/{table.name}.csv.",) if n_more else ()
+    more = (
+        (f"{n_more:,} more rows are in tables/{table.name}.csv.",)
+        if n_more
+        else ()
+    )
     return replace(table, rows=tuple(shown), notes=(*table.notes, *more))

@@ -100,7 +100,9 @@ class TextPair:
     human_ratings: tuple[float, ...] = ()
     model_raters: tuple[str, ...] = ()
     human_raters: tuple[str, ...] = ()
-    others: Mapping[Direction, Mapping[str, float]] = field(default_factory=dict)
+    others: Mapping[Direction, Mapping[str, float]] = field(
+        default_factory=dict
+    )
     chosen: Mapping[Direction, int] = field(default_factory=dict)
     failure: str | None = None
     set_aside: Mapping[str, float] = field(default_factory=dict)
@@ -112,7 +114,11 @@ class TextPair:
     def voices(self, direction: Direction) -> tuple[int, ...]:
         """Indices of the references that the values of a direction are about."""
         one = self.chosen.get(direction)
-        return tuple(range(max(1, len(self.references)))) if one is None else (one,)
+        return (
+            tuple(range(max(1, len(self.references))))
+            if one is None
+            else (one,)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +157,16 @@ class PairGroup:
 Axis: TypeAlias = Callable[[PairGroup], Iterable[PairGroup]]
 """Splits a group into parts."""
 
-PLACE = ("direction", "value", "by", "measure", "dataset", "language", "category", "system")
+PLACE = (
+    "direction",
+    "value",
+    "by",
+    "measure",
+    "dataset",
+    "language",
+    "category",
+    "system",
+)
 """Order of the cells that name a group; others follow."""
 
 
@@ -159,7 +174,9 @@ def by(key: str) -> Axis:
     """Splits pairs by one of their fields, in order of appearance."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
-        for name, pairs in by_key((getattr(pair, key), pair) for pair in group.pairs).items():
+        for name, pairs in by_key(
+            (getattr(pair, key), pair) for pair in group.pairs
+        ).items():
             yield group.part(pairs, **{key: name})
 
     return parts
@@ -172,26 +189,36 @@ def sets(group: PairGroup) -> Iterator[PairGroup]:
     """Splits pairs by data set and language, which are never mixed."""
     for dataset in ordered(pair.dataset for pair in group.pairs):
         for language in ordered(pair.language for pair in group.pairs):
-            found = [p for p in group.pairs if (p.dataset, p.language) == (dataset, language)]
+            found = [
+                p
+                for p in group.pairs
+                if (p.dataset, p.language) == (dataset, language)
+            ]
             if found:
                 yield group.part(found, dataset=dataset, language=language)
 
 
 def common_images(pairs: Sequence[TextPair]) -> set[str]:
     """The pictures of which every system among the pairs has a text, scored or failed."""
-    images = [{pair.image for pair in part.pairs} for part in systems(PairGroup(pairs))]
+    images = [
+        {pair.image for pair in part.pairs}
+        for part in systems(PairGroup(pairs))
+    ]
     return set.intersection(*images) if images else set()
 
 
 def scored_images(pairs: Sequence[TextPair]) -> set[str]:
     """The pictures of which every system has scores; systems without any score do not count."""
     images = [
-        {pair.image for pair in part.pairs if pair.values} for part in systems(PairGroup(pairs))
+        {pair.image for pair in part.pairs if pair.values}
+        for part in systems(PairGroup(pairs))
     ]
     return set.intersection(*filter(None, images)) if any(images) else set()
 
 
-def restrict_to_common(pairs: Sequence[TextPair]) -> tuple[list[TextPair], tuple[str, ...]]:
+def restrict_to_common(
+    pairs: Sequence[TextPair],
+) -> tuple[list[TextPair], tuple[str, ...]]:
     """The pairs whose pictures all systems of their data set and language describe.
 
     Captions that failed, or that another step moved or dropped, would else leave systems to be
@@ -204,7 +231,12 @@ def restrict_to_common(pairs: Sequence[TextPair]) -> tuple[list[TextPair], tuple
     restricted: dict[int, TextPair | None] = {}
     notes = []
     for group in sets(PairGroup(pairs)):
-        named = " ".join(filter(None, (str(group.place[key]) for key in ("dataset", "language"))))
+        named = " ".join(
+            filter(
+                None,
+                (str(group.place[key]) for key in ("dataset", "language")),
+            )
+        )
         name = f"{named}: " if named else ""
         common = common_images(group.pairs)
         others = [pair for pair in group.pairs if pair.image not in common]
@@ -223,7 +255,11 @@ def restrict_to_common(pairs: Sequence[TextPair]) -> tuple[list[TextPair], tuple
             )
         described = [pair for pair in group.pairs if pair.image in common]
         scored = scored_images(described)
-        unequal = [pair for pair in described if pair.values and pair.image not in scored]
+        unequal = [
+            pair
+            for pair in described
+            if pair.values and pair.image not in scored
+        ]
         if unequal and not scored:
             notes.append(
                 f"{name}no picture has scores of all systems: their means are of different"
@@ -248,13 +284,20 @@ def _counts_by_system(pairs: Sequence[TextPair]) -> str:
 
 def _without_scores(pair: TextPair) -> TextPair:
     return replace(
-        pair, values={}, model_facts=(), human_facts=(), chosen={}, set_aside=pair.values
+        pair,
+        values={},
+        model_facts=(),
+        human_facts=(),
+        chosen={},
+        set_aside=pair.values,
     )
 
 
 def each(key: str, names: Iterable[str]) -> Axis:
     """The same pairs once for each name of a value."""
-    return lambda group: [group.part(group.pairs, **{key: name}) for name in names]
+    return lambda group: [
+        group.part(group.pairs, **{key: name}) for name in names
+    ]
 
 
 directions = each("direction", DIRECTIONS)
@@ -281,7 +324,11 @@ def grouped(
     for group in split(PairGroup(pairs), axes):
         parts = split(group, family)
         found += finish(
-            [_named(part) | record_cells(row) for part in parts for row in records(part)]
+            [
+                _named(part) | record_cells(row)
+                for part in parts
+                for row in records(part)
+            ]
         )
     return tuple(found)
 
@@ -304,7 +351,9 @@ def holm(*keys: str) -> Callable[[list[Cells]], list[Cells]]:
 
     def corrected(rows: list[Cells]) -> list[Cells]:
         for key in keys:
-            p_values = [p if isinstance(p := row[key], float) else None for row in rows]
+            p_values = [
+                p if isinstance(p := row[key], float) else None for row in rows
+            ]
             for row, p in zip(rows, stats.holm(p_values), strict=True):
                 row[f"{key}_holm"] = p
         return rows
@@ -330,9 +379,15 @@ def mean_over_pictures(values: Sequence[float]) -> Estimate | None:
     return stats.mean_interval(values) if values else None
 
 
-def scores_of(pairs: Sequence[TextPair], direction: Direction, name: str) -> Scores:
+def scores_of(
+    pairs: Sequence[TextPair], direction: Direction, name: str
+) -> Scores:
     """A score of each pair that has it."""
-    return [(p.image, value) for p in pairs if (value := p.value(direction, name)) is not None]
+    return [
+        (p.image, value)
+        for p in pairs
+        if (value := p.value(direction, name)) is not None
+    ]
 
 
 def ordered(values: Iterable[str]) -> list[str]:

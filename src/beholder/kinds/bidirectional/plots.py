@@ -25,16 +25,30 @@ from beholder.kinds.bidirectional.pairs import (
 )
 from beholder.kinds.bidirectional.ratings import rated_texts
 from beholder.kinds.bidirectional.scores import LEVELS
-from beholder.kinds.bidirectional.selectivity import ALL, consensus_by_image, contents
+from beholder.kinds.bidirectional.selectivity import (
+    ALL,
+    consensus_by_image,
+    contents,
+)
 from beholder.kinds.bidirectional.study import Study
 from beholder.rounding import fixed
 
 Row: TypeAlias = Mapping[str, Any]
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#5b646d")
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#aa5090",
+    "#c88a00",
+    "#3aa0d8",
+    "#5b646d",
+)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_LEVEL_COLOURS = dict(zip(LEVELS, ("#3aa0d8", "#d9dcd9", "#d55e00"), strict=True))
+_LEVEL_COLOURS = dict(
+    zip(LEVELS, ("#3aa0d8", "#d9dcd9", "#d55e00"), strict=True)
+)
 _GREY, _GRID = "#5b646d", "#dfe2e0"
 _LABEL = 13
 _OTHER = 6
@@ -89,25 +103,43 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
     for value in ("f1", "precision", "recall"):
         panels = _score_panels(study, value)
         if any(box.values for _, boxes in panels for box in boxes):
-            yield value, boxes_figure(panels, "F1" if value == "f1" else value.capitalize())
+            yield (
+                value,
+                boxes_figure(
+                    panels, "F1" if value == "f1" else value.capitalize()
+                ),
+            )
     yield from _rates(study)
     if bars := _difficulty(study):
         yield "difficulty", shares_figure(list(bars.items()))
     if study.table("categories"):
         for direction in DIRECTIONS:
             panels = _category_panels(study, direction)
-            yield f"categories-{direction}", boxes_figure(panels, "F1", columns=4)
+            yield (
+                f"categories-{direction}",
+                boxes_figure(panels, "F1", columns=4),
+            )
     if study.table("consensus"):
         panels = _consensus_panels(study)
-        yield "consensus", boxes_figure(panels, "speakers per content", unit=False)
+        yield (
+            "consensus",
+            boxes_figure(panels, "speakers per content", unit=False),
+        )
     panels = [
         (f"Ratings{_place(group.place)}", boxes)
         for group in sets(PairGroup(study.pairs))
-        if (boxes := [Box(who, _numbers(own)) for who, own in rated_texts(group).items()])
+        if (
+            boxes := [
+                Box(who, _numbers(own))
+                for who, own in rated_texts(group).items()
+            ]
+        )
     ]
     if panels:
         yield "ratings", boxes_figure(panels, "rating", unit=False)
-    if gaps := _points(_rows(study, "rating_gaps"), "median", "category", "system"):
+    if gaps := _points(
+        _rows(study, "rating_gaps"), "median", "category", "system"
+    ):
         panel = ("Median rating, model minus people", gaps)
         yield "rating-gaps", dots_figure([panel], "points of the rating scale")
 
@@ -119,12 +151,18 @@ def _numbers(scores: Scores) -> list[float]:
 def _rows(study: Study, name: str, **wanted: str) -> list[Row]:
     table = study.table(name)
     rows = () if table is None else table.rows
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    return [
+        row
+        for row in rows
+        if all(row[key] == value for key, value in wanted.items())
+    ]
 
 
 def _place(row: Row) -> str:
     """Data set and language, as the end of a title."""
-    return "".join(f", {row[key]}" for key in ("dataset", "language") if row[key])
+    return "".join(
+        f", {row[key]}" for key in ("dataset", "language") if row[key]
+    )
 
 
 def _key(row: Row) -> tuple[str, ...]:
@@ -134,7 +172,9 @@ def _key(row: Row) -> tuple[str, ...]:
 
 def _score_panels(study: Study, value: str) -> list[PlotPanel]:
     best = {_key(row) for row in _rows(study, "scores") if row["best"]}
-    different = {_key(row) for row in _rows(study, "tests") if row["significant"]}
+    different = {
+        _key(row) for row in _rows(study, "tests") if row["significant"]
+    }
     return [
         (
             f"{group.direction.upper()}{_place(group.place)}",
@@ -148,18 +188,24 @@ def _score_panels(study: Study, value: str) -> list[PlotPanel]:
                 for part in systems(group)
             ],
         )
-        for group in split(PairGroup(study.main), (sets, each("value", (value,)), directions))
+        for group in split(
+            PairGroup(study.main), (sets, each("value", (value,)), directions)
+        )
     ]
 
 
-def _points(rows: Sequence[Row], key: str, name: str, series: str) -> list[Point]:
+def _points(
+    rows: Sequence[Row], key: str, name: str, series: str
+) -> list[Point]:
     """The values of a column: a row for each ``name``, a colour for each ``series``."""
     return [
         Point(
             row[name] + _place(row),
             row[series].upper() if series == "direction" else row[series],
             row[key],
-            None if row[f"{key}_low"] is None else (row[f"{key}_low"], row[f"{key}_high"]),
+            None
+            if row[f"{key}_low"] is None
+            else (row[f"{key}_low"], row[f"{key}_high"]),
         )
         for row in rows
         if row[key] is not None
@@ -172,7 +218,9 @@ def _rates(study: Study) -> Iterator[tuple[str, Figure]]:
     for direction in DIRECTIONS:
         rows = _rows(study, "category_rates", direction=direction)
         end = f", {direction.upper()}"
-        drawn.append((f"category-rates-{direction}", rows, "category", "system", end))
+        drawn.append(
+            (f"category-rates-{direction}", rows, "category", "system", end)
+        )
     for figure, rows, name, series, end in drawn:
         panels = [
             (f"{rate.capitalize()}{end}", points)
@@ -185,7 +233,9 @@ def _rates(study: Study) -> Iterator[tuple[str, Figure]]:
 
 def _difficulty(study: Study) -> dict[str, list[Bar]]:
     """Shares per category, or per system without categories, by title of the panel."""
-    rows = _rows(study, "difficulty", kind="category") or _rows(study, "difficulty", kind="system")
+    rows = _rows(study, "difficulty", kind="category") or _rows(
+        study, "difficulty", kind="system"
+    )
     panels: dict[str, list[Bar]] = {}
     for row in rows:
         by = "F1" if row["by"] == "f1" else "recall"
@@ -199,36 +249,68 @@ def _category_panels(study: Study, direction: Direction) -> list[PlotPanel]:
     random = study.settings.random
     names = ordered(pair.category for pair in study.pairs if pair.category)
     names.sort(key=lambda name: name == random)
-    different = {_key(row) for row in _rows(study, "categories") if row.get("significant")}
+    different = {
+        _key(row)
+        for row in _rows(study, "categories")
+        if row.get("significant")
+    }
     panels: list[PlotPanel] = []
-    for group in sets(PairGroup(study.pairs).part(study.pairs, direction=direction)):
+    for group in sets(
+        PairGroup(study.pairs).part(study.pairs, direction=direction)
+    ):
         for number, part in enumerate(systems(group)):
             boxes = []
             for name in names:
-                own = part.part([p for p in part.pairs if p.category == name], category=name)
+                own = part.part(
+                    [p for p in part.pairs if p.category == name],
+                    category=name,
+                )
                 colour = _OTHER if name == random else number
                 is_other = _key(own.place) in different
-                boxes.append(Box(name, _numbers(own.scores("f1")), False, is_other, colour))
+                boxes.append(
+                    Box(
+                        name,
+                        _numbers(own.scores("f1")),
+                        False,
+                        is_other,
+                        colour,
+                    )
+                )
             title = f"{direction.upper()}, {part.place['system']}{_place(part.place)}"
             panels.append((title, boxes))
     return panels
 
 
 def _consensus_panels(study: Study) -> list[PlotPanel]:
-    names = [ALL, *ordered(pair.category for pair in study.pairs if pair.category)]
+    names = [
+        ALL,
+        *ordered(pair.category for pair in study.pairs if pair.category),
+    ]
     panels: list[PlotPanel] = []
     for group in sets(PairGroup(study.pairs)):
         found = contents(group.pairs)
         boxes = []
         for name in names:
-            counts = consensus_by_image([c for c in found if name in (ALL, c.category)])
-            boxes.append(Box(name, [float(np.mean(own)) for own in counts.values()], colour=0))
+            counts = consensus_by_image(
+                [c for c in found if name in (ALL, c.category)]
+            )
+            boxes.append(
+                Box(
+                    name,
+                    [float(np.mean(own)) for own in counts.values()],
+                    colour=0,
+                )
+            )
         panels.append((f"Consensus{_place(group.place)}", boxes))
     return panels
 
 
 def boxes_figure(
-    panels: Sequence[PlotPanel], axis: str, *, columns: int = 2, unit: bool = True
+    panels: Sequence[PlotPanel],
+    axis: str,
+    *,
+    columns: int = 2,
+    unit: bool = True,
 ) -> Figure:
     """Box plots in a grid of panels; n is below each box, the mean is a diamond.
 
@@ -267,11 +349,19 @@ def _boxes(axes: Axes, title: str, boxes: Sequence[Box]) -> None:
             showmeans=True,
             patch_artist=True,
             manage_ticks=False,
-            boxprops={"facecolor": f"{colour}3a", "edgecolor": colour, "linewidth": 1.2},
+            boxprops={
+                "facecolor": f"{colour}3a",
+                "edgecolor": colour,
+                "linewidth": 1.2,
+            },
             medianprops={"color": colour, "linewidth": 2.0},
             whiskerprops={"color": colour},
             capprops={"color": colour},
-            flierprops={"marker": ".", "markersize": 3, "markeredgecolor": colour},
+            flierprops={
+                "marker": ".",
+                "markersize": 3,
+                "markeredgecolor": colour,
+            },
             meanprops={
                 "marker": "D",
                 "markersize": 4.5,
@@ -294,7 +384,9 @@ def _box_label(box: Box) -> str:
     return f"{_short(box.label)}{mark}\nn = {len(box.values)}"
 
 
-def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Figure:
+def dots_figure(
+    panels: Sequence[tuple[str, Sequence[Point]]], axis: str
+) -> Figure:
     """Values with intervals, a row each; the series of a row are above one another.
 
     Args:
@@ -302,7 +394,9 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
         axis: What the horizontal axes show.
     """
     n_rows = max(len({point.row for point in points}) for _, points in panels)
-    series = list(dict.fromkeys(point.series for _, points in panels for point in points))
+    series = list(
+        dict.fromkeys(point.series for _, points in panels for point in points)
+    )
     height = 1.5 + n_rows * (0.26 + 0.13 * len(series))
     figure = Figure(figsize=(5.4 * len(panels), height), layout="constrained")
     for place, (title, points) in enumerate(panels):
@@ -311,11 +405,15 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
         rows = list(dict.fromkeys(point.row for point in points))
         for point in points:
             number = series.index(point.series)
-            y = rows.index(point.row) + (number - (len(series) - 1) / 2) * 0.62 / len(series)
+            y = rows.index(point.row) + (
+                number - (len(series) - 1) / 2
+            ) * 0.62 / len(series)
             colour = _colour(number)
             if point.interval is not None:
                 axes.plot(point.interval, [y, y], color=colour, linewidth=1.5)
-            axes.plot(point.value, y, _marker(number), color=colour, markersize=5)
+            axes.plot(
+                point.value, y, _marker(number), color=colour, markersize=5
+            )
         _style(axes, title)
         names = [_short(row, 26) for row in rows]
         axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
@@ -324,7 +422,10 @@ def dots_figure(panels: Sequence[tuple[str, Sequence[Point]]], axis: str) -> Fig
         axes.set_xlabel(axis, fontsize=9, parse_math=False)
         axes.axvline(0, color=_GREY, linewidth=0.8)
     if len(series) > 1:
-        _legend(figure, [(name, _marker(i), _colour(i)) for i, name in enumerate(series)])
+        _legend(
+            figure,
+            [(name, _marker(i), _colour(i)) for i, name in enumerate(series)],
+        )
     return figure
 
 
@@ -336,7 +437,9 @@ def shares_figure(panels: Sequence[tuple[str, Sequence[Bar]]]) -> Figure:
     """
     rows = -(-len(panels) // 2)
     most = max(len(bars) for _, bars in panels)
-    figure = Figure(figsize=(12.0, rows * (1.1 + 0.34 * most)), layout="constrained")
+    figure = Figure(
+        figsize=(12.0, rows * (1.1 + 0.34 * most)), layout="constrained"
+    )
     for place, (title, bars) in enumerate(panels):
         axes = figure.add_subplot(rows, 2, place + 1)
         left = np.zeros(len(bars))
@@ -357,13 +460,19 @@ def shares_figure(panels: Sequence[tuple[str, Sequence[Bar]]]) -> Figure:
         axes.set_xticks([])
         axes.set_xlabel("share of texts (%)", fontsize=9)
         axes.spines[["bottom", "left"]].set_visible(False)
-    _legend(figure, [(level, "s", colour) for level, colour in _LEVEL_COLOURS.items()])
+    _legend(
+        figure,
+        [(level, "s", colour) for level, colour in _LEVEL_COLOURS.items()],
+    )
     return figure
 
 
 def _legend(figure: Figure, series: Sequence[tuple[str, str, str]]) -> None:
     """A legend below the panels, of the name, marker and colour of each series."""
-    handles = [figure.axes[0].plot([], [], marker, color=colour)[0] for _, marker, colour in series]
+    handles = [
+        figure.axes[0].plot([], [], marker, color=colour)[0]
+        for _, marker, colour in series
+    ]
     legend = figure.legend(
         handles,
         [_short(name, 26) for name, _, _ in series],
@@ -377,7 +486,9 @@ def _legend(figure: Figure, series: Sequence[tuple[str, str, str]]) -> None:
 
 
 def _style(axes: Axes, title: str) -> None:
-    axes.set_title(_short(title, 36), fontsize=10, loc="left", parse_math=False)
+    axes.set_title(
+        _short(title, 36), fontsize=10, loc="left", parse_math=False
+    )
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
     axes.set_axisbelow(True)
@@ -385,7 +496,9 @@ def _style(axes: Axes, title: str) -> None:
 
 def _short(name: str, width: int = _LABEL) -> str:
     """A name on at most two lines."""
-    lines = textwrap.wrap(" ".join(name.split()), width, max_lines=2, placeholder="…")
+    lines = textwrap.wrap(
+        " ".join(name.split()), width, max_lines=2, placeholder="…"
+    )
     return "\n".join(lines) or "–"
 
 

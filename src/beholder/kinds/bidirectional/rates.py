@@ -53,11 +53,19 @@ class RateRow:
 
     n: Texts
     n_images: Pictures
-    hallucination: Annotated[Estimate | None, heading("Hallucination", "percent", interval=True)]
-    hallucination_pooled: Annotated[Estimate | None, heading("pooled", "percent", interval=True)]
+    hallucination: Annotated[
+        Estimate | None, heading("Hallucination", "percent", interval=True)
+    ]
+    hallucination_pooled: Annotated[
+        Estimate | None, heading("pooled", "percent", interval=True)
+    ]
     n_units: Annotated[int, heading("Units", "count")]
-    omission: Annotated[Estimate | None, heading("Omission", "percent", interval=True)]
-    omission_pooled: Annotated[Estimate | None, heading("pooled", "percent", interval=True)]
+    omission: Annotated[
+        Estimate | None, heading("Omission", "percent", interval=True)
+    ]
+    omission_pooled: Annotated[
+        Estimate | None, heading("pooled", "percent", interval=True)
+    ]
     n_reference_units: Annotated[int, heading("Reference units", "count")]
 
 
@@ -82,7 +90,9 @@ def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+def category_rate_table(
+    pairs: Sequence[TextPair], categories: Sequence[str]
+) -> Table:
     """Return hallucination and omission per category: each system, and all together."""
     axes = (sets, directions, each("category", categories), _and_all)
     return Table.from_records(
@@ -97,7 +107,11 @@ def category_rate_table(pairs: Sequence[TextPair], categories: Sequence[str]) ->
 
 def _and_all(group: PairGroup) -> Iterator[PairGroup]:
     """The pairs of a category: of all systems, if there are several, and of each."""
-    inside = [pair for pair in group.pairs if pair.category == group.place["category"]]
+    inside = [
+        pair
+        for pair in group.pairs
+        if pair.category == group.place["category"]
+    ]
     parts = list(systems(group.part(inside)))
     if len(parts) > 1:
         yield group.part(inside, system="all")
@@ -105,15 +119,24 @@ def _and_all(group: PairGroup) -> Iterator[PairGroup]:
 
 
 def _rates(group: PairGroup) -> Iterator[RateRow]:
-    made_up, left_out = group.scores("hallucination_rate"), group.scores("omission_rate")
+    made_up, left_out = (
+        group.scores("hallucination_rate"),
+        group.scores("omission_rate"),
+    )
     tested: list[tuple[str, float]] = []
     references: list[tuple[str, float]] = []
     for pair in group.pairs if made_up else ():
-        for units, targets in _tests(pair, group.direction) if pair.values else ():
+        for units, targets in (
+            _tests(pair, group.direction) if pair.values else ()
+        ):
             known = [unit for unit in units if unit.verified is not None]
-            tested += [(pair.image, float(not unit.verified)) for unit in known]
+            tested += [
+                (pair.image, float(not unit.verified)) for unit in known
+            ]
             covered = {match for unit in units for match in unit.matches}
-            references += [(pair.image, float(place not in covered)) for place in targets]
+            references += [
+                (pair.image, float(place not in covered)) for place in targets
+            ]
     yield RateRow(
         n=len(made_up),
         n_images=count_pictures(made_up),
@@ -126,17 +149,26 @@ def _rates(group: PairGroup) -> Iterator[RateRow]:
     )
 
 
-def _tests(pair: TextPair, direction: Direction) -> Iterator[tuple[Sequence[Fact], Sequence[int]]]:
+def _tests(
+    pair: TextPair, direction: Direction
+) -> Iterator[tuple[Sequence[Fact], Sequence[int]]]:
     """For each reference: the units under test, and the indices of those they are compared with.
 
     Only references that the values of the direction are about.
     """
     for voice in pair.voices(direction):
-        human = [place for place, fact in enumerate(pair.human_facts) if fact.voice == voice]
+        human = [
+            place
+            for place, fact in enumerate(pair.human_facts)
+            if fact.voice == voice
+        ]
         if direction == "har":
             yield pair.model_facts, human
         else:
-            yield [pair.human_facts[place] for place in human], range(len(pair.model_facts))
+            yield (
+                [pair.human_facts[place] for place in human],
+                range(len(pair.model_facts)),
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +177,12 @@ class LengthRow:
 
     who: Annotated[str, heading("Text by", "text")]
     n: Texts
-    words: Annotated[Estimate | None, heading("Words", "tenths", interval=True)]
-    units: Annotated[Estimate | None, heading("Units", "tenths", interval=True)]
+    words: Annotated[
+        Estimate | None, heading("Words", "tenths", interval=True)
+    ]
+    units: Annotated[
+        Estimate | None, heading("Units", "tenths", interval=True)
+    ]
 
 
 def length_table(pairs: Sequence[TextPair], note: str) -> Table:
@@ -170,16 +206,26 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
     for pair in group.pairs:
         for voice, text in enumerate(pair.references):
             units = sum(fact.voice == voice for fact in pair.human_facts)
-            human[pair.image, text] = max(units, human.get((pair.image, text), 0))
-    texts = [("people", [(image, text, n) for (image, text), n in human.items()])]
+            human[pair.image, text] = max(
+                units, human.get((pair.image, text), 0)
+            )
+    texts = [
+        ("people", [(image, text, n) for (image, text), n in human.items()])
+    ]
     for part in systems(group):
-        own = [(p.image, p.candidate, len(p.model_facts)) for p in part.pairs if p.candidate]
+        own = [
+            (p.image, p.candidate, len(p.model_facts))
+            for p in part.pairs
+            if p.candidate
+        ]
         texts.append((str(part.place["system"]), own))
     for author, measured in texts:
         yield LengthRow(
             who=author,
             n=len(measured),
-            words=mean_of([(image, n_spoken(text)) for image, text, _ in measured]),
+            words=mean_of(
+                [(image, n_spoken(text)) for image, text, _ in measured]
+            ),
             units=mean_of([(image, n) for image, _, n in measured if n]),
         )
 
@@ -194,7 +240,9 @@ class ChangeRow:
     n: Pictures
     before: Annotated[Estimate | None, heading("Before", interval=True)]
     after: Annotated[Estimate | None, heading("After", interval=True)]
-    change: Annotated[PairedDifference, heading("Change", "signed", interval=True)]
+    change: Annotated[
+        PairedDifference, heading("Change", "signed", interval=True)
+    ]
     p: PairedP
     p_holm: HolmP = None
 
@@ -216,7 +264,9 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
     """
 
     def between(group: PairGroup) -> Iterator[PairGroup]:
-        for first, second in combinations(ordered(pair.dataset for pair in group.pairs), 2):
+        for first, second in combinations(
+            ordered(pair.dataset for pair in group.pairs), 2
+        ):
             yield group.part(group.pairs, **{"from": first, "to": second})
 
     rows = grouped(
@@ -278,15 +328,23 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
     """
 
     def means(group: PairGroup, when: str) -> dict[str, float]:
-        pairs = [pair for pair in group.pairs if getattr(pair, key) == group.place[when]]
+        pairs = [
+            pair
+            for pair in group.pairs
+            if getattr(pair, key) == group.place[when]
+        ]
         values = by_key(scores_of(pairs, group.direction, group.value))
-        return {image: sum(found) / len(found) for image, found in values.items()}
+        return {
+            image: sum(found) / len(found) for image, found in values.items()
+        }
 
     def changes(group: PairGroup) -> Iterator[ChangeRow]:
         first, second = means(group, "from"), means(group, "to")
         images = [image for image in first if image in second]
         if images:
-            before, after = ([mean[image] for image in images] for mean in (first, second))
+            before, after = (
+                [mean[image] for image in images] for mean in (first, second)
+            )
             change = stats.paired_difference(after, before)
             yield ChangeRow(
                 n=len(images),
@@ -302,7 +360,10 @@ def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
 def _ranked(rows: list[Cells]) -> list[Cells]:
     """Rows with the rank of each system, 1 the best; equal means share a rank."""
     for key in ("before", "after"):
-        values = [mean if isinstance(mean := row[key], float) else 0.0 for row in rows]
+        values = [
+            mean if isinstance(mean := row[key], float) else 0.0
+            for row in rows
+        ]
         means = round_values(values).tolist()
         for row, own in zip(rows, means, strict=True):
             row[f"rank_{key}"] = 1 + sum(mean > own for mean in means)
@@ -312,7 +373,15 @@ def _ranked(rows: list[Cells]) -> list[Cells]:
 def _order_notes(rows: Sequence[Cells]) -> Iterator[str]:
     for direction in DIRECTIONS:
         own = [row for row in rows if row["direction"] == direction]
-        moved = [str(row["system"]) for row in own if row["rank_before"] != row["rank_after"]]
+        moved = [
+            str(row["system"])
+            for row in own
+            if row["rank_before"] != row["rank_after"]
+        ]
         if own:
-            told = f"changes place for {', '.join(dict.fromkeys(moved))}" if moved else "stays"
+            told = (
+                f"changes place for {', '.join(dict.fromkeys(moved))}"
+                if moved
+                else "stays"
+            )
             yield f"{direction.upper()}: the order of systems {told}."

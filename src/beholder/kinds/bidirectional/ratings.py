@@ -39,11 +39,23 @@ from beholder.tables import Column, Table, heading
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
     """Picture and rating, each rating once, by author of the text: people first."""
-    human = {(p.image, p.references): p.human_ratings for p in group.pairs if p.human_ratings}
-    found = {"people": [(image, r) for (image, _), ratings in human.items() for r in ratings]}
+    human = {
+        (p.image, p.references): p.human_ratings
+        for p in group.pairs
+        if p.human_ratings
+    }
+    found = {
+        "people": [
+            (image, r)
+            for (image, _), ratings in human.items()
+            for r in ratings
+        ]
+    }
     for part in systems(group):
         found[str(part.place["system"])] = [
-            (pair.image, rating) for pair in part.pairs for rating in pair.model_ratings
+            (pair.image, rating)
+            for pair in part.pairs
+            for rating in pair.model_ratings
         ]
     return {who: ratings for who, ratings in found.items() if ratings}
 
@@ -67,7 +79,9 @@ def rating_table(pairs: Sequence[TextPair]) -> Table:
         "People's ratings",
         RatingRow,
         grouped(pairs, (sets,), _ratings),
-        ["Intervals resample pictures: ratings of one picture are not independent."],
+        [
+            "Intervals resample pictures: ratings of one picture are not independent."
+        ],
         before=SET,
     )
 
@@ -91,7 +105,9 @@ class GapRow:
 
     n: Annotated[int, heading("Differences", "count")]
     n_images: Pictures
-    median: Annotated[Estimate, heading("Median difference", "signed", interval=True)]
+    median: Annotated[
+        Estimate, heading("Median difference", "signed", interval=True)
+    ]
 
 
 def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
@@ -100,7 +116,9 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
     def parts(group: PairGroup) -> Iterator[PairGroup]:
         yield group.part(group.pairs, category="all")
         for name in categories:
-            yield group.part([p for p in group.pairs if p.category == name], category=name)
+            yield group.part(
+                [p for p in group.pairs if p.category == name], category=name
+            )
 
     note = (
         "The ratings of people who rated both texts differ one by one; raters without names are"
@@ -122,7 +140,9 @@ def _median_gap(group: PairGroup) -> Iterator[GapRow]:
     if gaps:
         values = np.array([gap for _, gap in gaps])
         codes = cluster_codes([image for image, _ in gaps], len(values))
-        interval = cluster_bootstrap(lambda rows: float(np.median(values[rows])), codes)
+        interval = cluster_bootstrap(
+            lambda rows: float(np.median(values[rows])), codes
+        )
         few = describe_few_sources(n_clusters(codes))
         median = Estimate(float(np.median(values)), interval, len(gaps), few)
         yield GapRow(n=len(gaps), n_images=count_pictures(gaps), median=median)
@@ -135,7 +155,9 @@ def _gaps(pair: TextPair) -> list[float]:
     if pair.model_raters and pair.human_raters:
         by_rater = dict(zip(pair.human_raters, human, strict=True))
         rated = zip(pair.model_raters, model, strict=True)
-        if gaps := [value - by_rater[name] for name, value in rated if name in by_rater]:
+        if gaps := [
+            value - by_rater[name] for name, value in rated if name in by_rater
+        ]:
             return gaps
     elif len(model) == len(human):
         return [a - b for a, b in zip(model, human, strict=True)]
@@ -148,7 +170,9 @@ class CorrelationRow:
 
     n: Texts
     n_images: Pictures
-    rho: Annotated[Correlation, heading("Spearman's rho", "signed", interval=True)]
+    rho: Annotated[
+        Correlation, heading("Spearman's rho", "signed", interval=True)
+    ]
     p: Annotated[float | None, heading("p", "p")]
 
 
@@ -159,7 +183,9 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
     each of them has a value.
     """
     rows = grouped(pairs, (sets, directions, _measures), _rho)
-    lost = filter(None, map(_lost, split(PairGroup(pairs), (sets, directions))))
+    lost = filter(
+        None, map(_lost, split(PairGroup(pairs), (sets, directions)))
+    )
     return Table.from_records(
         "correlations",
         "Agreement with people's ratings",
@@ -179,7 +205,11 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
 
 def _values(pair: TextPair, direction: Direction) -> dict[str, float]:
     """What each measure says of a pair."""
-    own = {name: v for name in VALUES if (v := pair.value(direction, name)) is not None}
+    own = {
+        name: v
+        for name in VALUES
+        if (v := pair.value(direction, name)) is not None
+    }
     return {**own, **pair.others.get(direction, {})}
 
 
@@ -187,12 +217,22 @@ def _ratings_of(pair: TextPair, direction: Direction) -> tuple[float, ...]:
     return pair.model_ratings if direction == "har" else pair.human_ratings
 
 
-def _measured(group: PairGroup) -> tuple[list[TextPair], list[TextPair], list[str]]:
+def _measured(
+    group: PairGroup,
+) -> tuple[list[TextPair], list[TextPair], list[str]]:
     """Rated pairs with any value, those with every value, and the measures by appearance."""
     way = group.direction
-    rated = [pair for pair in group.pairs if _ratings_of(pair, way) and _values(pair, way)]
+    rated = [
+        pair
+        for pair in group.pairs
+        if _ratings_of(pair, way) and _values(pair, way)
+    ]
     measures = ordered(name for pair in rated for name in _values(pair, way))
-    return rated, [pair for pair in rated if len(_values(pair, way)) == len(measures)], measures
+    return (
+        rated,
+        [pair for pair in rated if len(_values(pair, way)) == len(measures)],
+        measures,
+    )
 
 
 def _measures(group: PairGroup) -> Iterator[PairGroup]:
@@ -207,7 +247,9 @@ def _rho(group: PairGroup) -> Iterator[CorrelationRow]:
     values = [_values(pair, way)[measure] for pair in group.pairs]
     ratings = [float(np.mean(_ratings_of(pair, way))) for pair in group.pairs]
     rho = stats.spearman(values, ratings, clusters=images)
-    yield CorrelationRow(n=len(images), n_images=len(set(images)), rho=rho, p=rho.p_value)
+    yield CorrelationRow(
+        n=len(images), n_images=len(set(images)), rho=rho, p=rho.p_value
+    )
 
 
 def _lost(group: PairGroup) -> str | None:
@@ -216,10 +258,15 @@ def _lost(group: PairGroup) -> str | None:
     if len(shared) == len(rated):
         return None
     counts = {
-        name: sum(name in _values(pair, group.direction) for pair in rated) for name in measures
+        name: sum(name in _values(pair, group.direction) for pair in rated)
+        for name in measures
     }
     few = [f"{name} has {n}" for name, n in counts.items() if n < len(rated)]
-    where = "".join(f"{group.place[key]}, " for key in ("dataset", "language") if group.place[key])
+    where = "".join(
+        f"{group.place[key]}, "
+        for key in ("dataset", "language")
+        if group.place[key]
+    )
     return (
         f"{where}{group.direction.upper()}: {len(shared)} of {len(rated)} rated texts have every"
         f" measure ({', '.join(few)})."

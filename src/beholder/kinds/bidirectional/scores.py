@@ -63,7 +63,9 @@ class SystemScoreRow:
 def score_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Return the distribution of each value per direction and system; the best mean is marked."""
     rows = grouped(
-        pairs, (sets, each("value", VALUES), directions, _systems_and_best), _distribution
+        pairs,
+        (sets, each("value", VALUES), directions, _systems_and_best),
+        _distribution,
     )
     with_0 = any(row["mean_failed_0"] is not None for row in rows)
     resampled = "Intervals resample pictures."
@@ -90,12 +92,16 @@ def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
     """The systems, each with the name of the best, the first of equal ones, and if it is one."""
     parts = list(systems(group))
     means = {
-        part.place["system"]: float(round_values(np.mean([value for _, value in found])))
+        part.place["system"]: float(
+            round_values(np.mean([value for _, value in found]))
+        )
         for part in parts
         if (found := part.scores(group.value))
     }
     is_comparable = bool(scored_images(group.pairs))
-    best = max(means, key=means.__getitem__) if means and is_comparable else None
+    best = (
+        max(means, key=means.__getitem__) if means and is_comparable else None
+    )
     for part in parts:
         system = part.place["system"]
         is_best = best is not None and means.get(system) == means[best]
@@ -108,9 +114,15 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     n_failed = sum(pair.failure is not None for pair in group.pairs)
     key = f"{group.direction}_{group.value}"
     # Failed texts as 0 need the scores of the same pictures of other systems, too.
-    every = values + [pair.set_aside[key] for pair in group.pairs if key in pair.set_aside]
+    every = values + [
+        pair.set_aside[key] for pair in group.pairs if key in pair.set_aside
+    ]
     is_unequal = n_failed or len(every) > len(values)
-    q1, median, q3 = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else [None] * 3
+    q1, median, q3 = (
+        np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+        if values
+        else [None] * 3
+    )
     yield SystemScoreRow(
         best=bool(group.place["is_best"]),
         n=len(scores),
@@ -121,7 +133,9 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
         q1=q1,
         median=median,
         q3=q3,
-        mean_failed_0=sum(every) / (len(every) + n_failed) if every and is_unequal else None,
+        mean_failed_0=sum(every) / (len(every) + n_failed)
+        if every and is_unequal
+        else None,
     )
 
 
@@ -131,7 +145,9 @@ class BestRow:
 
     n_a: Texts
     n_b: Annotated[int, heading("Texts of the best", "count")]
-    difference: Annotated[Estimate | None, heading("Difference", "signed", interval=True)]
+    difference: Annotated[
+        Estimate | None, heading("Difference", "signed", interval=True)
+    ]
     t: Annotated[float | None, heading("Welch t")]
     df: Annotated[float | None, heading("df")]
     p: Annotated[float | None, heading("p", "p")]
@@ -140,10 +156,13 @@ class BestRow:
     g: Annotated[Effect, heading("Hedges' g", "signed", interval=True)]
     n_pairs: Annotated[int, heading("Pairs", "count")]
     paired: Annotated[
-        PairedDifference | None, heading("Paired difference", "signed", interval=True)
+        PairedDifference | None,
+        heading("Paired difference", "signed", interval=True),
     ]
     p_paired: PairedP
-    p_paired_holm: Annotated[float | None, heading("p, paired (Holm)", "p")] = None
+    p_paired_holm: Annotated[
+        float | None, heading("p, paired (Holm)", "p")
+    ] = None
 
 
 def best_table(pairs: Sequence[TextPair], note: str) -> Table:
@@ -167,22 +186,46 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
             " fits better. Holm corrects over the systems of one direction and value.",
             "The best system was picked on the same data, which makes these p-values too small.",
         ],
-        before=(DIRECTION, VALUE, *SET, SYSTEM, Column("best", "Best", "text")),
+        before=(
+            DIRECTION,
+            VALUE,
+            *SET,
+            SYSTEM,
+            Column("best", "Best", "text"),
+        ),
     )
 
 
 def _against_best(group: PairGroup) -> Iterator[BestRow]:
-    def by_text(part: PairGroup) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
-        values = ((p, p.value(group.direction, group.value)) for p in part.pairs)
-        return [((pair.image, pair.references), x) for pair, x in values if x is not None]
+    def by_text(
+        part: PairGroup,
+    ) -> list[tuple[tuple[str, tuple[str, ...]], float]]:
+        values = (
+            (p, p.value(group.direction, group.value)) for p in part.pairs
+        )
+        return [
+            ((pair.image, pair.references), x)
+            for pair, x in values
+            if x is not None
+        ]
 
     found = group.scores(group.value)
     best_system = group.place["best"]
-    if group.whole is None or best_system in (None, group.place["system"]) or not found:
+    if (
+        group.whole is None
+        or best_system in (None, group.place["system"])
+        or not found
+    ):
         return
-    best = group.part([p for p in group.whole.pairs if p.system == best_system])
+    best = group.part(
+        [p for p in group.whole.pairs if p.system == best_system]
+    )
     of_best = dict(by_text(best))
-    both = [(x, of_best[text], text[0]) for text, x in by_text(group) if text in of_best]
+    both = [
+        (x, of_best[text], text[0])
+        for text, x in by_text(group)
+        if text in of_best
+    ]
     paired = _paired_difference(both) if both else None
     yield BestRow(
         **_compare_groups(found, best.scores(group.value)),
@@ -211,7 +254,9 @@ def _compare_groups(a: Scores, b: Scores) -> dict[str, Any]:
     }
 
 
-def _paired_difference(both: Sequence[tuple[float, float, str]]) -> PairedDifference:
+def _paired_difference(
+    both: Sequence[tuple[float, float, str]],
+) -> PairedDifference:
     """Return the mean difference of pairs; pictures are resampled and flipped."""
     x, y, images = (list(column) for column in zip(*both, strict=True))
     return stats.paired_difference(x, y, clusters=images)
@@ -225,7 +270,9 @@ class DirectionRow:
     n_images: Pictures
     har: Annotated[Estimate | None, heading("F1, HAR", interval=True)]
     mar: Annotated[Estimate | None, heading("F1, MAR", interval=True)]
-    difference: Annotated[PairedDifference, heading("HAR − MAR", "signed", interval=True)]
+    difference: Annotated[
+        PairedDifference, heading("HAR − MAR", "signed", interval=True)
+    ]
     p: PairedP
     p_holm: HolmP = None
 
@@ -236,8 +283,13 @@ def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
         "directions",
         "One direction against the other",
         DirectionRow,
-        grouped(pairs, (sets,), _directions, family=(systems,), finish=holm("p")),
-        [note, "Paired by text; sign-flip permutation test, pictures flipped as wholes."],
+        grouped(
+            pairs, (sets,), _directions, family=(systems,), finish=holm("p")
+        ),
+        [
+            note,
+            "Paired by text; sign-flip permutation test, pictures flipped as wholes.",
+        ],
         before=(*SET, SYSTEM),
     )
 
@@ -271,13 +323,17 @@ class CategoryRow:
     mean: Annotated[Estimate | None, heading("F1", interval=True)]
     n_a: int | None = None
     n_b: Annotated[int | None, heading("Texts against", "count")] = None
-    difference: Annotated[Estimate | None, heading("Difference", "signed", interval=True)] = None
+    difference: Annotated[
+        Estimate | None, heading("Difference", "signed", interval=True)
+    ] = None
     t: Annotated[float | None, heading("Welch t")] = None
     df: float | None = None
     p: Annotated[float | None, heading("p", "p")] = None
     p_holm: HolmP = None
     significant: Annotated[bool | None, heading("p < 0.05", "mark")] = None
-    g: Annotated[Effect | None, heading("Hedges' g", "signed", interval=True)] = None
+    g: Annotated[
+        Effect | None, heading("Hedges' g", "signed", interval=True)
+    ] = None
 
 
 def category_table(
@@ -300,7 +356,9 @@ def category_table(
 
     def categories_of(group: PairGroup) -> Iterator[CategoryRow]:
         def scores(names: Sequence[str]) -> Scores:
-            return group.part([p for p in group.pairs if p.category in names]).scores("f1")
+            return group.part(
+                [p for p in group.pairs if p.category in names]
+            ).scores("f1")
 
         name = str(group.place["category"])
         inside = scores([name])
@@ -314,7 +372,11 @@ def category_table(
             **(_compare_groups(inside, outside) if is_tested else {}),
         )
 
-    against = "all other pictures" if random == REST else f"the random sample ({random!r})"
+    against = (
+        "all other pictures"
+        if random == REST
+        else f"the random sample ({random!r})"
+    )
     note = (
         f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
         " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction."
@@ -323,7 +385,13 @@ def category_table(
         "categories",
         "Categories",
         CategoryRow,
-        grouped(pairs, (sets, directions), categories_of, family=(each_system,), finish=holm("p")),
+        grouped(
+            pairs,
+            (sets, directions),
+            categories_of,
+            family=(each_system,),
+            finish=holm("p"),
+        ),
         [] if random is None else [note],
         before=(DIRECTION, *SET, CATEGORY, SYSTEM),
     )
@@ -338,14 +406,18 @@ class DifficultyRow:
     n: Texts
     n_images: Pictures
     easy: Annotated[Estimate | None, heading("Easy", "percent", interval=True)]
-    medium: Annotated[Estimate | None, heading("Medium", "percent", interval=True)]
+    medium: Annotated[
+        Estimate | None, heading("Medium", "percent", interval=True)
+    ]
     hard: Annotated[Estimate | None, heading("Hard", "percent", interval=True)]
     hard_below: Annotated[float, heading("Hard below")]
     easy_from: Annotated[float, heading("Easy from")]
 
 
 def difficulty_table(
-    pairs: Sequence[TextPair], cuts: tuple[float, float] | None, categories: Sequence[str]
+    pairs: Sequence[TextPair],
+    cuts: tuple[float, float] | None,
+    categories: Sequence[str],
 ) -> Table:
     """Return the shares of easy, medium and hard texts, by F1 and by recall.
 
@@ -360,7 +432,8 @@ def difficulty_table(
         scored = [
             (pair, value)
             for pair in group.pairs
-            if (value := pair.value(group.direction, str(group.place["by"]))) is not None
+            if (value := pair.value(group.direction, str(group.place["by"])))
+            is not None
         ]
         if not scored:
             return
@@ -370,10 +443,18 @@ def difficulty_table(
             ("system", ordered(pair.system for pair, _ in scored)),
         ):
             for name in names:
-                scores = [(p.image, value) for p, value in scored if getattr(p, kind) == name]
-                levels = [(image, _level(value, low, high)) for image, value in scores]
+                scores = [
+                    (p.image, value)
+                    for p, value in scored
+                    if getattr(p, kind) == name
+                ]
+                levels = [
+                    (image, _level(value, low, high))
+                    for image, value in scores
+                ]
                 easy, medium, hard = (
-                    mean_of([(image, at == level) for image, at in levels]) for level in LEVELS
+                    mean_of([(image, at == level) for image, at in levels])
+                    for level in LEVELS
                 )
                 if scores:
                     yield DifficultyRow(
@@ -388,12 +469,18 @@ def difficulty_table(
                         easy_from=high,
                     )
 
-    where = "given" if cuts else "the tertiles over all pictures and systems of a direction"
+    where = (
+        "given"
+        if cuts
+        else "the tertiles over all pictures and systems of a direction"
+    )
     return Table.from_records(
         "difficulty",
         "Difficulty",
         DifficultyRow,
-        grouped(pairs, (sets, each("by", ("f1", "recall")), directions), shares),
+        grouped(
+            pairs, (sets, each("by", ("f1", "recall")), directions), shares
+        ),
         [f"Cuts are {where}.", "Intervals resample pictures."],
         before=(DIRECTION, Column("by", "By", "text"), *SET),
     )

@@ -103,7 +103,9 @@ def contents(pairs: Sequence[TextPair]) -> list[Content]:
 
 def stem(subject: str) -> str:
     """An identifier without the number of the individual: ``dog_1`` is ``dog``."""
-    return re.sub(r"[_\s]*\d+$", "", subject.strip()).replace("_", " ").casefold()
+    return (
+        re.sub(r"[_\s]*\d+$", "", subject.strip()).replace("_", " ").casefold()
+    )
 
 
 @dataclass
@@ -131,19 +133,30 @@ class _Units:
         human, model = _human_nodes(pair), [
             (MODEL, pair.system, place) for place in range(len(pair.model_facts))
         ]  # fmt: skip
-        for node, fact in zip(human + model, pair.human_facts + pair.model_facts, strict=True):
+        for node, fact in zip(
+            human + model, pair.human_facts + pair.model_facts, strict=True
+        ):
             known = self.facts.get(node)
             if known is None or (fact.verified and not known.verified):
                 self.facts[node] = fact
         for node, fact in zip(model, pair.model_facts, strict=True):
-            self.from_models |= {(node, human[place]) for place in fact.matches}
+            self.from_models |= {
+                (node, human[place]) for place in fact.matches
+            }
         for node, fact in zip(human, pair.human_facts, strict=True):
-            self.from_people |= {(model[place], node) for place in fact.matches}
+            self.from_people |= {
+                (model[place], node) for place in fact.matches
+            }
 
     def _same_words(self) -> set[tuple[Node, Node]]:
         first: dict[tuple[str, ...], Node] = {}
         return {
-            (first.setdefault(tuple(_WORDS.findall(fact.text.casefold())), node), node)
+            (
+                first.setdefault(
+                    tuple(_WORDS.findall(fact.text.casefold())), node
+                ),
+                node,
+            )
             for node, fact in self.facts.items()
         }
 
@@ -151,7 +164,11 @@ class _Units:
         """The merged units."""
         links = (self.from_models & self.from_people) | self._same_words()
         groups = _groups(self.facts, links)
-        group_of = {node: number for number, nodes in enumerate(groups) for node in nodes}
+        group_of = {
+            node: number
+            for number, nodes in enumerate(groups)
+            for node in nodes
+        }
         people: list[set[str]] = [set() for _ in groups]
         systems: list[set[str]] = [set() for _ in groups]
         for node, number in group_of.items():
@@ -160,14 +177,24 @@ class _Units:
             people[group_of[model]].add(human[1])
             systems[group_of[human]].add(model[1])
         for number, nodes in enumerate(groups):
-            said = sorted(nodes, key=lambda node: (node[0] != PEOPLE, len(self.facts[node].text)))
+            said = sorted(
+                nodes,
+                key=lambda node: (
+                    node[0] != PEOPLE,
+                    len(self.facts[node].text),
+                ),
+            )
             facts = [self.facts[node] for node in said]
-            verdicts = [fact.verified for fact in facts if fact.verified is not None]
+            verdicts = [
+                fact.verified for fact in facts if fact.verified is not None
+            ]
             yield Content(
                 image=picture.image,
                 category=picture.category,
                 text=facts[0].text,
-                subject=next((stem(fact.subject) for fact in facts if fact.subject), ""),
+                subject=next(
+                    (stem(fact.subject) for fact in facts if fact.subject), ""
+                ),
                 people=frozenset(people[number]),
                 systems=frozenset(systems[number]),
                 n_people=len(self.voices),
@@ -187,7 +214,9 @@ def _human_nodes(pair: TextPair) -> list[Node]:
     return nodes
 
 
-def _groups(nodes: dict[Node, Fact], links: set[tuple[Node, Node]]) -> list[list[Node]]:
+def _groups(
+    nodes: dict[Node, Fact], links: set[tuple[Node, Node]]
+) -> list[list[Node]]:
     """Connected components, in the order of their first nodes."""
     joined = DisjointSet(nodes)
     for a, b in links:
@@ -222,26 +251,42 @@ class ConsensusRow:
     n_images: Pictures
     n: Annotated[int, heading("Contents", "count")]
     speakers: Annotated[float, heading("Speakers per picture", "tenths")]
-    consensus: Annotated[Estimate | None, heading("Speakers per content", interval=True)]
-    once: Annotated[Estimate | None, heading("Said by one only", "percent", interval=True)]
+    consensus: Annotated[
+        Estimate | None, heading("Speakers per content", interval=True)
+    ]
+    once: Annotated[
+        Estimate | None, heading("Said by one only", "percent", interval=True)
+    ]
 
 
-def consensus_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+def consensus_table(
+    pairs: Sequence[TextPair], categories: Sequence[str]
+) -> Table:
     """Return how many speakers of a picture mention the same content, per category."""
 
     def consensus(group: PairGroup) -> Iterator[ConsensusRow]:
         found = contents(group.pairs)
-        speakers = {content.image: float(content.n_people) for content in found}
+        speakers = {
+            content.image: float(content.n_people) for content in found
+        }
         for name in (ALL, *categories):
-            counts = consensus_by_image([c for c in found if name in (ALL, c.category)])
-            everything = [(image, n) for image, own in counts.items() for n in own]
+            counts = consensus_by_image(
+                [c for c in found if name in (ALL, c.category)]
+            )
+            everything = [
+                (image, n) for image, own in counts.items() for n in own
+            ]
             if counts:
-                means = [float(np.mean(numbers)) for numbers in counts.values()]
+                means = [
+                    float(np.mean(numbers)) for numbers in counts.values()
+                ]
                 yield ConsensusRow(
                     category=name,
                     n_images=len(counts),
                     n=len(everything),
-                    speakers=float(np.mean([speakers[image] for image in counts])),
+                    speakers=float(
+                        np.mean([speakers[image] for image in counts])
+                    ),
                     consensus=mean_over_pictures(means),
                     once=mean_of([(image, n == 1) for image, n in everything]),
                 )
@@ -268,11 +313,15 @@ class SelectivityRow:
     n: Pictures
     people_alone: Annotated[
         Estimate | None,
-        heading("Of people's contents, no model mentions", "percent", interval=True),
+        heading(
+            "Of people's contents, no model mentions", "percent", interval=True
+        ),
     ]
     models_alone: Annotated[
         Estimate | None,
-        heading("Of models' contents, no person mentions", "percent", interval=True),
+        heading(
+            "Of models' contents, no person mentions", "percent", interval=True
+        ),
     ]
     people_contents: Annotated[
         Estimate | None, heading("Contents of people", "tenths", interval=True)
@@ -282,7 +331,9 @@ class SelectivityRow:
     ]
 
 
-def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+def selectivity_table(
+    pairs: Sequence[TextPair], categories: Sequence[str]
+) -> Table:
     """Return the share of what people say that no model mentions, and the reverse, per category."""
 
     def means(group: PairGroup) -> Iterator[SelectivityRow]:
@@ -293,10 +344,18 @@ def selectivity_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> T
                 yield SelectivityRow(
                     category=name,
                     n=len(inside),
-                    people_alone=_mean_share([row.people_alone for row in inside]),
-                    models_alone=_mean_share([row.models_alone for row in inside]),
-                    people_contents=mean_over_pictures([row.people_contents for row in inside]),
-                    model_contents=mean_over_pictures([row.model_contents for row in inside]),
+                    people_alone=_mean_share(
+                        [row.people_alone for row in inside]
+                    ),
+                    models_alone=_mean_share(
+                        [row.models_alone for row in inside]
+                    ),
+                    people_contents=mean_over_pictures(
+                        [row.people_contents for row in inside]
+                    ),
+                    model_contents=mean_over_pictures(
+                        [row.model_contents for row in inside]
+                    ),
                 )
 
     return Table.from_records(
@@ -324,8 +383,12 @@ class ImageRow:
     people_contents: Annotated[int, heading("Contents of people", "count")]
     model_contents: Annotated[int, heading("Contents of models", "count")]
     both: Annotated[int, heading("Both", "count")]
-    people_alone: Annotated[float | None, heading("No model mentions", "percent")]
-    models_alone: Annotated[float | None, heading("No person mentions", "percent")]
+    people_alone: Annotated[
+        float | None, heading("No model mentions", "percent")
+    ]
+    models_alone: Annotated[
+        float | None, heading("No person mentions", "percent")
+    ]
 
 
 def image_table(pairs: Sequence[TextPair]) -> Table:
@@ -341,12 +404,16 @@ def image_table(pairs: Sequence[TextPair]) -> Table:
 
 def _images(group: PairGroup) -> list[ImageRow]:
     """Return per picture the share of people's contents that no model mentions, and the reverse."""
-    pictures = by_key((content.image, content) for content in contents(group.pairs))
+    pictures = by_key(
+        (content.image, content) for content in contents(group.pairs)
+    )
     rows: list[ImageRow] = []
     for image, found in pictures.items():
         n_people = sum(bool(content.people) for content in found)
         n_models = sum(bool(content.systems) for content in found)
-        both = sum(bool(content.people and content.systems) for content in found)
+        both = sum(
+            bool(content.people and content.systems) for content in found
+        )
         rows.append(
             ImageRow(
                 image=image,
@@ -356,8 +423,12 @@ def _images(group: PairGroup) -> list[ImageRow]:
                 people_contents=n_people,
                 model_contents=n_models,
                 both=both,
-                people_alone=(n_people - both) / n_people if n_people else None,
-                models_alone=(n_models - both) / n_models if n_models else None,
+                people_alone=(n_people - both) / n_people
+                if n_people
+                else None,
+                models_alone=(n_models - both) / n_models
+                if n_models
+                else None,
             )
         )
     return sorted(rows, key=lambda row: -(row.people_alone or 0.0))
@@ -421,7 +492,9 @@ class SubjectRow:
     n_images: Pictures
     people: Annotated[float, heading("People", "percent", scale=(0.0, 1.0))]
     models: Annotated[float, heading("Models", "percent", scale=(0.0, 1.0))]
-    gap: Annotated[Estimate | None, heading("People − models", "signed", interval=True)]
+    gap: Annotated[
+        Estimate | None, heading("People − models", "signed", interval=True)
+    ]
 
 
 def subject_table(pairs: Sequence[TextPair]) -> Table:
@@ -448,12 +521,19 @@ def _subjects(group: PairGroup) -> Iterator[SubjectRow]:
         name: [sum(side.get(name, {}).values()) for side in shares]
         for name in {**shares[0], **shares[1]}
     }
-    ranked = sorted(totals, key=lambda name: (-abs(totals[name][0] - totals[name][1]), name))
+    ranked = sorted(
+        totals,
+        key=lambda name: (-abs(totals[name][0] - totals[name][1]), name),
+    )
     for name in ranked[:MAX_SUBJECTS]:
         ours, theirs = (side.get(name, {}) for side in shares)
         images = list(ours | theirs)
-        gaps = [ours.get(image, 0.0) - theirs.get(image, 0.0) for image in images]
-        gaps += [0.0] * (n_images - len(images))  # pictures if no one mentions it
+        gaps = [
+            ours.get(image, 0.0) - theirs.get(image, 0.0) for image in images
+        ]
+        gaps += [0.0] * (
+            n_images - len(images)
+        )  # pictures if no one mentions it
         yield SubjectRow(
             subject=name,
             n=len(images),
@@ -473,9 +553,13 @@ def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:
         systems: dict[str, set[str]] = {}
         for pair in picture.pairs:
             for voice, text in enumerate(pair.references):
-                facts = [fact for fact in pair.human_facts if fact.voice == voice]
+                facts = [
+                    fact for fact in pair.human_facts if fact.voice == voice
+                ]
                 if facts:
-                    voices.setdefault(text, {stem(fact.subject) for fact in facts})
+                    voices.setdefault(
+                        text, {stem(fact.subject) for fact in facts}
+                    )
             if pair.model_facts:
                 found = {stem(fact.subject) for fact in pair.model_facts}
                 systems.setdefault(pair.system, set()).update(found)
@@ -483,8 +567,12 @@ def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:
             n_images += 1
             image = picture.pairs[0].image
             for side, texts in zip(shares, (voices, systems), strict=True):
-                for subject in filter(None, chain.from_iterable(texts.values())):
-                    side.setdefault(subject, defaultdict(float))[image] += 1 / len(texts)
+                for subject in filter(
+                    None, chain.from_iterable(texts.values())
+                ):
+                    side.setdefault(subject, defaultdict(float))[image] += (
+                        1 / len(texts)
+                    )
     return shares, n_images
 
 

@@ -44,7 +44,10 @@ class StudySettings:
     cuts: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.cuts is not None and not 0.0 <= self.cuts[0] <= self.cuts[1] <= 1.0:
+        if (
+            self.cuts is not None
+            and not 0.0 <= self.cuts[0] <= self.cuts[1] <= 1.0
+        ):
             raise ConfigError(
                 f"cuts {self.cuts}: expected two numbers from 0 to 1, the lower first"
             )

@@ -8,7 +8,11 @@ from typing import TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.kinds.bidirectional import rates, ratings, scores, selectivity
-from beholder.kinds.bidirectional.pairs import TextPair, ordered, restrict_to_common
+from beholder.kinds.bidirectional.pairs import (
+    TextPair,
+    ordered,
+    restrict_to_common,
+)
 from beholder.kinds.bidirectional.settings import StudySettings
 from beholder.tables import Omitted, Table
 
@@ -33,24 +37,32 @@ class Study:
 
     def table(self, name: str) -> Table | None:
         """A table by name, or None."""
-        return next((table for table in self.tables if table.name == name), None)
+        return next(
+            (table for table in self.tables if table.name == name), None
+        )
 
 
 Part: TypeAlias = tuple[str, str | None, Callable[[], Table]]
 """Title, why it is omitted (or None), and the function that makes its table."""
 
 
-def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> Study:
+def study(
+    pairs: Sequence[TextPair], settings: StudySettings | None = None
+) -> Study:
     """Make all tables.
 
     Raises:
         ConfigError: There is no pair.
     """
     if not pairs:
-        raise ConfigError("the run has no item that was scored or failed; finish it first")
+        raise ConfigError(
+            "the run has no item that was scored or failed; finish it first"
+        )
     how = settings or StudySettings()
     pairs, unequal = restrict_to_common(pairs)
-    main = [pair for pair in pairs if pair.category == how.random] or list(pairs)
+    main = [pair for pair in pairs if pair.category == how.random] or list(
+        pairs
+    )
     tables: list[Table] = []
     omitted: list[Omitted] = []
     for title, reason, make in _parts(pairs, main, how):
@@ -58,7 +70,9 @@ def study(pairs: Sequence[TextPair], settings: StudySettings | None = None) -> S
         if table is not None and table.rows:
             tables.append(replace(table, notes=(*table.notes, *unequal)))
         else:
-            omitted.append(Omitted(title, reason or "the run has no scores for it"))
+            omitted.append(
+                Omitted(title, reason or "the run has no scores for it")
+            )
     return Study(pairs, main, how, tuple(tables), tuple(omitted))
 
 
@@ -73,10 +87,15 @@ def _parts(
     note = "Over all pictures of the run."
     if main[0].category == how.random:
         note = f"Over the random sample (category {how.random!r})."
-    one_system = unless(len({pair.system for pair in main}) > 1, "the run has one system")
-    no_units = unless(any(pair.human_facts for pair in main), "the run has no units")
+    one_system = unless(
+        len({pair.system for pair in main}) > 1, "the run has one system"
+    )
+    no_units = unless(
+        any(pair.human_facts for pair in main), "the run has no units"
+    )
     one_dataset = unless(
-        len({(pair.image, pair.dataset) for pair in main}) > len({pair.image for pair in main}),
+        len({(pair.image, pair.dataset) for pair in main})
+        > len({pair.image for pair in main}),
         "no picture is in two data sets; beholder caption --dataset NAME makes another of"
         " captions of another length",
     )
@@ -86,9 +105,21 @@ def _parts(
     )
     yield from (
         ("Scores", None, lambda: scores.score_table(main, note)),
-        ("Tests against the best system", one_system, lambda: scores.best_table(main, note)),
-        ("One direction against the other", None, lambda: scores.direction_table(main, note)),
-        ("Hallucination and omission", None, lambda: rates.rate_table(main, note)),
+        (
+            "Tests against the best system",
+            one_system,
+            lambda: scores.best_table(main, note),
+        ),
+        (
+            "One direction against the other",
+            None,
+            lambda: scores.direction_table(main, note),
+        ),
+        (
+            "Hallucination and omission",
+            None,
+            lambda: rates.rate_table(main, note),
+        ),
         ("Length of the texts", None, lambda: rates.length_table(main, note)),
         ("Subjects", no_units, lambda: selectivity.subject_table(main)),
         (
@@ -96,22 +127,58 @@ def _parts(
             no_units,
             lambda: selectivity.content_table(main),
         ),
-        ("Pictures by selectivity", no_units, lambda: selectivity.image_table(main)),
-        ("Change between data sets", one_dataset, lambda: rates.dataset_table(main)),
-        ("Change between languages", one_language, lambda: rates.language_table(main, note)),
+        (
+            "Pictures by selectivity",
+            no_units,
+            lambda: selectivity.image_table(main),
+        ),
+        (
+            "Change between data sets",
+            one_dataset,
+            lambda: rates.dataset_table(main),
+        ),
+        (
+            "Change between languages",
+            one_language,
+            lambda: rates.language_table(main, note),
+        ),
     )
     categories = ordered(pair.category for pair in pairs if pair.category)
     named = [name for name in categories if name != how.random]
-    none = unless(bool(named), "no item has a category; beholder classify gives them one")
-    against = how.random if how.random == scores.REST or how.random in categories else None
+    none = unless(
+        bool(named), "no item has a category; beholder classify gives them one"
+    )
+    against = (
+        how.random
+        if how.random == scores.REST or how.random in categories
+        else None
+    )
     title = "Categories" if against else "Categories (without a random sample)"
-    several = unless(_several_speakers(pairs), "no picture is described by several people")
+    several = unless(
+        _several_speakers(pairs), "no picture is described by several people"
+    )
     yield from (
-        ("Difficulty", None, lambda: scores.difficulty_table(pairs, how.cuts, categories)),
+        (
+            "Difficulty",
+            None,
+            lambda: scores.difficulty_table(pairs, how.cuts, categories),
+        ),
         (title, none, lambda: scores.category_table(pairs, named, against)),
-        ("Rates by category", none, lambda: rates.category_rate_table(pairs, categories)),
-        ("Consensus of speakers", several, lambda: selectivity.consensus_table(pairs, categories)),
-        ("Selectivity", None, lambda: selectivity.selectivity_table(pairs, categories)),
+        (
+            "Rates by category",
+            none,
+            lambda: rates.category_rate_table(pairs, categories),
+        ),
+        (
+            "Consensus of speakers",
+            several,
+            lambda: selectivity.consensus_table(pairs, categories),
+        ),
+        (
+            "Selectivity",
+            None,
+            lambda: selectivity.selectivity_table(pairs, categories),
+        ),
     )
     if named and against is None:
         reason = (
@@ -130,12 +197,24 @@ def _parts(
     )
     yield from (
         ("People's ratings", unrated, lambda: ratings.rating_table(pairs)),
-        ("Ratings: model minus people", one_side, lambda: ratings.gap_table(pairs, categories)),
-        ("Agreement with people's ratings", unrated, lambda: ratings.correlation_table(pairs)),
+        (
+            "Ratings: model minus people",
+            one_side,
+            lambda: ratings.gap_table(pairs, categories),
+        ),
+        (
+            "Agreement with people's ratings",
+            unrated,
+            lambda: ratings.correlation_table(pairs),
+        ),
     )
 
 
 def _several_speakers(pairs: Sequence[TextPair]) -> bool:
     """Whether several people describe a picture of one data set and language."""
-    texts = {(p.dataset, p.language, p.image, text) for p in pairs for text in p.references}
+    texts = {
+        (p.dataset, p.language, p.image, text)
+        for p in pairs
+        for text in p.references
+    }
     return len(texts) > len({text[:3] for text in texts})

@@ -13,7 +13,13 @@ from cyclopts import Parameter
 
 from beholder.errors import ConfigError, DataError
 from beholder.files import decode_json
-from beholder.terminal.groups import Data, EngineRunGroup, OutFile, RunGroup, RunOut
+from beholder.terminal.groups import (
+    Data,
+    EngineRunGroup,
+    OutFile,
+    RunGroup,
+    RunOut,
+)
 from beholder.terminal.printing import (
     close,
     say,
@@ -78,15 +84,26 @@ def caption(
     from beholder.run.rows.engine import read_pictured, word_limits
 
     if data == "-" and writing.words == "median":
-        raise ConfigError("--words median reads the data twice; name a file instead of -")
+        raise ConfigError(
+            "--words median reads the data twice; name a file instead of -"
+        )
     read = read_pictured(data, run.rows)
-    limits = word_limits(writing.words, good_rows(read, run.rows, [], name=data))
-    systems = _by_system(
-        judge, lambda spec: CaptionRow(spec, writing.language, limits, writing.context)
+    limits = word_limits(
+        writing.words, good_rows(read, run.rows, [], name=data)
     )
-    length = "any length" if limits is None else f"{limits[0]} to {limits[1]} words"
+    systems = _by_system(
+        judge,
+        lambda spec: CaptionRow(
+            spec, writing.language, limits, writing.context
+        ),
+    )
+    length = (
+        "any length" if limits is None else f"{limits[0]} to {limits[1]} words"
+    )
     say(f"captions of {length} in {writing.language}")
-    columns = RowColumns(system=writing.system_column, named_dataset=writing.dataset)
+    columns = RowColumns(
+        system=writing.system_column, named_dataset=writing.dataset
+    )
     return _make_rows(data, out, systems, columns, run)
 
 
@@ -128,7 +145,9 @@ def _categories(path: Path) -> dict[str, str]:
     try:
         meanings = decode_json(path.read_bytes(), dict[str, str])
     except (OSError, ValueError) as error:
-        raise DataError(str(path), f"cannot be read: {error}; {expected}") from error
+        raise DataError(
+            str(path), f"cannot be read: {error}; {expected}"
+        ) from error
     if not meanings:
         raise DataError(str(path), f"has no category; {expected}")
     return meanings
@@ -160,7 +179,9 @@ def translate(
     """
     from beholder.run.rows.askers import RowColumns, TranslateRow
 
-    systems = _by_system(judge, lambda spec: TranslateRow(spec, source, target))
+    systems = _by_system(
+        judge, lambda spec: TranslateRow(spec, source, target)
+    )
     return _make_rows(data, out, systems, RowColumns(language=column), run)
 
 
@@ -192,7 +213,9 @@ def criteria(
     from beholder.run.rows.asked import CriteriaRow
     from beholder.run.rows.askers import RowColumns
 
-    systems = _by_system(judge, lambda spec: CriteriaRow(spec, n, source, kind))
+    systems = _by_system(
+        judge, lambda spec: CriteriaRow(spec, n, source, kind)
+    )
     return _make_rows(data, out, systems, RowColumns(), run)
 
 
@@ -250,7 +273,10 @@ def review(
     """
     from beholder.files import write_text
     from beholder.kinds.generation.kind import REVIEWS
-    from beholder.kinds.generation.page import INSTRUCTIONS, annotation_instructions
+    from beholder.kinds.generation.page import (
+        INSTRUCTIONS,
+        annotation_instructions,
+    )
     from beholder.kinds.generation.reviews import KINDS, ReviewsConfig
     from beholder.run import kind
     from beholder.run.session import default_out
@@ -275,9 +301,15 @@ def review(
         page = annotation_instructions(len(KINDS), code)
         write_text(config.out / f"instructions-{code}.html", page)
     announce = say if run.finish.as_json else tell
-    announce(f"{written.n_written} sets of {len(KINDS)} reviews: {written.path}")
-    say(f"instructions for annotators: {config.out}/instructions-en.html, -ja.html")
-    say(f"rank them: beholder rank {written.path} --media-root {config.folder}")
+    announce(
+        f"{written.n_written} sets of {len(KINDS)} reviews: {written.path}"
+    )
+    say(
+        f"instructions for annotators: {config.out}/instructions-en.html, -ja.html"
+    )
+    say(
+        f"rank them: beholder rank {written.path} --media-root {config.folder}"
+    )
     return _close_made(written, config.out, progress, run.finish)
 
 
@@ -294,7 +326,9 @@ def _make_rows(
     from beholder.run.rows.engine import RowsConfig
     from beholder.terminal.progress import TerminalProgress
 
-    config = RowsConfig(data, out, systems, columns, run.rows, run.judging, run.work.found())
+    config = RowsConfig(
+        data, out, systems, columns, run.rows, run.judging, run.work.found()
+    )
     if run.finish.dry_run:
         return tell_plan(kind.plan(ROWS, config), config.run)
     engine = run.where.named()
@@ -307,7 +341,10 @@ def _make_rows(
 
 
 def _close_made(
-    written: Written, run: Path, progress: TerminalProgress, finish: FinishGroup
+    written: Written,
+    run: Path,
+    progress: TerminalProgress,
+    finish: FinishGroup,
 ) -> int:
     """Print what was skipped and what failed; returns the exit code."""
     from beholder.run import manifest
@@ -320,8 +357,16 @@ def _close_made(
     for name, result in manifest.results(log).items():
         for caution in result.cautions:
             say(f"{name}: {caution}")
-    failures = [f"{name} ({system}): {why.message}" for name, system, why in written.failures]
-    return close(run, progress, problems=too_many(failures, finish.allow_failed), did="made")
+    failures = [
+        f"{name} ({system}): {why.message}"
+        for name, system, why in written.failures
+    ]
+    return close(
+        run,
+        progress,
+        problems=too_many(failures, finish.allow_failed),
+        did="made",
+    )
 
 
 def _by_system(

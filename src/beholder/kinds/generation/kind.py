@@ -23,11 +23,25 @@ ROWS: RunKind[RowsConfig, None, Written] = RunKind(
     styles=("plain_page.css", "made.css"),
     subject_pages={"item": _SUBJECT},
     commands=(
-        Command("caption", "beholder.kinds.generation.commands:caption", place=10),
-        Command("classify", "beholder.kinds.generation.commands:classify", place=11),
-        Command("translate", "beholder.kinds.generation.commands:translate", place=12),
-        Command("criteria", "beholder.kinds.generation.commands:criteria", place=12),
-        Command("questions", "beholder.kinds.generation.commands:questions", place=12),
+        Command(
+            "caption", "beholder.kinds.generation.commands:caption", place=10
+        ),
+        Command(
+            "classify", "beholder.kinds.generation.commands:classify", place=11
+        ),
+        Command(
+            "translate",
+            "beholder.kinds.generation.commands:translate",
+            place=12,
+        ),
+        Command(
+            "criteria", "beholder.kinds.generation.commands:criteria", place=12
+        ),
+        Command(
+            "questions",
+            "beholder.kinds.generation.commands:questions",
+            place=12,
+        ),
     ),
 )
 REVIEWS: RunKind[Any, None, Written] = RunKind(
@@ -39,5 +53,9 @@ REVIEWS: RunKind[Any, None, Written] = RunKind(
     templates="beholder.kinds.generation",
     styles=("plain_page.css", "made.css"),
     subject_pages={"picture": _SUBJECT},
-    commands=(Command("review", "beholder.kinds.generation.commands:review", place=9),),
+    commands=(
+        Command(
+            "review", "beholder.kinds.generation.commands:review", place=9
+        ),
+    ),
 )

@@ -61,7 +61,9 @@ def _render(store: Store, log: manifest.RunLog) -> str:
     kind = KINDS[next(iter(log.askers.values())).subject]
     shown = [
         subject_of(store, systems, kind, position, subject)
-        for position, subject in islice(store.subjects(kind), min(n, MAX_SHOWN))
+        for position, subject in islice(
+            store.subjects(kind), min(n, MAX_SHOWN)
+        )
     ]
     failures = [
         {"id": subject, "system": system, "reason": failure.message}
@@ -69,7 +71,11 @@ def _render(store: Store, log: manifest.RunLog) -> str:
         for subject, failure in _failures(store, name, n)
     ]
     found = manifest.results(log)
-    results = {system: found[name] for system, name in systems.items() if name in found}
+    results = {
+        system: found[name]
+        for system, name in systems.items()
+        if name in found
+    }
     tables = (
         _values(log, results),
         _categories(store, systems, log.askers, n),
@@ -78,15 +84,23 @@ def _render(store: Store, log: manifest.RunLog) -> str:
     return render_page(
         "made.html.j2",
         ("page.css", "plain_page.css", "made.css"),
-        thumb_styles(store.folder, (one["position"] for one in shown if one["thumb"])),
+        thumb_styles(
+            store.folder, (one["position"] for one in shown if one["thumb"])
+        ),
         log=log,
         name=log.data.source,
-        asked=dict.fromkeys(entry.name.partition("(")[0] for entry in log.metrics),
+        asked=dict.fromkeys(
+            entry.name.partition("(")[0] for entry in log.metrics
+        ),
         signatures=[entry.signature for entry in log.metrics],
         systems=systems,
         tables=[(table, html(table)) for table in tables if table.rows],
         caution=describe_incomplete(store),
-        cautions=[(system, said) for system, one in results.items() for said in one.cautions],
+        cautions=[
+            (system, said)
+            for system, one in results.items()
+            for said in one.cautions
+        ],
         n_failures=len(failures),
         subjects=shown,
         n_more=n - len(shown),
@@ -94,7 +108,11 @@ def _render(store: Store, log: manifest.RunLog) -> str:
 
 
 def subject_of(
-    store: Store, systems: Mapping[str, str], kind: SubjectKind[S], position: int, subject: S
+    store: Store,
+    systems: Mapping[str, str],
+    kind: SubjectKind[S],
+    position: int,
+    subject: S,
 ) -> dict[str, Any]:
     """One subject with what systems made of it, for the template ``made_parts.html.j2``.
 
@@ -105,9 +123,18 @@ def subject_of(
         position: Its place in the run.
         subject: The subject.
     """
-    found = ((system, store.score(name, position)) for system, name in systems.items())
-    outcomes = {system: outcome for system, outcome in found if outcome is not None}
-    failures = {s: one.message for s, one in outcomes.items() if isinstance(one, ItemFailure)}
+    found = (
+        (system, store.score(name, position))
+        for system, name in systems.items()
+    )
+    outcomes = {
+        system: outcome for system, outcome in found if outcome is not None
+    }
+    failures = {
+        s: one.message
+        for s, one in outcomes.items()
+        if isinstance(one, ItemFailure)
+    }
     return {
         "position": position,
         "id": kind.id(subject),
@@ -115,18 +142,29 @@ def subject_of(
         "text": subject.candidate if isinstance(subject, Item) else "",
         "thumb": thumb(store.folder, position).is_file(),
         "failures": failures,
-        "made": {s: () if s in failures else parts_of(o.detail) for s, o in outcomes.items()},
+        "made": {
+            s: () if s in failures else parts_of(o.detail)
+            for s, o in outcomes.items()
+        },
     }
 
 
-def _failures(store: Store, name: str, n: int) -> Iterator[tuple[str, ItemFailure]]:
+def _failures(
+    store: Store, name: str, n: int
+) -> Iterator[tuple[str, ItemFailure]]:
     kind = store.kind_of(name)
-    found = {position: failure for position, failure in store.failures(name) if position < n}
+    found = {
+        position: failure
+        for position, failure in store.failures(name)
+        if position < n
+    }
     for position, subject in store.subjects(kind, list(found)):
         yield kind.id(subject), found[position]
 
 
-def _values(log: manifest.RunLog, results: Mapping[str, MetricResult]) -> Table:
+def _values(
+    log: manifest.RunLog, results: Mapping[str, MetricResult]
+) -> Table:
     """Mean of each value of each system, and what it measures."""
     rows = [
         {
@@ -155,13 +193,19 @@ def _one(log: manifest.RunLog, of_reviews: str, of_rows: str) -> str:
 
 
 def _categories(
-    store: Store, systems: Mapping[str, str], askers: Mapping[str, manifest.AskerLog], n: int
+    store: Store,
+    systems: Mapping[str, str],
+    askers: Mapping[str, manifest.AskerLog],
+    n: int,
 ) -> Table:
     """Per system that sorts: how many subjects fell into each category."""
     rows = []
     for system, name in systems.items():
         if "categories" in askers[name].config:
-            counts = Counter(category_of(parts_of(detail)) for _, detail in store.details(name, n))
+            counts = Counter(
+                category_of(parts_of(detail))
+                for _, detail in store.details(name, n)
+            )
             rows += [
                 {"system": system, "category": category, "n": count}
                 for category, count in counts.most_common()
@@ -174,7 +218,9 @@ def _categories(
     return Table("categories", "Categories", columns, tuple(rows), by="system")
 
 
-def _failed(log: manifest.RunLog, failures: Sequence[Mapping[str, str]]) -> Table:
+def _failed(
+    log: manifest.RunLog, failures: Sequence[Mapping[str, str]]
+) -> Table:
     """What could not be made, and why; so many as a page holds."""
     columns = (
         Column("id", _one(log, "Picture", "Row"), "text"),
@@ -183,7 +229,9 @@ def _failed(log: manifest.RunLog, failures: Sequence[Mapping[str, str]]) -> Tabl
     )
     more = len(failures) - _MAX_FAILURES
     notes = (f"and {more:,} more",) if more > 0 else ()
-    return Table("failures", "Failures", columns, tuple(failures[:_MAX_FAILURES]), notes)
+    return Table(
+        "failures", "Failures", columns, tuple(failures[:_MAX_FAILURES]), notes
+    )
 
 
 def draw_made(seen: SeenSubject) -> Drawn:

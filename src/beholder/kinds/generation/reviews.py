@@ -16,11 +16,23 @@ from beholder.judges import Judge, operations
 from beholder.kinds.generation.kind import REVIEWS
 from beholder.metrics import Tools
 from beholder.metrics.params import param
-from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_distinct
+from beholder.options import (
+    DataOptions,
+    JudgeOptions,
+    WorkOptions,
+    check_distinct,
+)
 from beholder.records import Frame, Reviews
 from beholder.run.inputs import Input
 from beholder.run.plan import RunPlan
-from beholder.run.rows.engine import GenerationRun, Written, plan_making, root_of, run_making, usual
+from beholder.run.rows.engine import (
+    GenerationRun,
+    Written,
+    plan_making,
+    root_of,
+    run_making,
+    usual,
+)
 from beholder.run.rows.generators import GeneratedText, TextGenerator
 from beholder.run.session import Engine, Progress, RunContext
 from beholder.run.subjects import FRAME
@@ -53,14 +65,18 @@ class WriteReviews(TextGenerator[Frame]):
 
     language: str = param("en", "code of the language to write in")
     words: int = param(80, "words per review, about", whole=(10, None))
-    max_side: int = param(1024, "pixels of the picture's longer side at most", whole=(16, None))
+    max_side: int = param(
+        1024, "pixels of the picture's longer side at most", whole=(16, None)
+    )
 
     def check(self, subject: Frame) -> None:
         """Refuse a frame that has words only."""
         if subject.image is None:
             raise ItemError(f"{subject.id!r} has no image")
 
-    async def make(self, subject: Frame, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Frame, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """A part per kind, best first, labelled with the kind."""
         question = operations.Review(
             await tools.pictures.read([subject.image or ""], self.max_side),
@@ -108,7 +124,9 @@ class ReviewsConfig:
 
     def __post_init__(self) -> None:
         if not self.languages:
-            raise ConfigError("no language was named; give one, such as --language en")
+            raise ConfigError(
+                "no language was named; give one, such as --language en"
+            )
         check_distinct("language", self.languages)
 
     @property
@@ -117,7 +135,9 @@ class ReviewsConfig:
         return self.rows.media_root or root_of(self.data)
 
 
-def run_reviews(config: ReviewsConfig, progress: Progress, engine: Engine | None = None) -> Written:
+def run_reviews(
+    config: ReviewsConfig, progress: Progress, engine: Engine | None = None
+) -> Written:
     """Have missing reviews written; errors as ``engine.run_making``."""
     return run_making(_making(config), progress, engine)
 
@@ -133,7 +153,9 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
     ) -> Mapping[str, Any]:
         """The texts in a random order of their own, so that no place stands for a kind."""
         digest = hashlib.sha256(f"{frame.id}\0{language}".encode()).digest()
-        rng = np.random.default_rng([config.seed, int.from_bytes(digest[:8], "big")])
+        rng = np.random.default_rng(
+            [config.seed, int.from_bytes(digest[:8], "big")]
+        )
         order = rng.permutation(len(parts)).tolist()
         reviews = Reviews(
             id=frame.id,
@@ -154,11 +176,15 @@ def _making(config: ReviewsConfig) -> GenerationRun[Frame]:
         rows=config.rows,
         means=RunContext(config.judging, usual(config.work), config.folder),
         subjects=FRAME,
-        read=lambda notes: read_frames(config.data, media_root=config.rows.media_root),
+        read=lambda notes: read_frames(
+            config.data, media_root=config.rows.media_root
+        ),
         source=Input(path, config.rows) if path.is_file() else None,
         picture=lambda frame: frame.image,
         systems={
-            language: WriteReviews(config.judge, language, config.words, config.max_side)
+            language: WriteReviews(
+                config.judge, language, config.words, config.max_side
+            )
             for language in config.languages
         },
         row=row,

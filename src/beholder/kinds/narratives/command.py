@@ -25,7 +25,13 @@ from beholder.kinds.narratives.config import (
     StorylineEnds,
     Voting,
 )
-from beholder.terminal.groups import Data, DataGroup, OutFile, RunOut, StorylineRunGroup
+from beholder.terminal.groups import (
+    Data,
+    DataGroup,
+    OutFile,
+    RunOut,
+    StorylineRunGroup,
+)
 from beholder.terminal.printing import (
     close,
     say,
@@ -57,7 +63,16 @@ PICTURES, RATING = _panel("Pictures and captions"), _panel("Ratings")
 HYBRID, COHERENCE = _panel("Hybrid judging"), _panel("Coherence")
 _THETA = Parameter(group=COHERENCE.group)
 _SHOWN = 10
-_TOLD = ("tables", "steps", "cost", "hybrid", "examples", "models", "theta", "judges")
+_TOLD = (
+    "tables",
+    "steps",
+    "cost",
+    "hybrid",
+    "examples",
+    "models",
+    "theta",
+    "judges",
+)
 
 
 @PICTURES
@@ -83,7 +98,9 @@ class TableGroup:
         for pair in self.column:
             name, _, column = pair.partition("=")
             if not (name and column):
-                raise ConfigError(f"--map {pair!r}: expected FIELD=COLUMN, such as date=month")
+                raise ConfigError(
+                    f"--map {pair!r}: expected FIELD=COLUMN, such as date=month"
+                )
             columns[name] = column
         return CollectionOptions(source, columns, self.year)
 
@@ -96,7 +113,8 @@ class CaptionGroup(CaptionOptions):
     judge: Annotated[
         str | None,
         Parameter(
-            name="--captioner", help="Judge that writes captions; by default that of --judge."
+            name="--captioner",
+            help="Judge that writes captions; by default that of --judge.",
         ),
     ] = None
 
@@ -111,7 +129,9 @@ class VoteGroup(Voting):
     """
 
     judges: Annotated[int, Parameter(alias="-K")] = 3
-    examples: Annotated[dict[str, int], Parameter(parse=False)] = field(default_factory=dict)
+    examples: Annotated[dict[str, int], Parameter(parse=False)] = field(
+        default_factory=dict
+    )
     example: tuple[str, ...] = ()
 
     @property
@@ -125,11 +145,17 @@ class VoteGroup(Voting):
         for given in self.example:
             name, _, rating = given.rpartition("=")
             if not name or not rating.isdecimal():
-                raise ConfigError(f"--example {given!r}: expected ID=RATING, such as human-5=8")
+                raise ConfigError(
+                    f"--example {given!r}: expected ID=RATING, such as human-5=8"
+                )
             if name in found:
-                raise ConfigError(f"--example {given!r}: {name} has a rating already")
+                raise ConfigError(
+                    f"--example {given!r}: {name} has a rating already"
+                )
             found[name] = int(rating)
-        return Voting(self.judges, self.temperature, self.context, self.anchors, found)
+        return Voting(
+            self.judges, self.temperature, self.context, self.anchors, found
+        )
 
 
 @RATING
@@ -165,7 +191,9 @@ class SourceGroup:
 class EndGroup(StorylineEnds):
     """What to extract."""
 
-    k: Annotated[int | None, Parameter(name="-k", help="Pictures of a storyline.")] = None
+    k: Annotated[
+        int | None, Parameter(name="-k", help="Pictures of a storyline.")
+    ] = None
 
 
 @_panel("Extraction")
@@ -208,7 +236,9 @@ def extract(
     from beholder.kinds.narratives.tables import extraction_table
 
     collection = columns.collection(pictures)
-    made = extract_storylines(collection, ends, embedder, how, rows, skip_undated)
+    made = extract_storylines(
+        collection, ends, embedder, how, rows, skip_undated
+    )
     say_left_out(made.bad_rows)
     say_each(made.notes)
     say_left_out(made.unusable[:_SHOWN])
@@ -217,9 +247,13 @@ def extract(
     write_storylines(out, (each.storyline for each in made.found))
     tell_tables(extraction_table(made.found))
     say(f"beholder: time: {made.found[0].time}")
-    for warning in dict.fromkeys(w for each in made.found for w in each.path.warnings):
+    for warning in dict.fromkeys(
+        w for each in made.found for w in each.path.warnings
+    ):
         say(f"beholder: warning: {warning}")
-    distinct = len({tuple(f.id for f in each.storyline.frames) for each in made.found})
+    distinct = len(
+        {tuple(f.id for f in each.storyline.frames) for each in made.found}
+    )
     if distinct < len(made.found):
         say(
             f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
@@ -239,7 +273,10 @@ def judge(
     sequences: Data,
     /,
     *,
-    by: tuple[Literal["captions", "sight", "hybrid"], ...] = ("captions", "sight"),
+    by: tuple[Literal["captions", "sight", "hybrid"], ...] = (
+        "captions",
+        "sight",
+    ),
     out: RunOut = None,
     source: SourceGroup = SourceGroup(),
     votes: VoteGroup = VoteGroup(),
@@ -255,7 +292,9 @@ def judge(
         by: Ways of judging; repeatable.
         out: Run directory; by default runs/NAME.
     """
-    return _run(sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid)
+    return _run(
+        sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid
+    )
 
 
 @app.command
@@ -282,7 +321,9 @@ def transitions(
         human: Name of the human source.
     """
     options = {"voting": votes.voting, "human": human, "steps_by": by}
-    return _run(sequences, out, ("transitions",), source, run, coherence, **options)
+    return _run(
+        sequences, out, ("transitions",), source, run, coherence, **options
+    )
 
 
 @FLAT
@@ -324,11 +365,21 @@ def compare(
         sequences: A .jsonl, .csv or .parquet file with one sequence per row.
         out: Run directory; by default runs/NAME.
     """
-    judged: tuple[Part, ...] = compared.by or (("captions", "sight") if source.judge else ())
+    judged: tuple[Part, ...] = compared.by or (
+        ("captions", "sight") if source.judge else ()
+    )
     options = {"human": compared.human, "steps_by": compared.steps_by}
     voting = votes.voting
     return _run(
-        sequences, out, judged, source, run, coherence, voting=voting, hybrid=hybrid, **options
+        sequences,
+        out,
+        judged,
+        source,
+        run,
+        coherence,
+        voting=voting,
+        hybrid=hybrid,
+        **options,
     )
 
 
@@ -419,6 +470,9 @@ def _failures(study: NarrativeStudy) -> list[str]:
     """Narratives with failures, each with its first reason."""
     found = []
     for one in study.narratives:
-        reasons = [*(reason for _, reason in one.vote_failures), one.coherence_failure]
+        reasons = [
+            *(reason for _, reason in one.vote_failures),
+            one.coherence_failure,
+        ]
         found += [f"{one.id}: {reason}" for reason in reasons if reason][:1]
     return found

@@ -17,7 +17,10 @@ Ends: TypeAlias = tuple[float, float]
 def colour_range(thetas: Iterable[float]) -> Ends:
     """The values from weakest to strongest colour; 0.1 apart at least: less looks alike."""
     found = [*thetas] or [0.0, 1.0]
-    middle, half = (min(found) + max(found)) / 2, max(max(found) - min(found), 0.1) / 2
+    middle, half = (
+        (min(found) + max(found)) / 2,
+        max(max(found) - min(found), 0.1) / 2,
+    )
     return middle - half, middle + half
 
 
@@ -60,14 +63,22 @@ class SourceScore(Struct, frozen=True, kw_only=True):
     method: Annotated[str, heading("method", "text")]
     source: Annotated[str, heading("source", "text")]
     n: Annotated[int, heading("n", "count")]
-    mean: Annotated[float | None, heading("mean (1 to 10)", "hundredths", interval=True)]
+    mean: Annotated[
+        float | None, heading("mean (1 to 10)", "hundredths", interval=True)
+    ]
     interval: Ends | None
     reason: str | None = None
     sd: Annotated[float | None, heading("SD", "hundredths")]
     sd_population: float | None
-    within_sd: Annotated[float | None, heading("SD of judges (n − 1)", "hundredths")] = None
-    within_sd_population: Annotated[float | None, heading("SD of judges (n)", "hundredths")] = None
-    within_range: Annotated[float | None, heading("range of judges", "hundredths")] = None
+    within_sd: Annotated[
+        float | None, heading("SD of judges (n − 1)", "hundredths")
+    ] = None
+    within_sd_population: Annotated[
+        float | None, heading("SD of judges (n)", "hundredths")
+    ] = None
+    within_range: Annotated[
+        float | None, heading("range of judges", "hundredths")
+    ] = None
     n_failed: Annotated[int, heading("failed", "failed")]
     n_votes: int
     n_votes_failed: Annotated[int, heading("failed votes", "failed")]
@@ -284,7 +295,9 @@ class ModelPair(Struct, frozen=True):
     interval: Ends | None
     p: Annotated[float | None, heading("p of r", "p")]
     rho: Annotated[float | None, heading("Spearman")]
-    difference: Annotated[float, heading("second − first", "hundredths", interval=True)]
+    difference: Annotated[
+        float, heading("second − first", "hundredths", interval=True)
+    ]
     difference_interval: Ends | None
     difference_p: Annotated[float | None, heading("p of the difference", "p")]
 
@@ -373,7 +386,9 @@ class BreakComparison(Struct, frozen=True):
     b: Annotated[str, heading("minus", "text")]
     n_a: Annotated[int, heading("n, first", "count")]
     n_b: Annotated[int, heading("n, second", "count")]
-    difference: Annotated[float, heading("difference of mean shares", "hundredths")]
+    difference: Annotated[
+        float, heading("difference of mean shares", "hundredths")
+    ]
     p: Annotated[float | None, heading("p (Mann-Whitney)", "p")]
     p_holm: Annotated[float | None, heading("p (Holm)", "p")] = None
 

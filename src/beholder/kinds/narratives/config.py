@@ -67,9 +67,13 @@ class Extraction:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ConfigError(f"method {self.method!r}: expected one of {', '.join(METHODS)}")
+            raise ConfigError(
+                f"method {self.method!r}: expected one of {', '.join(METHODS)}"
+            )
         if self.replications < 1:
-            raise ConfigError(f"replications={self.replications}: expected at least 1")
+            raise ConfigError(
+                f"replications={self.replications}: expected at least 1"
+            )
         only_maxmin = {
             "alternatives": self.alternatives > 1,
             "days": self.days is not None,
@@ -78,9 +82,13 @@ class Extraction:
         }
         wrong = [name for name, given in only_maxmin.items() if given]
         if self.method != "maxmin" and wrong:
-            raise ConfigError(f"{wrong[0]} is an option of maxmin; {self.method} does not know it")
+            raise ConfigError(
+                f"{wrong[0]} is an option of maxmin; {self.method} does not know it"
+            )
         if self.method in ("trails", "random") and self.window is not None:
-            raise ConfigError(f"window is an option of maxmin and maps; {self.method} has none")
+            raise ConfigError(
+                f"window is an option of maxmin and maps; {self.method} has none"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,9 @@ class Voting:
     def __post_init__(self) -> None:
         for name, rating in self.examples.items():
             if rating not in range(1, 11):
-                raise ConfigError(f"example {name}={rating}: expected a whole number from 1 to 10")
+                raise ConfigError(
+                    f"example {name}={rating}: expected a whole number from 1 to 10"
+                )
         if self.judges < 1:
             raise ConfigError(f"judges={self.judges}: expected at least 1")
         if self.judges > 1 and self.temperature == 0.0:
@@ -121,8 +131,16 @@ class Voting:
 if TYPE_CHECKING:
     from beholder.run.session import RunContext
 
-Part: TypeAlias = Literal["captions", "sight", "hybrid", "transitions", "coherence"]
-PARTS: tuple[Part, ...] = ("captions", "sight", "hybrid", "transitions", "coherence")
+Part: TypeAlias = Literal[
+    "captions", "sight", "hybrid", "transitions", "coherence"
+]
+PARTS: tuple[Part, ...] = (
+    "captions",
+    "sight",
+    "hybrid",
+    "transitions",
+    "coherence",
+)
 
 CONCURRENCY = 16
 """Default number of storylines judged at once; each holds all its pictures in memory."""
@@ -217,9 +235,13 @@ class HybridOptions:
     def __post_init__(self) -> None:
         for name, value in (("share", self.share), ("weight", self.weight)):
             if value is not None and not 0.0 <= value <= 1.0:
-                raise ConfigError(f"{name}={value}: expected a number from 0 to 1")
+                raise ConfigError(
+                    f"{name}={value}: expected a number from 0 to 1"
+                )
         if self.rule not in ("uncertain", "top"):
-            raise ConfigError(f"rule={self.rule!r}: expected 'uncertain' or 'top'")
+            raise ConfigError(
+                f"rule={self.rule!r}: expected 'uncertain' or 'top'"
+            )
 
 
 @dataclass(frozen=True)
@@ -287,20 +309,26 @@ class NarrateConfig:
     def __post_init__(self) -> None:
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown:
-            raise ConfigError(f"parts {self.parts}: expected some of {', '.join(PARTS)}")
+            raise ConfigError(
+                f"parts {self.parts}: expected some of {', '.join(PARTS)}"
+            )
         if not self.parts:
             raise ConfigError(
                 "nothing was asked for: name an --embedder (coherence), a --judge (ratings) or both"
             )
         if self.judged and not self.judges:
-            raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
+            raise ConfigError(
+                "no judge was named; give one, such as --judge openai:MODEL"
+            )
         self._check_several()
         if "coherence" in self.parts and self.coherence.embedder is None:
             raise ConfigError(
                 "coherence needs vectors; name an --embedder: npz:FILE, clip:NAME or handcrafted"
             )
         if self.max_side < LEAST_SIDE:
-            raise ConfigError(f"max_side={self.max_side}: expected at least {LEAST_SIDE} pixels")
+            raise ConfigError(
+                f"max_side={self.max_side}: expected at least {LEAST_SIDE} pixels"
+            )
 
     def _check_several(self) -> None:
         if len(set(self.judges)) < len(self.judges):
@@ -308,10 +336,16 @@ class NarrateConfig:
                 f"judges {', '.join(self.judges)}: one is named twice; -K asks one model repeatedly"
             )
         if self.people and "hybrid" in self.parts:
-            raise ConfigError(f"hybrid judging asks a model; {self.people[0]} is people")
+            raise ConfigError(
+                f"hybrid judging asks a model; {self.people[0]} is people"
+            )
         if self.people and not self.models and "captions" in self.parts:
-            raise ConfigError(f"{self.people[0]} judged by sight; add --by sight")
-        alone = [part for part in self.parts if part in ("hybrid", "transitions")]
+            raise ConfigError(
+                f"{self.people[0]} judged by sight; add --by sight"
+            )
+        alone = [
+            part for part in self.parts if part in ("hybrid", "transitions")
+        ]
         if len(self.judges) > 1 and alone:
             raise ConfigError(
                 f"{alone[0]} takes one judge, got {len(self.judges)}; give each judge a run of its"
@@ -323,30 +357,43 @@ class NarrateConfig:
         """Specs of the judges that rate."""
         if self.judge is None:
             return ()
-        return (self.judge,) if isinstance(self.judge, str) else tuple(self.judge)
+        return (
+            (self.judge,) if isinstance(self.judge, str) else tuple(self.judge)
+        )
 
     @property
     def people(self) -> tuple[str, ...]:
         """Judges that are people: ``people:FILE``."""
-        return tuple(judge for judge in self.judges if judge.startswith(PEOPLE))
+        return tuple(
+            judge for judge in self.judges if judge.startswith(PEOPLE)
+        )
 
     @property
     def models(self) -> tuple[str, ...]:
         """Judges that are models."""
-        return tuple(judge for judge in self.judges if judge not in self.people)
+        return tuple(
+            judge for judge in self.judges if judge not in self.people
+        )
 
     @property
     def ways(self) -> tuple[RatingCondition, ...]:
         """The ways of rating whole storylines; with examples only where all are rated without."""
-        asked: dict[Method, bool] = {"captions": self.by_captions, "sight": self.by_sight}
+        asked: dict[Method, bool] = {
+            "captions": self.by_captions,
+            "sight": self.by_sight,
+        }
         found = []
         for by in (by for by, is_asked in asked.items() if is_asked):
             with_examples = self.voting.examples and by in self.parts
             for examples in (False, True) if with_examples else (False,):
-                read = by == "captions" or examples  # which people are not asked to
+                read = (
+                    by == "captions" or examples
+                )  # which people are not asked to
                 for judge in self.models if read else self.judges:
                     name = f"{by} with examples" if examples else by
-                    name = f"{name} [{judge}]" if len(self.judges) > 1 else name
+                    name = (
+                        f"{name} [{judge}]" if len(self.judges) > 1 else name
+                    )
                     found.append(RatingCondition(by, judge, examples, name))
         return tuple(found)
 
@@ -368,14 +415,22 @@ class NarrateConfig:
     @property
     def folder(self) -> Path:
         """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
-        from beholder.run.rows.engine import root_of  # help reads the options of this module
+        from beholder.run.rows.engine import (
+            root_of,
+        )  # help reads the options of this module
 
-        return self.rows.media_root or root_of(self.collection.source or self.sequences)
+        return self.rows.media_root or root_of(
+            self.collection.source or self.sequences
+        )
 
     @property
     def means(self) -> RunContext:
         """With what the run works."""
-        from beholder.run.session import RunContext  # help reads the options of this module
+        from beholder.run.session import (
+            RunContext,
+        )  # help reads the options of this module
 
-        work = replace(self.work, concurrency=self.work.concurrency or CONCURRENCY)
+        work = replace(
+            self.work, concurrency=self.work.concurrency or CONCURRENCY
+        )
         return RunContext(self.judging, work, self.folder)

@@ -22,7 +22,11 @@ from beholder.kinds.narratives.config import (
     StorylineEnds,
     Voting,
 )
-from beholder.kinds.narratives.inputs import Extractions, extract_storylines, read_inputs
+from beholder.kinds.narratives.inputs import (
+    Extractions,
+    extract_storylines,
+    read_inputs,
+)
 from beholder.kinds.narratives.kind import KIND
 from beholder.options import DataOptions, Options, check_list, grouped
 from beholder.records import Storyline
@@ -83,9 +87,13 @@ def extract(
         ConfigError: An option is wrong, or there is no such storyline.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    ends = StorylineEnds(k, source, target, None if like is None else Path(like))
+    ends = StorylineEnds(
+        k, source, target, None if like is None else Path(like)
+    )
     how, rows = how or Extraction(), rows or DataOptions()
-    return extract_storylines(_collection(pictures), ends, embedder, how, rows, skip_undated)
+    return extract_storylines(
+        _collection(pictures), ends, embedder, how, rows, skip_undated
+    )
 
 
 def compare(
@@ -134,9 +142,15 @@ def compare(
     """
     check_list("by", by)
     file = str(storylines) if isinstance(storylines, str | Path) else None
-    measured = CoherenceOptions(coherence) if isinstance(coherence, str) else coherence
+    measured = (
+        CoherenceOptions(coherence)
+        if isinstance(coherence, str)
+        else coherence
+    )
     named = [judge] if isinstance(judge, str | Judge) else judge or ()
-    judges = tuple(one.named() if isinstance(one, Judge) else one for one in named)
+    judges = tuple(
+        one.named() if isinstance(one, Judge) else one for one in named
+    )
     usual: tuple[Part, ...] = ("captions", "sight") if judges else ()
     usual += ("coherence",) if measured is not None else ()
     rows, judging, work = grouped(options)
@@ -145,7 +159,9 @@ def compare(
         out=Path(out) if out is not None else default_out(file),
         parts=tuple(by) if by is not None else usual,
         judge=judges or None,
-        collection=CollectionOptions() if pictures is None else _collection(pictures),
+        collection=CollectionOptions()
+        if pictures is None
+        else _collection(pictures),
         steps_by=steps_by,
         human=human,
         voting=voting or Voting(),
@@ -156,10 +172,16 @@ def compare(
         judging=judging,
         work=work,
     )
-    inputs = read_inputs(config, None if isinstance(storylines, str | Path) else storylines)
+    inputs = read_inputs(
+        config, None if isinstance(storylines, str | Path) else storylines
+    )
     _, bad_rows = run(KIND, config, progress or Quiet(), given=inputs)
     return NarrativesRun(config.out, bad_rows=tuple(bad_rows))
 
 
 def _collection(pictures: str | Path | CollectionOptions) -> CollectionOptions:
-    return CollectionOptions(str(pictures)) if isinstance(pictures, str | Path) else pictures
+    return (
+        CollectionOptions(str(pictures))
+        if isinstance(pictures, str | Path)
+        else pictures
+    )

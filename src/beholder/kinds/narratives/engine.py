@@ -12,7 +12,12 @@ from beholder.kinds.narratives import build, results
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs, read_inputs
-from beholder.kinds.narratives.judging import CaptionFrame, JudgeAsker, Rater, RateStoryline
+from beholder.kinds.narratives.judging import (
+    CaptionFrame,
+    JudgeAsker,
+    Rater,
+    RateStoryline,
+)
 from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.measuring import MeasureCoherence
 from beholder.kinds.narratives.results import spent_on
@@ -47,13 +52,22 @@ def run_narratives(
     inputs = given or read_inputs(config)
     askers = stages(config, inputs)
     with Session.open(
-        config.out, KIND.name, means=config.means, askers=askers.values(), progress=progress
+        config.out,
+        KIND.name,
+        means=config.means,
+        askers=askers.values(),
+        progress=progress,
     ) as session:
         _check_apart(session, config.models)
         n, digest = session.take(STORYLINE, inputs.storylines)
-        asked = {name: _add(session, name, one, config, inputs) for name, one in askers.items()}
+        asked = {
+            name: _add(session, name, one, config, inputs)
+            for name, one in askers.items()
+        }
         source, n_bad = Path(config.sequences).name, len(inputs.bad_rows)
-        log = manifest.Log(source, digest, n, n_bad, inputs.notes, _settings(config))
+        log = manifest.Log(
+            source, digest, n, n_bad, inputs.notes, _settings(config)
+        )
         if (
             session.begin(log, _shared(asked.values(), inputs))
             or not (config.out / results.STUDY).is_file()
@@ -78,7 +92,9 @@ class NarrativesPlan(RunPlan):
     cost: results.Cost = field(kw_only=True)
 
 
-def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> NarrativesPlan:
+def plan_narratives(
+    config: NarrateConfig, given: Inputs | None = None
+) -> NarrativesPlan:
     """Read all input and report what the run would ask, without asking, measuring or writing.
 
     Captions that do not exist yet count with the longest length allowed.
@@ -100,20 +116,35 @@ def plan_narratives(config: NarrateConfig, given: Inputs | None = None) -> Narra
     caption = askers.pop("caption", None)
     if isinstance(caption, CaptionFrame):
         # texts must differ: equal questions would count once
-        texts = {f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown}
+        texts = {
+            f.id: f.caption or f"{caption.typical}{f.id}" for f in inputs.shown
+        }
         askers = {
-            name: replace(one, captions=texts) if isinstance(one, Rater) else one
+            name: replace(one, captions=texts)
+            if isinstance(one, Rater)
+            else one
             for name, one in askers.items()
         }
-        planned += plan([caption], FRAME, inputs.shown, config.out, config.means).askers
+        planned += plan(
+            [caption], FRAME, inputs.shown, config.out, config.means
+        ).askers
     n = len(inputs.storylines)
-    few = {askers["sight"].name: n_seen(config, n)} if "sight" in askers else {}
+    few = (
+        {askers["sight"].name: n_seen(config, n)} if "sight" in askers else {}
+    )
     by_storyline = list(askers.values())
     planned += plan(
-        by_storyline, STORYLINE, inputs.storylines, config.out, config.means, at_most=few
+        by_storyline,
+        STORYLINE,
+        inputs.storylines,
+        config.out,
+        config.means,
+        at_most=few,
     ).askers
     cost = build.cost_table(config, inputs)
-    return NarrativesPlan(n, inputs.bad_rows, tuple(planned), inputs.notes, cost=cost)
+    return NarrativesPlan(
+        n, inputs.bad_rows, tuple(planned), inputs.notes, cost=cost
+    )
 
 
 def _check_apart(session: Session, judges: Sequence[str]) -> None:
@@ -122,12 +153,18 @@ def _check_apart(session: Session, judges: Sequence[str]) -> None:
     for judge in judges if len(judges) > 1 else ():
         identity = session.tools.identity("judge", judge)
         if identity in seen:
-            raise ConfigError(f"judges {seen[identity]} and {judge} are the same: {identity}")
+            raise ConfigError(
+                f"judges {seen[identity]} and {judge} are the same: {identity}"
+            )
         seen[identity] = judge
 
 
 def _add(
-    session: Session, name: str, asker: Asker[Any], config: NarrateConfig, inputs: Inputs
+    session: Session,
+    name: str,
+    asker: Asker[Any],
+    config: NarrateConfig,
+    inputs: Inputs,
 ) -> ScheduledAsker:
     """Note what a stage will ask, and of what."""
     if name == "caption":
@@ -135,10 +172,14 @@ def _add(
     n = len(inputs.storylines)
     jobs = n_seen(config, n) if name == "sight" else n
     # what is measured costs nothing, so another embedder or a longer file is no other run
-    return session.add(asker, STORYLINE, n, jobs=jobs, renew=name == "coherence")
+    return session.add(
+        asker, STORYLINE, n, jobs=jobs, renew=name == "coherence"
+    )
 
 
-def _shared(asked: Iterable[ScheduledAsker], inputs: Inputs) -> dict[str, list[str]]:
+def _shared(
+    asked: Iterable[ScheduledAsker], inputs: Inputs
+) -> dict[str, list[str]]:
     """Pictures on which all outcomes of a stage depend: the collection, the examples."""
     found = {}
     for one in asked:
@@ -146,23 +187,36 @@ def _shared(asked: Iterable[ScheduledAsker], inputs: Inputs) -> dict[str, list[s
         if isinstance(one.asker, MeasureCoherence):
             frames = inputs.frames
         elif isinstance(one.asker, RateStoryline):
-            frames = [frame for example, _ in one.asker.examples for frame in example.frames]
-        found[one.name] = [frame.image for frame in frames if frame.image is not None]
+            frames = [
+                frame
+                for example, _ in one.asker.examples
+                for frame in example.frames
+            ]
+        found[one.name] = [
+            frame.image for frame in frames if frame.image is not None
+        ]
     return found
 
 
 def _ask(
-    session: Session, asked: Mapping[str, ScheduledAsker], config: NarrateConfig, inputs: Inputs
+    session: Session,
+    asked: Mapping[str, ScheduledAsker],
+    config: NarrateConfig,
+    inputs: Inputs,
 ) -> StageFindings:
     """Ask stage by stage; each stage gets the results of the earlier ones."""
     found = StageFindings(inputs, config)
 
-    def ask(name: str, positions: Sequence[int] | None = None, **known: Any) -> None:
+    def ask(
+        name: str, positions: Sequence[int] | None = None, **known: Any
+    ) -> None:
         if name in asked:
             session.map(asked[name].with_state(**known), positions=positions)
             found.outcomes[name] = session.outcomes(asked[name])
 
-    if "coherence" in asked:  # first: what is wrong with vectors shows before anything is paid
+    if (
+        "coherence" in asked
+    ):  # first: what is wrong with vectors shows before anything is paid
         measure = asked["coherence"].asker
         assert isinstance(measure, MeasureCoherence)
         embedder = session.tools.image_embedder(measure.embedder)
@@ -173,16 +227,26 @@ def _ask(
     for way in (way for way in config.ways if way.by == "captions"):
         ask(way.name, captions=captions)
     if "hybrid" in config.parts:
-        found.seen = choose(found.table("captions"), config.hybrid.share, config.hybrid.rule)
+        found.seen = choose(
+            found.table("captions"), config.hybrid.share, config.hybrid.rule
+        )
     for way in (way for way in config.ways if way.by == "sight"):
-        ask(way.name, positions=None if "sight" in config.parts else found.seen)
+        ask(
+            way.name, positions=None if "sight" in config.parts else found.seen
+        )
     read: dict[str, Any] = {} if config.people else {"captions": captions}
     ask("transitions", **read)
-    for name in ("caption", *(way.name for way in config.ways), "transitions"):  # as reported
+    for name in (
+        "caption",
+        *(way.name for way in config.ways),
+        "transitions",
+    ):  # as reported
         asker = asked[name].asker if name in asked else None
         if isinstance(asker, JudgeAsker) and session.answers is not None:
             found.judges[name] = asker.identities(session.tools)["judge"]
-            found.spent[name] = spent_on(found.outcomes[name].values(), session.answers)
+            found.spent[name] = spent_on(
+                found.outcomes[name].values(), session.answers
+            )
     return found
 
 
@@ -194,7 +258,10 @@ def _settings(config: NarrateConfig) -> dict[str, object]:
         "hybrid": asdict(config.hybrid),
         "voting": asdict(config.voting),
         "max_side": config.max_side,
-        "caption_words": [config.captions.min_words, config.captions.max_words],
+        "caption_words": [
+            config.captions.min_words,
+            config.captions.max_words,
+        ],
         "limit": config.rows.limit,
         "skip_bad_rows": config.rows.skip_bad_rows,
     }

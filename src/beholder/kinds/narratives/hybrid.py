@@ -41,12 +41,17 @@ class HybridCheck:
         sd_sight: SD of the ratings by sight; where ``sd`` is far below, ratings are shrunk.
     """
 
-    narratives: Annotated[Checked, heading("against sight, narratives", "text")]
+    narratives: Annotated[
+        Checked, heading("against sight, narratives", "text")
+    ]
     n: Annotated[int, heading("n", "count")]
     error: Annotated[float, heading("error (points)", "hundredths")]
-    error_of_mean: Annotated[float | None, heading("error of giving each the mean", "hundredths")]
+    error_of_mean: Annotated[
+        float | None, heading("error of giving each the mean", "hundredths")
+    ]
     gain: Annotated[
-        float | None, heading("gain over the mean (points²)", "hundredths", interval=True)
+        float | None,
+        heading("gain over the mean (points²)", "hundredths", interval=True),
     ] = None
     gain_low: float | None = None
     gain_high: float | None = None
@@ -99,9 +104,13 @@ def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
     known = ~np.isnan(table)
     count = np.maximum(known.sum(axis=1), 1)
     mean = np.where(known, table, 0.0).sum(axis=1) / count
-    spread = np.where(known, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count
+    spread = (
+        np.where(known, (table - mean[:, None]) ** 2, 0.0).sum(axis=1) / count
+    )
     key = spread if rule == "uncertain" else mean
-    key = np.where(known.any(axis=1), np.round(key, 9), np.inf)  # ties stay ties
+    key = np.where(
+        known.any(axis=1), np.round(key, 9), np.inf
+    )  # ties stay ties
     n_chosen = math.ceil(share * len(table) - 1e-9)
     return sorted(int(i) for i in np.argsort(-key, kind="stable")[:n_chosen])
 
@@ -139,7 +148,9 @@ def combine(
     """
     words, looks = (np.asarray(t, dtype=np.float64) for t in (captions, sight))
     if words.shape != looks.shape or words.ndim != 2:
-        raise ConfigError(f"hybrid: expected two (n, K) tables, got {words.shape}, {looks.shape}")
+        raise ConfigError(
+            f"hybrid: expected two (n, K) tables, got {words.shape}, {looks.shape}"
+        )
     both = ~np.isnan(words).any(axis=1) & ~np.isnan(looks).any(axis=1)
     if both.sum() < 3:
         raise ConfigError(
@@ -158,15 +169,26 @@ def combine(
     # If only captions failed, sight alone counts.
     ratings = np.where(seen, np.where(np.isnan(mixed), looks, mixed), on_scale)
     held_out = _held_out(x, y)
-    checks = [_check("looked at", ratings[both].mean(axis=1), y, None), held_out]
+    checks = [
+        _check("looked at", ratings[both].mean(axis=1), y, None),
+        held_out,
+    ]
     if withheld is not None:
-        hidden = np.where(unseen[:, None], np.asarray(withheld, dtype=np.float64), np.nan)
+        hidden = np.where(
+            unseen[:, None], np.asarray(withheld, dtype=np.float64), np.nan
+        )
         known = ~np.isnan(hidden + words).any(axis=1)
         if known.any():
             truth = hidden[known].mean(axis=1)
             flat = np.full(len(truth), y.mean())
-            checks.append(_check("not looked at", on_scale[known].mean(axis=1), truth, flat))
-    trusted = slope > 0 and held_out.gain_low is not None and held_out.gain_low > 0
+            checks.append(
+                _check(
+                    "not looked at", on_scale[known].mean(axis=1), truth, flat
+                )
+            )
+    trusted = (
+        slope > 0 and held_out.gain_low is not None and held_out.gain_low > 0
+    )
     if not trusted:
         ratings = np.where(unseen[:, None], np.nan, ratings)
     return Hybrid(
@@ -192,7 +214,9 @@ def _held_out(x: Floats, y: Floats) -> HybridCheck:
     return _check("held out", predicted, y, flat)
 
 
-def _check(narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None) -> HybridCheck:
+def _check(
+    narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | None
+) -> HybridCheck:
     several = len(sight) > 1
     gain = (None, None, None) if flat is None else _gain(ratings, sight, flat)
     return HybridCheck(
@@ -209,8 +233,12 @@ def _check(narratives: Checked, ratings: Floats, sight: Floats, flat: Floats | N
     )
 
 
-def _gain(ratings: Floats, sight: Floats, flat: Floats) -> tuple[float, float | None, float | None]:
-    found = stats.paired_difference((flat - sight) ** 2, (ratings - sight) ** 2)
+def _gain(
+    ratings: Floats, sight: Floats, flat: Floats
+) -> tuple[float, float | None, float | None]:
+    found = stats.paired_difference(
+        (flat - sight) ** 2, (ratings - sight) ** 2
+    )
     low, high = ends_of(found.interval) or (None, None)
     return found.mean, low, high
 
@@ -230,6 +258,8 @@ def _calibration(x: Floats, y: Floats) -> tuple[float, float, float]:
 
 def _learned_weight(sight: Floats, residual: float) -> float:
     judges = sight.shape[1]
-    noise = float(sight.var(axis=1, ddof=1).mean()) / judges if judges > 1 else 0.0
+    noise = (
+        float(sight.var(axis=1, ddof=1).mean()) / judges if judges > 1 else 0.0
+    )
     own = max(residual - noise, 0.0)
     return own / (own + noise) if own + noise > 0 else 1.0

@@ -17,7 +17,11 @@ from beholder.kinds.narratives.config import (
     NarrateConfig,
     StorylineEnds,
 )
-from beholder.kinds.narratives.storylines.extract import Extracted, ExtractionTask, extract
+from beholder.kinds.narratives.storylines.extract import (
+    Extracted,
+    ExtractionTask,
+    extract,
+)
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
 from beholder.registry import versioned
@@ -51,7 +55,8 @@ class Inputs:
 
 
 def read_inputs(
-    config: NarrateConfig, storylines: Iterable[Storyline | DataError] | None = None
+    config: NarrateConfig,
+    storylines: Iterable[Storyline | DataError] | None = None,
 ) -> Inputs:
     """Read collection and storylines.
 
@@ -69,12 +74,18 @@ def read_inputs(
     collection: list[Frame] = []
     if config.collection.source is not None:
         every = replace(config.rows, limit=None)
-        collection = _frames(config.collection, config.folder, every, bad, notes)
+        collection = _frames(
+            config.collection, config.folder, every, bad, notes
+        )
     rows = storylines
     if rows is None:
-        rows = read_storylines(config.sequences, collection, media_root=config.folder)
+        rows = read_storylines(
+            config.sequences, collection, media_root=config.folder
+        )
     wrong: list[DataError] = []
-    taken = tuple(good_rows(rows, config.rows, wrong, name=config.sequences, notes=notes))
+    taken = tuple(
+        good_rows(rows, config.rows, wrong, name=config.sequences, notes=notes)
+    )
     frames = {frame.id: frame for frame in collection}
     for storyline in taken:
         for frame in storyline.frames:
@@ -87,13 +98,21 @@ def read_inputs(
     ratings = config.voting.examples
     by_id = {storyline.id: storyline for storyline in taken}
     if unknown := [name for name in ratings if name not in by_id]:
-        raise ConfigError(f"example {unknown[0]!r}: {config.sequences} has no sequence of that id")
-    left = tuple(storyline for storyline in taken if storyline.id not in ratings)
+        raise ConfigError(
+            f"example {unknown[0]!r}: {config.sequences} has no sequence of that id"
+        )
+    left = tuple(
+        storyline for storyline in taken if storyline.id not in ratings
+    )
     if not left:
-        raise ConfigError("all sequences are examples; none is left to be rated")
+        raise ConfigError(
+            "all sequences are examples; none is left to be rated"
+        )
     examples = tuple((by_id[name], rating) for name, rating in ratings.items())
     sentences = tuple(notes.sentences())
-    return Inputs(left, tuple(frames.values()), (*bad, *wrong), examples, sentences)
+    return Inputs(
+        left, tuple(frames.values()), (*bad, *wrong), examples, sentences
+    )
 
 
 @dataclass(frozen=True)
@@ -141,9 +160,13 @@ def extract_storylines(
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
     if collection.source is None:
-        raise ConfigError("no pictures were named; give a folder, or a file with a row for each")
+        raise ConfigError(
+            "no pictures were named; give a folder, or a file with a row for each"
+        )
     if (ends.k is None) == (ends.like is None):
-        raise ConfigError("say what to extract: -k (with --source and --target), or --like FILE")
+        raise ConfigError(
+            "say what to extract: -k (with --source and --target), or --like FILE"
+        )
     if skip_undated and how.spread_dates:
         raise ConfigError(
             "--skip-undated leaves out the pictures that --spread-dates would date; choose one"
@@ -155,17 +178,26 @@ def extract_storylines(
     frames = _frames(collection, root, rows, bad, notes)
     if skip_undated:
         bad += [
-            DataError(source, f"picture {frame.id!r} has no date (--skip-undated)")
+            DataError(
+                source, f"picture {frame.id!r} has no date (--skip-undated)"
+            )
             for frame in frames
             if frame.date is None
         ]
         frames = [frame for frame in frames if frame.date is not None]
         if not frames:
-            raise DataError(source, "no picture has a date, so --skip-undated leaves none")
-    tasks = [ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)]
+            raise DataError(
+                source, "no picture has a date, so --skip-undated leaves none"
+            )
+    tasks = [
+        ExtractionTask("storyline", ends.k or 0, ends.source, ends.target)
+    ]
     if ends.like is not None:
         wrong: list[DataError] = []
-        read, every = read_storylines(ends.like, frames), replace(rows, limit=None)
+        read, every = (
+            read_storylines(ends.like, frames),
+            replace(rows, limit=None),
+        )
         given = good_rows(read, every, wrong, name=str(ends.like))
         tasks = [ExtractionTask.like(storyline) for storyline in given]
         bad += wrong
@@ -174,7 +206,9 @@ def extract_storylines(
     found = tuple(extract(kept, vectors, tasks, how))
     identity = versioned(made, made.identity)
     sentences = tuple(notes.sentences())
-    return Extractions(found, tuple(bad), tuple(reasons), identity, made.learned, sentences)
+    return Extractions(
+        found, tuple(bad), tuple(reasons), identity, made.learned, sentences
+    )
 
 
 def _frames(
@@ -186,5 +220,12 @@ def _frames(
 ) -> list[Frame]:
     """The pictures of a collection, with EXIF dates; wrong rows are added to ``bad``."""
     source = str(collection.source)
-    read = read_frames(source, columns=collection.columns, year=collection.year, media_root=root)
-    return with_exif_dates(list(good_rows(read, rows, bad, name=source, notes=notes)), root)
+    read = read_frames(
+        source,
+        columns=collection.columns,
+        year=collection.year,
+        media_root=root,
+    )
+    return with_exif_dates(
+        list(good_rows(read, rows, bad, name=source, notes=notes)), root
+    )

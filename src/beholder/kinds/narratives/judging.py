@@ -68,12 +68,16 @@ class JudgeAsker(Asker[S]):
 
     judge: str = param(REQUIRED, "model that is asked", tool="judge")
     context: str = param("", "what the collection is, in the user's own words")
-    max_side: int = param(512, "pixels of the longer side of a picture that is shown")
+    max_side: int = param(
+        512, "pixels of the longer side of a picture that is shown"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.max_side, int) or self.max_side < LEAST_SIDE:
-            raise ConfigError(f"max_side={self.max_side!r}: expected at least {LEAST_SIDE} pixels")
+            raise ConfigError(
+                f"max_side={self.max_side!r}: expected at least {LEAST_SIDE} pixels"
+            )
 
     @abstractmethod
     async def ask(self, subject: S, tools: Tools) -> ItemScore:
@@ -107,7 +111,9 @@ class CaptionFrame(JudgeAsker[Frame]):
 
     registered_name: ClassVar[str] = "caption_frame"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("words", "words of the caption", high=1e9, higher_is_better=None),
+        ValueInfo(
+            "words", "words of the caption", high=1e9, higher_is_better=None
+        ),
     )
     operations: ClassVar[tuple[str, ...]] = ("caption",)
 
@@ -115,7 +121,8 @@ class CaptionFrame(JudgeAsker[Frame]):
     max_words: int = param(200, "words at most")
     language: str = param("English", "language to write in")
     connections: bool = param(
-        False, "whether captions also say what may connect a picture to others of a story"
+        False,
+        "whether captions also say what may connect a picture to others of a story",
     )
     all_given: bool = field(default=False, compare=False)
 
@@ -163,7 +170,9 @@ class CaptionFrame(JudgeAsker[Frame]):
                 text = await tools.judge(self.judge).ask(question)
             except ItemError as error:
                 raise type(error)(f"frame {subject.id!r}: {error}") from error
-        return ItemScore({"words": float(len(text.split()))}, detail={"caption": text})
+        return ItemScore(
+            {"words": float(len(text.split()))}, detail={"caption": text}
+        )
 
 
 @dataclass(frozen=True)
@@ -185,8 +194,12 @@ class Rater(JudgeAsker[Storyline]):
     by: Literal["captions", "sight"] = param(
         "sight", "what judges see: sight (the pictures) or captions of them"
     )
-    judges: int = param(3, "independent judges: repeats of the model, each with its own seed")
-    temperature: float = param(0.7, "sampling temperature; at 0 all judges would say the same")
+    judges: int = param(
+        3, "independent judges: repeats of the model, each with its own seed"
+    )
+    temperature: float = param(
+        0.7, "sampling temperature; at 0 all judges would say the same"
+    )
     captioner: CaptionFrame | None = None
     captions: Captions = field(default_factory=dict, compare=False, repr=False)
 
@@ -194,7 +207,9 @@ class Rater(JudgeAsker[Storyline]):
         super().__post_init__()
         Voting(self.judges, self.temperature)  # refuses what cannot be
         if self.by == "captions" and self.captioner is None:
-            raise ConfigError("by='captions' needs a captioner, which says how captions are made")
+            raise ConfigError(
+                "by='captions' needs a captioner, which says how captions are made"
+            )
 
     @property
     def looks(self) -> bool:
@@ -208,7 +223,9 @@ class Rater(JudgeAsker[Storyline]):
         """
         found = super().identities(tools)
         if self.by == "captions" and self.captioner is not None:
-            found["captions"] = self.captioner.signature(self.captioner.identities(tools))
+            found["captions"] = self.captioner.signature(
+                self.captioner.identities(tools)
+            )
         return found
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
@@ -222,7 +239,9 @@ class Rater(JudgeAsker[Storyline]):
         """The pictures of each part, in order."""
 
     @abstractmethod
-    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+    async def question(
+        self, frames: Sequence[Frame], tools: Tools
+    ) -> Operation[Rating]:
         """The question to judges about a part.
 
         Raises:
@@ -241,16 +260,31 @@ class Rater(JudgeAsker[Storyline]):
         """
         asked = (self._votes(frames, tools) for frames in self.parts(subject))
         parts = list(await asyncio.gather(*asked))
-        failures = [vote.failure for votes in parts for vote in votes if vote.failure is not None]
+        failures = [
+            vote.failure
+            for votes in parts
+            for vote in votes
+            if vote.failure is not None
+        ]
         means = [fmean(known) for votes in parts if (known := values(votes))]
         again = any(failure.transient for failure in failures)
-        detail = {"votes": [[asdict(vote) for vote in votes] for votes in parts]}
+        detail = {
+            "votes": [[asdict(vote) for vote in votes] for votes in parts]
+        }
         if not means:
-            reason = failures[0].message if failures else "a storyline of one picture has no step"
-            raise (TransientError if again else ItemError)(reason, detail=detail)
+            reason = (
+                failures[0].message
+                if failures
+                else "a storyline of one picture has no step"
+            )
+            raise (TransientError if again else ItemError)(
+                reason, detail=detail
+            )
         return ItemScore(self.numbers(means), detail=detail, unfinished=again)
 
-    async def shown(self, frames: Sequence[Frame], tools: Tools) -> list[JudgedFrame]:
+    async def shown(
+        self, frames: Sequence[Frame], tools: Tools
+    ) -> list[JudgedFrame]:
         """Pictures as the judges get them, in order.
 
         Raises:
@@ -258,22 +292,33 @@ class Rater(JudgeAsker[Storyline]):
         """
         if self.by == "captions":
             return [by_caption(frame, self.captions) for frame in frames]
-        return [await by_sight(frame, tools, self.max_side) for frame in frames]
+        return [
+            await by_sight(frame, tools, self.max_side) for frame in frames
+        ]
 
-    async def _votes(self, frames: Sequence[Frame], tools: Tools) -> list[Vote]:
+    async def _votes(
+        self, frames: Sequence[Frame], tools: Tools
+    ) -> list[Vote]:
         """The votes of all judges on one part, in order of judges."""
         try:
             question = await self.question(frames, tools)
         except ItemError as error:
-            return [Vote(seat, failure=failure_of(error)) for seat in range(self.judges)]
+            return [
+                Vote(seat, failure=failure_of(error))
+                for seat in range(self.judges)
+            ]
         judge = tools.judge(self.judge)
 
         async def vote(seat: int) -> Vote:
             try:
-                rating = await judge.ask(question, Draw(seat, self.temperature))
+                rating = await judge.ask(
+                    question, Draw(seat, self.temperature)
+                )
             except ItemError as error:
                 return Vote(seat, failure=failure_of(error))
-            return Vote(seat, rating.value, rating.reason, breaks=rating.breaks)
+            return Vote(
+                seat, rating.value, rating.reason, breaks=rating.breaks
+            )
 
         return list(await asyncio.gather(*map(vote, range(self.judges))))
 
@@ -292,9 +337,15 @@ class RateStoryline(Rater):
     )
     needs = (RateSequence,)
 
-    anchors: bool = param(False, "whether judges see worked examples of low and high ratings")
-    rated: str = param("", "ids and ratings of storylines that judges see as examples")
-    examples: tuple[tuple[Storyline, int], ...] = field(default=(), compare=False, repr=False)
+    anchors: bool = param(
+        False, "whether judges see worked examples of low and high ratings"
+    )
+    rated: str = param(
+        "", "ids and ratings of storylines that judges see as examples"
+    )
+    examples: tuple[tuple[Storyline, int], ...] = field(
+        default=(), compare=False, repr=False
+    )
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
         """What fixes the numbers, the pictures of examples included."""
@@ -307,12 +358,20 @@ class RateStoryline(Rater):
         """The whole storyline."""
         return [storyline.frames]
 
-    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+    async def question(
+        self, frames: Sequence[Frame], tools: Tools
+    ) -> Operation[Rating]:
         """How well it holds together."""
         examples = [
-            RatedExample(await self.shown(one.frames, tools), value) for one, value in self.examples
+            RatedExample(await self.shown(one.frames, tools), value)
+            for one, value in self.examples
         ]
-        return RateSequence(await self.shown(frames, tools), self.context, self.anchors, examples)
+        return RateSequence(
+            await self.shown(frames, tools),
+            self.context,
+            self.anchors,
+            examples,
+        )
 
 
 @dataclass(frozen=True)
@@ -324,8 +383,15 @@ class RateSteps(Rater):
 
     registered_name: ClassVar[str] = "rate_steps"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("rating", "mean over the rated steps of their mean vote, 1 to 10", 1.0, 10.0),
-        ValueInfo("lowest", "mean vote of the lowest rated step, 1 to 10", 1.0, 10.0),
+        ValueInfo(
+            "rating",
+            "mean over the rated steps of their mean vote, 1 to 10",
+            1.0,
+            10.0,
+        ),
+        ValueInfo(
+            "lowest", "mean vote of the lowest rated step, 1 to 10", 1.0, 10.0
+        ),
     )
     needs = (RateTransition,)
 
@@ -333,7 +399,9 @@ class RateSteps(Rater):
         """Each step: one fewer than there are pictures."""
         return list(zip(storyline.frames, storyline.frames[1:], strict=False))
 
-    async def question(self, frames: Sequence[Frame], tools: Tools) -> Operation[Rating]:
+    async def question(
+        self, frames: Sequence[Frame], tools: Tools
+    ) -> Operation[Rating]:
         """How well the second picture follows on the first."""
         before, after = await self.shown(frames, tools)
         return RateTransition(before, after, self.context)
@@ -352,14 +420,23 @@ def votes_of(outcome: Outcome, n_parts: int, judges: int) -> list[list[Vote]]:
         judges: Judges that were to vote.
     """
     rows = outcome.detail.get("votes")
-    if rows is None and isinstance(outcome, ItemFailure):  # an internal error: no judge was asked
-        return [[Vote(seat, failure=outcome) for seat in range(judges)] for _ in range(n_parts)]
+    if rows is None and isinstance(
+        outcome, ItemFailure
+    ):  # an internal error: no judge was asked
+        return [
+            [Vote(seat, failure=outcome) for seat in range(judges)]
+            for _ in range(n_parts)
+        ]
     return msgspec.convert(rows or [], list[list[Vote]])
 
 
 def caption_of(outcome: Outcome) -> str | ItemFailure:
     """The caption of a captioner's outcome, or its failure."""
-    return outcome if isinstance(outcome, ItemFailure) else str(outcome.detail["caption"])
+    return (
+        outcome
+        if isinstance(outcome, ItemFailure)
+        else str(outcome.detail["caption"])
+    )
 
 
 def values(votes: Sequence[Vote]) -> list[int]:
@@ -373,7 +450,10 @@ async def by_sight(frame: Frame, tools: Tools, max_side: int) -> JudgedFrame:
     Raises:
         ItemError: The image is missing or cannot be read; names frame and file.
     """
-    return JudgedFrame(image=await picture(frame, tools, max_side), note=known_data(frame) or None)
+    return JudgedFrame(
+        image=await picture(frame, tools, max_side),
+        note=known_data(frame) or None,
+    )
 
 
 def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
@@ -384,7 +464,9 @@ def by_caption(frame: Frame, captions: Captions) -> JudgedFrame:
     """
     caption = captions[frame.id]
     if isinstance(caption, ItemFailure):
-        raise (TransientError if caption.transient else ItemError)(caption.message)
+        raise (TransientError if caption.transient else ItemError)(
+            caption.message
+        )
     return JudgedFrame(caption=caption, note=known_data(frame) or None)
 
 

@@ -12,15 +12,23 @@ if TYPE_CHECKING:
     from beholder.kinds.narratives.inputs import Inputs
     from beholder.kinds.narratives.results import NarrativeStudy
 
-KIND: RunKind[NarrateConfig, Inputs, tuple[NarrativeStudy, list[DataError]]] = RunKind(
+KIND: RunKind[
+    NarrateConfig, Inputs, tuple[NarrativeStudy, list[DataError]]
+] = RunKind(
     name="narratives",
     run="beholder.kinds.narratives.engine:run_narratives",
     plan="beholder.kinds.narratives.engine:plan_narratives",
     page="beholder.kinds.narratives.page:write_study",
     figures="beholder.kinds.narratives.page:write_study_figures",
-    subject_pages={"storyline": "beholder.kinds.narratives.page:draw_storyline"},
+    subject_pages={
+        "storyline": "beholder.kinds.narratives.page:draw_storyline"
+    },
     beside="beholder.kinds.narratives.models:beside",
-    commands=(Command("narrate", "beholder.kinds.narratives.command:app", is_group=True),),
+    commands=(
+        Command(
+            "narrate", "beholder.kinds.narratives.command:app", is_group=True
+        ),
+    ),
     templates="beholder.kinds.narratives",
     styles=("narrate.css",),
 )

@@ -52,7 +52,9 @@ class EmbeddedPictures:
 
     def path(self, storyline: Storyline) -> Floats:
         """(n, D) vectors of a storyline's pictures in order; they must all have one."""
-        return self.vectors[[self.rows[frame.id] for frame in storyline.frames]]
+        return self.vectors[
+            [self.rows[frame.id] for frame in storyline.frames]
+        ]
 
     def holds(self, storyline: Storyline) -> bool:
         """Whether all pictures of a storyline have a vector."""
@@ -78,10 +80,18 @@ class MeasureCoherence(Asker[Storyline]):
         ValueInfo("minimum", "theta of the weakest step"),
         ValueInfo("mean", "mean theta of the steps"),
         ValueInfo("geometric_mean", "geometric mean of the steps' theta"),
-        ValueInfo("distance", "normalised DTW to the nearest human storyline", 0.0, 2.0, False),
+        ValueInfo(
+            "distance",
+            "normalised DTW to the nearest human storyline",
+            0.0,
+            2.0,
+            False,
+        ),
     )
 
-    embedder: str = param(REQUIRED, "npz:FILE, clip:NAME or handcrafted", tool="image_embedder")
+    embedder: str = param(
+        REQUIRED, "npz:FILE, clip:NAME or handcrafted", tool="image_embedder"
+    )
     jsd: Literal["divergence", "distance"] = param(
         "divergence", "topic term of theta: divergence or distance"
     )
@@ -89,11 +99,19 @@ class MeasureCoherence(Asker[Storyline]):
     scale: Literal["raw", "minmax"] = param(
         "raw", "scale of theta: raw, or minmax over the collection"
     )
-    topics: str | None = param(None, "labels:NAME, clusters, clusters:umap or None")
-    human: str = param("human", "source of the storylines that the others are compared with")
+    topics: str | None = param(
+        None, "labels:NAME, clusters, clusters:umap or None"
+    )
+    human: str = param(
+        "human", "source of the storylines that the others are compared with"
+    )
     collection: str = ""
-    pictures: EmbeddedPictures | None = field(default=None, compare=False, repr=False)
-    people: tuple[Storyline, ...] = field(default=(), compare=False, repr=False)
+    pictures: EmbeddedPictures | None = field(
+        default=None, compare=False, repr=False
+    )
+    people: tuple[Storyline, ...] = field(
+        default=(), compare=False, repr=False
+    )
     data: str = ""
 
     @property
@@ -103,8 +121,14 @@ class MeasureCoherence(Asker[Storyline]):
 
     def prepare(self, subjects: Iterable[Storyline]) -> Self:
         """Find the human storylines, and what all numbers depend on."""
-        people = tuple(storyline for storyline in subjects if storyline.source == self.human)
-        whole = self.scale == "minmax" or self.topics is not None  # theta depends on all pictures
+        people = tuple(
+            storyline
+            for storyline in subjects
+            if storyline.source == self.human
+        )
+        whole = (
+            self.scale == "minmax" or self.topics is not None
+        )  # theta depends on all pictures
         paths = [[frame.id for frame in one.frames] for one in people]
         told = [self.collection if whole else None, paths]
         return replace(self, people=people, data=digest(told))
@@ -134,10 +158,18 @@ class MeasureCoherence(Asker[Storyline]):
             topics = topics_by(self.topics, kept, vectors)
             memberships = topics.memberships
             notes += topics.notes
-        space = Space.of(vectors, memberships, jsd=self.jsd, base=self.base, scale=self.scale)
+        space = Space.of(
+            vectors,
+            memberships,
+            jsd=self.jsd,
+            base=self.base,
+            scale=self.scale,
+        )
         identity = versioned(embedder, embedder.identity)
         learned = embedder.learned
-        return EmbeddedPictures(tuple(kept), vectors, space, identity, learned, tuple(notes))
+        return EmbeddedPictures(
+            tuple(kept), vectors, space, identity, learned, tuple(notes)
+        )
 
     def check(self, subject: Storyline) -> None:
         """Refuse a storyline that has no step."""
@@ -172,8 +204,14 @@ class MeasureCoherence(Asker[Storyline]):
         values = {name: getattr(found, name) for name in names}
         if nearest is not None:
             values["distance"] = alignment.normalised
-        detail |= {"steps": found.steps, "weakest": found.weakest, "theta": found.signature}
-        return ItemScore(values, (), self.signature(self.identities(tools)), detail)
+        detail |= {
+            "steps": found.steps,
+            "weakest": found.weakest,
+            "theta": found.signature,
+        }
+        return ItemScore(
+            values, (), self.signature(self.identities(tools)), detail
+        )
 
     def _nearest(
         self, storyline: Storyline, pictures: EmbeddedPictures
@@ -195,11 +233,17 @@ def coherence_in(outcome: Outcome) -> strength.Coherence | ItemFailure:
     """The coherence of an outcome, or its failure."""
     if isinstance(outcome, ItemFailure):
         return outcome
-    known = {**outcome.values, **outcome.detail, "signature": outcome.detail["theta"]}
+    known = {
+        **outcome.values,
+        **outcome.detail,
+        "signature": outcome.detail["theta"],
+    }
     return msgspec.convert(known, strength.Coherence)
 
 
-def nearest_in(outcome: Outcome) -> tuple[str, strength.WarpedAlignment] | None:
+def nearest_in(
+    outcome: Outcome,
+) -> tuple[str, strength.WarpedAlignment] | None:
     """The nearest human storyline of an outcome, by id, and the alignment; None without one."""
     found = outcome.detail.get("nearest")
     if found is None:

@@ -17,9 +17,18 @@ import numpy as np
 from beholder import stats
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import compared, results
-from beholder.kinds.narratives.results import NarrativeStudy, SideBySide, StageOfRun, mean_vote
+from beholder.kinds.narratives.results import (
+    NarrativeStudy,
+    SideBySide,
+    StageOfRun,
+    mean_vote,
+)
 from beholder.kinds.narratives.storylines.space import Floats
-from beholder.kinds.narratives.study import agreement, mean_and_sd, ordered_sources
+from beholder.kinds.narratives.study import (
+    agreement,
+    mean_and_sd,
+    ordered_sources,
+)
 from beholder.kinds.narratives.tables import side_by_side_tables
 from beholder.records import ends_of
 from beholder.run.kind import Beside
@@ -41,13 +50,21 @@ def between_models(
         human: Name of the human source; it comes first.
     """
     models = tuple(ratings)
-    every = list(dict.fromkeys(name for rated in ratings.values() for name in rated))
-    common = [name for name in every if all(name in rated for rated in ratings.values())]
+    every = list(
+        dict.fromkeys(name for rated in ratings.values() for name in rated)
+    )
+    common = [
+        name
+        for name in every
+        if all(name in rated for rated in ratings.values())
+    ]
     n, n_left_out = len(common), len(every) - len(common)
     if n < 2:
         reason = f"needs two narratives that all judges rated, got {n}"
         return compared.ModelAgreement(by, models, n, n_left_out, reason)
-    table = np.array([[ratings[model][name] for model in models] for name in common])
+    table = np.array(
+        [[ratings[model][name] for model in models] for name in common]
+    )
     concordance = stats.kendall_w(table)
     single, average = agreement(table)
     return compared.ModelAgreement(
@@ -58,14 +75,25 @@ def between_models(
         icc_single=single,
         icc_average=average,
         kendall_w=compared.AgreementValue(
-            concordance.value, ends_of(concordance.interval), concordance.reason
+            concordance.value,
+            ends_of(concordance.interval),
+            concordance.reason,
         ),
-        pairs=tuple(_pair_of(table, models, i, j) for i, j in combinations(range(len(models)), 2)),
-        sources=tuple(_by_source(table, models, [sources[name] for name in common], human)),
+        pairs=tuple(
+            _pair_of(table, models, i, j)
+            for i, j in combinations(range(len(models)), 2)
+        ),
+        sources=tuple(
+            _by_source(
+                table, models, [sources[name] for name in common], human
+            )
+        ),
     )
 
 
-def _pair_of(table: Floats, models: Sequence[str], i: int, j: int) -> compared.ModelPair:
+def _pair_of(
+    table: Floats, models: Sequence[str], i: int, j: int
+) -> compared.ModelPair:
     a, b = table[:, i], table[:, j]
     linear, difference = stats.pearson(a, b), stats.paired_difference(b, a)
     return compared.ModelPair(
@@ -91,7 +119,9 @@ def _by_source(
         ranks = mean_ranks([-group.mean() for group in groups])
         for source, group, rank in zip(sources, groups, ranks, strict=True):
             mean, sd = float(group.mean()), mean_and_sd(group.tolist()).sd
-            yield compared.ModelSource(model, source, len(group), mean, sd, float(rank))
+            yield compared.ModelSource(
+                model, source, len(group), mean, sd, float(rank)
+            )
 
 
 def with_and_without(
@@ -111,7 +141,11 @@ def with_and_without(
     for without, examples in pairs:
         for source in tables.sources:
             plain, shown = (
-                msgspec.convert(scores[way, source], compared.RatingSpread, from_attributes=True)
+                msgspec.convert(
+                    scores[way, source],
+                    compared.RatingSpread,
+                    from_attributes=True,
+                )
                 for way in (without, examples)
             )
             yield compared.ExampleEffect(
@@ -119,8 +153,12 @@ def with_and_without(
                 source=source,
                 without=plain,
                 shown=shown,
-                sd_difference=None if plain.sd is None or shown.sd is None else shown.sd - plain.sd,
-                icc_single=compared.AgreementChange(reliability[without], reliability[examples]),
+                sd_difference=None
+                if plain.sd is None or shown.sd is None
+                else shown.sd - plain.sd,
+                icc_single=compared.AgreementChange(
+                    reliability[without], reliability[examples]
+                ),
             )
 
 
@@ -146,11 +184,19 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
     _check_same(names, studies)
     runs = dict(zip(names, studies, strict=True))
     rated = {name: _rated(study) for name, study in runs.items()}
-    sources = {one.id: one.source for study in studies for one in study.narratives}
+    sources = {
+        one.id: one.source for study in studies for one in study.narratives
+    }
     ways = [way for way in rated[names[0]] if way in rated[names[1]]]
     stages = {way: "transitions" if way == STEPS else way for way in ways}
-    means = {way: {name: found[way] for name, found in rated.items()} for way in ways}
-    models = (between_models(way, means[way], sources, studies[0].human) for way in ways)
+    means = {
+        way: {name: found[way] for name, found in rated.items()}
+        for way in ways
+    }
+    models = (
+        between_models(way, means[way], sources, studies[0].human)
+        for way in ways
+    )
     cost = (
         StageOfRun(name, stage, **asdict(spent))
         for name, study in runs.items()
@@ -158,7 +204,10 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
     )
     return SideBySide(
         runs=names,
-        judges={way: tuple(one.judges.get(stages[way], "") for one in studies) for way in ways},
+        judges={
+            way: tuple(one.judges.get(stages[way], "") for one in studies)
+            for way in ways
+        },
         models=tuple(models),
         cost=tuple(cost),
     )
@@ -168,7 +217,10 @@ def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
     """Per way of rating the mean vote of each narrative that has one."""
     found: dict[str, dict[str, float]] = {}
     for one in study.narratives:
-        means = {way: mean_vote([v.value for v in votes]) for way, votes in one.votes.items()}
+        means = {
+            way: mean_vote([v.value for v in votes])
+            for way, votes in one.votes.items()
+        }
         means[STEPS] = mean_vote(one.step_means)
         for way, mean in means.items():
             if mean is not None:
@@ -176,9 +228,14 @@ def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
     return found
 
 
-def _check_same(names: Sequence[str], studies: Sequence[NarrativeStudy]) -> None:
+def _check_same(
+    names: Sequence[str], studies: Sequence[NarrativeStudy]
+) -> None:
     first, second = (
-        {one.id: [study.frames[at].id for at in one.frames] for one in study.narratives}
+        {
+            one.id: [study.frames[at].id for at in one.frames]
+            for one in study.narratives
+        }
         for study in studies
     )
     for name, frames in first.items():
@@ -193,4 +250,6 @@ def beside(run_a: Path, run_b: Path) -> Beside:
     """What ``compare`` shows of two runs: how their judges agree, rank sources, and cost."""
     found = side_by_side(run_a, run_b)
     notes = () if found.models else ("the runs share no way of rating",)
-    return Beside(msgspec.to_builtins(found), side_by_side_tables(found), notes)
+    return Beside(
+        msgspec.to_builtins(found), side_by_side_tables(found), notes
+    )

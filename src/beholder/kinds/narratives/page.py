@@ -19,7 +19,11 @@ from beholder.dates import PartialDate
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.compared import colour_range
-from beholder.kinds.narratives.results import Narrative, NarrativeStudy, ShownFrame
+from beholder.kinds.narratives.results import (
+    Narrative,
+    NarrativeStudy,
+    ShownFrame,
+)
 from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
 from beholder.report.pages import data_uri, jpeg_uri, no_figures, render_page
@@ -77,7 +81,12 @@ class Strip:
 
 def strips(study: NarrativeStudy) -> list[Strip]:
     """All narratives of a study as strips, in order of the run."""
-    steps = [step for one in study.narratives if one.coherence for step in one.coherence.steps]
+    steps = [
+        step
+        for one in study.narratives
+        if one.coherence
+        for step in one.coherence.steps
+    ]
     limits = colour_range(steps)
 
     def strip(position: int, narrative: Narrative) -> Strip:
@@ -85,30 +94,46 @@ def strips(study: NarrativeStudy) -> list[Strip]:
         steps = _steps(narrative, len(shots) - 1, limits)
         return Strip(position, narrative, shots, steps, _breaks(shots, steps))
 
-    return [strip(position, one) for position, one in enumerate(study.narratives)]
+    return [
+        strip(position, one) for position, one in enumerate(study.narratives)
+    ]
 
 
 def thumbnails(folder: Path, n_frames: int) -> dict[int, str]:
     """Thumbnails as data URIs, by index of the picture."""
     files = {number: thumb(folder, number) for number in range(n_frames)}
-    return {number: jpeg_uri(file.read_bytes()) for number, file in files.items() if file.is_file()}
+    return {
+        number: jpeg_uri(file.read_bytes())
+        for number, file in files.items()
+        if file.is_file()
+    }
 
 
-def _steps(narrative: Narrative, n_steps: int, limits: tuple[float, float]) -> tuple[Step, ...]:
+def _steps(
+    narrative: Narrative, n_steps: int, limits: tuple[float, float]
+) -> tuple[Step, ...]:
     coherence = narrative.coherence
     votes = narrative.step_means or [None] * n_steps
-    says = [tuple(v.reason for v in step if v.reason) for step in narrative.steps] or [()] * n_steps
+    says = [
+        tuple(v.reason for v in step if v.reason) for step in narrative.steps
+    ] or [()] * n_steps
     rated = [vote for vote in votes if vote is not None]
     least = min(rated, default=None)
     thetas = coherence.steps if coherence else [None] * n_steps
-    differ = len({fixed(theta, 3) for theta in thetas if theta is not None}) > 1
+    differ = (
+        len({fixed(theta, 3) for theta in thetas if theta is not None}) > 1
+    )
     return tuple(
         Step(
             theta=theta,
             level=None if theta is None else _level(theta, limits),
-            weakest=differ and coherence is not None and coherence.weakest == at,
+            weakest=differ
+            and coherence is not None
+            and coherence.weakest == at,
             vote=votes[at],
-            lowest=votes[at] is not None and votes[at] == least and len(rated) > 1,
+            lowest=votes[at] is not None
+            and votes[at] == least
+            and len(rated) > 1,
             says=says[at],
         )
         for at, theta in enumerate(thetas)
@@ -120,10 +145,16 @@ def _level(theta: float, limits: tuple[float, float]) -> int:
     return min(9, math.floor(10 * (theta - low) / (high - low)))
 
 
-def _breaks(shots: Sequence[ShownFrame], steps: Sequence[Step]) -> tuple[str, ...]:
+def _breaks(
+    shots: Sequence[ShownFrame], steps: Sequence[Step]
+) -> tuple[str, ...]:
     def named(places: Sequence[int]) -> str:
-        words = [f"{i + 1} ({shots[i].id} → {shots[i + 1].id})" for i in places[:3]]
-        return ", ".join(words) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+        words = [
+            f"{i + 1} ({shots[i].id} → {shots[i + 1].id})" for i in places[:3]
+        ]
+        return ", ".join(words) + (
+            f" and {len(places) - 3} more" if len(places) > 3 else ""
+        )
 
     found = []
     weakest = [i for i, step in enumerate(steps) if step.weakest]
@@ -131,9 +162,13 @@ def _breaks(shots: Sequence[ShownFrame], steps: Sequence[Step]) -> tuple[str, ..
     theta = steps[weakest[0]].theta if weakest else None
     vote = steps[lowest[0]].vote if lowest else None
     if theta is not None:
-        found.append(f"weakest by coherence, θ {fixed(theta, 3)}: step {named(weakest)}")
+        found.append(
+            f"weakest by coherence, θ {fixed(theta, 3)}: step {named(weakest)}"
+        )
     if vote is not None:
-        found.append(f"lowest by judges, {fixed(vote, 1)} of 10: step {named(lowest)}")
+        found.append(
+            f"lowest by judges, {fixed(vote, 1)} of 10: step {named(lowest)}"
+        )
     return tuple(found)
 
 
@@ -144,7 +179,9 @@ def alignments(study: NarrativeStudy) -> list[Narrative]:
         if one.nearest is not None:
             found = by_source.setdefault(one.source, [])
             found.append((one.nearest.normalised, one.id, one))
-    ordered = (sorted(found, key=lambda one: one[:2]) for found in by_source.values())
+    ordered = (
+        sorted(found, key=lambda one: one[:2]) for found in by_source.values()
+    )
     return [found[(len(found) - 1) // 2][2] for found in ordered]
 
 
@@ -156,7 +193,10 @@ def draw_storyline(seen: SeenSubject) -> Drawn | None:
     except RunError:  # not finished
         return None
     there = [n for n in range(len(study.frames)) if thumb(folder, n).is_file()]
-    return "storyline_item.html.j2", {"strip": strips(study)[seen.position], "thumbs": there}
+    return "storyline_item.html.j2", {
+        "strip": strips(study)[seen.position],
+        "thumbs": there,
+    }
 
 
 _N_DRAWN = 4
@@ -194,13 +234,19 @@ def write_study_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     files.make_folder(figures_dir)
     written: list[Path] = []
     for name, figure in figures(run_folder, results.read(run_folder)).items():
-        written += save(figure, figures_dir / f"narratives-{name}", ("png", "svg"))
+        written += save(
+            figure, figures_dir / f"narratives-{name}", ("png", "svg")
+        )
     return written
 
 
 def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
     """The figures of a study by name; those that it has data for."""
-    from beholder.kinds.narratives.plots import eight_panels, theta_figure, timeline_figure
+    from beholder.kinds.narratives.plots import (
+        eight_panels,
+        theta_figure,
+        timeline_figure,
+    )
 
     found: dict[str, Figure] = {}
     if study.tables.methods:
@@ -209,7 +255,10 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
     chosen = _examples(study)
     if study.theta is not None:
         with np.load(run_folder / results.MATRIX) as archive:
-            places = {str(frame_id): place for place, frame_id in enumerate(archive["ids"])}
+            places = {
+                str(frame_id): place
+                for place, frame_id in enumerate(archive["ids"])
+            }
             matrix = archive["theta"]
         ids = [frame.id for frame in study.frames]
         paths = {
@@ -218,7 +267,10 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
         }
         title = f"{study.theta.embedder}\n{study.theta.signature}"
         found["theta"] = theta_figure(matrix, paths, title, study.theta.order)
-    rows = [(one.id, one.source, [_span(study.frames[f]) for f in one.frames]) for one in chosen]
+    rows = [
+        (one.id, one.source, [_span(study.frames[f]) for f in one.frames])
+        for one in chosen
+    ]
     dated = [row for row in rows if any(row[2])]
     if dated:
         found["timeline"] = timeline_figure(dated)
@@ -228,10 +280,13 @@ def figures(run_folder: Path, study: NarrativeStudy) -> dict[str, Figure]:
 def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
     thumbs = thumbnails(folder, len(study.frames))
     pictures = "".join(
-        f'.f{n} {{ background-image: url("{uri}"); }}\n' for n, uri in thumbs.items()
+        f'.f{n} {{ background-image: url("{uri}"); }}\n'
+        for n, uri in thumbs.items()
     )
     drawn = strips(study)
-    tables = {table.name: _without_times(table) for table in study_tables(study)}
+    tables = {
+        table.name: _without_times(table) for table in study_tables(study)
+    }
     lacking = no_figures()
     drawn_figures = {} if lacking else figures(folder, study)
     return render_page(
@@ -242,12 +297,19 @@ def _render(folder: Path, study: NarrativeStudy, log: manifest.RunLog) -> str:
         name=log.data.source,
         study=study,
         facts=study.tables,
-        tables={name: (table.title, html(table)) for name, table in tables.items()},
+        tables={
+            name: (table.title, html(table)) for name, table in tables.items()
+        },
         judges=[name for name in tables if name.startswith("judge")],
-        figures={name: data_uri(figure) for name, figure in drawn_figures.items()},
+        figures={
+            name: data_uri(figure) for name, figure in drawn_figures.items()
+        },
         no_figures=lacking,
         strips=[
-            (source, [strip for strip in drawn if strip.narrative.source == source])
+            (
+                source,
+                [strip for strip in drawn if strip.narrative.source == source],
+            )
             for source in study.tables.sources
         ],
         n_failed=sum(bool(one.failures) for one in study.narratives),
@@ -263,17 +325,28 @@ def _without_times(table: Table) -> Table:
     """
     return replace(
         table,
-        columns=tuple(c for c in table.columns if c.key not in ("seconds", "seconds_each")),
+        columns=tuple(
+            c
+            for c in table.columns
+            if c.key not in ("seconds", "seconds_each")
+        ),
         rows=tuple(row for row in table.rows if row.get("unit") != "seconds"),
-        notes=tuple(note for note in table.notes if not note.endswith("in seconds.")),
+        notes=tuple(
+            note for note in table.notes if not note.endswith("in seconds.")
+        ),
     )
 
 
 def _examples(study: NarrativeStudy) -> list[Narrative]:
     """The first narrative of each source, then the second of each, and so on, up to a limit."""
-    by_source = [[n for n in study.narratives if n.source == s] for s in study.tables.sources]
+    by_source = [
+        [n for n in study.narratives if n.source == s]
+        for s in study.tables.sources
+    ]
     turns = zip_longest(*by_source)
-    return [one for turn in turns for one in turn if one is not None][: 3 * _N_DRAWN]
+    return [one for turn in turns for one in turn if one is not None][
+        : 3 * _N_DRAWN
+    ]
 
 
 def _span(frame: ShownFrame) -> tuple[float, float] | None:
@@ -281,6 +354,7 @@ def _span(frame: ShownFrame) -> tuple[float, float] | None:
         return None
     date = PartialDate.parse(frame.date)
     first, last = (
-        day.year + (day.timetuple().tm_yday - 1) / 366 for day in (date.first, date.last)
+        day.year + (day.timetuple().tm_yday - 1) / 366
+        for day in (date.first, date.last)
     )
     return first, last

@@ -52,9 +52,19 @@ def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
         outcomes: The stage's outcomes; ``detail["answers"]`` holds the keys of the answers.
         answers: The stored answers.
     """
-    keys = {key for outcome in outcomes for key in outcome.detail.get("answers", ())}
-    kept = [answer for key in keys if (answer := answers.get_answer(key)) is not None]
-    return pooled(Stage(1, a.seconds, a.usage.prompt, a.usage.completion) for a in kept)
+    keys = {
+        key
+        for outcome in outcomes
+        for key in outcome.detail.get("answers", ())
+    }
+    kept = [
+        answer
+        for key in keys
+        if (answer := answers.get_answer(key)) is not None
+    ]
+    return pooled(
+        Stage(1, a.seconds, a.usage.prompt, a.usage.completion) for a in kept
+    )
 
 
 class Rates(Struct, frozen=True):
@@ -80,7 +90,10 @@ class Rates(Struct, frozen=True):
             n_narratives: Narratives.
             judges: Ratings that each narrative gets by each way.
         """
-        captions, again = n_pictures * self.caption, n_narratives * judges * self.by_captions
+        captions, again = (
+            n_pictures * self.caption,
+            n_narratives * judges * self.by_captions,
+        )
         saved = judges * (self.by_sight - self.by_captions)
         return UnitCost(
             **structs.asdict(self),
@@ -91,7 +104,9 @@ class Rates(Struct, frozen=True):
         )
 
 
-PUBLISHED_SECONDS = Rates(2.5, 0.86, 9.30, "published for one hosted model (Keith et al. 2025)")
+PUBLISHED_SECONDS = Rates(
+    2.5, 0.86, 9.30, "published for one hosted model (Keith et al. 2025)"
+)
 """Used before anything was measured; another model or server can be far from it."""
 
 
@@ -111,7 +126,9 @@ def pooled(stages: Iterable[Stage]) -> Stage:
     every = list(stages)
     return Stage(
         calls=sum(stage.calls for stage in every),
-        seconds=math.fsum(stage.seconds for stage in every),  # whatever their order
+        seconds=math.fsum(
+            stage.seconds for stage in every
+        ),  # whatever their order
         prompt_tokens=sum(stage.prompt_tokens for stage in every),
         completion_tokens=sum(stage.completion_tokens for stage in every),
     )
@@ -123,16 +140,27 @@ def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
     None before narratives were rated both ways. A run that wrote no captions was given them: they
     cost nothing.
     """
-    caption, words, sight = (stages.get(n, Stage()) for n in ("caption", "captions", "sight"))
+    caption, words, sight = (
+        stages.get(n, Stage()) for n in ("caption", "captions", "sight")
+    )
     if not (words.calls and sight.calls):
         return None
     written = caption.calls or 1
     given = "" if caption.calls else " (captions were given)"
     basis = (
-        f"measured in this run over {caption.calls}, {words.calls} and {sight.calls} answers{given}"
+        f"measured in this run over {caption.calls}, {words.calls}"
+        f" and {sight.calls} answers{given}"
     )
-    seconds = (caption.seconds / written, words.seconds / words.calls, sight.seconds / sight.calls)
-    tokens = (caption.tokens / written, words.tokens / words.calls, sight.tokens / sight.calls)
+    seconds = (
+        caption.seconds / written,
+        words.seconds / words.calls,
+        sight.seconds / sight.calls,
+    )
+    tokens = (
+        caption.tokens / written,
+        words.tokens / words.calls,
+        sight.tokens / sight.calls,
+    )
     return Rates(*seconds, basis), Rates(*tokens, basis)
 
 
@@ -219,39 +247,69 @@ class Narrative(Struct, frozen=True):
     def ratings(self) -> dict[str, tuple[float | None, ...]]:
         """Values of the judges by method, hybrid ratings included; None where a vote failed."""
         found: dict[str, tuple[float | None, ...]] = {
-            method: tuple(vote.value for vote in votes) for method, votes in self.votes.items()
+            method: tuple(vote.value for vote in votes)
+            for method, votes in self.votes.items()
         }
-        return found if self.hybrid is None else {**found, "hybrid": self.hybrid}
+        return (
+            found if self.hybrid is None else {**found, "hybrid": self.hybrid}
+        )
 
     @property
     def means(self) -> dict[str, float]:
         """Mean vote by method, hybrid ratings included; without methods that have no vote."""
-        found = {method: mean_vote(values) for method, values in self.ratings.items()}
-        return {method: mean for method, mean in found.items() if mean is not None}
+        found = {
+            method: mean_vote(values)
+            for method, values in self.ratings.items()
+        }
+        return {
+            method: mean for method, mean in found.items() if mean is not None
+        }
 
     @property
     def step_means(self) -> list[float | None]:
         """Mean vote on each step; empty if steps were not rated."""
-        return [mean_vote([vote.value for vote in votes]) for votes in self.steps]
+        return [
+            mean_vote([vote.value for vote in votes]) for votes in self.steps
+        ]
 
     @property
     def vote_failures(self) -> list[tuple[str, str]]:
         """Votes without a value: the method or the step, and the reason."""
-        cast = [(method, vote) for method, votes in self.votes.items() for vote in votes]
-        cast += [(f"step {n}", vote) for n, votes in enumerate(self.steps, 1) for vote in votes]
+        cast = [
+            (method, vote)
+            for method, votes in self.votes.items()
+            for vote in votes
+        ]
+        cast += [
+            (f"step {n}", vote)
+            for n, votes in enumerate(self.steps, 1)
+            for vote in votes
+        ]
         return [(where, vote.failure) for where, vote in cast if vote.failure]
 
     @property
     def failures(self) -> list[str]:
         """The messages of what failed, each once."""
         votes = (f"{where}: {reason}" for where, reason in self.vote_failures)
-        return [reason for reason in dict.fromkeys([self.coherence_failure, *votes]) if reason]
+        return [
+            reason
+            for reason in dict.fromkeys([self.coherence_failure, *votes])
+            if reason
+        ]
 
     @property
     def reasons(self) -> list[tuple[str, int, str]]:
         """The judges' words: method, number of the judge, reason."""
-        cast = ((method, vote) for method, votes in self.votes.items() for vote in votes)
-        return [(method, vote.judge + 1, vote.reason) for method, vote in cast if vote.reason]
+        cast = (
+            (method, vote)
+            for method, votes in self.votes.items()
+            for vote in votes
+        )
+        return [
+            (method, vote.judge + 1, vote.reason)
+            for method, vote in cast
+            if vote.reason
+        ]
 
 
 class UnitCost(Rates, frozen=True):
@@ -267,7 +325,9 @@ class UnitCost(Rates, frozen=True):
     captions_total: Annotated[float, heading("captions, first time", "count")]
     captions_again: Annotated[float, heading("captions, again", "count")]
     sight_total: Annotated[float, heading("sight", "count")]
-    break_even: Annotated[float | None, heading("captions pay from, narratives", "count")]
+    break_even: Annotated[
+        float | None, heading("captions pay from, narratives", "count")
+    ]
 
 
 class Cost(Struct, frozen=True):

@@ -55,15 +55,24 @@ class PeopleVotes(Asker[Storyline]):
 
     registered_name: ClassVar[str] = "people"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("rating", "mean rating of people, 1 to 10; of steps the mean over them", 1, 10),
+        ValueInfo(
+            "rating",
+            "mean rating of people, 1 to 10; of steps the mean over them",
+            1,
+            10,
+        ),
     )
 
     what: str = param(REQUIRED, "ratings (of storylines) or steps")
     data: str = param(REQUIRED, "digest of all ratings")
-    votes: Mapping[str, Parts] = field(default_factory=dict, compare=False, repr=False)
+    votes: Mapping[str, Parts] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @classmethod
-    def read(cls, path: str, what: What, storylines: Sequence[Storyline]) -> Self:
+    def read(
+        cls, path: str, what: What, storylines: Sequence[Storyline]
+    ) -> Self:
         """Read a file of ratings.
 
         Args:
@@ -75,7 +84,10 @@ class PeopleVotes(Asker[Storyline]):
             ConfigError: No storyline was rated.
             DataError: A row is of another form; names it.
         """
-        parts = {one.id: 1 if what == "ratings" else len(one.frames) - 1 for one in storylines}
+        parts = {
+            one.id: 1 if what == "ratings" else len(one.frames) - 1
+            for one in storylines
+        }
         told: dict[str, dict[str, list[Said]]] = {}
         for line, row in read_rows(path, path):
             if isinstance(row, DataError):
@@ -83,14 +95,23 @@ class PeopleVotes(Asker[Storyline]):
             name = row.get("id") if isinstance(row, Mapping) else None
             said = row.get(what) if isinstance(row, Mapping) else None
             if not isinstance(name, str) or not isinstance(said, Mapping):
-                reason = f"expected a text 'id' and an object {what!r} by annotator"
+                reason = (
+                    f"expected a text 'id' and an object {what!r} by annotator"
+                )
                 raise DataError(path, reason, line=line)
             if name in told:
-                raise DataError(path, f"{name!r} occurs twice", line=line, field="id")
+                raise DataError(
+                    path, f"{name!r} occurs twice", line=line, field="id"
+                )
             if name in parts:
-                wrapped = said if what == "steps" else {who: [one] for who, one in said.items()}
+                wrapped = (
+                    said
+                    if what == "steps"
+                    else {who: [one] for who, one in said.items()}
+                )
                 told[name] = {
-                    str(who): _checked(one, parts[name], path, line) for who, one in wrapped.items()
+                    str(who): _checked(one, parts[name], path, line)
+                    for who, one in wrapped.items()
                 }
         annotators = sorted({who for said in told.values() for who in said})
         if not annotators:
@@ -100,7 +121,10 @@ class PeopleVotes(Asker[Storyline]):
             )
         votes = {
             name: tuple(
-                tuple(_vote(seat, said.get(who), part) for seat, who in enumerate(annotators))
+                tuple(
+                    _vote(seat, said.get(who), part)
+                    for seat, who in enumerate(annotators)
+                )
                 for part in range(parts[name])
             )
             for name, said in told.items()
@@ -118,23 +142,36 @@ class PeopleVotes(Asker[Storyline]):
         if parts is None:
             raise ItemError("no one rated it")
         means = [fmean(known) for votes in parts if (known := values(votes))]
-        detail = {"votes": [[asdict(vote) for vote in votes] for votes in parts]}
-        return ItemScore({"rating": fmean(means)}, signature=self.signature(), detail=detail)
+        detail = {
+            "votes": [[asdict(vote) for vote in votes] for votes in parts]
+        }
+        return ItemScore(
+            {"rating": fmean(means)}, signature=self.signature(), detail=detail
+        )
 
 
 def _checked(said: Any, n_parts: int, path: str, line: int) -> list[Said]:
     """What one annotator said of each part."""
     if not isinstance(said, list) or len(said) != n_parts:
-        raise DataError(path, f"expected a list of {n_parts} steps, got {shorten(said)}", line=line)
+        raise DataError(
+            path,
+            f"expected a list of {n_parts} steps, got {shorten(said)}",
+            line=line,
+        )
     found = []
     for one in said:
-        step = one if isinstance(one, Mapping) else {"rating": one, "breaks": None}
+        step = (
+            one
+            if isinstance(one, Mapping)
+            else {"rating": one, "breaks": None}
+        )
         rating, breaks = step.get("rating"), step.get("breaks")
         if type(rating) is not int or not 1 <= rating <= 10:
             reason = f"expected a rating from 1 to 10, got {shorten(rating)}"
             raise DataError(path, reason, line=line)
         if breaks is not None and (
-            not isinstance(breaks, list) or any(kind not in BREAK_KINDS for kind in breaks)
+            not isinstance(breaks, list)
+            or any(kind not in BREAK_KINDS for kind in breaks)
         ):
             reason = f"breaks may hold {', '.join(BREAK_KINDS)}, got {shorten(breaks)}"
             raise DataError(path, reason, line=line)
@@ -146,7 +183,11 @@ def _vote(seat: int, said: Sequence[Said] | None, part: int) -> Vote:
     if said is None:
         return Vote(seat)
     breaks = said[part]["breaks"]
-    return Vote(seat, said[part]["rating"], breaks=None if breaks is None else tuple(breaks))
+    return Vote(
+        seat,
+        said[part]["rating"],
+        breaks=None if breaks is None else tuple(breaks),
+    )
 
 
 def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
@@ -159,13 +200,17 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
         ConfigError: A setting is out of its range.
     """
     steps = "transitions" in config.parts
-    writes = config.models and (config.by_captions or (steps and config.steps_by == "captions"))
+    writes = config.models and (
+        config.by_captions or (steps and config.steps_by == "captions")
+    )
     caption = _captioner(config, inputs) if writes else None
     found: dict[str, Asker[Any]] = {}
     if "coherence" in config.parts:
         rows = [frame_row(frame) for frame in inputs.frames]
         found["coherence"] = measuring.MeasureCoherence(
-            **asdict(config.coherence), human=config.human, collection=measuring.digest(rows)
+            **asdict(config.coherence),
+            human=config.human,
+            collection=measuring.digest(rows),
         )
     for way in config.ways:
         if way.judge in config.people:
@@ -190,14 +235,18 @@ def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
 
 
 def _people(judge: str, what: What, inputs: Inputs) -> PeopleVotes:
-    return PeopleVotes.read(judge.removeprefix(PEOPLE), what, inputs.storylines)
+    return PeopleVotes.read(
+        judge.removeprefix(PEOPLE), what, inputs.storylines
+    )
 
 
 def n_seen(config: NarrateConfig, n: int) -> int:
     """How many of n storylines are rated by sight."""
     if "sight" in config.parts:
         return n
-    return len(choose(np.zeros((n, 1)), config.hybrid.share, config.hybrid.rule))
+    return len(
+        choose(np.zeros((n, 1)), config.hybrid.share, config.hybrid.rule)
+    )
 
 
 def _captioner(config: NarrateConfig, inputs: Inputs) -> judging.CaptionFrame:
@@ -211,7 +260,10 @@ def _captioner(config: NarrateConfig, inputs: Inputs) -> judging.CaptionFrame:
 
 
 def _rater(
-    config: NarrateConfig, by: Method, judge: str, caption: judging.CaptionFrame | None
+    config: NarrateConfig,
+    by: Method,
+    judge: str,
+    caption: judging.CaptionFrame | None,
 ) -> dict[str, Any]:
     return {
         "judge": judge,
@@ -249,13 +301,22 @@ class StageFindings:
     def captions(self) -> dict[str, str | ItemFailure]:
         """Caption per frame id, or why it has none."""
         shown = self.inputs.shown
-        return {shown[at].id: judging.caption_of(one) for at, one in self.of("caption").items()}
+        return {
+            shown[at].id: judging.caption_of(one)
+            for at, one in self.of("caption").items()
+        }
 
     def votes(self) -> dict[str, dict[int, list[judging.Vote]]]:
         """Per way of rating the votes per position of a storyline."""
-        n, ways = self.config.voting.judges, [way.name for way in self.config.ways]
+        n, ways = (
+            self.config.voting.judges,
+            [way.name for way in self.config.ways],
+        )
         return {
-            way: {at: judging.votes_of(one, 1, n)[0] for at, one in self.of(way).items()}
+            way: {
+                at: judging.votes_of(one, 1, n)[0]
+                for at, one in self.of(way).items()
+            }
             for way in ways
             if way in self.outcomes
         }
@@ -265,7 +326,10 @@ class StageFindings:
         found = self.votes()[method]
         nobody = [float("nan")] * self.config.voting.judges
         return [
-            [nobody[0] if vote.value is None else float(vote.value) for vote in found[at]]
+            [
+                nobody[0] if vote.value is None else float(vote.value)
+                for vote in found[at]
+            ]
             if at in found
             else nobody
             for at in range(len(self.inputs.storylines))

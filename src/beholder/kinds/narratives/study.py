@@ -58,22 +58,35 @@ def tables(
         notes: Further cautions.
     """
     sources = ordered_sources([subject.source for subject in subjects], human)
-    methods = tuple(dict.fromkeys(m for subject in subjects for m in subject.ratings))
+    methods = tuple(
+        dict.fromkeys(m for subject in subjects for m in subject.ratings)
+    )
     votes = {m: [s.means.get(m) for s in subjects] for m in methods}
-    measures = {name: list(map(measure, subjects)) for name, measure in MEASURES.items()}
+    measures = {
+        name: list(map(measure, subjects))
+        for name, measure in MEASURES.items()
+    }
     means = {m: _by_source(subjects, sources, m) for m in methods}
     return compared.ComparisonTables(
         sources=tuple(sources),
         methods=methods,
-        scores=tuple(_scores(subjects, m, s, means[m][s]) for m in methods for s in sources),
+        scores=tuple(
+            _scores(subjects, m, s, means[m][s])
+            for m in methods
+            for s in sources
+        ),
         coherence=tuple(_coherence(subjects, s) for s in sources),
         correlations=tuple(
-            compared.MeasureCorrelation(m, name, **_correlated(votes[m], values))
+            compared.MeasureCorrelation(
+                m, name, **_correlated(votes[m], values)
+            )
             for m in methods
             for name, values in measures.items()
         ),
         reliability=tuple(_reliability(subjects, m, sources) for m in methods),
-        comparisons=tuple(row for m in methods for row in compare_sources(means[m], m)),
+        comparisons=tuple(
+            row for m in methods for row in compare_sources(means[m], m)
+        ),
         between_methods=tuple(
             compared.MethodCorrelation(a, b, **_correlated(votes[a], votes[b]))
             for a, b in combinations(methods, 2)
@@ -87,7 +100,10 @@ def _by_source(
 ) -> dict[str, list[float]]:
     """Mean votes of the narratives of each source that have one."""
     means = [(one.source, one.means) for one in subjects]
-    return {s: [own[method] for of, own in means if of == s and method in own] for s in sources}
+    return {
+        s: [own[method] for of, own in means if of == s and method in own]
+        for s in sources
+    }
 
 
 def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
@@ -102,7 +118,9 @@ def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
 def ordered_sources(named: Sequence[str], human: str) -> list[str]:
     """Sources once each: people first, chance last, the others as they come."""
     found = list(dict.fromkeys(named))
-    return sorted(found, key=lambda s: (s != human, s == "random", found.index(s)))
+    return sorted(
+        found, key=lambda s: (s != human, s == "random", found.index(s))
+    )
 
 
 def _table(subjects: Sequence[Narrative], method: str) -> Floats:
@@ -112,9 +130,14 @@ def _table(subjects: Sequence[Narrative], method: str) -> Floats:
 
 
 def _scores(
-    subjects: Sequence[Narrative], method: str, source: str, means: Sequence[float]
+    subjects: Sequence[Narrative],
+    method: str,
+    source: str,
+    means: Sequence[float],
 ) -> compared.SourceScore:
-    judged = [s for s in subjects if s.source == source and method in s.ratings]
+    judged = [
+        s for s in subjects if s.source == source and method in s.ratings
+    ]
     votes = [vote for s in judged for vote in s.ratings[method]]
     estimate = stats.mean_interval(means) if means else None
     return compared.SourceScore(
@@ -133,7 +156,9 @@ def _scores(
     )
 
 
-def _spread(subjects: Sequence[Narrative], method: str) -> compared.JudgeSpread:
+def _spread(
+    subjects: Sequence[Narrative], method: str
+) -> compared.JudgeSpread:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return compared.JudgeSpread()
@@ -145,25 +170,47 @@ def _spread(subjects: Sequence[Narrative], method: str) -> compared.JudgeSpread:
     )
 
 
-def _coherence(subjects: Sequence[Narrative], source: str) -> compared.SourceCoherence:
+def _coherence(
+    subjects: Sequence[Narrative], source: str
+) -> compared.SourceCoherence:
     known = (
-        [v for s in subjects if s.source == source and (v := measure(s)) is not None]
+        [
+            v
+            for s in subjects
+            if s.source == source and (v := measure(s)) is not None
+        ]
         for measure in MEASURES.values()
     )
     return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
 
-def _correlated(a: Sequence[float | None], b: Sequence[float | None]) -> dict[str, Any]:
+def _correlated(
+    a: Sequence[float | None], b: Sequence[float | None]
+) -> dict[str, Any]:
     """The fields of a ``RatingCorrelation``, over complete pairs."""
-    known = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    known = [
+        (x, y)
+        for x, y in zip(a, b, strict=True)
+        if x is not None and y is not None
+    ]
     n = len(known)
     if n < 3:
-        return {"n": n, "reason": f"needs at least 3 narratives with both, got {n}"}
+        return {
+            "n": n,
+            "reason": f"needs at least 3 narratives with both, got {n}",
+        }
     x, y = zip(*known, strict=True)
     linear, rho = stats.pearson(x, y), stats.spearman(x, y).value
     interval, p = ends_of(linear.interval), linear.p_value
     reason = linear.reason
-    return {"n": n, "r": linear.value, "interval": interval, "p": p, "rho": rho, "reason": reason}
+    return {
+        "n": n,
+        "r": linear.value,
+        "interval": interval,
+        "p": p,
+        "rho": rho,
+        "reason": reason,
+    }
 
 
 def _reliability(
@@ -174,10 +221,15 @@ def _reliability(
     n_left_out = len(judged) - len(table)
     if table.ndim < 2 or len(table) < 2 or table.shape[1] < 2:
         reason = "needs at least two narratives with the votes of at least two judges"
-        return compared.MethodReliability(method, len(table), n_left_out, reason)
+        return compared.MethodReliability(
+            method, len(table), n_left_out, reason
+        )
     alpha = stats.cronbach_alpha(table)
     single, average = agreement(table)
-    within = {s: _spread([j for j in judged if j.source == s], method) for s in sources}
+    within = {
+        s: _spread([j for j in judged if j.source == s], method)
+        for s in sources
+    }
     return compared.MethodReliability(
         method=method,
         n=len(table),
@@ -185,9 +237,13 @@ def _reliability(
         n_judges=table.shape[1],
         icc_single=single,
         icc_average=average,
-        alpha=compared.AgreementValue(alpha.value, ends_of(alpha.interval), alpha.reason),
+        alpha=compared.AgreementValue(
+            alpha.value, ends_of(alpha.interval), alpha.reason
+        ),
         pairwise_r={
-            f"{i + 1} and {j + 1}": stats.pearson(table[:, i], table[:, j]).value
+            f"{i + 1} and {j + 1}": stats.pearson(
+                table[:, i], table[:, j]
+            ).value
             for i, j in combinations(range(table.shape[1]), 2)
         },
         mean_pairwise_r=stats.mean_pairwise_correlation(table).value,
@@ -195,7 +251,9 @@ def _reliability(
     )
 
 
-def agreement(table: Floats) -> tuple[compared.WordedValue, compared.WordedValue]:
+def agreement(
+    table: Floats,
+) -> tuple[compared.WordedValue, compared.WordedValue]:
     """ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016."""
 
     def one(kind: ICCKind) -> compared.WordedValue:
@@ -205,8 +263,12 @@ def agreement(table: Floats) -> tuple[compared.WordedValue, compared.WordedValue
             value=found.value,
             interval=ends,
             reason=found.reason,
-            verdict=None if found.value is None else stats.reliability_verdict(found.value),
-            verdicts=None if ends is None else tuple(map(stats.reliability_verdict, ends)),
+            verdict=None
+            if found.value is None
+            else stats.reliability_verdict(found.value),
+            verdicts=None
+            if ends is None
+            else tuple(map(stats.reliability_verdict, ends)),
         )
 
     return one("2,1"), one("2,k")
@@ -256,7 +318,8 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
     """Rows with their p-values adjusted for their number (Holm 1979), as ``NAME_holm``."""
     adjusted = stats.holm([getattr(row, name) for row in rows])
     return [
-        structs.replace(row, **{f"{name}_holm": p}) for row, p in zip(rows, adjusted, strict=True)
+        structs.replace(row, **{f"{name}_holm": p})
+        for row, p in zip(rows, adjusted, strict=True)
     ]
 
 
@@ -308,11 +371,18 @@ def steps_table(
     }
     n_compared, same_weakest, by_chance = _weakest(rows)
     means = {
-        source: [mean for _, votes, _ in own if (mean := mean_vote(votes)) is not None]
+        source: [
+            mean
+            for _, votes, _ in own
+            if (mean := mean_vote(votes)) is not None
+        ]
         for source, own in by_source.items()
     }
     return compared.StepTables(
-        sources=tuple(_source(source, own, means[source]) for source, own in by_source.items()),
+        sources=tuple(
+            _source(source, own, means[source])
+            for source, own in by_source.items()
+        ),
         comparisons=tuple(compare_sources(means)),
         correlation=_correlation(rows),
         n_compared=n_compared,
@@ -326,7 +396,11 @@ def told_by(votes: Sequence[Breaks]) -> Breaks:
     """What breaks in a step: the kinds named by more than half of the judges that reported any."""
     told = [kinds for kinds in votes if kinds is not None]
     named = Counter(kind for kinds in told for kind in kinds)
-    return [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)] if told else None
+    return (
+        [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)]
+        if told
+        else None
+    )
 
 
 def breaks_table(
@@ -343,23 +417,37 @@ def breaks_table(
     """
     sources = ordered_sources([source for source, _ in rows], human)
     told = {
-        source: [[b for b in steps if b is not None] for s, steps in rows if s == source]
+        source: [
+            [b for b in steps if b is not None]
+            for s, steps in rows
+            if s == source
+        ]
         for source in sources
     }
     tested = []
     for kind in BREAK_KINDS:
         shares = {
-            source: [float(np.mean([kind in b for b in steps])) for steps in told[source] if steps]
+            source: [
+                float(np.mean([kind in b for b in steps]))
+                for steps in told[source]
+                if steps
+            ]
             for source in sources
         }
         for (a, first), (b, second) in combinations(shares.items(), 2):
             if first and second:
                 difference = float(np.mean(first) - np.mean(second))
                 p = stats.mann_whitney(first, second).p_value
-                row = compared.BreakComparison(kind, a, b, len(first), len(second), difference, p)
+                row = compared.BreakComparison(
+                    kind, a, b, len(first), len(second), difference, p
+                )
                 tested.append(row)
     tallies = (
-        _tally(source, told[source], sum(len(steps) for s, steps in rows if s == source))
+        _tally(
+            source,
+            told[source],
+            sum(len(steps) for s, steps in rows if s == source),
+        )
         for source in sources
     )
     return compared.BreakTables(tuple(tallies), tuple(with_holm(tested, "p")))
@@ -369,17 +457,24 @@ def _tally(
     source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: int
 ) -> compared.BreakTally:
     every = [breaks for narrative in told for breaks in narrative]
-    counts: dict[str, int] = {kind: sum(kind in b for b in every) for kind in BREAK_KINDS}
+    counts: dict[str, int] = {
+        kind: sum(kind in b for b in every) for kind in BREAK_KINDS
+    }
     return compared.BreakTally(
         source=source,
         n=len(every),
         n_not_told=n_steps - len(every),
         counts=counts,
-        shares={kind: n / len(every) if every else None for kind, n in counts.items()},
+        shares={
+            kind: n / len(every) if every else None
+            for kind, n in counts.items()
+        },
     )
 
 
-def _source(source: str, rows: Sequence[StepRow], means: Sequence[float]) -> compared.StepSource:
+def _source(
+    source: str, rows: Sequence[StepRow], means: Sequence[float]
+) -> compared.StepSource:
     known = mean_and_sd(means)
     votes = [vote for _, votes, _ in rows for vote in votes]
     n_failed = votes.count(None)
@@ -399,10 +494,14 @@ def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
     if len(set(narrative)) < 3:
         return compared.StepCorrelation(len(known), None, None)
     found = stats.spearman(x, y, clusters=narrative)
-    return compared.StepCorrelation(len(known), found.value, ends_of(found.interval))
+    return compared.StepCorrelation(
+        len(known), found.value, ends_of(found.interval)
+    )
 
 
-def _weakest(rows: Sequence[StepRow]) -> tuple[int, float | None, float | None]:
+def _weakest(
+    rows: Sequence[StepRow],
+) -> tuple[int, float | None, float | None]:
     """Narratives compared; how often the lowest rating is at the lowest theta; that by chance."""
     same, chance = [], []
     for _, votes, theta in rows:

@@ -18,7 +18,16 @@ from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.report.numbers import show_fixed, show_number
 from beholder.rounding import fixed
 from beholder.stats.bootstrap import describe_few_sources
-from beholder.tables import NOTE, Cells, Column, N, Table, heading, interval_cells, record_cells
+from beholder.tables import (
+    NOTE,
+    Cells,
+    Column,
+    N,
+    Table,
+    heading,
+    interval_cells,
+    record_cells,
+)
 
 _STAGES = {"caption": "writing captions", "transitions": "rating steps"}
 _CHECKED = {
@@ -30,7 +39,12 @@ _CHOSEN = {
     "top": "the best rated by captions",
 }
 _N_BREAKS = 10
-_PAGE_ONLY = ("correlations", "break-differences", "costs", "captions-or-sight")
+_PAGE_ONLY = (
+    "correlations",
+    "break-differences",
+    "costs",
+    "captions-or-sight",
+)
 _MEASURES = {
     "minimum": "minimum coherence",
     "mean": "mean coherence",
@@ -73,7 +87,11 @@ def extraction_table(extracted: Sequence[Extracted]) -> Table:
         path, shots = each.path, each.storyline.frames
         at = path.steps.index(path.weakest)
         step = f"{shots[at].id} → {shots[at + 1].id}"
-        rows.append(ExtractedRow(each.storyline.id, len(shots), path.weakest, path.mean, step))
+        rows.append(
+            ExtractedRow(
+                each.storyline.id, len(shots), path.weakest, path.mean, step
+            )
+        )
     return Table.from_records("extracted", "", ExtractedRow, rows)
 
 
@@ -82,19 +100,32 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
     tables = study.tables
     every = [
         Table.from_records(
-            "scores", "scores by source", compared.SourceScore, tables.scores, by="method"
+            "scores",
+            "scores by source",
+            compared.SourceScore,
+            tables.scores,
+            by="method",
         )
     ]
     if study.theta is not None:
         every.append(_coherence(tables.coherence, study.theta))
     every.append(_reliability(tables.reliability))
-    every += [table for agreement in study.models for table in model_tables(agreement)]
+    every += [
+        table
+        for agreement in study.models
+        for table in model_tables(agreement)
+    ]
     if study.examples is not None:
         every.append(_examples(study.examples))
     every += [_correlations(tables), _differences(tables.comparisons)]
     if tables.methods:
         stages = study.cost.stages.items()
-        every.append(_cost(results.StageOfRun("", name, **asdict(stage)) for name, stage in stages))
+        every.append(
+            _cost(
+                results.StageOfRun("", name, **asdict(stage))
+                for name, stage in stages
+            )
+        )
         every.append(captions_or_sight_table(study.cost))
     if study.hybrid is not None:
         every.append(_hybrid(study.hybrid, study.cost.n_narratives))
@@ -104,9 +135,13 @@ def study_tables(study: results.NarrativeStudy) -> list[Table]:
     return [table for table in every if table.rows]
 
 
-def terminal_tables(study: results.NarrativeStudy) -> Iterator[RenderableType | Table]:
+def terminal_tables(
+    study: results.NarrativeStudy,
+) -> Iterator[RenderableType | Table]:
     """What a terminal shows of a study: most tables, and cautions."""
-    yield from (table for table in study_tables(study) if table.name not in _PAGE_ONLY)
+    yield from (
+        table for table in study_tables(study) if table.name not in _PAGE_ONLY
+    )
     if study.tables.methods:
         yield from map(Text, study.tables.cautions)
     if study.hybrid_missing:
@@ -118,7 +153,9 @@ def side_by_side_tables(beside: results.SideBySide) -> list[Table]:
     tables: list[Table] = []
     for agreement in beside.models:
         judges = zip(beside.runs, beside.judges[agreement.by], strict=True)
-        tables += model_tables(agreement, [f"{run}: {judge}" for run, judge in judges])
+        tables += model_tables(
+            agreement, [f"{run}: {judge}" for run, judge in judges]
+        )
     cost = replace(_cost(beside.cost), by="run")
     return [*tables, cost] if cost.rows else tables
 
@@ -145,7 +182,9 @@ class CoefficientRow:
     reason: str | None = None
 
 
-def model_tables(agreement: compared.ModelAgreement, notes: Sequence[str] = ()) -> list[Table]:
+def model_tables(
+    agreement: compared.ModelAgreement, notes: Sequence[str] = ()
+) -> list[Table]:
     """Return how several judges rate the same narratives: agreement, scores and ranks, by pairs.
 
     Args:
@@ -153,7 +192,11 @@ def model_tables(agreement: compared.ModelAgreement, notes: Sequence[str] = ()) 
         notes: Further notes on the judges.
     """
     end = safe_name(agreement.by)
-    left_out = f" ({agreement.n_left_out:,} others left out)" if agreement.n_left_out else ""
+    left_out = (
+        f" ({agreement.n_left_out:,} others left out)"
+        if agreement.n_left_out
+        else ""
+    )
     over = (
         f"Over {agreement.n:,} narratives that all {len(agreement.models)} judges rated{left_out},"
         " mean of each judge's votes. Here judges are different models."
@@ -161,7 +204,10 @@ def model_tables(agreement: compared.ModelAgreement, notes: Sequence[str] = ()) 
     if agreement.reason:
         coefficients = [CoefficientRow("", reason=agreement.reason)]
     else:
-        coefficients = [*_icc(agreement), _coefficient("Kendall's W", agreement.kendall_w)]
+        coefficients = [
+            *_icc(agreement),
+            _coefficient("Kendall's W", agreement.kendall_w),
+        ]
     judges = Table.from_records(
         f"judges-{end}",
         f"judges side by side, {agreement.by}",
@@ -180,7 +226,10 @@ def model_tables(agreement: compared.ModelAgreement, notes: Sequence[str] = ()) 
         by="model",
     )
     pairs = Table.from_records(
-        f"judge-pairs-{end}", f"two judges, {agreement.by}", compared.ModelPair, agreement.pairs
+        f"judge-pairs-{end}",
+        f"two judges, {agreement.by}",
+        compared.ModelPair,
+        agreement.pairs,
     )
     return [judges, sources, pairs]
 
@@ -226,13 +275,23 @@ def _icc(
     yield _coefficient("ICC(2,k), mean of judges", agreement.icc_average)
 
 
-def _coefficient(name: str, coefficient: compared.AgreementValue | None) -> CoefficientRow:
-    assert coefficient is not None  # if there is no reason, there are coefficients
-    value, interval, reason = coefficient.value, coefficient.interval, coefficient.reason
+def _coefficient(
+    name: str, coefficient: compared.AgreementValue | None
+) -> CoefficientRow:
+    assert (
+        coefficient is not None
+    )  # if there is no reason, there are coefficients
+    value, interval, reason = (
+        coefficient.value,
+        coefficient.interval,
+        coefficient.reason,
+    )
     if not isinstance(coefficient, compared.WordedValue):
         return CoefficientRow(name, value, interval, reason=reason)
     ends = " to ".join(coefficient.verdicts or ())
-    return CoefficientRow(name, value, interval, coefficient.verdict or "", ends, reason)
+    return CoefficientRow(
+        name, value, interval, coefficient.verdict or "", ends, reason
+    )
 
 
 @dataclass(frozen=True)
@@ -242,20 +301,36 @@ class ExampleRow:
     method: Annotated[str, heading("method", "text")]
     source: Annotated[str, heading("source", "text")]
     n_without: Annotated[int, heading("n without", "count")]
-    mean_without: Annotated[float | None, heading("mean without", "hundredths")]
-    sd_without: Annotated[float | None, heading("SD without (n − 1)", "hundredths")]
-    sd_population_without: Annotated[float | None, heading("SD without (n)", "hundredths")]
+    mean_without: Annotated[
+        float | None, heading("mean without", "hundredths")
+    ]
+    sd_without: Annotated[
+        float | None, heading("SD without (n − 1)", "hundredths")
+    ]
+    sd_population_without: Annotated[
+        float | None, heading("SD without (n)", "hundredths")
+    ]
     n_with: Annotated[int, heading("n with", "count")]
     mean_with: Annotated[float | None, heading("mean with", "hundredths")]
     sd_with: Annotated[float | None, heading("SD with (n − 1)", "hundredths")]
-    sd_population_with: Annotated[float | None, heading("SD with (n)", "hundredths")]
-    sd_difference: Annotated[float | None, heading("SD (n − 1), with − without", "hundredths")]
-    icc_without: Annotated[compared.WordedValue | None, heading("ICC(2,1) without", interval=True)]
-    icc_with: Annotated[compared.WordedValue | None, heading("ICC(2,1) with", interval=True)]
+    sd_population_with: Annotated[
+        float | None, heading("SD with (n)", "hundredths")
+    ]
+    sd_difference: Annotated[
+        float | None, heading("SD (n − 1), with − without", "hundredths")
+    ]
+    icc_without: Annotated[
+        compared.WordedValue | None, heading("ICC(2,1) without", interval=True)
+    ]
+    icc_with: Annotated[
+        compared.WordedValue | None, heading("ICC(2,1) with", interval=True)
+    ]
 
 
 def _examples(examples: compared.Examples) -> Table:
-    shown = ", ".join(f"{example.id} rated {example.rating}" for example in examples.shown)
+    shown = ", ".join(
+        f"{example.id} rated {example.rating}" for example in examples.shown
+    )
     return Table.from_records(
         "examples",
         "with and without examples",
@@ -298,7 +373,9 @@ class CoherenceRow:
     dtw_sd: Annotated[float | None, heading("SD")]
 
 
-def _coherence(sources: Sequence[compared.SourceCoherence], theta: results.ThetaMatrix) -> Table:
+def _coherence(
+    sources: Sequence[compared.SourceCoherence], theta: results.ThetaMatrix
+) -> Table:
     rows = []
     for row in sources:
         minimum, mean, dtw = row.minimum, row.mean, row.dtw
@@ -309,7 +386,9 @@ def _coherence(sources: Sequence[compared.SourceCoherence], theta: results.Theta
             )
         )
     note = f"{theta.signature} by {theta.embedder}. Only compare numbers with the same signature."
-    return Table.from_records("coherence", "coherence by source", CoherenceRow, rows, [note])
+    return Table.from_records(
+        "coherence", "coherence by source", CoherenceRow, rows, [note]
+    )
 
 
 def _correlations(tables: compared.ComparisonTables) -> Table:
@@ -319,7 +398,8 @@ def _correlations(tables: compared.ComparisonTables) -> Table:
         if row.n
     ]
     rows += [
-        record_cells(row) | {"method": row.a, "other": row.b} for row in tables.between_methods
+        record_cells(row) | {"method": row.a, "other": row.b}
+        for row in tables.between_methods
     ]
     return Table.from_records(
         "correlations",
@@ -375,7 +455,9 @@ def _cost(stages: Iterable[results.StageOfRun]) -> Table:
         )
         for stage in stages
     )
-    return Table.from_records("costs", "what judging costs", StageCostRow, rows)
+    return Table.from_records(
+        "costs", "what judging costs", StageCostRow, rows
+    )
 
 
 def captions_or_sight_table(cost: results.Cost) -> Table:
@@ -395,7 +477,10 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
         "captions-or-sight",
         "captions or sight?",
         results.UnitCost,
-        (record_cells(unit_cost) | {"unit": unit} for unit, unit_cost in units.items()),
+        (
+            record_cells(unit_cost) | {"unit": unit}
+            for unit, unit_cost in units.items()
+        ),
         [basis, *never],
         before=[Column("unit", "in", "text")],
         after=[Column("basis", "basis", "text")],
@@ -405,7 +490,8 @@ def captions_or_sight_table(cost: results.Cost) -> Table:
 def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
     """Return how hybrid ratings compare with sight, and what they spare of ``n`` narratives."""
     weight, slope, intercept = (
-        show_fixed(number, 2) for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
+        show_fixed(number, 2)
+        for number in (hybrid.weight, hybrid.slope, hybrid.intercept)
     )
     origin = "learned" if hybrid.learned else "given"
     notes = (
@@ -420,7 +506,8 @@ def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
         "captions first, sight where it matters",
         HybridCheck,
         (
-            record_cells(check) | {"narratives": _CHECKED.get(check.narratives, check.narratives)}
+            record_cells(check)
+            | {"narratives": _CHECKED.get(check.narratives, check.narratives)}
             for check in hybrid.checks
         ),
         notes,
@@ -429,14 +516,19 @@ def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
 
 def _trust(hybrid: results.HybridRatings) -> str:
     """Return the note on whether captions predict sight, with the figures that it rests on."""
-    held_out = next(check for check in hybrid.checks if check.narratives == "held out")
+    held_out = next(
+        check for check in hybrid.checks if check.narratives == "held out"
+    )
     gain = "not defined"
     if held_out.gain is not None and held_out.gain_low is not None:
         ends = " to ".join(
-            show_fixed(end or 0.0, 2) for end in (held_out.gain_low, held_out.gain_high)
+            show_fixed(end or 0.0, 2)
+            for end in (held_out.gain_low, held_out.gain_high)
         )
         gain = f"{show_fixed(held_out.gain, 2)} squared points, {ends}"
-    elif held_out.gain is not None and (few := describe_few_sources(held_out.n)):
+    elif held_out.gain is not None and (
+        few := describe_few_sources(held_out.n)
+    ):
         gain = f"{show_fixed(held_out.gain, 2)} squared points, {few}"
     if hybrid.trusted:
         return (
@@ -455,13 +547,18 @@ def _steps(steps: compared.StepTables) -> list[Table]:
     """Return the tables of rated steps by source, and of what breaks in them."""
     kinds = []
     for kind in BREAK_KINDS:
-        kinds += [Column(kind, kind, "count"), Column(f"{kind}_share", "share", "percent")]
+        kinds += [
+            Column(kind, kind, "count"),
+            Column(f"{kind}_share", "share", "percent"),
+        ]
     independent = (
         "Steps of one narrative are not independent, so that each narrative counts once, with its"
         " mean step rating."
     )
     return [
-        Table.from_records("steps", "where stories break", compared.StepSource, steps.sources),
+        Table.from_records(
+            "steps", "where stories break", compared.StepSource, steps.sources
+        ),
         Table.from_records(
             "step-differences",
             "steps of sources",
@@ -502,18 +599,32 @@ class WeakLinkRow:
     theta: Annotated[float | None, heading("theta")]
 
 
-def _weakest(study: results.NarrativeStudy, steps: compared.StepTables) -> Table:
+def _weakest(
+    study: results.NarrativeStudy, steps: compared.StepTables
+) -> Table:
     """Return the steps that judges rated lowest, with their coherence."""
     rows = []
     for narrative in study.narratives:
         ids = [study.frames[frame].id for frame in narrative.frames]
         for i, mean in enumerate(narrative.step_means):
             if mean is not None:
-                theta = narrative.coherence.steps[i] if narrative.coherence else None
-                rows.append(WeakLinkRow(narrative.id, f"{ids[i]} → {ids[i + 1]}", mean, theta))
+                theta = (
+                    narrative.coherence.steps[i]
+                    if narrative.coherence
+                    else None
+                )
+                rows.append(
+                    WeakLinkRow(
+                        narrative.id, f"{ids[i]} → {ids[i + 1]}", mean, theta
+                    )
+                )
     rows.sort(key=lambda row: row.mean)
     return Table.from_records(
-        "weakest-links", "weakest links", WeakLinkRow, rows[:_N_BREAKS], _with_theta(steps)
+        "weakest-links",
+        "weakest links",
+        WeakLinkRow,
+        rows[:_N_BREAKS],
+        _with_theta(steps),
     )
 
 
@@ -523,13 +634,18 @@ def _with_theta(steps: compared.StepTables) -> Iterator[str]:
     if correlation.rho is None:
         return
     ends = correlation.interval
-    interval = "\N{EN DASH}" if ends is None else " to ".join(map(show_number, ends))
+    interval = (
+        "\N{EN DASH}" if ends is None else " to ".join(map(show_number, ends))
+    )
     yield (
         f"Step ratings and θ: Spearman {show_number(correlation.rho)} ({interval}) over"
         f" {correlation.n:,} steps, narratives resampled as wholes."
     )
     if steps.same_weakest is not None and steps.by_chance is not None:
-        same, chance = (fixed(100 * share, 0) for share in (steps.same_weakest, steps.by_chance))
+        same, chance = (
+            fixed(100 * share, 0)
+            for share in (steps.same_weakest, steps.by_chance)
+        )
         yield (
             f"In {same} % of {steps.n_compared:,} narratives the judges' lowest step is the weakest"
             f" link by θ as well; by chance it would be {chance} %."

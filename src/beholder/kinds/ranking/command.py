@@ -102,10 +102,17 @@ def rank(
         for image in ranking.images
         for scorer, reason in image.failures.items()
     ]
-    return close(config.out, progress, report, too_many(failures, run.finish.allow_failed))
+    return close(
+        config.out,
+        progress,
+        report,
+        too_many(failures, run.finish.allow_failed),
+    )
 
 
-def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) -> tuple[Ranker, ...]:
+def _rankers(
+    texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]
+) -> tuple[Ranker, ...]:
     from beholder.kinds.ranking.rankers import blinded, looks, ranker
 
     found: list[Ranker] = []
@@ -115,5 +122,7 @@ def _rankers(texts: Sequence[str], ablate: bool, defaults: Mapping[str, str]) ->
         if ablate and looks(one):
             found.append(blinded(one))
     if ablate and not any(looks(one) for one in found):
-        raise ConfigError("--ablate leaves the image out of perplexity and response; name one")
+        raise ConfigError(
+            "--ablate leaves the image out of perplexity and response; name one"
+        )
     return tuple(dict.fromkeys(found)) if ablate else tuple(found)

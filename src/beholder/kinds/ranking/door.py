@@ -76,7 +76,9 @@ def rank(
         rows = replace(rows, media_root=Path(images))
     config = RankConfig(
         data=str(data) if isinstance(data, str | Path) else "sets",
-        out=Path(out) if out is not None else default_out(str(data) if named else None, "rank-"),
+        out=Path(out)
+        if out is not None
+        else default_out(str(data) if named else None, "rank-"),
         rankers=tuple(_ranker(scorer, defaults) for scorer in scorers),
         threshold=threshold,
         rows=rows,
@@ -88,14 +90,24 @@ def rank(
     return RankingRun(config.out, bad_rows=tuple(bad_rows))
 
 
-def _ranker(given: str | Ranker | Metric[Any], defaults: Mapping[str, object]) -> Ranker:
+def _ranker(
+    given: str | Ranker | Metric[Any], defaults: Mapping[str, object]
+) -> Ranker:
     if isinstance(given, str):
         return ranker(given, **defaults)
     return ByMetric(given) if isinstance(given, Metric) else given
 
 
-def _from_python(rows: Iterable[Reviews | Mapping[str, Any]]) -> Iterator[Reviews | DataError]:
+def _from_python(
+    rows: Iterable[Reviews | Mapping[str, Any]],
+) -> Iterator[Reviews | DataError]:
     def build(row: object, number: str) -> Reviews:
-        return row if isinstance(row, Reviews) else reviews_from_row(row, default_id=number)
+        return (
+            row
+            if isinstance(row, Reviews)
+            else reviews_from_row(row, default_id=number)
+        )
 
-    return records(enumerate(rows, start=1), build, name="sets", key=attrgetter("full_id"))
+    return records(
+        enumerate(rows, start=1), build, name="sets", key=attrgetter("full_id")
+    )

@@ -13,8 +13,19 @@ from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
-from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Ranker, Scored, twins
-from beholder.kinds.ranking.results import ImageRanking, Ranking, ScorerRanking, ScorerSignature
+from beholder.kinds.ranking.rankers import (
+    ByMetric,
+    RankConfig,
+    Ranker,
+    Scored,
+    twins,
+)
+from beholder.kinds.ranking.results import (
+    ImageRanking,
+    Ranking,
+    ScorerRanking,
+    ScorerSignature,
+)
 from beholder.kinds.ranking.study import RankedImage, study_tables
 from beholder.metrics import metric
 from beholder.options import check_distinct
@@ -56,20 +67,32 @@ def run_ranking(
     rankers = _rankers(config, sets)
     means = config.means(config.unpacked)
     with Session.open(
-        config.out, KIND.name, means=means, askers=rankers, progress=progress, engine=engine
+        config.out,
+        KIND.name,
+        means=means,
+        askers=rankers,
+        progress=progress,
+        engine=engine,
     ) as session:
         n, digest = session.take(REVIEWS, sets)
         for ranker in rankers:
             session.add(ranker, REVIEWS, n)
-        settings = {"threshold": config.threshold, "resamples": config.resamples}
+        settings = {
+            "threshold": config.threshold,
+            "resamples": config.resamples,
+        }
         sentences = session.store_notes(digest, notes)
         name = Path(config.data).name
-        if session.begin(manifest.Log(name, digest, n, len(bad), sentences, settings)):
+        if session.begin(
+            manifest.Log(name, digest, n, len(bad), sentences, settings)
+        ):
             session.map(*session.asked)
             session.close()
         scored = {
             asked.name: {
-                position: one if isinstance(one, ItemFailure) else Scored.of(one.detail)
+                position: one
+                if isinstance(one, ItemFailure)
+                else Scored.of(one.detail)
                 for position, one in session.outcomes(asked).items()
             }
             for asked in session.asked
@@ -77,7 +100,12 @@ def run_ranking(
         signatures = {asked.name: asked.signature for asked in session.asked}
     ranking = _results(config, sets, scored, signatures, twins(rankers))
     # A picture that cannot be read has no thumbnail; a scorer that looked has reported it.
-    write_thumbs(config.out, means.folder, ((one.id, one.image) for one in sets), THUMB_SIDE)
+    write_thumbs(
+        config.out,
+        means.folder,
+        ((one.id, one.image) for one in sets),
+        THUMB_SIDE,
+    )
     results.write(config.out, ranking)
     return ranking, bad
 
@@ -95,7 +123,9 @@ def plan_ranking(config: RankConfig) -> RunPlan:
         sets, bad = read(config, unpacked, notes=notes)
         rankers, means = _rankers(config, sets), config.means(unpacked)
         means.check(rankers)
-        return plan(rankers, REVIEWS, sets, config.out, means, bad, notes=notes)
+        return plan(
+            rankers, REVIEWS, sets, config.out, means, bad, notes=notes
+        )
 
 
 def read(
@@ -115,7 +145,9 @@ def read(
     rows = reviews
     if rows is None:
         if config.data == "-":
-            raise ConfigError("a ranking run reads a file or a folder, not standard input")
+            raise ConfigError(
+                "a ranking run reads a file or a folder, not standard input"
+            )
         rows = read_reviews(
             config.data,
             language=config.language,
@@ -123,10 +155,14 @@ def read(
             unpack=unpacked if config.rows.media_root is None else None,
         )
     bad: list[DataError] = []
-    return list(good_rows(rows, config.rows, bad, name=config.data, notes=notes)), bad
+    return list(
+        good_rows(rows, config.rows, bad, name=config.data, notes=notes)
+    ), bad
 
 
-def _rankers(config: RankConfig, sets: Sequence[Reviews]) -> tuple[Ranker, ...]:
+def _rankers(
+    config: RankConfig, sets: Sequence[Reviews]
+) -> tuple[Ranker, ...]:
     if config.rankers:
         check_distinct("scorer", [ranker.name for ranker in config.rankers])
         return config.rankers
@@ -159,13 +195,34 @@ def _results(
     images: list[ImageRanking] = []
     for position, one in enumerate(sets):
         outcomes = {name: found[position] for name, found in scored.items()}
-        failed = {n: found for n, found in outcomes.items() if isinstance(found, ItemFailure)}
-        requests = {n: len(f.detail["answers"]) for n, f in failed.items() if "answers" in f.detail}
-        good = {n: found for n, found in outcomes.items() if isinstance(found, Scored)}
+        failed = {
+            n: found
+            for n, found in outcomes.items()
+            if isinstance(found, ItemFailure)
+        }
+        requests = {
+            n: len(f.detail["answers"])
+            for n, f in failed.items()
+            if "answers" in f.detail
+        }
+        good = {
+            n: found
+            for n, found in outcomes.items()
+            if isinstance(found, Scored)
+        }
         ranked.append(RankedImage.of(one, good, requests))
-        images.append(_image(ranked[-1], {name: found.message for name, found in failed.items()}))
+        images.append(
+            _image(
+                ranked[-1],
+                {name: found.message for name, found in failed.items()},
+            )
+        )
     tables = study_tables(
-        ranked, list(scored), threshold=config.threshold, twins=pairs, n_resamples=config.resamples
+        ranked,
+        list(scored),
+        threshold=config.threshold,
+        twins=pairs,
+        n_resamples=config.resamples,
     )
     named = tuple(ScorerSignature(name, signatures[name]) for name in scored)
     return Ranking(results.FORMAT, named, tables, tuple(images))
@@ -175,12 +232,19 @@ def _image(image: RankedImage, failures: dict[str, str]) -> ImageRanking:
     pairs = tuple((one.first, one.second) for one in image.pairs)
     scorers = {
         name: ScorerRanking(
-            image.correlation(name), found.ranks(), dict(found.values), found.orders, found.answers
+            image.correlation(name),
+            found.ranks(),
+            dict(found.values),
+            found.orders,
+            found.answers,
         )
         for name, found in image.scored.items()
     }
     return ImageRanking(
-        **{one.name: getattr(image.reviews, one.name) for one in fields(Reviews)},
+        **{
+            one.name: getattr(image.reviews, one.name)
+            for one in fields(Reviews)
+        },
         complete=tuple(image.people),
         pair=pairs[0] if pairs else None,
         pairs=pairs,

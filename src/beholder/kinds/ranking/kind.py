@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from beholder.kinds.ranking.results import Ranking
     from beholder.records import Reviews
 
-KIND: RunKind[RankConfig, Iterable[Reviews | DataError], tuple[Ranking, list[DataError]]] = RunKind(
+KIND: RunKind[
+    RankConfig, Iterable[Reviews | DataError], tuple[Ranking, list[DataError]]
+] = RunKind(
     name="ranking",
     run="beholder.kinds.ranking.engine:run_ranking",
     plan="beholder.kinds.ranking.engine:plan_ranking",
@@ -21,7 +23,9 @@ KIND: RunKind[RankConfig, Iterable[Reviews | DataError], tuple[Ranking, list[Dat
     page="beholder.kinds.ranking.page:write_ranking",
     figures="beholder.kinds.ranking.page:write_ranking_figures",
     subject_pages={"reviews": "beholder.kinds.ranking.page:draw_reviews"},
-    commands=(Command("rank", "beholder.kinds.ranking.command:rank", place=8),),
+    commands=(
+        Command("rank", "beholder.kinds.ranking.command:rank", place=8),
+    ),
     templates="beholder.kinds.ranking",
     styles=("plain_page.css",),
 )

@@ -20,7 +20,12 @@ from beholder.kinds.ranking.results import ImageRanking, Ranking
 from beholder.kinds.ranking.tables import ranking_tables
 from beholder.report.figures import save
 from beholder.report.numbers import show_number
-from beholder.report.pages import data_uri, no_figures, render_page, thumb_styles
+from beholder.report.pages import (
+    data_uri,
+    no_figures,
+    render_page,
+    thumb_styles,
+)
 from beholder.report.study_tables import html, write_tables
 from beholder.run import manifest
 from beholder.run.thumbs import thumb
@@ -91,7 +96,9 @@ def write_ranking(run_folder: Path, output: Path | None = None) -> Path:
     manifest.check_kind(run_folder, KIND.name)
     target = output or run_folder / "report.html"
     ranking = results.read(run_folder)
-    files.write_text(target, _render(run_folder, ranking, manifest.read(run_folder)))
+    files.write_text(
+        target, _render(run_folder, ranking, manifest.read(run_folder))
+    )
     if output is None:
         write_tables(ranking_tables(ranking), run_folder / "tables")
     return target
@@ -106,10 +113,16 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
     ranking = results.read(run_folder)
-    paths = save(_thresholds(ranking), figures_dir / "ranking-thresholds", ("png", "svg"))
+    paths = save(
+        _thresholds(ranking),
+        figures_dir / "ranking-thresholds",
+        ("png", "svg"),
+    )
     for language, rows in _thresholds_by_language(ranking).items():
         name = f"ranking-thresholds-{files.safe_name(language)}"
-        paths += save(_draw_thresholds(ranking, rows), figures_dir / name, ("png", "svg"))
+        paths += save(
+            _draw_thresholds(ranking, rows), figures_dir / name, ("png", "svg")
+        )
     return paths
 
 
@@ -121,19 +134,31 @@ def draw_reviews(seen: SeenSubject) -> Drawn | None:
         return None
     drawn = _matrix(seen.position, ranking, seen.view.folder)
     labels = [(label, name) for name, label in ranking.labels.items()]
-    return "ranked_item.html.j2", {"matrix": drawn, "labels": labels, "pictures": seen.pictures}
+    return "ranked_item.html.j2", {
+        "matrix": drawn,
+        "labels": labels,
+        "pictures": seen.pictures,
+    }
 
 
 def _thresholds(ranking: Ranking) -> Figure:
     return _draw_thresholds(ranking, ranking.tables.thresholds)
 
 
-def _thresholds_by_language(ranking: Ranking) -> dict[str, list[results.AtThreshold]]:
-    return by_key((row.language, row) for row in ranking.tables.thresholds_by_language)
+def _thresholds_by_language(
+    ranking: Ranking,
+) -> dict[str, list[results.AtThreshold]]:
+    return by_key(
+        (row.language, row) for row in ranking.tables.thresholds_by_language
+    )
 
 
-def _draw_thresholds(ranking: Ranking, rows: Sequence[results.AtThreshold]) -> Figure:
-    from beholder.kinds.ranking.plots import threshold_figure  # matplotlib loads slowly
+def _draw_thresholds(
+    ranking: Ranking, rows: Sequence[results.AtThreshold]
+) -> Figure:
+    from beholder.kinds.ranking.plots import (
+        threshold_figure,
+    )  # matplotlib loads slowly
 
     return threshold_figure(rows, list(ranking.labels.values()))
 
@@ -142,10 +167,15 @@ def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
     """All images, starting with those on which scorers and people differ most."""
 
     def agreement(matrix: Matrix) -> float:
-        known = [value for _, value in matrix.correlations if value is not None]
+        known = [
+            value for _, value in matrix.correlations if value is not None
+        ]
         return fmean(known) if known else 2.0  # nothing to compare: last
 
-    found = [_matrix(position, ranking, folder) for position in range(len(ranking.images))]
+    found = [
+        _matrix(position, ranking, folder)
+        for position in range(len(ranking.images))
+    ]
     return sorted(found, key=agreement)
 
 
@@ -154,21 +184,29 @@ def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
     best = {name for pair in image.pairs for name in pair}
     columns = []
     if image.prompt_ranks is not None:
-        columns.append(RankColumn("prompt", "prompt", "prompt", False, image.prompt_ranks))
+        columns.append(
+            RankColumn("prompt", "prompt", "prompt", False, image.prompt_ranks)
+        )
     columns += [
         RankColumn(name, name, "annotator", name in best, ranks)
         for name, ranks in sorted(image.ranks.items())
     ]
-    scored = [(name, image.scorers[name]) for name in labels if name in image.scorers]
+    scored = [
+        (name, image.scorers[name]) for name in labels if name in image.scorers
+    ]
     for name, found in scored:
         value, numbers = next(iter(found.values.items()))
         notes = [f"{value} {show_number(number)}" for number in numbers]
-        columns.append(RankColumn(name, labels[name], "scorer", False, found.ranks, notes))
+        columns.append(
+            RankColumn(name, labels[name], "scorer", False, found.ranks, notes)
+        )
     return Matrix(
         position=position,
         image=image,
         columns=tuple(columns),
-        correlations=tuple((labels[name], found.correlation) for name, found in scored),
+        correlations=tuple(
+            (labels[name], found.correlation) for name, found in scored
+        ),
         thumb=thumb(folder, position).is_file(),
     )
 
@@ -180,7 +218,9 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     return render_page(
         "rank.html.j2",
         ("page.css", "plain_page.css"),
-        thumb_styles(folder, (matrix.position for matrix in shown if matrix.thumb)),
+        thumb_styles(
+            folder, (matrix.position for matrix in shown if matrix.thumb)
+        ),
         log=log,
         name=log.data.source,
         labels=ranking.labels,

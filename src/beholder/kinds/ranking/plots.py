@@ -11,12 +11,22 @@ from matplotlib.ticker import MaxNLocator
 from beholder.kinds.ranking.results import AtThreshold
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090", "#c88a00", "#3aa0d8", "#5f7a2a")
+_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#aa5090",
+    "#c88a00",
+    "#3aa0d8",
+    "#5f7a2a",
+)
 _MARKERS = "os^DvPX"
 _BARS, _PEOPLE, _PROMPT = "#dfe3e6", "#1b1f23", "#7d8790"
 
 
-def threshold_figure(rows: Sequence[AtThreshold], labels: Sequence[str]) -> Figure:
+def threshold_figure(
+    rows: Sequence[AtThreshold], labels: Sequence[str]
+) -> Figure:
     """Remaining images as bars and correlations as lines, over the threshold of people's agreement.
 
     Lines: people (the best pair itself), the order of the prompt if it is known, each scorer.
@@ -34,32 +44,51 @@ def threshold_figure(rows: Sequence[AtThreshold], labels: Sequence[str]) -> Figu
     bars.set_ylabel("images left (bars)", fontsize=9)
     bars.yaxis.set_major_locator(MaxNLocator(integer=True))
     bars.set_xlabel(
-        "lowest agreement of an image's two most similar annotators (correlation)", fontsize=9
+        "lowest agreement of an image's two most similar annotators (correlation)",
+        fontsize=9,
     )
     limits = [row.threshold for row in rows]
-    bars.set_xticks(places, ["none" if limit is None else f"{limit:g}" for limit in limits])
+    bars.set_xticks(
+        places, ["none" if limit is None else f"{limit:g}" for limit in limits]
+    )
     _line(lines, [row.human.mean for row in rows], "people", _PEOPLE, "o", "-")
     prompt = [row.prompt.mean for row in rows]
     if any(mean is not None for mean in prompt):
         _line(lines, prompt, "prompt order", _PROMPT, "s", ":")
     for number, label in enumerate(labels):
         means = [row.scorers[number].mean for row in rows]
-        colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
+        colour, marker = (
+            _COLOURS[number % len(_COLOURS)],
+            _MARKERS[number % len(_MARKERS)],
+        )
         _line(lines, means, label, colour, marker, "--")
     lines.set_ylabel("mean correlation (lines)", fontsize=9)
     lines.axhline(0.0, color=_PROMPT, linewidth=0.6)
     for axes in (bars, lines):
         axes.spines["top"].set_visible(False)
         axes.tick_params(labelsize=8)
-    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=8.5)
+    figure.legend(
+        loc="outside lower center", ncols=5, frameon=False, fontsize=8.5
+    )
     return figure
 
 
 def _line(
-    axes: Axes, means: Sequence[float | None], label: str, colour: str, marker: str, style: str
+    axes: Axes,
+    means: Sequence[float | None],
+    label: str,
+    colour: str,
+    marker: str,
+    style: str,
 ) -> None:
-    shift = 0.06 * len(axes.get_lines())  # equal values of several lines are all seen
-    known = [(place + shift, mean) for place, mean in enumerate(means) if mean is not None]
+    shift = 0.06 * len(
+        axes.get_lines()
+    )  # equal values of several lines are all seen
+    known = [
+        (place + shift, mean)
+        for place, mean in enumerate(means)
+        if mean is not None
+    ]
     axes.plot(
         [place for place, _ in known],
         [mean for _, mean in known],

@@ -21,7 +21,12 @@ from beholder.metrics.base import Metric
 from beholder.metrics.judged.perplexity import Perplexity
 from beholder.metrics.params import param
 from beholder.metrics.tools import Tools
-from beholder.options import DataOptions, JudgeOptions, WorkOptions, check_count
+from beholder.options import (
+    DataOptions,
+    JudgeOptions,
+    WorkOptions,
+    check_count,
+)
 from beholder.records import Item, ItemScore, Reviews
 from beholder.run.rows.engine import root_of
 from beholder.run.session import RunContext
@@ -52,11 +57,17 @@ class Scored:
     def ranks(self, value: str | None = None) -> tuple[float, ...]:
         """Ranks of the texts by one value; by the first if None."""
         name = next(iter(self.values)) if value is None else value
-        return ranks_of(self.values[name], higher_is_better=self.higher_is_better[name])
+        return ranks_of(
+            self.values[name], higher_is_better=self.higher_is_better[name]
+        )
 
     def to_detail(self) -> dict[str, object]:
         """The detail of an outcome."""
-        return {name: value for name, value in asdict(self).items() if name != "unfinished"}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name != "unfinished"
+        }
 
     @classmethod
     def of(cls, detail: Mapping[str, object]) -> Scored:
@@ -77,7 +88,11 @@ class Ranker(Asker[Reviews]):
     """
 
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("correlation", "mean Spearman with the two annotators who agree best", -1.0),
+        ValueInfo(
+            "correlation",
+            "mean Spearman with the two annotators who agree best",
+            -1.0,
+        ),
     )
 
     @abstractmethod
@@ -93,7 +108,9 @@ class Ranker(Asker[Reviews]):
         self.check(subject)
         found = await self.rank(subject, tools)
         signature = self.signature(self.identities(tools))
-        return ItemScore({}, (), signature, found.to_detail(), found.unfinished)
+        return ItemScore(
+            {}, (), signature, found.to_detail(), found.unfinished
+        )
 
 
 @dataclass(frozen=True)
@@ -211,12 +228,16 @@ class Response(Ranker):
 
     judge: str = param(help="model that ranks", tool="judge")
     orders: int = param(
-        1, "requests per image, each with the texts in another order", whole=(1, None)
+        1,
+        "requests per image, each with the texts in another order",
+        whole=(1, None),
     )
     image: bool = param(True, "show the image; False ranks by the words alone")
     seed: int = param(12345, "of the orders")
     max_side: int = param(
-        1024, "pixels of the image's longer side at most; 0 leaves it", whole=(0, None)
+        1024,
+        "pixels of the image's longer side at most; 0 leaves it",
+        whole=(0, None),
     )
 
     @property
@@ -227,7 +248,9 @@ class Response(Ranker):
     def check(self, subject: Reviews) -> None:
         """Refuse a set without an image, unless the judge ranks by the words alone."""
         if self.image and subject.image is None:
-            raise ItemError("response needs an image, and this set of texts has none")
+            raise ItemError(
+                "response needs an image, and this set of texts has none"
+            )
 
     async def rank(self, reviews: Reviews, tools: Tools) -> Scored:
         """Mean ranks over all orders.
@@ -235,17 +258,23 @@ class Response(Ranker):
         Raises:
             ItemError: The image cannot be read, or no request gave a usable answer.
         """
-        shown = [reviews.image] if self.image and reviews.image is not None else []
+        shown = (
+            [reviews.image] if self.image and reviews.image is not None else []
+        )
         images = await tools.pictures.read(shown, self.max_side or None)
         language = language_named(reviews.language)
         judge = tools.judge(self.judge)
-        orders = shuffled(reviews.id, len(reviews.texts), self.orders, self.seed)
+        orders = shuffled(
+            reviews.id, len(reviews.texts), self.orders, self.seed
+        )
         answers: list[tuple[int, ...] | str] = []
         errors: list[ItemError] = []
         for repeat, order in enumerate(orders):
             texts = [reviews.texts[place] for place in order]
             try:
-                given = await judge.ask(Rank(texts, images, language), Draw(repeat))
+                given = await judge.ask(
+                    Rank(texts, images, language), Draw(repeat)
+                )
             except ItemError as error:
                 answers.append(str(error))
                 errors.append(error)
@@ -256,7 +285,9 @@ class Response(Ranker):
         if not good:
             first = errors[0]
             asked = {"orders": orders, "answers": answers}
-            raise type(first)(str(first), detail={**first.detail, **asked}) from first
+            raise type(first)(
+                str(first), detail={**first.detail, **asked}
+            ) from first
         means = np.mean(good, axis=0)
         return Scored(
             {"mean_rank": tuple(float(rank) for rank in means)},
@@ -267,7 +298,9 @@ class Response(Ranker):
         )
 
 
-def shuffled(key: str, n_texts: int, n_orders: int, seed: int) -> list[tuple[int, ...]]:
+def shuffled(
+    key: str, n_texts: int, n_orders: int, seed: int
+) -> list[tuple[int, ...]]:
     """Orders of n texts, fixed by key and seed: a random one, shifted by a place each time.
 
     After each text has been in each place, a new random order begins.
@@ -313,7 +346,11 @@ def looks(ranker: Ranker) -> bool:
 def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
     """Pairs of rankers that differ only in that the second sees no image."""
     pairs = ((seeing, blinded(seeing)) for seeing in rankers if looks(seeing))
-    return [(seeing.name, blind.name) for seeing, blind in pairs if blind in rankers]
+    return [
+        (seeing.name, blind.name)
+        for seeing, blind in pairs
+        if blind in rankers
+    ]
 
 
 def blinded(ranker: Ranker) -> Ranker:
@@ -326,7 +363,9 @@ def blinded(ranker: Ranker) -> Ranker:
         return replace(ranker, image=False)
     if isinstance(ranker, ByMetric) and isinstance(ranker.metric, Perplexity):
         return ByMetric(replace(ranker.metric, image=False))
-    raise ConfigError(f"{ranker.name} cannot leave the image out; perplexity and response can")
+    raise ConfigError(
+        f"{ranker.name} cannot leave the image out; perplexity and response can"
+    )
 
 
 def _core(ranker: Ranker) -> Asker[Any]:
@@ -363,7 +402,9 @@ class RankConfig:
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not -1.0 <= self.threshold <= 1.0:
-            raise ConfigError(f"threshold={self.threshold}: expected a correlation, -1 to 1")
+            raise ConfigError(
+                f"threshold={self.threshold}: expected a correlation, -1 to 1"
+            )
         check_count("resamples", self.resamples, "1000 is usual")
 
     @property
@@ -377,5 +418,7 @@ class RankConfig:
         Args:
             unpacked: Folder of pictures that were stored in the table; used if it exists.
         """
-        folder = self.rows.media_root or (unpacked if unpacked.is_dir() else root_of(self.data))
+        folder = self.rows.media_root or (
+            unpacked if unpacked.is_dir() else root_of(self.data)
+        )
         return RunContext(self.judging, self.work, folder)

@@ -132,7 +132,9 @@ class ScorerDifference(Struct, frozen=True, kw_only=True):
     a: Annotated[str, heading("scorer", "text")]
     b: Annotated[str, heading("minus", "text")]
     image_gain: Annotated[bool, heading("gain by the image", "mark")]
-    difference: Annotated[float | UnsetType, heading("difference", "signed", interval=True)] = UNSET
+    difference: Annotated[
+        float | UnsetType, heading("difference", "signed", interval=True)
+    ] = UNSET
     interval: Ends | UnsetType | None = UNSET
     p: Annotated[float | UnsetType, heading("p (sign flips)", "p")] = UNSET
     n: Annotated[int, heading("images", "count")]
@@ -277,8 +279,12 @@ class Ranking(Struct, frozen=True):
         """Short label of each scorer, for the heads of columns: ``vcs``; numbered if several."""
         short = [scorer.name.partition("(")[0] for scorer in self.scorers]
         return {
-            scorer.name: name if short.count(name) == 1 else f"{name} {short[:at].count(name) + 1}"
-            for at, (scorer, name) in enumerate(zip(self.scorers, short, strict=True))
+            scorer.name: name
+            if short.count(name) == 1
+            else f"{name} {short[:at].count(name) + 1}"
+            for at, (scorer, name) in enumerate(
+                zip(self.scorers, short, strict=True)
+            )
         }
 
 
@@ -288,7 +294,9 @@ def write(out: Path, ranking: Ranking) -> None:
     files.write_csv(out / "ranks.csv", _rank_rows(ranking))
     files.write_csv(out / "thresholds.csv", _threshold_rows(ranking))
     plain = msgspec.to_builtins(ranking)
-    files.write_text(out / RANKING, json.dumps(plain, ensure_ascii=False, allow_nan=False))
+    files.write_text(
+        out / RANKING, json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    )
 
 
 def read(folder: Path) -> Ranking:
@@ -304,10 +312,17 @@ def read(folder: Path) -> Ranking:
     )
     found = files.read_json(path, form=FORMAT, kind="ranking", missing=missing)
     try:
-        for image in found["images"]:  # version 0.1 kept one of the pairs that agree equally well
+        for image in found[
+            "images"
+        ]:  # version 0.1 kept one of the pairs that agree equally well
             image.setdefault("pairs", [image["pair"]] if image["pair"] else [])
         return msgspec.convert(found, Ranking)
-    except (msgspec.ValidationError, KeyError, TypeError, AttributeError) as error:
+    except (
+        msgspec.ValidationError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as error:
         raise RunError(
             f"{path} is damaged: {error}; run the same command again, which writes it again"
         ) from error
@@ -322,7 +337,8 @@ def _image_rows(ranking: Ranking) -> Iterator[list[Cell]]:
     yield [*place, "first", "second", "n_pairs", "human", "prompt", *names]
     for image in ranking.images:
         found = [
-            image.scorers[name].correlation if name in image.scorers else None for name in names
+            image.scorers[name].correlation if name in image.scorers else None
+            for name in names
         ]
         yield [
             *(image.id, image.language, image.category, len(image.texts)),
@@ -341,16 +357,42 @@ def _rank_rows(ranking: Ranking) -> Iterator[list[Cell]]:
         for name, found in image.scorers.items():
             for text, rank in enumerate(found.ranks):
                 for value, numbers in found.values.items():
-                    yield [*place, text + 1, name, MODEL, rank, value, numbers[text]]
+                    yield [
+                        *place,
+                        text + 1,
+                        name,
+                        MODEL,
+                        rank,
+                        value,
+                        numbers[text],
+                    ]
 
 
 def _threshold_rows(ranking: Ranking) -> Iterator[list[Cell]]:
-    numbers = ("images", "human", "prompt", "scorer", "correlation", "with_model", "share")
+    numbers = (
+        "images",
+        "human",
+        "prompt",
+        "scorer",
+        "correlation",
+        "with_model",
+        "share",
+    )
     yield ["language", "threshold", *numbers]
-    for row in (*ranking.tables.thresholds, *ranking.tables.thresholds_by_language):
+    for row in (
+        *ranking.tables.thresholds,
+        *ranking.tables.thresholds_by_language,
+    ):
         limit = "none" if row.threshold is None else row.threshold
         for found in row.scorers:
             yield [
-                *(row.language, limit, row.n, row.human.mean, row.prompt.mean, found.scorer),
+                *(
+                    row.language,
+                    limit,
+                    row.n,
+                    row.human.mean,
+                    row.prompt.mean,
+                    found.scorer,
+                ),
                 *(found.mean, found.with_model, found.share_in_pair),
             ]

@@ -34,7 +34,9 @@ from beholder.stats.annotator_pairs import (
 from beholder.stats.correlation import correlate
 
 _Value: TypeAlias = "Callable[[RankedImage], float | None]"
-_Mean: TypeAlias = "Callable[[Sequence[RankedImage], _Value], results.MeanCorrelation]"
+_Mean: TypeAlias = (
+    "Callable[[Sequence[RankedImage], _Value], results.MeanCorrelation]"
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class RankedImage:
     ) -> RankedImage:
         """An image with its best pairs found."""
         people = complete(reviews.ranks)
-        return cls(reviews, people, best_pairs(people), scored, failed_requests or {})
+        return cls(
+            reviews, people, best_pairs(people), scored, failed_requests or {}
+        )
 
     @property
     def pair(self) -> AnnotatorPair | None:
@@ -75,17 +79,23 @@ class RankedImage:
         """Agreement of the best pairs, or None."""
         return None if self.pair is None else self.pair.agreement
 
-    def correlation(self, scorer: str, value: str | None = None) -> float | None:
+    def correlation(
+        self, scorer: str, value: str | None = None
+    ) -> float | None:
         """Mean correlation of a scorer with the best pairs; None if undefined."""
         if self.pair is None or scorer not in self.scored:
             return None
-        return correlation_with_pairs(self.scored[scorer].ranks(value), self.people, self.pairs)
+        return correlation_with_pairs(
+            self.scored[scorer].ranks(value), self.people, self.pairs
+        )
 
     def prompt_correlation(self) -> float | None:
         """Mean correlation of the prompt's order with the best pairs."""
         if self.pair is None or self.reviews.prompt_ranks is None:
             return None
-        order = [rank for rank in self.reviews.prompt_ranks if rank is not None]
+        order = [
+            rank for rank in self.reviews.prompt_ranks if rank is not None
+        ]
         if len(order) < len(self.reviews.texts):
             return None
         return correlation_with_pairs(order, self.people, self.pairs)
@@ -124,20 +134,37 @@ def study_tables(
         n_images=len(images),
         n_judged=len(judged),
         n_kept=len(chosen),
-        reasons=dict(Counter(reason for image in images if (reason := image.reason()))),
-        n_incomplete=sum(len(image.reviews.ranks) - len(image.people) for image in images),
-        n_with_ties=sum(len(set(r)) < len(r) for i in images for r in i.people.values()),
-        n_texts=dict(Counter(str(len(image.reviews.texts)) for image in images)),
+        reasons=dict(
+            Counter(reason for image in images if (reason := image.reason()))
+        ),
+        n_incomplete=sum(
+            len(image.reviews.ranks) - len(image.people) for image in images
+        ),
+        n_with_ties=sum(
+            len(set(r)) < len(r) for i in images for r in i.people.values()
+        ),
+        n_texts=dict(
+            Counter(str(len(image.reviews.texts)) for image in images)
+        ),
         human=mean(chosen, RankedImage.agreement),
         kendall_w=mean(chosen, _concordance),
         scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
-        thresholds=tuple(_at(_kept(judged, one), one, scorers, mean) for one in THRESHOLDS),
+        thresholds=tuple(
+            _at(_kept(judged, one), one, scorers, mean) for one in THRESHOLDS
+        ),
         groups=results.RankingGroups(
-            *(_groups(chosen, key, scorers, mean) for key in ("language", "category"))
+            *(
+                _groups(chosen, key, scorers, mean)
+                for key in ("language", "category")
+            )
         ),
         lengths=tuple(_lengths(images, scorers)),
         differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
-        bias=tuple(bias for name in scorers if (bias := position_bias(images, name, n_resamples))),
+        bias=tuple(
+            bias
+            for name in scorers
+            if (bias := position_bias(images, name, n_resamples))
+        ),
         thresholds_by_language=tuple(_at_by_language(judged, scorers, mean)),
     )
 
@@ -174,7 +201,11 @@ def position_bias(
         if (found := image.scored.get(scorer)) is not None
         for order, answer in zip(found.orders, found.answers, strict=True)
     ]
-    answered = [(s, order, answer) for s, order, answer in asked if not isinstance(answer, str)]
+    answered = [
+        (s, order, answer)
+        for s, order, answer in asked
+        if not isinstance(answer, str)
+    ]
     n_requests = lost + len(asked)
     n_failed = n_requests - len(answered)
     if not n_requests:
@@ -183,18 +214,28 @@ def position_bias(
         return results.PositionBias(scorer, None, None, n_requests, n_failed)
     ranks, places, sources = zip(
         *(
-            ((answer[text] - 1) / (len(order) - 1), place / (len(order) - 1), source)
+            (
+                (answer[text] - 1) / (len(order) - 1),
+                place / (len(order) - 1),
+                source,
+            )
             for source, order, answer in answered
             for place, text in enumerate(order)
         ),
         strict=True,
     )
-    bias = correlate(ranks, places, "spearman", clusters=sources, n_resamples=n_resamples)
+    bias = correlate(
+        ranks, places, "spearman", clusters=sources, n_resamples=n_resamples
+    )
     interval = ends_of(bias.interval)
-    return results.PositionBias(scorer, bias.value, interval, n_requests, n_failed, bias.reason)
+    return results.PositionBias(
+        scorer, bias.value, interval, n_requests, n_failed, bias.reason
+    )
 
 
-def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]:
+def measured(
+    reviews: Reviews, detail: Mapping[str, object]
+) -> dict[str, float]:
     """Correlation of a ranking with people's; empty if they did not rank the texts.
 
     Args:
@@ -206,7 +247,10 @@ def measured(reviews: Reviews, detail: Mapping[str, object]) -> dict[str, float]
 
 
 def _scorer(
-    name: str, images: Sequence[RankedImage], chosen: Sequence[RankedImage], mean: _Mean
+    name: str,
+    images: Sequence[RankedImage],
+    chosen: Sequence[RankedImage],
+    mean: _Mean,
 ) -> results.ScorerMean:
     def correlation(value: str | None = None) -> dict[str, Any]:
         by = partial(RankedImage.correlation, scorer=name, value=value)
@@ -218,37 +262,61 @@ def _scorer(
         name,
         **correlation(),
         n_failed=len(images) - len(found),
-        n_level=sum(name in i.scored and i.correlation(name) is None for i in chosen),
-        values=tuple(results.ValueMean(value, **correlation(value)) for value in further),
+        n_level=sum(
+            name in i.scored and i.correlation(name) is None for i in chosen
+        ),
+        values=tuple(
+            results.ValueMean(value, **correlation(value)) for value in further
+        ),
     )
 
 
 def _at(
-    left: Sequence[RankedImage], threshold: float | None, scorers: Sequence[str], mean: _Mean
+    left: Sequence[RankedImage],
+    threshold: float | None,
+    scorers: Sequence[str],
+    mean: _Mean,
 ) -> results.AtThreshold:
     def joined(name: str) -> results.JoinedMean:
         ranked = [image for image in left if name in image.scored]
-        pairs = [joined_pair(image.scored[name].ranks(), image.people) for image in ranked]
+        pairs = [
+            joined_pair(image.scored[name].ranks(), image.people)
+            for image in ranked
+        ]
         known = [pair for pair in pairs if pair is not None]
         shares = [pair.second == MODEL for pair in known]
         return results.JoinedMean(
             name,
-            **structs.asdict(mean(left, partial(RankedImage.correlation, scorer=name))),
-            with_model=float(np.mean([pair.agreement for pair in known])) if known else None,
+            **structs.asdict(
+                mean(left, partial(RankedImage.correlation, scorer=name))
+            ),
+            with_model=float(np.mean([pair.agreement for pair in known]))
+            if known
+            else None,
             share_in_pair=sum(shares) / len(shares) if known else None,
         )
 
-    human, prompt = mean(left, RankedImage.agreement), mean(left, RankedImage.prompt_correlation)
-    return results.AtThreshold(threshold, len(left), human, prompt, tuple(map(joined, scorers)))
+    human, prompt = (
+        mean(left, RankedImage.agreement),
+        mean(left, RankedImage.prompt_correlation),
+    )
+    return results.AtThreshold(
+        threshold, len(left), human, prompt, tuple(map(joined, scorers))
+    )
 
 
 def _groups(
-    images: Sequence[RankedImage], key: str, scorers: Sequence[str], mean: _Mean
+    images: Sequence[RankedImage],
+    key: str,
+    scorers: Sequence[str],
+    mean: _Mean,
 ) -> tuple[results.GroupMeans, ...]:
     groups = _by(key, images)
     if set(groups) <= {""}:
         return ()
-    by = [partial(RankedImage.correlation, scorer=scorer) for scorer in scorers]
+    by = [
+        partial(RankedImage.correlation, scorer=scorer) for scorer in scorers
+    ]
     return tuple(
         results.GroupMeans(
             name,
@@ -260,7 +328,9 @@ def _groups(
     )
 
 
-def _by(key: str, images: Iterable[RankedImage]) -> dict[str, list[RankedImage]]:
+def _by(
+    key: str, images: Iterable[RankedImage]
+) -> dict[str, list[RankedImage]]:
     """Images by ``language`` or ``category``."""
     found = by_key((getattr(image.reviews, key), image) for image in images)
     return dict(sorted(found.items()))
@@ -271,7 +341,9 @@ def _lengths(
 ) -> Iterator[results.TextLengths]:
     """Lengths of the texts of each language: in characters, and in tokens of each model."""
     for language, members in _by("language", images).items():
-        lengths = [len(text) for image in members for text in image.reviews.texts]
+        lengths = [
+            len(text) for image in members for text in image.reviews.texts
+        ]
         counts = {
             name: [
                 count
@@ -282,9 +354,13 @@ def _lengths(
             for name in scorers
         }
         tokens = {
-            name: results.TokenCount(float(np.mean(n)), len(n)) for name, n in counts.items() if n
+            name: results.TokenCount(float(np.mean(n)), len(n))
+            for name, n in counts.items()
+            if n
         }
-        yield results.TextLengths(language, len(lengths), float(np.mean(lengths)), tokens)
+        yield results.TextLengths(
+            language, len(lengths), float(np.mean(lengths)), tokens
+        )
 
 
 def _differences(
@@ -294,13 +370,18 @@ def _differences(
     n_resamples: int,
 ) -> Iterator[results.ScorerDifference]:
     """Each scorer against the first, and each with an image against its twin without."""
-    for a, b in dict.fromkeys([*twins, *((scorers[0], other) for other in scorers[1:])]):
+    for a, b in dict.fromkeys(
+        [*twins, *((scorers[0], other) for other in scorers[1:])]
+    ):
         both = [
             (x, y, image.reviews.source)
             for image in images
-            if (x := image.correlation(a)) is not None and (y := image.correlation(b)) is not None
+            if (x := image.correlation(a)) is not None
+            and (y := image.correlation(b)) is not None
         ]
-        row = results.ScorerDifference(a=a, b=b, image_gain=(a, b) in twins, n=len(both))
+        row = results.ScorerDifference(
+            a=a, b=b, image_gain=(a, b) in twins, n=len(both)
+        )
         if both:
             first, second, sources = zip(*both, strict=True)
             found = stats.paired_difference(
@@ -320,20 +401,37 @@ def _differences(
 def _mean(
     images: Sequence[RankedImage], value: _Value, n_resamples: int
 ) -> results.MeanCorrelation:
-    found = [(v, i.reviews.source) for i in images if (v := value(i)) is not None]
+    found = [
+        (v, i.reviews.source) for i in images if (v := value(i)) is not None
+    ]
     if not found:
         return results.MeanCorrelation(mean=None, interval=None, n=0)
     values, sources = zip(*found, strict=True)
-    mean = stats.mean_interval(values, clusters=sources, n_resamples=n_resamples)
+    mean = stats.mean_interval(
+        values, clusters=sources, n_resamples=n_resamples
+    )
     return results.MeanCorrelation(
-        mean=mean.mean, interval=ends_of(mean.interval), n=mean.n, reason=mean.reason
+        mean=mean.mean,
+        interval=ends_of(mean.interval),
+        n=mean.n,
+        reason=mean.reason,
     )
 
 
-def _kept(judged: Sequence[RankedImage], threshold: float | None) -> list[RankedImage]:
-    return [image for image in judged if image.pair and kept(image.pair.agreement, threshold)]
+def _kept(
+    judged: Sequence[RankedImage], threshold: float | None
+) -> list[RankedImage]:
+    return [
+        image
+        for image in judged
+        if image.pair and kept(image.pair.agreement, threshold)
+    ]
 
 
 def _concordance(image: RankedImage) -> float | None:
     table = np.array(list(image.people.values())).T
-    return stats.kendall_w(table, n_resamples=1).value if len(image.people) >= 2 else None
+    return (
+        stats.kendall_w(table, n_resamples=1).value
+        if len(image.people) >= 2
+        else None
+    )

@@ -8,7 +8,14 @@ from typing import Annotated, TypeAlias
 
 from beholder.kinds.ranking import results
 from beholder.report.numbers import show_number
-from beholder.tables import Cells, Column, Table, heading, interval_cells, record_cells
+from beholder.tables import (
+    Cells,
+    Column,
+    Table,
+    heading,
+    interval_cells,
+    record_cells,
+)
 
 Labels: TypeAlias = Mapping[str, str]
 """Short label of each scorer, by name."""
@@ -46,7 +53,9 @@ class ScoreRow:
 
     scorer: Annotated[str, heading("scorer", "text")]
     value: Annotated[str, heading("ranked by", "text")]
-    mean: Annotated[float | None, heading("correlation", interval=True, scale=(-1.0, 1.0))]
+    mean: Annotated[
+        float | None, heading("correlation", interval=True, scale=(-1.0, 1.0))
+    ]
     interval: results.Ends | None
     n: Annotated[int, heading("images", "count")]
     n_failed: Annotated[int | None, heading("failed", "failed")] = None
@@ -62,7 +71,9 @@ def _score_row(
     n_level: int | None = None,
 ) -> ScoreRow:
     mean, interval, n = correlation.mean, correlation.interval, correlation.n
-    return ScoreRow(scorer, value, mean, interval, n, n_failed, n_level, correlation.reason)
+    return ScoreRow(
+        scorer, value, mean, interval, n, n_failed, n_level, correlation.reason
+    )
 
 
 def _scores(ranking: results.Ranking) -> Table:
@@ -71,10 +82,21 @@ def _scores(ranking: results.Ranking) -> Table:
     for scorer in tables.scorers:
         name = scorer.scorer
         value = _ranking_value(ranking, name)
-        rows.append(_score_row(name, value, scorer, scorer.n_failed, scorer.n_level))
-        rows += [_score_row(name, further.value, further) for further in scorer.values]
-    agrees = "in any way" if tables.threshold is None else f"at least {tables.threshold:g}"
-    counts = ", ".join(f"{n} ({count:,} images)" for n, count in tables.n_texts.items())
+        rows.append(
+            _score_row(name, value, scorer, scorer.n_failed, scorer.n_level)
+        )
+        rows += [
+            _score_row(name, further.value, further)
+            for further in scorer.values
+        ]
+    agrees = (
+        "in any way"
+        if tables.threshold is None
+        else f"at least {tables.threshold:g}"
+    )
+    counts = ", ".join(
+        f"{n} ({count:,} images)" for n, count in tables.n_texts.items()
+    )
     notes = (
         "Of each image the two annotators who agree best are taken (all pairs that agree equally"
         " well); an image's score is the mean of the scorer's Spearman correlations with both."
@@ -86,7 +108,9 @@ def _scores(ranking: results.Ranking) -> Table:
         *_left_out(tables),
         *(scorer.signature for scorer in ranking.scorers),
     )
-    heads = {name: label for name, label in ranking.labels.items() if label != name}
+    heads = {
+        name: label for name, label in ranking.labels.items() if label != name
+    }
     table = Table.from_records(
         "scores", "agreement with people", ScoreRow, rows, notes, by="scorer"
     )
@@ -113,7 +137,9 @@ def _shown(mean: results.MeanCorrelation) -> str:
         return _NONE
     shown = show_number(mean.mean)
     ends = mean.interval
-    interval = mean.reason if ends is None else " to ".join(map(show_number, ends))
+    interval = (
+        mean.reason if ends is None else " to ".join(map(show_number, ends))
+    )
     return f"{shown} ({interval})" if interval else shown
 
 
@@ -142,7 +168,9 @@ def _thresholds(rows: Sequence[results.AtThreshold], labels: Labels) -> Table:
     )
 
 
-def _thresholds_by_language(rows: Sequence[results.AtThreshold], labels: Labels) -> Table:
+def _thresholds_by_language(
+    rows: Sequence[results.AtThreshold], labels: Labels
+) -> Table:
     return Table.from_records(
         "threshold-by-language",
         "correlation by language and agreement of the best pair",
@@ -155,7 +183,9 @@ def _thresholds_by_language(rows: Sequence[results.AtThreshold], labels: Labels)
 
 def _threshold_cells(row: results.AtThreshold) -> Cells:
     means = {scorer.scorer: scorer.mean for scorer in row.scorers}
-    people = ThresholdRow(_head(row.threshold), row.n, row.human.mean, row.prompt.mean)
+    people = ThresholdRow(
+        _head(row.threshold), row.n, row.human.mean, row.prompt.mean
+    )
     return record_cells(people) | means
 
 
@@ -166,10 +196,15 @@ class JoinedRow:
     threshold: Annotated[str, heading("best pair agrees", "text")]
 
 
-def _joined(thresholds: Sequence[results.AtThreshold], labels: Labels) -> Table:
+def _joined(
+    thresholds: Sequence[results.AtThreshold], labels: Labels
+) -> Table:
     columns: list[Column] = []
     for name, label in labels.items():
-        columns += [Column(name, label), Column(f"{name}, share", f"{label} in it", "percent")]
+        columns += [
+            Column(name, label),
+            Column(f"{name}, share", f"{label} in it", "percent"),
+        ]
     rows: list[Cells] = []
     for row in thresholds:
         cells = record_cells(JoinedRow(_head(row.threshold)))
@@ -182,7 +217,12 @@ def _joined(thresholds: Sequence[results.AtThreshold], labels: Labels) -> Table:
         " it is."
     )
     return Table.from_records(
-        "one-more-annotator", "as one more annotator", JoinedRow, rows, [note], after=columns
+        "one-more-annotator",
+        "as one more annotator",
+        JoinedRow,
+        rows,
+        [note],
+        after=columns,
     )
 
 
@@ -198,12 +238,20 @@ class GroupRow:
     people: Annotated[float | None, heading("people")]
 
 
-def _groups(kind: str, groups: Sequence[results.GroupMeans], labels: Labels) -> Table:
+def _groups(
+    kind: str, groups: Sequence[results.GroupMeans], labels: Labels
+) -> Table:
     rows: list[Cells] = []
     for group in groups:
-        cells = {kind: group.group or _NONE, **record_cells(GroupRow(group.n, group.human.mean))}
+        cells = {
+            kind: group.group or _NONE,
+            **record_cells(GroupRow(group.n, group.human.mean)),
+        }
         for name, mean in zip(labels, group.scorers, strict=True):
-            cells |= {name: mean.mean, **interval_cells(name, mean.interval, mean.reason)}
+            cells |= {
+                name: mean.mean,
+                **interval_cells(name, mean.interval, mean.reason),
+            }
         rows.append(cells)
     return Table.from_records(
         kind,
@@ -211,7 +259,10 @@ def _groups(kind: str, groups: Sequence[results.GroupMeans], labels: Labels) -> 
         GroupRow,
         rows,
         before=[Column(kind, kind, "text")],
-        after=(Column(name, label, interval=True) for name, label in labels.items()),
+        after=(
+            Column(name, label, interval=True)
+            for name, label in labels.items()
+        ),
     )
 
 
@@ -219,7 +270,9 @@ def _lengths(lengths: Sequence[results.TextLengths], labels: Labels) -> Table:
     columns: list[Column] = []
     for name in dict.fromkeys(name for row in lengths for name in row.tokens):
         columns.append(Column(name, f"tokens, {labels[name]}"))
-        columns.append(Column(f"{name}, texts", f"texts, {labels[name]}", "count"))
+        columns.append(
+            Column(f"{name}, texts", f"texts, {labels[name]}", "count")
+        )
     rows: list[Cells] = []
     for row in lengths:
         cells = record_cells(row) | {"language": row.language or _NONE}
@@ -232,7 +285,12 @@ def _lengths(lengths: Sequence[results.TextLengths], labels: Labels) -> Table:
         " languages."
     )
     return Table.from_records(
-        "lengths", "lengths of texts", results.TextLengths, rows, [note], after=columns
+        "lengths",
+        "lengths of texts",
+        results.TextLengths,
+        rows,
+        [note],
+        after=columns,
     )
 
 

@@ -18,14 +18,18 @@ from beholder.text import words
 from beholder.text.expected_language import other_language
 from beholder.text.languages import ENGLISH, language_named
 
-_DENYING = frozenset(("no", "not", "n't", "only", "never", "without", "neither", "nor", "none"))
+_DENYING = frozenset(
+    ("no", "not", "n't", "only", "never", "without", "neither", "nor", "none")
+)
 _ENDS = frozenset(("PUNCT", "VERB", "AUX"))
 _CONTENT = frozenset(("NOUN", "PROPN", "VERB", "ADJ", "NUM"))
 _PLACES = re.compile(
     "above|across|against|along|at|behind|below|beneath|beside|by|in|inside|near|on|outside|over"
     "|through|under|with"
 )
-_AN = re.compile(r"(?!uni|use|usu|eu|one\b|once)[aeiou]|hour|honest|heir", re.IGNORECASE)
+_AN = re.compile(
+    r"(?!uni|use|usu|eu|one\b|once)[aeiou]|hour|honest|heir", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]|(?<!\w)['‘][^'‘’]*['’](?!\w)")
 
 
@@ -72,12 +76,19 @@ def certain(
         language: Its language, a name or a code; None if unknown.
     """
     named = language_named(language or "")
-    english = named in (None, ENGLISH) and other_language(text, ENGLISH) is None
-    marked = any(mark.span and not mark.kind.startswith("ALT") for mark in marks)
+    english = (
+        named in (None, ENGLISH) and other_language(text, ENGLISH) is None
+    )
+    marked = any(
+        mark.span and not mark.kind.startswith("ALT") for mark in marks
+    )
     document = parse(text) if english and marked else None
     found: list[Edit] = []
     if document:
-        found += [*_sentences(document, text, marks), *_lists(document, text, marks)]
+        found += [
+            *_sentences(document, text, marks),
+            *_lists(document, text, marks),
+        ]
     whole = {mark for edit in found for mark in edit.marks}
     refused: list[LeftMark] = []
     for place, mark in enumerate(marks):
@@ -89,8 +100,14 @@ def certain(
             refused.append(LeftMark(place, str(reason)))
     kept: list[Edit] = []
     for edit in sorted(found, key=lambda one: (one.start - one.end, one)):
-        if any(edit.start <= other.end and other.start <= edit.end for other in kept):
-            refused += [LeftMark(mark, "overlaps another correction") for mark in edit.marks]
+        if any(
+            edit.start <= other.end and other.start <= edit.end
+            for other in kept
+        ):
+            refused += [
+                LeftMark(mark, "overlaps another correction")
+                for mark in edit.marks
+            ]
         else:
             kept.append(edit)
     made = apply(text, kept)
@@ -102,17 +119,28 @@ def certain(
         not why
         and document
         and _shape(parse(made))
-        != _shape(document, [(edit.start, edit.end) for edit in kept if not edit.new])
+        != _shape(
+            document, [(edit.start, edit.end) for edit in kept if not edit.new]
+        )
     ):
         why = "a sentence would lose its subject or its verb"
     if why:
-        return [], sorted(refused + [LeftMark(mark, why) for edit in kept for mark in edit.marks])
+        return [], sorted(
+            refused
+            + [LeftMark(mark, why) for edit in kept for mark in edit.marks]
+        )
     return sorted(kept), sorted(refused)
 
 
-def _edit(text: str, mark: TextMark, document: Document | None) -> tuple[int, int, str]:
+def _edit(
+    text: str, mark: TextMark, document: Document | None
+) -> tuple[int, int, str]:
     if mark.span is None:
-        what = "an omission" if mark.kind == "omission" else "a mistake without a place"
+        what = (
+            "an omission"
+            if mark.kind == "omission"
+            else "a mistake without a place"
+        )
         raise _No(f"{what} needs wording; name a judge")
     start, end = mark.span
     if mark.kind.startswith("ALT"):
@@ -121,7 +149,9 @@ def _edit(text: str, mark: TextMark, document: Document | None) -> tuple[int, in
         raise _No("only English texts are edited without a judge")
     if _is_quoted(text, start, end):
         raise _No("the words are quoted")
-    inside = [word for word in document if start <= word.start and word.end <= end]
+    inside = [
+        word for word in document if start <= word.start and word.end <= end
+    ]
     if inside and _is_denied(document, inside[0]):
         raise _No("the sentence has no, not or only")
     if (closing := _closing(document, inside)) is not None:
@@ -131,27 +161,41 @@ def _edit(text: str, mark: TextMark, document: Document | None) -> tuple[int, in
     return _of_word(document, inside[0], mark.instead.lower())
 
 
-def _of_word(document: Document, word: Word, instead: str) -> tuple[int, int, str]:
+def _of_word(
+    document: Document, word: Word, instead: str
+) -> tuple[int, int, str]:
     if word.pos == "PROPN":
         raise _No("the word is part of a name")
     if word.pos not in ("ADJ", "NUM"):
-        raise _No("only adjectives, numbers, list members and closing phrases need no judge")
-    if len(instead.split()) == 1 and exclude(values(word.lower), values(instead)):
+        raise _No(
+            "only adjectives, numbers, list members and closing phrases need no judge"
+        )
+    if len(instead.split()) == 1 and exclude(
+        values(word.lower), values(instead)
+    ):
         return _replaced(document, word, instead)
     if document.children(word) or document.words[word.index - 1].text == ",":
         raise _No("the adjective is part of a longer phrase")
-    if word.dep != "amod" or not document.words[word.head].is_noun or word.head < word.index:
+    if (
+        word.dep != "amod"
+        or not document.words[word.head].is_noun
+        or word.head < word.index
+    ):
         raise _No("the word does not stand before its noun")
     following = document.words[word.index + 1]
     return _with_article(document, word, following.start, "", following.text)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    return any(m.start() < end and start < m.end() for m in _QUOTED.finditer(text))
+    return any(
+        m.start() < end and start < m.end() for m in _QUOTED.finditer(text)
+    )
 
 
 def _is_denied(document: Document, word: Word) -> bool:
-    return any(w.lower in _DENYING for w in document if w.sentence == word.sentence)
+    return any(
+        w.lower in _DENYING for w in document if w.sentence == word.sentence
+    )
 
 
 def _phrase(document: Document, at: int) -> list[Word]:
@@ -159,7 +203,9 @@ def _phrase(document: Document, at: int) -> list[Word]:
     found: list[Word] = []
     for word in document.words[at:]:
         plain = word.pos in ("ADJ", "NUM") or word.dep in ("det", "nmod:poss")
-        if word.pos != "NOUN" and (not plain or (found and found[-1].pos == "NOUN")):
+        if word.pos != "NOUN" and (
+            not plain or (found and found[-1].pos == "NOUN")
+        ):
             break
         found.append(word)
     return found if found and found[-1].pos == "NOUN" else []
@@ -167,19 +213,33 @@ def _phrase(document: Document, at: int) -> list[Word]:
 
 def _is_resumed(document: Document, noun: Word) -> bool:
     """Whether something after a noun may refer to it: a pronoun or the same noun."""
-    return any(w.pos == "PRON" or w.lemma == noun.lemma for w in document.words[noun.index + 1 :])
+    return any(
+        w.pos == "PRON" or w.lemma == noun.lemma
+        for w in document.words[noun.index + 1 :]
+    )
 
 
-def _closing(document: Document, inside: Sequence[Word]) -> tuple[int, int, str] | None:
+def _closing(
+    document: Document, inside: Sequence[Word]
+) -> tuple[int, int, str] | None:
     """A phrase of place less at the end of a sentence; None if its noun is not what is marked."""
     nouns = [word for word in inside if word.pos == "NOUN"]
     case = document.child(nouns[-1], "case") if nouns else None
-    if not nouns or case is None or case.index < 1 or not _PLACES.fullmatch(case.lower):
+    if (
+        not nouns
+        or case is None
+        or case.index < 1
+        or not _PLACES.fullmatch(case.lower)
+    ):
         return None
     phrase, noun = _phrase(document, case.index + 1), nouns[-1]
     head, before = document.words[noun.head], document.words[case.index - 1]
     allowed = {case, *phrase}
-    rest = [w for w in document.words[noun.index + 1 :] if w.sentence == noun.sentence]
+    rest = [
+        w
+        for w in document.words[noun.index + 1 :]
+        if w.sentence == noun.sentence
+    ]
     if (
         phrase[-1:] != [noun]
         or not allowed.issuperset(inside)
@@ -190,16 +250,24 @@ def _closing(document: Document, inside: Sequence[Word]) -> tuple[int, int, str]
     ):
         return None
     if head.pos == "VERB":
-        if not document.child(head, "nsubj") or document.child(head, "obj", "aux:pass"):
+        if not document.child(head, "nsubj") or document.child(
+            head, "obj", "aux:pass"
+        ):
             return None
     elif head != before:
         return None
     return before.end, noun.end, ""
 
 
-def _lists(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator[Edit]:
+def _lists(
+    document: Document, text: str, marks: Sequence[TextMark]
+) -> Iterator[Edit]:
     """Lists without marked members, of which at least two stay."""
-    spans = {n: m.span for n, m in enumerate(marks) if m.span and not m.kind.startswith("ALT")}
+    spans = {
+        n: m.span
+        for n, m in enumerate(marks)
+        if m.span and not m.kind.startswith("ALT")
+    }
     for first in document:
         members = _members(document, first)
         if len(members) < 3:
@@ -216,7 +284,9 @@ def _lists(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator
         }
         left = [own for place, own in enumerate(members) if place not in gone]
         after = document.words[members[-1][-1].index + 1 :][:1]
-        dangling = len(members) - 1 in gone and any(w.pos not in _ENDS for w in after)
+        dangling = len(members) - 1 in gone and any(
+            w.pos not in _ENDS for w in after
+        )
         if not gone or len(left) < 2 or dangling:
             continue
         said = [text[own[0].start : own[-1].end] for own in left]
@@ -224,7 +294,12 @@ def _lists(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator
             said[0] = said[0][0].upper() + said[0][1:]
         last = text[members[-2][-1].end : members[-1][0].start]
         last = last if len(left) > 2 else last.replace(",", "")
-        yield Edit(start, end, ", ".join(said[:-1]) + last + said[-1], tuple(sorted(gone.values())))
+        yield Edit(
+            start,
+            end,
+            ", ".join(said[:-1]) + last + said[-1],
+            tuple(sorted(gone.values())),
+        )
 
 
 def _members(document: Document, first: Word) -> list[list[Word]]:
@@ -234,18 +309,27 @@ def _members(document: Document, first: Word) -> list[list[Word]]:
         return []
     members = [_phrase(document, first.index)]
     while members[-1]:
-        noun, rest = members[-1][-1], document.words[members[-1][-1].index + 1 :]
+        noun, rest = (
+            members[-1][-1],
+            document.words[members[-1][-1].index + 1 :],
+        )
         heads = {own[-1].index for own in members[:-1]}
         if heads and (noun.dep != "conj" or noun.head not in heads):
             break
         if heads and document.words[members[-1][0].index - 1].dep == "cc":
             return members
-        between = list(takewhile(lambda word: word.text == "," or word.dep == "cc", rest))
-        members.append(_phrase(document, between[-1].index + 1) if between else [])
+        between = list(
+            takewhile(lambda word: word.text == "," or word.dep == "cc", rest)
+        )
+        members.append(
+            _phrase(document, between[-1].index + 1) if between else []
+        )
     return []
 
 
-def _replaced(document: Document, word: Word, new: str) -> tuple[int, int, str]:
+def _replaced(
+    document: Document, word: Word, new: str
+) -> tuple[int, int, str]:
     if word.pos == "NUM":
         counts = (number(word.lower), number(new))
         if any(count is None or count < 2 for count in counts):
@@ -265,10 +349,16 @@ def _with_article(
     return before.start, end, f"{article} {new}"
 
 
-def _of_rule(text: str, rule: str, start: int, end: int) -> tuple[int, int, str]:
+def _of_rule(
+    text: str, rule: str, start: int, end: int
+) -> tuple[int, int, str]:
     if rule == "ALT112":
         found = text[start:end]
-        return start, end, "" if found.startswith("<") else html.unescape(found)
+        return (
+            start,
+            end,
+            "" if found.startswith("<") else html.unescape(found),
+        )
     if rule == "ALT104":
         rest = re.compile(r"[\s:]*(\S?)").match(text, end)
         assert rest is not None
@@ -278,32 +368,48 @@ def _of_rule(text: str, rule: str, start: int, end: int) -> tuple[int, int, str]
     return blanks.start(), end, ""
 
 
-def _sentences(document: Document, text: str, marks: Sequence[TextMark]) -> Iterator[Edit]:
+def _sentences(
+    document: Document, text: str, marks: Sequence[TextMark]
+) -> Iterator[Edit]:
     """Deletions of sentences of which every word that says something is marked."""
     places = by_key((word.sentence, word) for word in document)
-    spans = {n: m.span for n, m in enumerate(marks) if m.span and not m.kind.startswith("ALT")}
+    spans = {
+        n: m.span
+        for n, m in enumerate(marks)
+        if m.span and not m.kind.startswith("ALT")
+    }
     gone = []
     for number_, own in places.items():
         content = [word for word in own if word.pos in _CONTENT]
         if content and all(
-            any(a <= w.start and w.end <= b for a, b in spans.values()) for w in content
+            any(a <= w.start and w.end <= b for a, b in spans.values())
+            for w in content
         ):
             gone.append(number_)
     for number_ in gone if len(gone) < len(places) else ():
         own, following = places[number_], places.get(number_ + 1)
         if following and following[0].pos == "PRON":
             continue
-        start, end = own[0].start, following[0].start if following else len(text)
+        start, end = (
+            own[0].start,
+            following[0].start if following else len(text),
+        )
         start = start if following else len(text[:start].rstrip())
-        own_marks = (n for n, (a, b) in spans.items() if start <= a and b <= end)
+        own_marks = (
+            n for n, (a, b) in spans.items() if start <= a and b <= end
+        )
         yield Edit(start, end, "", tuple(own_marks))
 
 
-def _shape(document: Document, without: Sequence[Span] = ()) -> list[tuple[bool, bool]]:
+def _shape(
+    document: Document, without: Sequence[Span] = ()
+) -> list[tuple[bool, bool]]:
     """Whether each sentence has a subject and a verb."""
     found: dict[int, tuple[bool, bool]] = {}
     for word in document:
-        if not any(start <= word.start and word.end <= end for start, end in without):
+        if not any(
+            start <= word.start and word.end <= end for start, end in without
+        ):
             subject, verb = found.get(word.sentence, (False, False))
             found[word.sentence] = (
                 subject or word.dep.startswith("nsubj"),

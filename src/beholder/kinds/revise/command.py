@@ -57,13 +57,17 @@ def revise(
     from beholder.terminal.progress import TerminalProgress
 
     if write is not None:
-        say(f"{write_accepted(source, write)} accepted texts written to {write}")
+        say(
+            f"{write_accepted(source, write)} accepted texts written to {write}"
+        )
         return 0
     if out is None:
         raise ConfigError("name the file of the proposals: -o proposals.jsonl")
     config = ReviseConfig(source, out, judge, metric, judging, work.found())
     if source.is_file() and source.suffix.lower() not in FORMS:
-        say(f"--write cannot change {source.suffix} files; enter accepted texts in their program")
+        say(
+            f"--write cannot change {source.suffix} files; enter accepted texts in their program"
+        )
     if finish.dry_run:
         return tell_plan(plan_making(config.making()), config.run)
     say_incomplete(source)
@@ -76,10 +80,22 @@ def revise(
     if found.written.outside:
         say_outside(out.parent)
     if found.comparison is not None:
-        plain = {"comparison": asdict(found.comparison), "not_better": found.n_worse}
+        plain = {
+            "comparison": asdict(found.comparison),
+            "not_better": found.n_worse,
+        }
         table = differences(found.comparison, str(source), str(found.scores))
         tell_result(plain, [table], finish.as_json)
         if found.n_worse:
-            say(f"{found.n_worse} proposals score lower than their texts (not_better)")
-    failures = [f"{name}: {why.message}" for name, _, why in found.written.failures]
-    return close(config.run, progress, problems=too_many(failures, finish.allow_failed), did="made")
+            say(
+                f"{found.n_worse} proposals score lower than their texts (not_better)"
+            )
+    failures = [
+        f"{name}: {why.message}" for name, _, why in found.written.failures
+    ]
+    return close(
+        config.run,
+        progress,
+        problems=too_many(failures, finish.allow_failed),
+        did="made",
+    )

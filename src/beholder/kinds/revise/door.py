@@ -68,11 +68,15 @@ def revise(
         RunError: The run directory is busy or holds another run.
     """
     _, judging, work = grouped(options)
-    config = ReviseConfig(Path(source), Path(out), judge, metric, judging, work)
+    config = ReviseConfig(
+        Path(source), Path(out), judge, metric, judging, work
+    )
     return run_revise(config, progress or Quiet(), score=score)
 
 
-def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) -> Revised:
+def run_revise(
+    config: ReviseConfig, progress: Progress, *, score: bool = True
+) -> Revised:
     """Make the proposals, or resume; errors as ``revise``."""
     written = run_making(config.making(), progress)
     if not score or not manifest.is_run(config.source):
@@ -91,7 +95,9 @@ def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) 
     def items() -> Iterator[Item]:
         for row in rows:
             item = item_from_row(row)
-            yield replace(item, meta={k: v for k, v in item.meta.items() if k not in own})
+            yield replace(
+                item, meta={k: v for k, v in item.meta.items() if k not in own}
+            )
 
     kind.run(SCORES, scored, progress, given=items())
     with Store.read(config.source) as before, Store.read(scored.out) as after:
@@ -100,13 +106,22 @@ def run_revise(config: ReviseConfig, progress: Progress, *, score: bool = True) 
     for row in rows:
         old, new = (values.get(row["id"], {}) for values in pairs)
         row["meta"]["scores"] = {
-            name: {"before": old[name], "after": new[name], "difference": new[name] - old[name]}
+            name: {
+                "before": old[name],
+                "after": new[name],
+                "difference": new[name] - old[name],
+            }
             for name in old
             if name in new
         }
         row["meta"]["not_better"] = _is_worse(row["meta"]["scores"], names)
     write_jsonl(config.out, rows)
-    return Revised(written, scored.out, found, sum(row["meta"]["not_better"] for row in rows))
+    return Revised(
+        written,
+        scored.out,
+        found,
+        sum(row["meta"]["not_better"] for row in rows),
+    )
 
 
 def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
@@ -115,11 +130,15 @@ def _values(store: Store, names: list[str]) -> dict[str, dict[str, float]]:
     for name in names:
         for text, values in store.values_by_id(name).items():
             own = found.setdefault(text, {})
-            own |= {f"{name}.{value}": score for value, score in values.items()}
+            own |= {
+                f"{name}.{value}": score for value, score in values.items()
+            }
     return found
 
 
-def _is_worse(scores: Mapping[str, Mapping[str, Any]], names: list[str]) -> bool:
+def _is_worse(
+    scores: Mapping[str, Mapping[str, Any]], names: list[str]
+) -> bool:
     judged = {
         f"{name}.{info.name}": -1 if info.higher_is_better is False else 1
         for name in names
@@ -127,5 +146,7 @@ def _is_worse(scores: Mapping[str, Mapping[str, Any]], names: list[str]) -> bool
         if number == 0 or info.name in ("precision", "recall")
     }
     return any(
-        sign * scores[name]["difference"] < -1e-9 for name, sign in judged.items() if name in scores
+        sign * scores[name]["difference"] < -1e-9
+        for name, sign in judged.items()
+        if name in scores
     )

@@ -76,13 +76,21 @@ def marked(source: Path, folder: Path, metric: str | None) -> list[Item]:
         DataError: The file cannot be read.
     """
     if manifest.is_run(source):
-        rows, what = _of_run(source, folder, metric), "metric such as posh or accord"
+        rows, what = (
+            _of_run(source, folder, metric),
+            "metric such as posh or accord",
+        )
     elif _is_judged(source):
-        rows, what = _of_people(source, folder), "mark or a false fact on which most people agree"
+        rows, what = (
+            _of_people(source, folder),
+            "mark or a false fact on which most people agree",
+        )
     else:
         rows, what = _of_lint(source), f"finding of {', '.join(RULES)}"
     if not (found := list(rows)):
-        raise ConfigError(f"{source} has no mark to correct; name one with a {what}")
+        raise ConfigError(
+            f"{source} has no mark to correct; name one with a {what}"
+        )
     return found
 
 
@@ -92,7 +100,9 @@ def _is_judged(source: Path) -> bool:
         return False
     with source.open("rb") as opened:
         row = opened.readline()
-    return b'"verdicts"' in row or (b'"annotator"' in row and b'"marks"' in row)
+    return b'"verdicts"' in row or (
+        b'"annotator"' in row and b'"marks"' in row
+    )
 
 
 class _PersonMark(msgspec.Struct, frozen=True):
@@ -114,8 +124,12 @@ def _of_people(source: Path, folder: Path) -> Iterator[Item]:
     texts: dict[str, list[tuple[Item, _People]]] = {}
     for item, said in exported_rows(source, _People):
         if said.audit is not None:
-            raise ConfigError(f"{source} judges facts of references, which revise does not change")
-        texts.setdefault(item.id.removesuffix(f"/{said.annotator}"), []).append((item, said))
+            raise ConfigError(
+                f"{source} judges facts of references, which revise does not change"
+            )
+        texts.setdefault(
+            item.id.removesuffix(f"/{said.annotator}"), []
+        ).append((item, said))
     for name, own in texts.items():
         item, by = own[0][0], [said for _, said in own]
         marks = [
@@ -133,21 +147,32 @@ def _of_people(source: Path, folder: Path) -> Iterator[Item]:
                 span = (at, at + len(fact.text)) if at >= 0 else None
                 marks.append(TextMark("mistake", fact.text, span))
         if marks:
-            images = tuple(rebased(image, source.parent, folder) for image in item.images)
+            images = tuple(
+                rebased(image, source.parent, folder) for image in item.images
+            )
             meta = {"marks": list(map(asdict, marks)), "source": {}}
-            yield replace(item, id=name, images=images, judgments={}, meta=meta)
+            yield replace(
+                item, id=name, images=images, judgments={}, meta=meta
+            )
 
 
 def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
     """Marks of one annotator; of several the runs of words that most of them marked."""
-    marked = [[(one.start, one.end) for one in p.marks if one.side == side] for p in by]
+    marked = [
+        [(one.start, one.end) for one in p.marks if one.side == side]
+        for p in by
+    ]
     if len(by) == 1:
         return sorted(marked[0])
 
     def is_agreed(word: Span) -> bool:
-        return 2 * sum(any(a < word[1] and word[0] < b for a, b in own) for own in marked) > len(by)
+        return 2 * sum(
+            any(a < word[1] and word[0] < b for a, b in own) for own in marked
+        ) > len(by)
 
-    runs = [list(run) for agreed, run in groupby(words(text), is_agreed) if agreed]
+    runs = [
+        list(run) for agreed, run in groupby(words(text), is_agreed) if agreed
+    ]
     return [(run[0][0], run[-1][1]) for run in runs]
 
 
@@ -155,7 +180,9 @@ def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
     manifest.check_kind(run, SCORES)
     root = manifest.data_folder(run) or Path()
     data = Path(manifest.read(run).data.source)
-    source = {"file": str(data), "digest": digest(data)} if data.is_file() else {}
+    source = (
+        {"file": str(data), "digest": digest(data)} if data.is_file() else {}
+    )
     with Store.read(run) as store:
         names = [asker.name for asker in store.askers()]
         if metric is not None and metric not in names:
@@ -164,10 +191,18 @@ def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
                 " --metric for the marks of all"
             )
         for position, item in store.items():
-            marks = _marks_of_metrics(store, position, item, [metric] if metric else names)
+            marks = _marks_of_metrics(
+                store, position, item, [metric] if metric else names
+            )
             if marks:
-                images = tuple(rebased(image, root, folder) for image in item.images)
-                meta = {**item.meta, "marks": list(map(asdict, marks)), "source": source}
+                images = tuple(
+                    rebased(image, root, folder) for image in item.images
+                )
+                meta = {
+                    **item.meta,
+                    "marks": list(map(asdict, marks)),
+                    "source": source,
+                }
                 yield replace(item, images=images, meta=meta)
 
 
@@ -183,31 +218,55 @@ def _marks_of_metrics(
             if mark is None:
                 continue
             span = mark.span or (unit.spans[0][0], unit.spans[-1][1])
-            text = None if unit.side == "candidate" else unit.reference_index or 0
+            text = (
+                None if unit.side == "candidate" else unit.reference_index or 0
+            )
             place = (mark.kind, text, span)
             # A metric such as chair marks the words alone; a correction needs what replaces them.
-            if place not in mark_by_place or (mark.instead and not mark_by_place[place].instead):
+            if place not in mark_by_place or (
+                mark.instead and not mark_by_place[place].instead
+            ):
                 mark_by_place[place] = mark
     marks = list(dict.fromkeys(mark_by_place.values()))
     replacements = {mark.instead for mark in marks if mark.span is not None}
-    return [mark for mark in marks if mark.span is not None or mark.text not in replacements]
+    return [
+        mark
+        for mark in marks
+        if mark.span is not None or mark.text not in replacements
+    ]
 
 
 def _mark(unit: Unit, item: Item) -> TextMark | None:
     if unit.detail.get("unsure") or not unit.spans:
         return None
-    if unit.side == "candidate" and unit.verdict in ("contradicted", "mistake"):
+    if unit.side == "candidate" and unit.verdict in (
+        "contradicted",
+        "mistake",
+    ):
         start, end = unit.spans[0][0], unit.spans[-1][1]
         instead = str(unit.detail.get("contradiction") or "")
-        return TextMark("mistake", item.candidate[start:end], (start, end), instead)
-    if unit.side == "reference" and unit.verdict == "omission" and not unit.detail.get("under"):
-        return _omission(unit.text, item.references[unit.reference_index or 0], unit.spans[0][0])
+        return TextMark(
+            "mistake", item.candidate[start:end], (start, end), instead
+        )
+    if (
+        unit.side == "reference"
+        and unit.verdict == "omission"
+        and not unit.detail.get("under")
+    ):
+        return _omission(
+            unit.text,
+            item.references[unit.reference_index or 0],
+            unit.spans[0][0],
+        )
     return None
 
 
 def _omission(words: str, reference: str, place: int) -> TextMark:
     parts = RuleSplitter().split(reference)
-    around = next((one.of(reference) for one in parts if one.start <= place < one.end), "")
+    around = next(
+        (one.of(reference) for one in parts if one.start <= place < one.end),
+        "",
+    )
     return TextMark("omission", words, None, around)
 
 
@@ -216,17 +275,28 @@ def _of_lint(source: Path) -> Iterator[Item]:
     for one in lint([source], choice=Choice(select=frozenset(RULES))).findings:
         if one.span is not None:
             place = f"{one.line}:{one.column}" if one.column else one.locator
-            marks = rows.setdefault((f"{one.file}#{place}", one.text), (one, []))[1]
-            marks.append(TextMark(one.rule, one.text[slice(*one.span)], one.span))
+            marks = rows.setdefault(
+                (f"{one.file}#{place}", one.text), (one, [])
+            )[1]
+            marks.append(
+                TextMark(one.rule, one.text[slice(*one.span)], one.span)
+            )
     names = Counter(name for name, _ in rows)
-    names += Counter(f"{name} ({one.language})" for (name, _), (one, _) in rows.items())
+    names += Counter(
+        f"{name} ({one.language})" for (name, _), (one, _) in rows.items()
+    )
     for (name, text), (one, marks) in rows.items():
         file = source / one.file if source.is_dir() else source
         where: dict[str, Any] = {"file": str(file), "digest": digest(file)}
-        where |= {key: getattr(one, key) for key in ("line", "column", "locator", "text_from")}
+        where |= {
+            key: getattr(one, key)
+            for key in ("line", "column", "locator", "text_from")
+        }
         group = {"language": one.language} if one.language else {}
         meta = {"marks": list(map(asdict, marks)), "source": where}
-        label = one.language if names[f"{name} ({one.language})"] == 1 else text
+        label = (
+            one.language if names[f"{name} ({one.language})"] == 1 else text
+        )
         unique = name if names[name] == 1 else f"{name} ({label or text})"
         yield Item(unique, text, group=group, meta=meta)
 
@@ -248,12 +318,23 @@ class ReviseRow(RowAsker):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         WORDS,
         CHARACTERS,
-        ValueInfo("left", "marks that were not corrected", high=1e9, higher_is_better=False),
+        ValueInfo(
+            "left",
+            "marks that were not corrected",
+            high=1e9,
+            higher_is_better=False,
+        ),
     )
     operations: ClassVar[tuple[str, ...]] = ("revise_text",)
 
-    judge: str = param(BUILTIN_JUDGE, "who words corrections; builtin: certain ones", tool="judge")
-    longer: float = param(1.5, "length that the text may get, times its length, plus 100")
+    judge: str = param(
+        BUILTIN_JUDGE,
+        "who words corrections; builtin: certain ones",
+        tool="judge",
+    )
+    longer: float = param(
+        1.5, "length that the text may get, times its length, plus 100"
+    )
 
     looks = False
     """Texts are revised unseen."""
@@ -264,22 +345,34 @@ class ReviseRow(RowAsker):
             tools.judge(self.judge).check_can(ReviseText)
         return super().identities(tools)
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """The proposal, then the reasons for marks that are left, labelled with their numbers."""
         text, marks = subject.candidate, marks_of(subject)
         edits, refused = certain(text, marks, subject.language)
         proposal, by = apply(text, edits), "rules"
-        open_ = [marks[one.mark] for one in refused if not marks[one.mark].kind.startswith("ALT")]
+        open_ = [
+            marks[one.mark]
+            for one in refused
+            if not marks[one.mark].kind.startswith("ALT")
+        ]
         if open_ and self.judge != BUILTIN_JUDGE:
             most = int(self.longer * len(text)) + 100
             asked = [mark for mark in marks if not mark.kind.startswith("ALT")]
             try:
                 language = language_named(subject.language)
-                proposal = await judge.ask(ReviseText(text, asked, most, language))
+                proposal = await judge.ask(
+                    ReviseText(text, asked, most, language)
+                )
                 by, refused = "judge", []
             except ItemError as error:
-                refused = [one._replace(why=f"{one.why}; {error}") for one in refused]
-        reasons = (GeneratedText(one.why, _REFUSED, str(one.mark)) for one in refused)
+                refused = [
+                    one._replace(why=f"{one.why}; {error}") for one in refused
+                ]
+        reasons = (
+            GeneratedText(one.why, _REFUSED, str(one.mark)) for one in refused
+        )
         return (GeneratedText(proposal, by), *reasons)
 
     def measure(self, parts: Sequence[GeneratedText]) -> dict[str, float]:
@@ -287,15 +380,26 @@ class ReviseRow(RowAsker):
         return super().measure(parts[:1]) | {"left": float(len(parts) - 1)}
 
     def _row(
-        self, item: Item, parts: Sequence[GeneratedText], system: str, columns: RowColumns
+        self,
+        item: Item,
+        parts: Sequence[GeneratedText],
+        system: str,
+        columns: RowColumns,
     ) -> Item:
         revision = {
             "text": item.candidate,
             "by": parts[0].label,
             "edits": list(edits_between(item.candidate, parts[0].text)),
-            "refused": [{"mark": int(part.source), "why": part.text} for part in parts[1:]],
+            "refused": [
+                {"mark": int(part.source), "why": part.text}
+                for part in parts[1:]
+            ],
         }
-        return replace(item, candidate=parts[0].text, meta={**item.meta, "revision": revision})
+        return replace(
+            item,
+            candidate=parts[0].text,
+            meta={**item.meta, "revision": revision},
+        )
 
 
 def edits_between(old: str, new: str) -> Iterator[dict[str, Any]]:

@@ -62,7 +62,9 @@ def write_accepted(accepted: Path, out: Path) -> int:
         DataError: A row is damaged, its source changed since it was read, a text is not found in
             it once, or a source would be written outside ``out``.
     """
-    rows = [row for row in read_records(accepted, AcceptedRow) if row.source.file]
+    rows = [
+        row for row in read_records(accepted, AcceptedRow) if row.source.file
+    ]
     rows_by_file = by_key((_resolve(row, accepted), row) for row in rows)
     if not rows_by_file:
         raise ConfigError(
@@ -80,17 +82,23 @@ def write_accepted(accepted: Path, out: Path) -> int:
             raise ConfigError(
                 f"--write {out} would write over the source {file}; name another file"
             )
-        if len(rows_by_file) > 1 and not target.resolve().is_relative_to(out.resolve()):
+        if len(rows_by_file) > 1 and not target.resolve().is_relative_to(
+            out.resolve()
+        ):
             raise DataError(
-                str(target), f"leads out of {out}, through a link; name another folder with --write"
+                str(target),
+                f"leads out of {out}, through a link; name another folder with --write",
             )
         data = _read_source(file)
         digests = {row.source.digest for row in rows_of_file}
         if digests != {sha256(data).hexdigest()}:
             raise DataError(
-                str(file), "changed since its texts were read; run beholder revise again"
+                str(file),
+                "changed since its texts were read; run beholder revise again",
             )
-        changed_rows = [row for row in rows_of_file if _is_changed(row, accepted)]
+        changed_rows = [
+            row for row in rows_of_file if _is_changed(row, accepted)
+        ]
         data_by_target[target] = _spliced(file, data, changed_rows)
         n_changed += len(changed_rows)
     for target, data in data_by_target.items():
@@ -102,7 +110,11 @@ def _resolve(row: AcceptedRow, accepted: Path) -> Path:
     """Return the source of a row without links and dots, so that it stays below a folder."""
     try:
         return Path(row.source.file).resolve()
-    except (OSError, ValueError, RuntimeError) as error:  # a null byte, a loop of links
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # a null byte, a loop of links
         reason = f"row {row.id}: meta.source.file {row.source.file!r} is no path: {error}"
         raise DataError(str(accepted), reason) from error
 
@@ -112,14 +124,19 @@ def _read_source(file: Path) -> bytes:
         with open_regular(file) as source:
             return source.readall()
     except OSError as error:
-        raise DataError(str(file), f"cannot be read: {error.strerror or error}") from error
+        raise DataError(
+            str(file), f"cannot be read: {error.strerror or error}"
+        ) from error
 
 
 def _is_changed(row: AcceptedRow, accepted: Path) -> bool:
     if row.decision not in ("accept", "edit"):
         return False
     if row.meta.revision is None:
-        raise DataError(str(accepted), f"row {row.id} has no meta.revision with its former text")
+        raise DataError(
+            str(accepted),
+            f"row {row.id} has no meta.revision with its former text",
+        )
     return row.candidate != row.former
 
 
@@ -146,8 +163,18 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
         return _spliced_archive(file, data, rows)
     source = decoded(data, str(file))
     if form in READERS:
-        text = changed(str(file), source, form, rows, lambda row: attributes(source, row.source))
-        check_read(str(file), rows, *(READERS[form](page, "") for page in (source, text)))
+        text = changed(
+            str(file),
+            source,
+            form,
+            rows,
+            lambda row: attributes(source, row.source),
+        )
+        check_read(
+            str(file),
+            rows,
+            *(READERS[form](page, "") for page in (source, text)),
+        )
         return text.encode("utf-8")
     texts = _texts(source, form, str(file))
     texts_by_key = by_key((key, text) for text in texts for key in text.keys)
@@ -155,8 +182,14 @@ def _spliced(file: Path, data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
     def find(row: AcceptedRow) -> list[FoundText]:
         place = row.source
         keys = (place.locator or row.id, f"row {place.line}")
-        texts = dict.fromkeys(text for key in keys for text in texts_by_key.get(key, ()))
-        return [text for text in texts if place.line is None or place.text_from == text.field]
+        texts = dict.fromkeys(
+            text for key in keys for text in texts_by_key.get(key, ())
+        )
+        return [
+            text
+            for text in texts
+            if place.line is None or place.text_from == text.field
+        ]
 
     return changed(str(file), source, form, rows, find).encode("utf-8")
 
@@ -172,7 +205,9 @@ def _texts(source: str, form: str, name: str) -> Iterator[FoundText]:
         return
     at = len(BOM) * source.startswith(BOM)
     is_lines = form != ".json"
-    for number, text in enumerate(source[at:].split("\n") if is_lines else [source[at:]], 1):
+    for number, text in enumerate(
+        source[at:].split("\n") if is_lines else [source[at:]], 1
+    ):
         try:
             strict_json(text)
         except (ValueError, RecursionError) as error:
@@ -208,18 +243,34 @@ def _strings(source: str, offset: int, row: int | None) -> Iterator[FoundText]:
             if said[0] == '"':
                 found.append((path, token.start(), token.end(), value))
     for path, start, end, value in found:
-        number = row or next((key + 1 for key in path if isinstance(key, int)), 0)
-        above = ["", *(f"/{'/'.join(map(str, path[:n]))}" for n in range(1, len(path)))]
-        keys = {f"row {number}", str(number), *above, ids.get(tuple(path[:-1]), "")}
-        name = next((str(key) for key in reversed(path) if isinstance(key, str)), "")
-        yield FoundText(frozenset(keys), name, offset + start, offset + end, value)
+        number = row or next(
+            (key + 1 for key in path if isinstance(key, int)), 0
+        )
+        above = [
+            "",
+            *(f"/{'/'.join(map(str, path[:n]))}" for n in range(1, len(path))),
+        ]
+        keys = {
+            f"row {number}",
+            str(number),
+            *above,
+            ids.get(tuple(path[:-1]), ""),
+        }
+        name = next(
+            (str(key) for key in reversed(path) if isinstance(key, str)), ""
+        )
+        yield FoundText(
+            frozenset(keys), name, offset + start, offset + end, value
+        )
 
 
 def _cells(source: str, usual: str) -> Iterator[FoundText]:
     """The cells of a table below its header."""
     head = source.split("\n", 1)[0]
     separator = re.escape(max((usual, ";", "\t", ","), key=head.count))
-    cell = re.compile(rf"(\"(?:[^\"]|\"\")*\"|[^{separator}\r\n]*)({separator}|\r?\n|$)")
+    cell = re.compile(
+        rf"(\"(?:[^\"]|\"\")*\"|[^{separator}\r\n]*)({separator}|\r?\n|$)"
+    )
     header: list[str] = []
     row: list[tuple[int, int, str]] = []
     number, at, line = 0, len(BOM) * source.startswith(BOM), 1
@@ -232,7 +283,11 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
             values = [one[2] for one in row]
             if header:
                 keys = {f"row {line}", str(number)}
-                keys |= {v for name, v in zip(header, values, strict=False) if name == "id"}
+                keys |= {
+                    v
+                    for name, v in zip(header, values, strict=False)
+                    if name == "id"
+                }
                 for name, (start, end, said) in zip(header, row, strict=False):
                     yield FoundText(frozenset(keys), name, start, end, said)
             header = header or values
@@ -240,7 +295,9 @@ def _cells(source: str, usual: str) -> Iterator[FoundText]:
             number, row = number + 1, []
 
 
-def _spliced_archive(file: Path, packed_data: bytes, rows: Sequence[AcceptedRow]) -> bytes:
+def _spliced_archive(
+    file: Path, packed_data: bytes, rows: Sequence[AcceptedRow]
+) -> bytes:
     """A document with accepted texts; all parts without one are equal byte for byte.
 
     Args:
@@ -254,29 +311,44 @@ def _spliced_archive(file: Path, packed_data: bytes, rows: Sequence[AcceptedRow]
     """
     name = str(file)
     mark = ":" if file.suffix.lower() == ".epub" else "#"
-    by_part = by_key(((row.source.locator or "").rpartition(mark)[0], row) for row in rows)
+    by_part = by_key(
+        ((row.source.locator or "").rpartition(mark)[0], row) for row in rows
+    )
     with packed.opened(BytesIO(packed_data), name) as archive:
-        new_parts = {part: _spliced_part(archive, part, own) for part, own in by_part.items()}
+        new_parts = {
+            part: _spliced_part(archive, part, own)
+            for part, own in by_part.items()
+        }
         data = _copied(archive.file, packed_data, new_parts)
     before = packed.pictures(BytesIO(packed_data), name)
     check_read(name, rows, before, packed.pictures(BytesIO(data), name))
     return data
 
 
-def _spliced_part(archive: packed.Archive, part: str, rows: Sequence[AcceptedRow]) -> bytes:
+def _spliced_part(
+    archive: packed.Archive, part: str, rows: Sequence[AcceptedRow]
+) -> bytes:
     name, form = f"{archive.name}: {part}", Path(archive.name).suffix.lower()
     if part not in archive.parts:
-        raise DataError(archive.name, f"has no part {part!r}, which {rows[0].id} names")
+        raise DataError(
+            archive.name, f"has no part {part!r}, which {rows[0].id} names"
+        )
     source = decoded(archive.read(part), name)
     is_book = form == ".epub"
     texts = defaultdict(list)
-    for place, text in _in_book(source, part) if is_book else _in_document(source, part, form):
+    for place, text in (
+        _in_book(source, part) if is_book else _in_document(source, part, form)
+    ):
         texts[place].append(text)
-    new_source = changed(name, source, form, rows, lambda row: texts[row.source.locator or ""])
+    new_source = changed(
+        name, source, form, rows, lambda row: texts[row.source.locator or ""]
+    )
     return new_source.encode("utf-8")
 
 
-def _in_document(source: str, part: str, form: str) -> Iterator[tuple[str, FoundText]]:
+def _in_document(
+    source: str, part: str, form: str
+) -> Iterator[tuple[str, FoundText]]:
     for tag in _TAGS.finditer(source):
         if tag["tag"] in _READ[form]:
             found = {one.field: one for one in of_tag(source, tag.end())}
@@ -287,11 +359,18 @@ def _in_document(source: str, part: str, form: str) -> Iterator[tuple[str, Found
 
 def _in_book(source: str, page: str) -> Iterator[tuple[str, FoundText]]:
     for one in html.pictures(source.removeprefix(BOM), page):
-        place = SourcePlace(line=one.line, column=one.column, text_from=one.text_from)
-        yield from ((f"{page}:{one.line}", found) for found in attributes(source, place))
+        place = SourcePlace(
+            line=one.line, column=one.column, text_from=one.text_from
+        )
+        yield from (
+            (f"{page}:{one.line}", found)
+            for found in attributes(source, place)
+        )
 
 
-def _copied(archive: zipfile.ZipFile, data: bytes, parts: Mapping[str, bytes]) -> bytes:
+def _copied(
+    archive: zipfile.ZipFile, data: bytes, parts: Mapping[str, bytes]
+) -> bytes:
     """The bytes of an archive with other contents of some parts, in its order."""
     entries = archive.infolist()
     starts = sorted(one.header_offset for one in entries)
@@ -302,7 +381,9 @@ def _copied(archive: zipfile.ZipFile, data: bytes, parts: Mapping[str, bytes]) -
         for one in sorted(entries, key=lambda one: one.header_offset):
             new = copy(one)
             if one.filename in parts:
-                copied.writestr(new, parts[one.filename], compress_type=one.compress_type)
+                copied.writestr(
+                    new, parts[one.filename], compress_type=one.compress_type
+                )
                 new.external_attr = one.external_attr
                 continue
             new.header_offset = out.tell()

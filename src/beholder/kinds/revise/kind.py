@@ -4,5 +4,7 @@ from beholder.run.kind import Command, RunKind
 
 KIND: RunKind[None, None, None] = RunKind(
     name="revise",
-    commands=(Command("revise", "beholder.kinds.revise.command:revise", place=12),),
+    commands=(
+        Command("revise", "beholder.kinds.revise.command:revise", place=12),
+    ),
 )

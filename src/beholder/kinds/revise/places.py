@@ -18,7 +18,9 @@ from beholder.lint.occurrence import Occurrence
 from beholder.lint.wording import norm
 
 BOM = "\ufeff"
-_ATTRIBUTE = re.compile(r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?")
+_ATTRIBUTE = re.compile(
+    r"[\s/]+([^\s=>/\"']+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+))?"
+)
 _IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]", re.S)
 
 
@@ -111,7 +113,9 @@ def decoded(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(name, f"is not UTF-8 ({error}); save it as UTF-8") from error
+        raise DataError(
+            name, f"is not UTF-8 ({error}); save it as UTF-8"
+        ) from error
 
 
 def changed(
@@ -135,7 +139,9 @@ def changed(
     """
     places: list[tuple[int, int, str]] = []
     for row in rows:
-        matches = [text for text in find(row) if norm(text.value) == norm(row.former)]
+        matches = [
+            text for text in find(row) if norm(text.value) == norm(row.former)
+        ]
         if len(matches) != 1:
             raise DataError(
                 name,
@@ -148,7 +154,9 @@ def changed(
     places.sort()
     for (_, end, _), (start, _, _) in pairwise(places):
         if start < end:
-            raise DataError(name, "two rows have the same place; leave one of them")
+            raise DataError(
+                name, "two rows have the same place; leave one of them"
+            )
     for start, end, new in reversed(places):
         source = source[:start] + new + source[end:]
     return source
@@ -167,9 +175,14 @@ def check_read(
     """
     olds = Counter(norm(row.former) for row in rows)
     news = Counter(norm(row.candidate) for row in rows)
-    read, again = (Counter(one.text for one in found) for found in (before, after))
+    read, again = (
+        Counter(one.text for one in found) for found in (before, after)
+    )
     if again != read - olds + news:
-        raise DataError(name, "would not read as accepted after writing; correct it by hand")
+        raise DataError(
+            name,
+            "would not read as accepted after writing; correct it by hand",
+        )
 
 
 def _written(text: str, form: str, quote: str) -> str:
@@ -189,7 +202,12 @@ def attributes(source: str, where: SourcePlace) -> list[FoundText]:
     starts = _line_starts(source)
     if where.line is None or where.column is None or where.line > len(starts):
         return []
-    start = len(BOM) * source.startswith(BOM) + starts[where.line - 1] + where.column - 1
+    start = (
+        len(BOM) * source.startswith(BOM)
+        + starts[where.line - 1]
+        + where.column
+        - 1
+    )
     if image := _IMAGE.match(source, start):
         value = html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", image[1]))
         return [FoundText(frozenset(), "alt", *image.span(), value)]
@@ -212,5 +230,9 @@ def of_tag(source: str, at: int) -> list[FoundText]:
         at = match.end()
         if match[2]:
             value = match[2][1:-1] if match[2][0] in "\"'" else match[2]
-            found.append(FoundText(frozenset(), match[1], *match.span(2), html.unescape(value)))
+            found.append(
+                FoundText(
+                    frozenset(), match[1], *match.span(2), html.unescape(value)
+                )
+            )
     return found

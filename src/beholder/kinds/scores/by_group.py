@@ -30,7 +30,10 @@ def group_tables(store: Store) -> list[Table]:
     found = [
         table
         for metric in log.metrics
-        for table in (_subsets(store, metric, sources), _table(store, metric.name, sources))
+        for table in (
+            _subsets(store, metric, sources),
+            _table(store, metric.name, sources),
+        )
     ]
     return [table for table in found if table is not None]
 
@@ -40,10 +43,14 @@ def section(store: Store) -> PageSection | None:
     tables = group_tables(store)
     if not tables:
         return None
-    return PageSection("by-group", "By group", "by_group.html.j2", {"tables": tables})
+    return PageSection(
+        "by-group", "By group", "by_group.html.j2", {"tables": tables}
+    )
 
 
-def _subsets(store: Store, metric: manifest.AskerLog, sources: list[bytes]) -> Table | None:
+def _subsets(
+    store: Store, metric: manifest.AskerLog, sources: list[bytes]
+) -> Table | None:
     """The values of a metric within each subset that its scores name; None of one subset."""
     if "subset" not in next(store.details(metric.name), (0, {}))[1]:
         return None
@@ -52,18 +59,25 @@ def _subsets(store: Store, metric: manifest.AskerLog, sources: list[bytes]) -> T
     if found.statistics is None or len(names) < 2:
         return None
     built = metrics.metric(metric.name)
-    complete = {key: x for key, x in found.values.items() if np.isfinite(x).all()}
+    complete = {
+        key: x for key, x in found.values.items() if np.isfinite(x).all()
+    }
     rows: list[Cells] = []
     for name in names:
         there = np.array(found.subsets) == name
         of = [sources[position] for position in found.positions[there]]
         values = {
-            key: stats.mean_interval(x[there], clusters=of) for key, x in complete.items()
+            key: stats.mean_interval(x[there], clusters=of)
+            for key, x in complete.items()
         } | corpus_estimates(built, found.statistics[there], of)
         rows.append({"group": name or "(none)", "n": len(of)})
         for key, one in values.items():
             rows[-1] |= estimate_cells(key, one)
-    columns = (Column(key, key, interval=True) for key in values if not key.startswith("subset_"))
+    columns = (
+        Column(key, key, interval=True)
+        for key in values
+        if not key.startswith("subset_")
+    )
     return Table(
         f"by-subset-{files.safe_name(metric.name)}",
         f"{metric.name} by subset",
@@ -75,20 +89,34 @@ def _subsets(store: Store, metric: manifest.AskerLog, sources: list[bytes]) -> T
 def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
     found: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     for n_read, (position, units) in enumerate(store.units(metric)):
-        if n_read == _LOOKED_AT and not found:  # spares large runs of other metrics
+        if (
+            n_read == _LOOKED_AT and not found
+        ):  # spares large runs of other metrics
             return None
         for unit in units:
-            if unit.detail.get("group") and unit.verdict and unit.score is not None:
-                found[str(unit.detail["group"])].append((unit.verdict, sources[position]))
+            if (
+                unit.detail.get("group")
+                and unit.verdict
+                and unit.score is not None
+            ):
+                found[str(unit.detail["group"])].append(
+                    (unit.verdict, sources[position])
+                )
     if not found:
         return None
-    verdicts = Counter(verdict for members in found.values() for verdict, _ in members)
+    verdicts = Counter(
+        verdict for members in found.values() for verdict, _ in members
+    )
     rows: list[Cells] = []
     largest = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
     for group, members in largest[:_SHOWN]:
         of = [source for _, source in members]
         n_sources = len(set(of))
-        cells: Cells = {"group": group, "n": len(members), "n_sources": n_sources}
+        cells: Cells = {
+            "group": group,
+            "n": len(members),
+            "n_sources": n_sources,
+        }
         for verdict in verdicts:
             is_this = [float(said == verdict) for said, _ in members]
             share = stats.mean_interval(is_this, clusters=of)
@@ -98,7 +126,10 @@ def _table(store: Store, metric: str, sources: list[bytes]) -> Table | None:
         Column("group", "category", "text"),
         N,
         Column("n_sources", "pictures", "count"),
-        *(Column(verdict, verdict.replace("_", " "), "percent", True) for verdict in verdicts),
+        *(
+            Column(verdict, verdict.replace("_", " "), "percent", True)
+            for verdict in verdicts
+        ),
     )
     notes = ["Questions and criteria count alike."]
     if len(largest) > _SHOWN:

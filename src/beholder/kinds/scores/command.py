@@ -21,7 +21,14 @@ from beholder.terminal.groups import (
     RunOut,
     ToolGroup,
 )
-from beholder.terminal.printing import close, say, say_each, say_left_out, tell_plan, tell_summary
+from beholder.terminal.printing import (
+    close,
+    say,
+    say_each,
+    say_left_out,
+    tell_plan,
+    tell_summary,
+)
 
 if TYPE_CHECKING:
     from beholder.metrics import Metric
@@ -60,7 +67,9 @@ def score(
     tools: ToolGroup = ToolGroup(),
     test: TestGroup = TestGroup(),
     people: LabelGroup = LabelGroup(),
-    clean: Annotated[Literal["none", "residue", "speech"], Parameter(group=ROWS)] = "none",
+    clean: Annotated[
+        Literal["none", "residue", "speech"], Parameter(group=ROWS)
+    ] = "none",
     no_report: bool = False,
     markdown: Markdown = None,
     run: EngineRunGroup = EngineRunGroup(),
@@ -97,20 +106,29 @@ def score(
     from beholder.terminal.progress import TerminalProgress
 
     if not metric:
-        chosen, why = fitting_metric(data, run.rows, judge=tools.judge is not None)
+        chosen, why = fitting_metric(
+            data, run.rows, judge=tools.judge is not None
+        )
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
     metric = listed(metric)
     scored = tuple(metrics.metric(text, **tools.named()) for text in metric)
     _say_unused(tools, scored)
     asked = [
-        gates.parse_gate(text, scored, test.gate_on, **tools.named()) for text in test.fail_under
+        gates.parse_gate(text, scored, test.gate_on, **tools.named())
+        for text in test.fail_under
     ]
-    goal = None if test.until is None else gates.parse_until(test.until, scored, **tools.named())
+    goal = (
+        None
+        if test.until is None
+        else gates.parse_until(test.until, scored, **tools.named())
+    )
     if test.gates is not None:
         gate_reports.check_format(test.gates)
         if not asked and test.worse_than is None:
-            raise ConfigError("--gates has nothing to write: add --fail-under or --worse-than")
+            raise ConfigError(
+                "--gates has nothing to write: add --fail-under or --worse-than"
+            )
     notes: list[str] = []
     values = {one.name: one.values for one in scored}
     wanted = targets(people.labels, people.label, values, notes=notes)
@@ -133,25 +151,39 @@ def score(
         if data == "-" and (wanted or test.worse_than)
         else None
     )
-    note = gates.check_other(config, test.worse_than, test.margin, read(config, [], given))
+    note = gates.check_other(
+        config, test.worse_than, test.margin, read(config, [], given)
+    )
     if note:
         say(f"--worse-than: {note}")
     if wanted:
         check_fit(read(config, [], given), wanted)
     if run.finish.dry_run:
-        return tell_plan(kind.plan(KIND, config, given=given, notes=row_notes), config.out)
+        return tell_plan(
+            kind.plan(KIND, config, given=given, notes=row_notes), config.out
+        )
     # What a cluster says is no result: it goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
-        bad_rows = kind.run(KIND, config, progress, given=given, notes=row_notes, engine=engine)
+        bad_rows = kind.run(
+            KIND, config, progress, given=given, notes=row_notes, engine=engine
+        )
     say_left_out(bad_rows)
     made = Run(config.out)
-    report = None if no_report else write_report(config.out, media_root=config.folder)
+    report = (
+        None
+        if no_report
+        else write_report(config.out, media_root=config.folder)
+    )
     checked = gates.check(asked, made.summary)
     worse = {}
     if test.worse_than is not None:
-        worse = gates.worse_than(config.out, test.worse_than, scored, test.margin)
+        worse = gates.worse_than(
+            config.out, test.worse_than, scored, test.margin
+        )
     if test.gates is not None:
-        gated = gate_reports.results(config.out, scored, checked, worse, test.worse_than)
+        gated = gate_reports.results(
+            config.out, scored, checked, worse, test.worse_than
+        )
         gate_reports.write_results(test.gates, list(gated), data)
     problems = [*gates.missed(checked), *filter(None, worse.values())]
     n_failed = sum(result.n_failed for result in made.summary.values())
@@ -172,17 +204,25 @@ def score(
 
     def summary() -> str:
         tables = [*([gates.gates_table(checked)] if checked else []), *added]
-        return together(str(config.out), [*tables, *run_tables(config.out)], problems)
+        return together(
+            str(config.out), [*tables, *run_tables(config.out)], problems
+        )
 
     means = [summary_table(manifest.read(config.out)), *added]
-    plain = dict(made.manifest) | {table.name: table.rows for table in corrected}
+    plain = dict(made.manifest) | {
+        table.name: table.rows for table in corrected
+    }
     tell_summary(plain, means, run.finish.as_json, markdown, summary)
     return close(config.out, progress, report, problems)
 
 
 def _say_bars(store: Store) -> None:
     """A caution if references of the first rows look like several texts in one."""
-    texts = (text for _, item in islice(store.items(), 1000) for text in item.references)
+    texts = (
+        text
+        for _, item in islice(store.items(), 1000)
+        for text in item.references
+    )
     if n := sum(" | " in text for text in texts):
         say(
             f"caution: {n:,} references contain ' | ' and were read as one text; write several as a"

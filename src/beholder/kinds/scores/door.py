@@ -70,16 +70,31 @@ def score(
         RunError: The run directory is busy or holds another run.
     """
     named = str(data) if isinstance(data, str | Path) else None
-    given = None if named is not None else _rows(data, options.get("map") or {})
+    given = (
+        None if named is not None else _rows(data, options.get("map") or {})
+    )
     if metrics is None:
         head = [] if given is None else list(islice(given, fitting.LOOKED_AT))
         metrics = [_fitting(named, head, judge, options)]
         given = None if given is None else chain(head, given)
-    config = configure(named, metrics, judge=judge, embedder=embedder, out=out, **options)
+    config = configure(
+        named, metrics, judge=judge, embedder=embedder, out=out, **options
+    )
     config = replace(config, clean=clean)
     notes = RowNotes(clean)
-    rows = None if given is None else items_of(given, config.rows, "items", notes=notes)
-    bad_rows = run(KIND, config, progress or Quiet(), given=rows, notes=notes, engine=engine)
+    rows = (
+        None
+        if given is None
+        else items_of(given, config.rows, "items", notes=notes)
+    )
+    bad_rows = run(
+        KIND,
+        config,
+        progress or Quiet(),
+        given=rows,
+        notes=notes,
+        engine=engine,
+    )
     return Run(config.out, bad_rows=tuple(bad_rows))
 
 
@@ -100,12 +115,16 @@ def configure(
     check_list("metrics", metrics)
     for one in metrics:
         if not isinstance(one, str | Metric):
-            raise ConfigError(f"metrics: expected metrics or their text forms, got {one!r}")
+            raise ConfigError(
+                f"metrics: expected metrics or their text forms, got {one!r}"
+            )
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     return ScoreConfig(
         data=source or "items",
-        metrics=tuple(metric(m, **defaults) if isinstance(m, str) else m for m in metrics),
+        metrics=tuple(
+            metric(m, **defaults) if isinstance(m, str) else m for m in metrics
+        ),
         out=Path(out) if out is not None else default_out(source),
         rows=rows,
         judging=judging,
@@ -114,21 +133,34 @@ def configure(
 
 
 def _fitting(
-    data: str | None, head: Sequence[tuple[int, Any]], judge: str | Judge | None, options: Options
+    data: str | None,
+    head: Sequence[tuple[int, Any]],
+    judge: str | Judge | None,
+    options: Options,
 ) -> str:
     rows, _, _ = grouped(options)
     if data is not None:
         return fitting_metric(data, rows, judge=judge is not None)[0]
-    items = [one for one in items_of(head, rows, "items") if isinstance(one, Item)]
-    return fitting.fitting(items, judge=judge is not None)[0] if items else fitting.HEADLINE
+    items = [
+        one for one in items_of(head, rows, "items") if isinstance(one, Item)
+    ]
+    return (
+        fitting.fitting(items, judge=judge is not None)[0]
+        if items
+        else fitting.HEADLINE
+    )
 
 
 def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
     """Rows of what may be a table of pandas or pyarrow, with their numbers."""
     if hasattr(data, "to_batches"):  # pyarrow
         check_columns(list(data.schema.names), "items")
-        found: Iterable[Any] = (row for batch in data.to_batches() for row in batch.to_pylist())
-    elif hasattr(data, "itertuples"):  # pandas, which has many ways to say that a cell is empty
+        found: Iterable[Any] = (
+            row for batch in data.to_batches() for row in batch.to_pylist()
+        )
+    elif hasattr(
+        data, "itertuples"
+    ):  # pandas, which has many ways to say that a cell is empty
         check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
         texts = {"candidate", *ALIASES["candidate"], columns.get("candidate")}
@@ -136,7 +168,9 @@ def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
     elif isinstance(data, Iterable):
         found = data
     else:
-        raise ConfigError(f"data={data!r}: expected a file, items, rows or a table")
+        raise ConfigError(
+            f"data={data!r}: expected a file, items, rows or a table"
+        )
     yield from enumerate(found, start=1)
 
 

@@ -12,7 +12,12 @@ from beholder.errors import ConfigError
 from beholder.files import write_text
 from beholder.kinds.scores.gates import PassedGate
 from beholder.metrics import Metric
-from beholder.report.ci import add_element, junit_text, sarif_result, sarif_text
+from beholder.report.ci import (
+    add_element,
+    junit_text,
+    sarif_result,
+    sarif_text,
+)
 from beholder.rounding import fixed
 from beholder.run.compare import paired_values
 from beholder.run.store import Store
@@ -22,7 +27,12 @@ MOST_ITEMS = 20
 
 _RULES = (
     {"id": "gate", "shortDescription": {"text": "A mean misses its gate."}},
-    {"id": "item", "shortDescription": {"text": "An item lowers a mean that misses its gate."}},
+    {
+        "id": "item",
+        "shortDescription": {
+            "text": "An item lowers a mean that misses its gate."
+        },
+    },
 )
 
 
@@ -59,15 +69,25 @@ def results(
     """
     for one in checked:
         name = f"{one.gate.metric}.{one.gate.value}"
-        lowest = sorted((value, item) for item, value in _values(run, name).items())
+        lowest = sorted(
+            (value, item) for item, value in _values(run, name).items()
+        )
         items = tuple(
             (item, f"{name} is {fixed(value, 4)}")
             for value, item in lowest[:MOST_ITEMS]
             if value < one.gate.threshold
         )
         about = f"{name} at least {one.gate.threshold:g}"
-        yield GateResult(about) if one.passed else GateResult(about, one.reason, items)
-    signs = {f"{one.name}.{info.name}": info.sign for one in scored for info in one.values}
+        yield (
+            GateResult(about)
+            if one.passed
+            else GateResult(about, one.reason, items)
+        )
+    signs = {
+        f"{one.name}.{info.name}": info.sign
+        for one in scored
+        for info in one.values
+    }
     for name, reason in worse.items():
         items = ()
         if reason and other is not None:
@@ -94,7 +114,9 @@ def write_results(path: Path, found: Sequence[GateResult], data: str) -> None:
         found: The gates.
         data: What was scored, for the places of items.
     """
-    write_text(path, junit(found) if path.suffix == ".xml" else sarif(found, data))
+    write_text(
+        path, junit(found) if path.suffix == ".xml" else sarif(found, data)
+    )
 
 
 def check_format(path: Path) -> None:
@@ -104,17 +126,24 @@ def check_format(path: Path) -> None:
         ConfigError: It has another ending.
     """
     if path.suffix not in (".xml", ".sarif"):
-        raise ConfigError(f"--gates {path}: expected FILE.xml (JUnit) or FILE.sarif")
+        raise ConfigError(
+            f"--gates {path}: expected FILE.xml (JUnit) or FILE.sarif"
+        )
 
 
 def junit(gates: Sequence[GateResult]) -> str:
     """JUnit: a case for each gate."""
     n_missed = sum(bool(gate.reason) for gate in gates)
     suite = ElementTree.Element(
-        "testsuite", name="beholder score", tests=str(len(gates)), failures=str(n_missed)
+        "testsuite",
+        name="beholder score",
+        tests=str(len(gates)),
+        failures=str(n_missed),
     )
     for gate in gates:
-        case = add_element(suite, "testcase", classname="gates", name=gate.name)
+        case = add_element(
+            suite, "testcase", classname="gates", name=gate.name
+        )
         if gate.reason:
             lines = [f"{item}: {reason}" for item, reason in gate.items]
             add_element(case, "failure", lines, message=gate.reason)
@@ -124,7 +153,9 @@ def junit(gates: Sequence[GateResult]) -> str:
 def sarif(gates: Sequence[GateResult], data: str) -> str:
     """SARIF 2.1.0: a result for each gate that is missed, and one for each of its items."""
     missed = [gate for gate in gates if gate.reason]
-    results = [sarif_result("gate", "error", gate.reason, data) for gate in missed]
+    results = [
+        sarif_result("gate", "error", gate.reason, data) for gate in missed
+    ]
     results += [
         sarif_result("item", "note", f"{item}: {reason}", data, inside=item)
         for gate in missed
@@ -138,4 +169,8 @@ def _values(run: Path, name: str) -> dict[str, float]:
     metric, _, value = name.rpartition(".")
     with Store.read(run) as store:
         found = store.values_by_id(metric)
-    return {item: numbers[value] for item, numbers in found.items() if value in numbers}
+    return {
+        item: numbers[value]
+        for item, numbers in found.items()
+        if value in numbers
+    }

@@ -47,7 +47,10 @@ class Gate:
 
 
 def parse_gate(
-    text: str, scored: Sequence[Metric[Any]], on: GateOn = "interval", **tools: object
+    text: str,
+    scored: Sequence[Metric[Any]],
+    on: GateOn = "interval",
+    **tools: object,
 ) -> Gate:
     """Read a gate such as ``vcs=0.6`` or ``vcs(lct=1).las=0.5``.
 
@@ -75,7 +78,9 @@ def parse_gate(
     return Gate(metric.name, info.name, threshold, on)
 
 
-def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Until:
+def parse_until(
+    text: str, scored: Sequence[Metric[Any]], **tools: object
+) -> Until:
     """Read a goal such as ``accord=0.01``.
 
     Args:
@@ -89,7 +94,9 @@ def parse_until(text: str, scored: Sequence[Metric[Any]], **tools: object) -> Un
     """
     metric, info, width = _read(text, "--until", scored, tools)
     if not 0 < width < math.inf:
-        raise ConfigError(f"--until {text!r}: expected a positive width, such as accord=0.01")
+        raise ConfigError(
+            f"--until {text!r}: expected a positive width, such as accord=0.01"
+        )
     if not math.isfinite(info.high - info.low) or info in metric.corpus_values:
         raise ConfigError(
             f"--until {text!r}: {metric.name}.{info.name} is no mean of numbers between two limits;"
@@ -136,12 +143,19 @@ def until_table(run: Path, goal: Until) -> Table:
         " not hold for a run that stops by it"
     )
     return Table.from_records(
-        "until", "Scored until the interval was narrow", UntilRow, [row], [note]
+        "until",
+        "Scored until the interval was narrow",
+        UntilRow,
+        [row],
+        [note],
     )
 
 
 def _read(
-    text: str, option: str, scored: Sequence[Metric[Any]], tools: Mapping[str, object]
+    text: str,
+    option: str,
+    scored: Sequence[Metric[Any]],
+    tools: Mapping[str, object],
 ) -> tuple[Metric[Any], ValueInfo, float]:
     """Metric, value and number of ``METRIC.VALUE=NUMBER``."""
     name, equals, written = text.rpartition("=")
@@ -150,14 +164,18 @@ def _read(
     except ValueError:
         number = math.nan
     if not equals or not name.strip() or math.isnan(number):
-        raise ConfigError(f"{option} {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER")
+        raise ConfigError(
+            f"{option} {text!r}: expected METRIC=NUMBER or METRIC.VALUE=NUMBER"
+        )
     try:
         spec, value = with_value(name)
         wanted = metrics.metric(spec, **tools).name
         metric = next((one for one in scored if one.name == wanted), None)
         if metric is None:
             there = ", ".join(one.name for one in scored)
-            raise ConfigError(f"the run has no metric {wanted!r}; it has: {there}")
+            raise ConfigError(
+                f"the run has no metric {wanted!r}; it has: {there}"
+            )
         return metric, metric.value_named(value), number
     except ConfigError as error:
         raise ConfigError(f"{option} {text!r}: {error}") from error
@@ -189,7 +207,9 @@ class PassedGate:
         """Whether what is tested is not under the threshold."""
         if self.tested is None:
             return False
-        return bool(round_values(self.tested) >= round_values(self.gate.threshold))
+        return bool(
+            round_values(self.tested) >= round_values(self.gate.threshold)
+        )
 
     @property
     def reason(self) -> str:
@@ -211,7 +231,9 @@ class PassedGate:
         )
 
 
-def check(gates: Iterable[Gate], summary: Mapping[str, MetricResult]) -> list[PassedGate]:
+def check(
+    gates: Iterable[Gate], summary: Mapping[str, MetricResult]
+) -> list[PassedGate]:
     """Each gate with what a run reached.
 
     Args:
@@ -259,7 +281,10 @@ def gates_table(checked: Iterable[PassedGate]) -> Table:
 
 
 def check_other(
-    config: ScoreConfig, other: Path | None, margin: float, items: Iterable[Item]
+    config: ScoreConfig,
+    other: Path | None,
+    margin: float,
+    items: Iterable[Item],
 ) -> str:
     """Refuse, before anything is scored, a run that ``worse_than`` cannot compare with.
 
@@ -285,11 +310,16 @@ def check_other(
             raise ConfigError(f"--margin {margin} belongs to --worse-than RUN")
         return ""
     if other.resolve() == config.out.resolve():
-        raise ConfigError(f"--worse-than {other} is the run itself: name another one")
+        raise ConfigError(
+            f"--worse-than {other} is the run itself: name another one"
+        )
     tools = config.means.tools()
     with Store.read(other) as store:
         manifest.check_kind(other, KIND.name)
-        there = {asker.name: store.signatures(asker.name) for asker in store.askers()}
+        there = {
+            asker.name: store.signatures(asker.name)
+            for asker in store.askers()
+        }
         items_there = list(store.items())
     for metric in config.metrics:
         if metric.name not in there:
@@ -305,7 +335,9 @@ def check_other(
                 f" there, {own} here; score the data of {other} again"
             )
     here = list(items)
-    pairing = pair_subjects(items_there, enumerate(here), ITEM, (other, config.data))
+    pairing = pair_subjects(
+        items_there, enumerate(here), ITEM, (other, config.data)
+    )
     common = {here[place].source for _, place in pairing.common}
     if few := describe_few_sources(len(common)):
         raise ConfigError(
@@ -335,7 +367,10 @@ def worse_than(
     names = {f"{one.name}.{one.value_named(None).name}": one for one in scored}
     with Store.read(other) as first, Store.read(run) as second:
         try:
-            found = {(one.metric, one.value): one for one in compare(first, second).differences}
+            found = {
+                (one.metric, one.value): one
+                for one in compare(first, second).differences
+            }
         except ConfigError as error:
             return dict.fromkeys(names, f"--worse-than {other}: {error}")
     reasons = {}
@@ -344,10 +379,14 @@ def worse_than(
         one = found.get((metric.name, info.name))
         interval = None if one is None else one.paired.interval
         if one is None or interval is None:
-            why = (one and one.paired.reason) or "no item has a value in both runs"
+            why = (
+                one and one.paired.reason
+            ) or "no item has a value in both runs"
             reasons[name] = f"{metric.name}: not compared with {other}: {why}"
             continue
-        best = -interval.low if info.higher_is_better is False else interval.high
+        best = (
+            -interval.low if info.higher_is_better is False else interval.high
+        )
         reasons[name] = ""
         if round_values(best) < round_values(-margin):
             reasons[name] = (

@@ -13,16 +13,20 @@ if TYPE_CHECKING:
     from beholder.records import Item
     from beholder.run.scores import ScoreConfig
 
-KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = RunKind(
-    name=SCORES,
-    run="beholder.run.scores:run_scores",
-    plan="beholder.run.scores:plan_scores",
-    engines=True,
-    page="beholder.kinds.scores.page:write_report",
-    section="beholder.kinds.scores.by_group:section",
-    has_systems=True,
-    figures="beholder.report.figures:write_figures",
-    subject_pages={"item": "beholder.kinds.scores.page:draw_item"},
-    commands=(Command("score", "beholder.kinds.scores.command:score", place=1),),
-    templates="beholder.kinds.scores",
+KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = (
+    RunKind(
+        name=SCORES,
+        run="beholder.run.scores:run_scores",
+        plan="beholder.run.scores:plan_scores",
+        engines=True,
+        page="beholder.kinds.scores.page:write_report",
+        section="beholder.kinds.scores.by_group:section",
+        has_systems=True,
+        figures="beholder.report.figures:write_figures",
+        subject_pages={"item": "beholder.kinds.scores.page:draw_item"},
+        commands=(
+            Command("score", "beholder.kinds.scores.command:score", place=1),
+        ),
+        templates="beholder.kinds.scores",
+    )
 )

@@ -24,7 +24,13 @@ from beholder.report import charts
 from beholder.report.drawing import extra_sections
 from beholder.report.load import MetricColumns, RunData, load
 from beholder.report.pages import content_hash, render_page
-from beholder.report.payload import MAX_BYTES, MAX_ITEMS, encode_item, item_data, page_json
+from beholder.report.payload import (
+    MAX_BYTES,
+    MAX_ITEMS,
+    encode_item,
+    item_data,
+    page_json,
+)
 from beholder.report.study_tables import html
 from beholder.report.views import item_script
 from beholder.run import manifest
@@ -61,7 +67,8 @@ _LISTS = (
 
 
 def frequent(
-    found: Iterable[tuple[int, Sequence[Unit]]], groups: Mapping[str, Sequence[str | None]]
+    found: Iterable[tuple[int, Sequence[Unit]]],
+    groups: Mapping[str, Sequence[str | None]],
 ) -> list[Frequent]:
     """Count findings once per item.
 
@@ -80,7 +87,11 @@ def frequent(
         group = values[position] if column else None
         for title, kind, verdict in _LISTS:
             told = {
-                _words(unit.text, unit.detail.get("of"), unit.detail.get("contradiction"))
+                _words(
+                    unit.text,
+                    unit.detail.get("of"),
+                    unit.detail.get("contradiction"),
+                )
                 for unit in units
                 if unit.kind == kind and unit.verdict == verdict
             }
@@ -88,10 +99,13 @@ def frequent(
                 counts[title].update((text, among) for text in told)
     made = []
     for title, counter in counts.items():
-        totals = [(text, n) for (text, group), n in counter.items() if group is None]
+        totals = [
+            (text, n) for (text, group), n in counter.items() if group is None
+        ]
         totals.sort(key=lambda row: (-row[1], row[0]))
         rows = [
-            (text, n, [counter[text, group] for group in shown]) for text, n in totals[:LONGEST]
+            (text, n, [counter[text, group] for group in shown])
+            for text, n in totals[:LONGEST]
         ]
         if rows:
             made.append(Frequent(title, column, shown, rows))
@@ -100,7 +114,11 @@ def frequent(
 
 def _words(text: str, of: object, contradiction: object) -> str:
     told = f"{text.lower()} {of}" if of else text.lower()
-    return f"{told} (there: {str(contradiction).lower()})" if contradiction else told
+    return (
+        f"{told} (there: {str(contradiction).lower()})"
+        if contradiction
+        else told
+    )
 
 
 if TYPE_CHECKING:
@@ -152,7 +170,9 @@ class Extreme:
 
 
 def write_report(
-    run_folder: Path, output: Path | None = None, media_root: Path | None = None
+    run_folder: Path,
+    output: Path | None = None,
+    media_root: Path | None = None,
 ) -> Path:
     """Draw a run as one HTML file.
 
@@ -171,7 +191,9 @@ def write_report(
     manifest.check_kind(run_folder, manifest.SCORES)
     target = output or run_folder / "report.html"
     with Store.read(run_folder) as store:
-        page = render(store, media_root=media_root or manifest.data_folder(run_folder))
+        page = render(
+            store, media_root=media_root or manifest.data_folder(run_folder)
+        )
     files.write_text(target, page)
     return target
 
@@ -231,7 +253,9 @@ def _section(
 ) -> dict[str, object]:
     """All that the page says of one metric."""
     scores = metric.finite(metric.headline.name)
-    low, high = charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
+    low, high = (
+        charts.scale(metric.headline, scores) if len(scores) else (0.0, 1.0)
+    )
     ranking = metric.ranking().tolist()
     n_each = min(_N_EXTREME, (len(ranking) + 1) // 2)
     means = metric.result.values if metric.result else {}
@@ -239,11 +263,23 @@ def _section(
         "metric": metric,
         "rows": [
             *(_value_row(metric, value) for value in metric.values),
-            *(ValueRow(v, one, None, [], one.n) for v in whole if (one := means.get(v.name))),
+            *(
+                ValueRow(v, one, None, [], one.n)
+                for v in whole
+                if (one := means.get(v.name))
+            ),
         ],
-        "histogram": charts.histogram(metric.headline, scores) if len(scores) else None,
+        "histogram": charts.histogram(metric.headline, scores)
+        if len(scores)
+        else None,
         "breakdowns": [
-            (found, [charts.range_bar(e.mean, e.interval, low, high) for _, e in found.rows])
+            (
+                found,
+                [
+                    charts.range_bar(e.mean, e.interval, low, high)
+                    for _, e in found.rows
+                ],
+            )
             for found in breakdowns(run, metric, sources)
         ],
         "low": low,
@@ -254,10 +290,17 @@ def _section(
     }
 
 
-def _frequent(store: Store, run: RunData, metric: MetricColumns) -> list[Frequent]:
+def _frequent(
+    store: Store, run: RunData, metric: MetricColumns
+) -> list[Frequent]:
     """Lists of findings, for a metric with units of scene graphs."""
-    first = next((store.score(metric.name, int(p)) for p in metric.positions[:1]), None)
-    if not isinstance(first, ItemScore) or first.detail.get("view") != "scene_graph":
+    first = next(
+        (store.score(metric.name, int(p)) for p in metric.positions[:1]), None
+    )
+    if (
+        not isinstance(first, ItemScore)
+        or first.detail.get("view") != "scene_graph"
+    ):
         return []
     return frequent(store.units(metric.name, run.n_items), run.groups)
 
@@ -268,16 +311,28 @@ def _value_row(metric: MetricColumns, value: ValueLog) -> ValueRow:
     if not len(scores):
         return ValueRow(value, estimate, None, [], 0)
     ends = charts.scale(value, scores)
-    bar = charts.range_bar(estimate.mean, estimate.interval, *ends) if estimate else None
-    return ValueRow(value, estimate, bar, charts.sparkline(value, scores), len(scores))
+    bar = (
+        charts.range_bar(estimate.mean, estimate.interval, *ends)
+        if estimate
+        else None
+    )
+    return ValueRow(
+        value, estimate, bar, charts.sparkline(value, scores), len(scores)
+    )
 
 
-def _extremes(store: Store, metric: MetricColumns, positions: list[int]) -> list[Extreme]:
+def _extremes(
+    store: Store, metric: MetricColumns, positions: list[int]
+) -> list[Extreme]:
     column = metric.columns[metric.headline.name]
     places = np.searchsorted(metric.positions, positions)
     return [
-        Extreme(position, item.id, float(column[place]), _snippet(item.candidate))
-        for place, (position, item) in zip(places, store.items(positions), strict=True)
+        Extreme(
+            position, item.id, float(column[place]), _snippet(item.candidate)
+        )
+        for place, (position, item) in zip(
+            places, store.items(positions), strict=True
+        )
     ]
 
 
@@ -286,7 +341,9 @@ def _snippet(text: str) -> str:
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
-def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) -> list[Breakdown]:
+def breakdowns(
+    run: RunData, metric: MetricColumns, sources: Sequence[bytes]
+) -> list[Breakdown]:
     """One breakdown per group column.
 
     Args:
@@ -296,20 +353,36 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
     """
     column_of_scores = metric.columns[metric.headline.name]
     known = np.isfinite(column_of_scores)
-    positions, scores = metric.positions[known].tolist(), column_of_scores[known]
+    positions, scores = (
+        metric.positions[known].tolist(),
+        column_of_scores[known],
+    )
     found = []
     for column, labels in run.groups.items():
-        told = ((labels[position], place) for place, position in enumerate(positions))
-        members = by_key((label, place) for label, place in told if label is not None)
+        told = (
+            (labels[position], place)
+            for place, position in enumerate(positions)
+        )
+        members = by_key(
+            (label, place) for label, place in told if label is not None
+        )
         if not members:
             continue
-        largest = sorted(members, key=lambda label: (-len(members[label]), label))[:MAX_ROWS]
+        largest = sorted(
+            members, key=lambda label: (-len(members[label]), label)
+        )[:MAX_ROWS]
         rows = []
         for label in largest:
             own = [sources[positions[place]] for place in members[label]]
-            rows.append((label, stats.mean_interval(scores[members[label]], clusters=own)))
+            rows.append(
+                (
+                    label,
+                    stats.mean_interval(scores[members[label]], clusters=own),
+                )
+            )
         rows.sort(
-            key=lambda row: row[1].mean, reverse=metric.headline.higher_is_better is not False
+            key=lambda row: row[1].mean,
+            reverse=metric.headline.higher_is_better is not False,
         )
         found.append(Breakdown(column, rows, len(members) - len(largest)))
     return found
@@ -318,7 +391,9 @@ def breakdowns(run: RunData, metric: MetricColumns, sources: Sequence[bytes]) ->
 def draw_item(seen: SeenSubject) -> Drawn:
     """The item as the static report draws it."""
     asked = seen.view.snapshot.of_kind(seen.kind)
-    encoded = encode_item(seen.store, [one.name for one in asked], seen.position, seen.pictures)
+    encoded = encode_item(
+        seen.store, [one.name for one in asked], seen.position, seen.pictures
+    )
     data = page_json([(one.name, one.values) for one in asked], [encoded])
     return "item.html.j2", {
         "data": Markup(data),  # noqa: S704  # escaped for a script element by `page_json`

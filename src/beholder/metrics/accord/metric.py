@@ -16,7 +16,12 @@ from beholder.metrics.posh.metric import PoSh, PoShEvidence
 from beholder.metrics.posh.published import f1
 from beholder.metrics.posh.scoring import RATES
 from beholder.metrics.tools import Tools
-from beholder.metrics.wording import Reading, compare_words, peer_adjusted_recall, read_all
+from beholder.metrics.wording import (
+    Reading,
+    compare_words,
+    peer_adjusted_recall,
+    read_all,
+)
 from beholder.records import Item, ItemScore
 from beholder.text import frequency, word_order
 from beholder.text.kinds import bases
@@ -32,7 +37,18 @@ _CONTENT = 0.3
 """Weight from which a word is one of content: those of the articles and prepositions are lower."""
 _ARTICLES = frozenset(("a", "an", "the"))
 _CHANGING = frozenset(
-    ("without", "none", "nobody", "nothing", "only", "except", "almost", "nearly", "half", "fake")
+    (
+        "without",
+        "none",
+        "nobody",
+        "nothing",
+        "only",
+        "except",
+        "almost",
+        "nearly",
+        "half",
+        "fake",
+    )
 )
 """Words that are no negations and yet change what the words around them claim."""
 
@@ -83,8 +99,14 @@ class Accord(Metric[AccordEvidence]):
         ConfigError: A parameter is out of its range.
     """
 
-    judge: str = param("builtin", "who grades units: builtin, or a model", tool="judge")
-    encoder: str = param("minilm", "encoder of words in context: minilm, hf:NAME", tool="encoder")
+    judge: str = param(
+        "builtin", "who grades units: builtin, or a model", tool="judge"
+    )
+    encoder: str = param(
+        "minilm",
+        "encoder of words in context: minilm, hf:NAME",
+        tool="encoder",
+    )
 
     caution: float = param(
         0.5,
@@ -96,14 +118,32 @@ class Accord(Metric[AccordEvidence]):
     operations: ClassVar[tuple[str, ...]] = ("presence", "contradict")
     bounds: ClassVar[Bounds] = Bounds(characters=100_000, compares="words")
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("accord", "mean of f1, words and sentence, times in_order and consistent"),
-        ValueInfo("f1", "of PoSh: harmonic mean of precision and recall of units"),
-        ValueInfo("precision", "of PoSh: mean grade of the candidate's units; low for mistakes"),
-        ValueInfo("recall", "of PoSh: mean grade of the reference's units; low for omissions"),
+        ValueInfo(
+            "accord",
+            "mean of f1, words and sentence, times in_order and consistent",
+        ),
+        ValueInfo(
+            "f1", "of PoSh: harmonic mean of precision and recall of units"
+        ),
+        ValueInfo(
+            "precision",
+            "of PoSh: mean grade of the candidate's units; low for mistakes",
+        ),
+        ValueInfo(
+            "recall",
+            "of PoSh: mean grade of the reference's units; low for omissions",
+        ),
         ValueInfo("words", "how near the words come in their contexts"),
         ValueInfo("sentence", "cosine of the whole texts"),
-        ValueInfo("in_order", "1, down to 0.2 for a reference's words out of order", 0.2),
-        ValueInfo("consistent", "1, down to 1 - caution for a sentence that references exclude"),
+        ValueInfo(
+            "in_order",
+            "1, down to 0.2 for a reference's words out of order",
+            0.2,
+        ),
+        ValueInfo(
+            "consistent",
+            "1, down to 1 - caution for a sentence that references exclude",
+        ),
         *RATES,
     )
 
@@ -124,14 +164,23 @@ class Accord(Metric[AccordEvidence]):
         units = await self.units.gather(item, tools)
         # A reference that is there twice must not weigh twice.
         references = [item.references[place] for place in units.plan.distinct]
-        plain = [without_layout(text) for text in (item.candidate, *references)]
+        plain = [
+            without_layout(text) for text in (item.candidate, *references)
+        ]
         own, *others = await read_all(plain, tools.encoder(self.encoder))
         against = 0.0
         if self.caution:
             # A contradicted unit costs what the worst sentence could, so that none is compared.
-            wrong = self.units.score_item(item, units).values["contradicted_rate"] > 0
-            against = 1.0 if wrong else excluded(item.candidate, item.references)
-        return AccordEvidence(units, own, tuple(others), against, self.identities(tools))
+            wrong = (
+                self.units.score_item(item, units).values["contradicted_rate"]
+                > 0
+            )
+            against = (
+                1.0 if wrong else excluded(item.candidate, item.references)
+            )
+        return AccordEvidence(
+            units, own, tuple(others), against, self.identities(tools)
+        )
 
     def score_item(self, item: Item, evidence: AccordEvidence) -> ItemScore:
         """Turn evidence into a score.
@@ -141,14 +190,22 @@ class Accord(Metric[AccordEvidence]):
         """
         found = self.units.score_item(item, evidence.units)
         near = compare_words(evidence.candidate, evidence.references)
-        words = f1(near.precision, peer_adjusted_recall(near.recall, evidence.units.plan.peers))
+        words = f1(
+            near.precision,
+            peer_adjusted_recall(near.recall, evidence.units.plan.peers),
+        )
         sentence = compare_wholes(evidence.candidate, evidence.references)
         kept = word_order.in_order(item.candidate, item.references)
-        wrong = max(evidence.excluded, float(found.values["contradicted_rate"] > 0))
+        wrong = max(
+            evidence.excluded, float(found.values["contradicted_rate"] > 0)
+        )
         # In texts with few words in common, sentences are often about different things.
         consistent = 1 - self.caution * wrong * words**4
         values = {
-            "accord": kept * consistent * (found.values["f1"] + words + sentence) / 3,
+            "accord": kept
+            * consistent
+            * (found.values["f1"] + words + sentence)
+            / 3,
             **found.values,
             "words": words,
             "sentence": sentence,
@@ -156,7 +213,12 @@ class Accord(Metric[AccordEvidence]):
             "consistent": consistent,
         }
         values = {info.name: values[info.name] for info in self.values}
-        return ItemScore(values, found.units, self.signature(evidence.identities), found.detail)
+        return ItemScore(
+            values,
+            found.units,
+            self.signature(evidence.identities),
+            found.detail,
+        )
 
 
 def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
@@ -164,7 +226,9 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
 
     Below 0 counts as 0.
     """
-    others = np.stack([reference.whole for reference in references]).astype(np.float64)
+    others = np.stack([reference.whole for reference in references]).astype(
+        np.float64
+    )
     centre = others.mean(axis=0)
     # Products of float32 are exact in float64, and fsum rounds once: a BLAS would add them in an
     # order that depends on the processor, which showed in the last digit of scores.
@@ -184,10 +248,15 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
     """
     from beholder.judges.builtin.reading import analysed
 
-    own, others = analysed(candidate), [analysed(reference) for reference in references]
+    own, others = (
+        analysed(candidate),
+        [analysed(reference) for reference in references],
+    )
     if not own.words or not all(other.words for other in others):
         return 0.0
-    forth = np.min([_contradictions(own, other) for other in others], axis=0).max()
+    forth = np.min(
+        [_contradictions(own, other) for other in others], axis=0
+    ).max()
     back = min(_contradictions(other, own).max() for other in others)
     return max(0.0, 2 * float(max(forth, back)) - 1)
 
@@ -204,17 +273,29 @@ def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
     from beholder.embed import entailment
 
     sentences, others = source.sentence_texts, target.sentence_texts
-    nearest, nearest_back = _nearest_sentences(source, target), _nearest_sentences(target, source)
+    nearest, nearest_back = (
+        _nearest_sentences(source, target),
+        _nearest_sentences(target, source),
+    )
     words, other_words = _content_words(source), _content_words(target)
-    repeated = {folded_words(text) for text in sentences} & {folded_words(text) for text in others}
-    chances = entailment.entail([(others[y], x) for x, y in zip(sentences, nearest, strict=True)])
-    back = entailment.entail([(sentences[x], y) for x, y in zip(nearest_back, others, strict=True)])
+    repeated = {folded_words(text) for text in sentences} & {
+        folded_words(text) for text in others
+    }
+    chances = entailment.entail(
+        [(others[y], x) for x, y in zip(sentences, nearest, strict=True)]
+    )
+    back = entailment.entail(
+        [(sentences[x], y) for x, y in zip(nearest_back, others, strict=True)]
+    )
     excluding = chances[:, entailment.CONTRADICTION].copy()
     for place, other in enumerate(nearest):
         pair = folded_words(sentences[place]), folded_words(others[other])
         is_repeated = not repeated.isdisjoint(pair)
         is_shorter = _only_omits(*pair) or _only_omits(*reversed(pair))
-        said_elsewhere = nearest_back[other] != place and back[other, entailment.ENTAILMENT] > _EVEN
+        said_elsewhere = (
+            nearest_back[other] != place
+            and back[other, entailment.ENTAILMENT] > _EVEN
+        )
         is_about_others = words[place].isdisjoint(other_words[other])
         if is_repeated or is_shorter or said_elsewhere or is_about_others:
             excluding[place] = 0.0
@@ -229,7 +310,10 @@ def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
     from beholder.language import lexicon
 
     changing = lexicon.NEGATIONS | lexicon.MULTIPLIERS.keys() | _CHANGING
-    rest, omitted = (word for word in long if word not in _ARTICLES), list[str]()
+    rest, omitted = (
+        (word for word in long if word not in _ARTICLES),
+        list[str](),
+    )
     for word in (word for word in short if word not in _ARTICLES):
         for other in rest:
             if other == word:
@@ -238,15 +322,25 @@ def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
         else:
             return False
     omitted += rest
-    return not any(word in changing or word.endswith("n't") for word in omitted)
+    return not any(
+        word in changing or word.endswith("n't") for word in omitted
+    )
 
 
-def _nearest_sentences(source: AnalysedText, target: AnalysedText) -> list[int]:
+def _nearest_sentences(
+    source: AnalysedText, target: AnalysedText
+) -> list[int]:
     """For each sentence of the source, the place of the nearest sentence of the target."""
     from beholder.judges.builtin.entailed import premises
 
-    places = {text: place for place, text in reversed(list(enumerate(target.sentence_texts)))}
-    return [places[premises(sentence, target)[0]] for sentence in source.sentence_texts]
+    places = {
+        text: place
+        for place, text in reversed(list(enumerate(target.sentence_texts)))
+    }
+    return [
+        places[premises(sentence, target)[0]]
+        for sentence in source.sentence_texts
+    ]
 
 
 def _content_words(text: AnalysedText) -> list[set[str]]:
@@ -255,7 +349,9 @@ def _content_words(text: AnalysedText) -> list[set[str]]:
     for word, sentence in zip(text.words, text.sentences, strict=True):
         if frequency.weight(word) >= _CONTENT:
             words[sentence] |= bases(word)
-    for entity, mentions in zip(text.graph.entities, text.mentions, strict=True):
+    for entity, mentions in zip(
+        text.graph.entities, text.mentions, strict=True
+    ):
         for first, _ in mentions:
             words[text.sentences[first]].add(entity.head.lower())
     return words

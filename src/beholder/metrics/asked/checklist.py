@@ -30,12 +30,27 @@ from beholder.text import RuleSplitter
 from beholder.text.languages import language_named
 
 _TASKS = (
-    *("object_category", "object_number", "object_color", "spatial_relation", "scene"),
-    *("camera_angle", "OCR", "style", "character_identification", "dynamic_object_number"),
+    *(
+        "object_category",
+        "object_number",
+        "object_color",
+        "spatial_relation",
+        "scene",
+    ),
+    *(
+        "camera_angle",
+        "OCR",
+        "style",
+        "character_identification",
+        "dynamic_object_number",
+    ),
     *("action", "camera_movement", "event"),
 )
 """CAPability averages over these."""
-_NAMES_ANY = {"action": "The text names an action.", "object_category": "The text names an object."}
+_NAMES_ANY = {
+    "action": "The text names an action.",
+    "object_category": "The text names an object.",
+}
 """CAPability's tasks in which silence is wrong once anything of the sort is named."""
 _STATES = (MET, CONTRADICTED, NOT_MENTIONED)
 _TYPES = ("camera", "scene", "action", "attribute")
@@ -46,7 +61,8 @@ _BY_TYPE = tuple(
     for name in ("f1", "precision", "accuracy")
 )
 _CONSISTENCY = ValueInfo(
-    "reference_consistency", "pairs of criteria about a subject that the text gives to one being"
+    "reference_consistency",
+    "pairs of criteria about a subject that the text gives to one being",
 )
 _MACRO = tuple(
     ValueInfo(f"macro_{name}", f"mean over tasks of the pooled {name}")
@@ -98,20 +114,45 @@ class Checklist(Metric[Checked]):
         ConfigError: A parameter is out of its range, or the judge cannot do it.
     """
 
-    judge: str = param("builtin", "who checks: builtin (English), or a model", tool="judge")
-    rules: Literal["own", "capricorn", "capability", "tuna"] = param("own", "whose counting")
-    at_once: int = param(10, "criteria per question to the judge", whole=(1, 100))
+    judge: str = param(
+        "builtin", "who checks: builtin (English), or a model", tool="judge"
+    )
+    rules: Literal["own", "capricorn", "capability", "tuna"] = param(
+        "own", "whose counting"
+    )
+    at_once: int = param(
+        10, "criteria per question to the judge", whole=(1, 100)
+    )
 
     registered_name = "checklist"
     values = (
         ValueInfo("accuracy", "weight of the criteria that are met, of all"),
-        ValueInfo("coverage", "weight of the criteria that are met or contradicted, of all"),
-        ValueInfo("precision", "weight of the criteria that are met, of met and contradicted"),
+        ValueInfo(
+            "coverage",
+            "weight of the criteria that are met or contradicted, of all",
+        ),
+        ValueInfo(
+            "precision",
+            "weight of the criteria that are met, of met and contradicted",
+        ),
         ValueInfo("f1", "harmonic mean of accuracy and precision"),
-        ValueInfo("hit", "number of criteria that are met or contradicted, of all"),
-        ValueInfo("wrong", "weight of contradicted criteria, of all", higher_is_better=False),
-        ValueInfo("weighted", "weight of what is met, rules too, of all positive weights"),
-        ValueInfo("unread", "share of criteria without a usable answer", higher_is_better=False),
+        ValueInfo(
+            "hit", "number of criteria that are met or contradicted, of all"
+        ),
+        ValueInfo(
+            "wrong",
+            "weight of contradicted criteria, of all",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "weighted",
+            "weight of what is met, rules too, of all positive weights",
+        ),
+        ValueInfo(
+            "unread",
+            "share of criteria without a usable answer",
+            higher_is_better=False,
+        ),
         rows.CHANGED,
     )
     required_fields = frozenset()
@@ -141,7 +182,9 @@ class Checklist(Metric[Checked]):
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without criteria; an empty candidate mentions none of them."""
-        if self.rules == "tuna" and not all(one.event for one in rows.criteria_of(item)):
+        if self.rules == "tuna" and not all(
+            one.event for one in rows.criteria_of(item)
+        ):
             raise ItemError("rules='tuna' needs the 'event' of each criterion")
         rows.criteria_of(item)
 
@@ -149,10 +192,20 @@ class Checklist(Metric[Checked]):
         """Ask the judge, a part of the criteria at a time; nothing about an empty candidate."""
         criteria = rows.criteria_of(item)
         if self.rules == "capricorn":
-            criteria = list({one.text: one for one in reversed(criteria)}.values())[::-1]
-        judge, language = tools.judge(self.judge), language_named(item.language)
-        any_of = {one.group for one in criteria if self.rules == "capability"} & _NAMES_ANY.keys()
-        extra = [rows.Criterion(text=_NAMES_ANY[name], kind="rule") for name in sorted(any_of)]
+            criteria = list(
+                {one.text: one for one in reversed(criteria)}.values()
+            )[::-1]
+        judge, language = (
+            tools.judge(self.judge),
+            language_named(item.language),
+        )
+        any_of = {
+            one.group for one in criteria if self.rules == "capability"
+        } & _NAMES_ANY.keys()
+        extra = [
+            rows.Criterion(text=_NAMES_ANY[name], kind="rule")
+            for name in sorted(any_of)
+        ]
 
         ask = partial(_checked, judge, self.at_once, language)
         if self.rules == "tuna" and item.candidate.strip():
@@ -160,7 +213,11 @@ class Checklist(Metric[Checked]):
         else:
             answers = await ask([*criteria, *extra], item.candidate)
         any_named = zip(sorted(any_of), answers[len(criteria) :], strict=True)
-        named = {name for name, answer in any_named if answer and answer.state == MET}
+        named = {
+            name
+            for name, answer in any_named
+            if answer and answer.state == MET
+        }
         found = [
             rows.Found(one, answer, self._state(one, answer, named))
             for one, answer in zip(criteria, answers, strict=False)
@@ -170,7 +227,9 @@ class Checklist(Metric[Checked]):
             names = await _named(judge, item.candidate, criteria, language)
         return Checked(found, names)
 
-    def _state(self, one: rows.Criterion, answer: TextAnswer | None, named: Set[str]) -> str:
+    def _state(
+        self, one: rows.Criterion, answer: TextAnswer | None, named: Set[str]
+    ) -> str:
         if answer is None or answer.state is None:
             return NOT_MENTIONED if self.rules == "capricorn" else rows.UNREAD
         if answer.state == NOT_MENTIONED and one.group in named:
@@ -185,10 +244,16 @@ class Checklist(Metric[Checked]):
         """
         found = evidence.found
         left = rows.opened(found, "criteria")
-        facts = [one for one in found if one.row.kind == "fact" and one.state != rows.UNREAD]
+        facts = [
+            one
+            for one in found
+            if one.row.kind == "fact" and one.state != rows.UNREAD
+        ]
         values = self._shares(self._sums(facts))
         if facts:
-            values["hit"] = sum(one.state != NOT_MENTIONED for one in facts) / len(facts)
+            values["hit"] = sum(
+                one.state != NOT_MENTIONED for one in facts
+            ) / len(facts)
         read = [one for one in found if one.state != rows.UNREAD]
         possible = sum(max(one.row.weight, 0.0) for one in read)
         if possible:
@@ -196,32 +261,61 @@ class Checklist(Metric[Checked]):
             values["weighted"] = min(1.0, max(0.0, gained / possible))
         if evidence.names is not None:
             values |= _consistency(found, evidence.names)
-        groups = {name: self._sums(some) for name, some in rows.by_group(facts).items()}
+        groups = {
+            name: self._sums(some)
+            for name, some in rows.by_group(facts).items()
+        }
         detail = rows.detailed(found, _STATES) | {
-            "by_dimension": {name: self._shares(sums) for name, sums in groups.items()}
+            "by_dimension": {
+                name: self._shares(sums) for name, sums in groups.items()
+            }
         }
         if self.rules == "capability":
             nothing = [0.0] * len(_STATES)
-            detail["statistics"] = [n for task in _TASKS for n in groups.get(task, nothing)]
+            detail["statistics"] = [
+                n for task in _TASKS for n in groups.get(task, nothing)
+            ]
         elif self.rules == "tuna":
-            typed = {kind: self._shares(groups[kind]) for kind in _TYPES if kind in groups}
-            names = [(kind, name) for kind in typed for name in ("f1", "precision", "accuracy")]
-            values |= {f"{kind}_{name}": typed[kind][name] for kind, name in names}
-        units = tuple(rows.unit_of("statement", one, weight=one.row.weight) for one in found)
+            typed = {
+                kind: self._shares(groups[kind])
+                for kind in _TYPES
+                if kind in groups
+            }
+            names = [
+                (kind, name)
+                for kind in typed
+                for name in ("f1", "precision", "accuracy")
+            ]
+            values |= {
+                f"{kind}_{name}": typed[kind][name] for kind, name in names
+            }
+        units = tuple(
+            rows.unit_of("statement", one, weight=one.row.weight)
+            for one in found
+        )
         return ItemScore(values | left, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """Means over CAPability's tasks; empty without criteria of any of them."""
-        tasks = [self._shares(sums) for sums in statistics.reshape(-1, len(_STATES)).tolist()]
+        tasks = [
+            self._shares(sums)
+            for sums in statistics.reshape(-1, len(_STATES)).tolist()
+        ]
         there = [values for values in tasks if values]
         return {
-            one.name: fmean(values[one.name.removeprefix("macro_")] for values in there)
+            one.name: fmean(
+                values[one.name.removeprefix("macro_")] for values in there
+            )
             for one in _MACRO
             if there
         }
 
-    def _sums(self, facts: Sequence[rows.Found[rows.Criterion]]) -> list[float]:
-        return rows.sums_of(facts, _STATES, plain=self.rules not in ("own", "tuna"))
+    def _sums(
+        self, facts: Sequence[rows.Found[rows.Criterion]]
+    ) -> list[float]:
+        return rows.sums_of(
+            facts, _STATES, plain=self.rules not in ("own", "tuna")
+        )
 
     def _shares(self, sums: Sequence[float]) -> dict[str, float]:
         """The values of sums by state; what is not defined is left out."""
@@ -244,9 +338,15 @@ async def _checked(
     if not text.strip():
         return [TextAnswer(NOT_MENTIONED)] * len(criteria)
 
-    def ask(part: Sequence[rows.Criterion]) -> Awaitable[Sequence[TextAnswer | None]]:
-        rules = frozenset(i for i, one in enumerate(part) if one.kind == "rule")
-        return judge.ask(CheckCriteria([one.text for one in part], text, rules, language))
+    def ask(
+        part: Sequence[rows.Criterion],
+    ) -> Awaitable[Sequence[TextAnswer | None]]:
+        rules = frozenset(
+            i for i, one in enumerate(part) if one.kind == "rule"
+        )
+        return judge.ask(
+            CheckCriteria([one.text for one in part], text, rules, language)
+        )
 
     return await rows.in_parts(criteria, at_once, ask)
 
@@ -255,25 +355,50 @@ async def _by_event(
     judge: Judge,
     item: Item,
     criteria: Sequence[rows.Criterion],
-    ask: Callable[[Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]],
+    ask: Callable[
+        [Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]
+    ],
 ) -> list[TextAnswer | None]:
     """Answers to criteria from the sentences about their events; spans of the candidate."""
-    text, events = item.candidate, list(dict.fromkeys(one.event for one in criteria))
+    text, events = (
+        item.candidate,
+        list(dict.fromkeys(one.event for one in criteria)),
+    )
     sentences = [(part.start, part.end) for part in RuleSplitter().split(text)]
-    claims, language = [text[a:b] for a, b in sentences], language_named(item.language)
-    matches = _in_order(await judge.ask(MatchNearest(claims, events, language)))
+    claims, language = (
+        [text[a:b] for a, b in sentences],
+        language_named(item.language),
+    )
+    matches = _in_order(
+        await judge.ask(MatchNearest(claims, events, language))
+    )
 
     async def of(event: int) -> list[TextAnswer | None]:
-        told = [place for place, match in zip(sentences, matches, strict=True) if match == event]
-        at = [i for start, end in told for i in range(start, end + 1)]  # a blank after each
+        told = [
+            place
+            for place, match in zip(sentences, matches, strict=True)
+            if match == event
+        ]
+        at = [
+            i for start, end in told for i in range(start, end + 1)
+        ]  # a blank after each
         asked = [one for one in criteria if one.event == events[event]]
         return [
-            answer and replace(answer, spans=tuple((at[a], at[b - 1] + 1) for a, b in answer.spans))
-            for answer in await ask(asked, " ".join(text[a:b] for a, b in told))
+            answer
+            and replace(
+                answer,
+                spans=tuple((at[a], at[b - 1] + 1) for a, b in answer.spans),
+            )
+            for answer in await ask(
+                asked, " ".join(text[a:b] for a, b in told)
+            )
         ]
 
     found = await asyncio.gather(*map(of, range(len(events))))
-    left = {event: iter(answers) for event, answers in zip(events, found, strict=True)}
+    left = {
+        event: iter(answers)
+        for event, answers in zip(events, found, strict=True)
+    }
     return [next(left[one.event]) for one in criteria]
 
 
@@ -282,14 +407,21 @@ def _in_order(matches: Sequence[int | None]) -> list[int | None]:
     longest: list[list[int]] = [[]]
     for at, match in enumerate(matches):
         if match is not None:
-            before = (one for one in longest if not one or (matches[one[-1]] or 0) <= match)
+            before = (
+                one
+                for one in longest
+                if not one or (matches[one[-1]] or 0) <= match
+            )
             longest.append([*max(before, key=len), at])
     kept = max(longest, key=len)
     return [match if at in kept else None for at, match in enumerate(matches)]
 
 
 async def _named(
-    judge: Judge, text: str, criteria: Sequence[rows.Criterion], language: str | None
+    judge: Judge,
+    text: str,
+    criteria: Sequence[rows.Criterion],
+    language: str | None,
 ) -> dict[tuple[str, str], TextAnswer | None]:
     """Who takes the part of each subject of two criteria or more, by subject and criterion."""
     of = {
@@ -297,17 +429,31 @@ async def _named(
         for one in criteria
         for subject in one.subjects
     }
-    asked = [(name, told) for name, texts in of.items() if len(texts) > 1 for told in texts]
+    asked = [
+        (name, told)
+        for name, texts in of.items()
+        if len(texts) > 1
+        for told in texts
+    ]
     if not asked or not text.strip():
         return {}
-    return dict(zip(asked, await judge.ask(NameSubjects(asked, text, language)), strict=True))
+    return dict(
+        zip(
+            asked,
+            await judge.ask(NameSubjects(asked, text, language)),
+            strict=True,
+        )
+    )
 
 
 def _consistency(
-    found: Sequence[rows.Found[rows.Criterion]], names: Mapping[tuple[str, str], TextAnswer | None]
+    found: Sequence[rows.Found[rows.Criterion]],
+    names: Mapping[tuple[str, str], TextAnswer | None],
 ) -> dict[str, float]:
     """Ref: the mean over subjects of two criteria or more; of one without a usable name, none."""
-    counts = Counter(subject for one in found for subject in set(one.row.subjects))
+    counts = Counter(
+        subject for one in found for subject in set(one.row.subjects)
+    )
     refs = []
     for subject, n in counts.items():
         about = [one.row.text for one in found if subject in one.row.subjects
@@ -315,7 +461,9 @@ def _consistency(
         said = [names.get((subject, text)) for text in about]
         if n > 1 and (len(said) < 2 or all(said)):
             alike = Counter(one.state for one in said if one and one.state)
-            refs.append(sum(comb(size, 2) for size in alike.values()) / comb(n, 2))
+            refs.append(
+                sum(comb(size, 2) for size in alike.values()) / comb(n, 2)
+            )
     return {_CONSISTENCY.name: fmean(refs)} if refs else {}
 
 
@@ -349,22 +497,39 @@ class AutoDQ(Metric[Events]):
         ConfigError: A parameter is out of its range, or the judge cannot do it.
     """
 
-    judge: str = param(help="who lists and checks: a model, not builtin", tool="judge")
+    judge: str = param(
+        help="who lists and checks: a model, not builtin", tool="judge"
+    )
     what: Literal["events", "objects"] = param("events", "what is listed")
-    at_once: int = param(_MOST, "events per question to the judge", whole=(1, 100))
+    at_once: int = param(
+        _MOST, "events per question to the judge", whole=(1, 100)
+    )
 
     registered_name = "autodq"
     values = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
-        ValueInfo("precision", "share of candidate events that the references entail"),
-        ValueInfo("recall", "share of reference events that the candidate entails"),
-        ValueInfo("unread", "share of events without a usable answer", higher_is_better=False),
+        ValueInfo(
+            "precision", "share of candidate events that the references entail"
+        ),
+        ValueInfo(
+            "recall", "share of reference events that the candidate entails"
+        ),
+        ValueInfo(
+            "unread",
+            "share of events without a usable answer",
+            higher_is_better=False,
+        ),
         rows.CHANGED,
     )
     corpus_values = (
-        ValueInfo("f1_of_means", "harmonic mean of the set's mean precision and mean recall"),
+        ValueInfo(
+            "f1_of_means",
+            "harmonic mean of the set's mean precision and mean recall",
+        ),
         ValueInfo("subset_f1", "harmonic mean of the next two"),
-        ValueInfo("subset_precision", "mean over subsets of their mean precision"),
+        ValueInfo(
+            "subset_precision", "mean over subsets of their mean precision"
+        ),
         ValueInfo("subset_recall", "mean over subsets of their mean recall"),
     )
 
@@ -377,26 +542,45 @@ class AutoDQ(Metric[Events]):
 
     async def gather(self, item: Item, tools: Tools) -> Events:
         """List the events of both texts, then check each list against the other text."""
-        judge, language = tools.judge(self.judge), language_named(item.language)
-        reference = "\n\n".join(text for text in item.references if text.strip())
+        judge, language = (
+            tools.judge(self.judge),
+            language_named(item.language),
+        )
+        reference = "\n\n".join(
+            text for text in item.references if text.strip()
+        )
 
         async def listed(text: str) -> list[rows.Criterion]:
             if not text.strip():
                 return []
-            asked = WriteCriteria(text=text, n=_MOST, kind=self.what, language=language)
+            asked = WriteCriteria(
+                text=text, n=_MOST, kind=self.what, language=language
+            )
             written = enumerate(await judge.ask(asked), start=1)
-            return [rows.Criterion(id=str(n), text=one.text) for n, one in written]
+            return [
+                rows.Criterion(id=str(n), text=one.text) for n, one in written
+            ]
 
         async def reference_events() -> list[rows.Criterion]:
-            return rows.criteria_of(item) if item.meta.get("criteria") else await listed(reference)
+            return (
+                rows.criteria_of(item)
+                if item.meta.get("criteria")
+                else await listed(reference)
+            )
 
-        ours, theirs = await asyncio.gather(listed(item.candidate), reference_events())
+        ours, theirs = await asyncio.gather(
+            listed(item.candidate), reference_events()
+        )
         both = ((ours, reference), (theirs, item.candidate))
         ask = partial(_checked, judge, self.at_once, language)
-        said = await asyncio.gather(*(ask(events, text) for events, text in both))
+        said = await asyncio.gather(
+            *(ask(events, text) for events, text in both)
+        )
         first, second = (
             [
-                rows.Found(one, answer, (answer and answer.state) or rows.UNREAD)
+                rows.Found(
+                    one, answer, (answer and answer.state) or rows.UNREAD
+                )
                 for one, answer in zip(events, answers, strict=True)
             ]
             for (events, _), answers in zip(both, said, strict=True)
@@ -411,13 +595,20 @@ class AutoDQ(Metric[Events]):
         """
         ours, theirs = evidence
         precision, recall = _share(ours), _share(theirs)
-        shares = {"f1": f1(precision, recall), "precision": precision, "recall": recall}
+        shares = {
+            "f1": f1(precision, recall),
+            "precision": precision,
+            "recall": recall,
+        }
         units = (
             *(rows.unit_of("event", one, "candidate") for one in ours),
             *(rows.unit_of("event", one, "reference") for one in theirs),
         )
         values = shares | rows.opened([*ours, *theirs], "events")
-        detail = {"statistics": [precision, recall, 1.0], "subset": item.group.get("dataset", "")}
+        detail = {
+            "statistics": [precision, recall, 1.0],
+            "subset": item.group.get("dataset", ""),
+        }
         return ItemScore(values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
@@ -427,8 +618,14 @@ class AutoDQ(Metric[Events]):
         values = {"f1_of_means": f1(precision / n, recall / n)}
         if len(subsets) > 1:
             there = subsets[subsets[:, 2] > 0]
-            p, r = (there[:, :2] / there[:, 2:]).clip(0, 1).mean(axis=0).tolist()
-            values |= {"subset_f1": f1(p, r), "subset_precision": p, "subset_recall": r}
+            p, r = (
+                (there[:, :2] / there[:, 2:]).clip(0, 1).mean(axis=0).tolist()
+            )
+            values |= {
+                "subset_f1": f1(p, r),
+                "subset_precision": p,
+                "subset_recall": r,
+            }
         return values
 
 

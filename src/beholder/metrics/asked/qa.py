@@ -28,34 +28,58 @@ _YES_NO = re.compile(
 _OWN = (
     ValueInfo("accuracy", "share of questions answered rightly"),
     ValueInfo("answered", "share of questions answered at all"),
-    ValueInfo("wrong", "share of questions answered wrongly", higher_is_better=False),
-    ValueInfo("precision", "share of answered questions that are answered rightly"),
+    ValueInfo(
+        "wrong", "share of questions answered wrongly", higher_is_better=False
+    ),
+    ValueInfo(
+        "precision", "share of answered questions that are answered rightly"
+    ),
     ValueInfo("grade", "mean grade of open answers, of 5; silence 0"),
-    ValueInfo("unread", "share of questions without a usable answer", higher_is_better=False),
+    ValueInfo(
+        "unread",
+        "share of questions without a usable answer",
+        higher_is_better=False,
+    ),
     rows.CHANGED,
 )
 _STATES = (rows.RIGHT, rows.WRONG, rows.NOT_SAID)
 _PUBLISHED: Mapping[str, tuple[ValueInfo, ...]] = {
     "own": (),
-    "captionqa": (ValueInfo("captionqa", "right 1, cannot answer 1/n + 0.05, wrong 0"),),
+    "captionqa": (
+        ValueInfo("captionqa", "right 1, cannot answer 1/n + 0.05, wrong 0"),
+    ),
     "vdc": (
         ValueInfo("vdc", "share of right answers; silence is wrong"),
-        ValueInfo("vdc_score", "mean grade of the answers", high=float(HIGHEST_GRADE)),
+        ValueInfo(
+            "vdc_score", "mean grade of the answers", high=float(HIGHEST_GRADE)
+        ),
     ),
     "vcapsbench": (
         ValueInfo("ar", "right answers, of all"),
-        ValueInfo("ir", "wrong answers, of those given", higher_is_better=False),
+        ValueInfo(
+            "ir", "wrong answers, of those given", higher_is_better=False
+        ),
         ValueInfo("cr", "answers given, of all"),
     ),
 }
 _POOLED: Mapping[str, tuple[ValueInfo, ...]] = {
     "captionqa": (
         ValueInfo("captionqa_pooled", "mean over all questions of the set"),
-        ValueInfo("accuracy_pooled", "right answers, of all questions of the set"),
-        ValueInfo("cannot_pooled", "questions not answered, of all", higher_is_better=False),
+        ValueInfo(
+            "accuracy_pooled", "right answers, of all questions of the set"
+        ),
+        ValueInfo(
+            "cannot_pooled",
+            "questions not answered, of all",
+            higher_is_better=False,
+        ),
     ),
     "vcapsbench": tuple(
-        ValueInfo(f"{v.name}_pooled", f"{v.help}; of the set", higher_is_better=v.higher_is_better)
+        ValueInfo(
+            f"{v.name}_pooled",
+            f"{v.help}; of the set",
+            higher_is_better=v.higher_is_better,
+        )
         for v in _PUBLISHED["vcapsbench"]
     ),
 }
@@ -85,11 +109,17 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         ConfigError: A parameter is out of its range, or the judge cannot do it.
     """
 
-    judge: str = param(help="who answers: a model; the built-in judge cannot", tool="judge")
-    rules: Literal["own", "captionqa", "vdc", "vcapsbench"] = param("own", "whose counting")
+    judge: str = param(
+        help="who answers: a model; the built-in judge cannot", tool="judge"
+    )
+    rules: Literal["own", "captionqa", "vdc", "vcapsbench"] = param(
+        "own", "whose counting"
+    )
     seed: int = param(0, "of the order of options")
     at_once: int = param(
-        10, "questions per call of the judge; captionqa published 1", whole=(1, 100)
+        10,
+        "questions per call of the judge; captionqa published 1",
+        whole=(1, 100),
     )
 
     registered_name = "qa"
@@ -106,7 +136,11 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     @property
     def operations_asked(self) -> tuple[str, ...]:
         """``match_answers`` only where the rules know open questions."""
-        return self.operations if self.rules in ("own", "vdc") else self.operations[:1]
+        return (
+            self.operations
+            if self.rules in ("own", "vdc")
+            else self.operations[:1]
+        )
 
     def check_row(self, item: Item) -> None:
         """Refuse a row with malformed questions."""
@@ -115,21 +149,33 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
     def check_item(self, item: Item) -> None:
         """Refuse an item without questions that the rules know; a candidate may be empty."""
         if not any(self._knows(row) for row in rows.questions_of(item)):
-            raise ItemError(f"rules={self.rules!r} knows none of the questions of this item")
+            raise ItemError(
+                f"rules={self.rules!r} knows none of the questions of this item"
+            )
 
-    async def gather(self, item: Item, tools: Tools) -> Sequence[rows.Found[rows.QuestionRow]]:
+    async def gather(
+        self, item: Item, tools: Tools
+    ) -> Sequence[rows.Found[rows.QuestionRow]]:
         """Ask the judge, a part of the questions at a time; nothing about an empty candidate."""
         judge = tools.judge(self.judge)
         known = [row for row in rows.questions_of(item) if self._knows(row)]
         language = language_named(item.language)
 
-        def ask(part: Sequence[ops.TextQuestion]) -> Awaitable[Sequence[ops.TextAnswer | None]]:
-            return judge.ask(ops.AnswerQuestions(part, item.candidate, language))
+        def ask(
+            part: Sequence[ops.TextQuestion],
+        ) -> Awaitable[Sequence[ops.TextAnswer | None]]:
+            return judge.ask(
+                ops.AnswerQuestions(part, item.candidate, language)
+            )
 
-        def match(part: Sequence[ops.OpenAnswer]) -> Awaitable[Sequence[ops.AnswerMatch]]:
+        def match(
+            part: Sequence[ops.OpenAnswer],
+        ) -> Awaitable[Sequence[ops.AnswerMatch]]:
             return judge.ask(ops.MatchAnswers(part, language))
 
-        answers: list[ops.TextAnswer | None] = [ops.TextAnswer(None)] * len(known)
+        answers: list[ops.TextAnswer | None] = [ops.TextAnswer(None)] * len(
+            known
+        )
         if item.candidate.strip():
             answers = await rows.in_parts(
                 [self._shown(item, row) for row in known], self.at_once, ask
@@ -141,10 +187,13 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         ]
         matches = iter(await rows.in_parts(given, self.at_once, match))
         return [
-            self._found(row, answer, matches) for row, answer in zip(known, answers, strict=True)
+            self._found(row, answer, matches)
+            for row, answer in zip(known, answers, strict=True)
         ]
 
-    def score_item(self, item: Item, evidence: Sequence[rows.Found[rows.QuestionRow]]) -> ItemScore:
+    def score_item(
+        self, item: Item, evidence: Sequence[rows.Found[rows.QuestionRow]]
+    ) -> ItemScore:
         """Turn states into shares.
 
         Raises:
@@ -177,9 +226,15 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         elif self.rules == "vdc":
             published = {"vdc": sums[0] / sum(sums)}
         values = published | rows.shares(sums, "answered") | left
-        graded = [(one.row.weight, one.grade) for one in found if one.grade is not None]
+        graded = [
+            (one.row.weight, one.grade)
+            for one in found
+            if one.grade is not None
+        ]
         if graded:
-            grade = sum(w * grade for w, grade in graded) / sum(w for w, _ in graded)
+            grade = sum(w * grade for w, grade in graded) / sum(
+                w for w, _ in graded
+            )
             values["grade"] = grade / HIGHEST_GRADE
             if self.rules == "vdc":
                 values["vdc_score"] = grade
@@ -192,12 +247,17 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
         if self.rules == "captionqa":
             shares_of = zip(_POOLED["captionqa"], sums[:3], strict=True)
             return {one.name: value / sums[3] for one, value in shares_of}
-        return {f"{name}_pooled": value for name, value in _vcapsbench(sums).items()}
+        return {
+            f"{name}_pooled": value
+            for name, value in _vcapsbench(sums).items()
+        }
 
     def _knows(self, row: rows.QuestionRow) -> bool:
         if self.rules == "vcapsbench":
             return {option.lower() for option in row.options} == {"yes", "no"}
-        return self.rules == "own" or bool(row.options) == (self.rules == "captionqa")
+        return self.rules == "own" or bool(row.options) == (
+            self.rules == "captionqa"
+        )
 
     def _third(self, row: rows.QuestionRow) -> bool:
         """Whether the judge may say that the text does not answer."""
@@ -229,17 +289,30 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
             return rows.Found(row, None, rows.UNREAD)
         if answer.state is None:
             grade = None if row.options else 0.0
-            return rows.Found(row, answer, rows.NOT_SAID if self._third(row) else rows.WRONG, grade)
+            return rows.Found(
+                row,
+                answer,
+                rows.NOT_SAID if self._third(row) else rows.WRONG,
+                grade,
+            )
         if row.options:
-            if answer.state == row.answer:  # also where it is right that the text does not say
+            if (
+                answer.state == row.answer
+            ):  # also where it is right that the text does not say
                 return rows.Found(row, answer, rows.RIGHT)
             silent = is_silent_option(answer.state)
-            return rows.Found(row, answer, rows.NOT_SAID if silent else rows.WRONG)
+            return rows.Found(
+                row, answer, rows.NOT_SAID if silent else rows.WRONG
+            )
         same, grade = next(matches)
-        return rows.Found(row, answer, rows.RIGHT if same else rows.WRONG, grade)
+        return rows.Found(
+            row, answer, rows.RIGHT if same else rows.WRONG, grade
+        )
 
     def _credit(self, one: rows.Found[rows.QuestionRow]) -> float:
-        n_options = sum(not is_silent_option(option) for option in one.row.options)
+        n_options = sum(
+            not is_silent_option(option) for option in one.row.options
+        )
         silent = 1 / max(n_options, 1) + _BONUS
         return {rows.RIGHT: 1.0, rows.NOT_SAID: silent}.get(one.state, 0.0)
 
@@ -247,7 +320,9 @@ class QA(Metric[Sequence[rows.Found[rows.QuestionRow]]]):
 def _is_yes_no(row: rows.QuestionRow) -> bool:
     """As CaptionQA guesses it, from the options or from the first word."""
     options = [option.lower() for option in row.options]
-    both = all(any(word in option for option in options) for word in ("yes", "no"))
+    both = all(
+        any(word in option for option in options) for word in ("yes", "no")
+    )
     return both or _YES_NO.match(row.question.lower()) is not None
 
 

@@ -28,7 +28,9 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Asked(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
+):
     """What questions and criteria share.
 
     Attributes:
@@ -99,15 +101,25 @@ class QuestionRow(Asked, frozen=True, kw_only=True):
     @property
     def group(self) -> str:
         """What it is about."""
-        return self.category if isinstance(self.category, str) else next(iter(self.category), "")
+        return (
+            self.category
+            if isinstance(self.category, str)
+            else next(iter(self.category), "")
+        )
 
 
 async def in_parts(
-    items: Sequence[S], at_once: int, ask: Callable[[Sequence[S]], Awaitable[Sequence[R]]]
+    items: Sequence[S],
+    at_once: int,
+    ask: Callable[[Sequence[S]], Awaitable[Sequence[R]]],
 ) -> list[R]:
     """Answers to items that are asked a part at a time, in the order of the items."""
     parts = [items[i : i + at_once] for i in range(0, len(items), at_once)]
-    return [answer for part in await asyncio.gather(*map(ask, parts)) for answer in part]
+    return [
+        answer
+        for part in await asyncio.gather(*map(ask, parts))
+        for answer in part
+    ]
 
 
 def criteria_of(item: Item) -> list[Criterion]:
@@ -120,7 +132,9 @@ def criteria_of(item: Item) -> list[Criterion]:
     found = _read(item, "criteria", Criterion, "text")
     for n, one in enumerate(found, start=1):
         if one.kind == "fact" and one.weight < 0:
-            raise BadRowError(f"criteria[{n}]: only a rule may have a negative weight")
+            raise BadRowError(
+                f"criteria[{n}]: only a rule may have a negative weight"
+            )
     return found
 
 
@@ -133,7 +147,9 @@ def questions_of(item: Item) -> list[QuestionRow]:
     """
     return [
         _checked(n, row)
-        for n, row in enumerate(_read(item, "questions", QuestionRow, "question"), start=1)
+        for n, row in enumerate(
+            _read(item, "questions", QuestionRow, "question"), start=1
+        )
     ]
 
 
@@ -156,19 +172,29 @@ def _checked(n: int, row: QuestionRow) -> QuestionRow:
         answer = next((o for o in options if o.lower() == wanted), wanted)
     elif isinstance(answer, int):
         if not 0 <= answer < len(options):
-            raise BadRowError(f"questions[{n}]: answer {answer} is no index of its options, from 0")
+            raise BadRowError(
+                f"questions[{n}]: answer {answer} is no index of its options, from 0"
+            )
         answer = options[answer]
     answer = _plain(answer)
     if row.weight <= 0:
-        raise BadRowError(f"questions[{n}]: weight must be above 0, got {row.weight:g}")
+        raise BadRowError(
+            f"questions[{n}]: weight must be above 0, got {row.weight:g}"
+        )
     if not answer:
         raise BadRowError(f"questions[{n}]: the answer is empty")
     if options and (
-        not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options) or "" in options
+        not 2 <= len(options) <= MOST_OPTIONS
+        or len(set(options)) < len(options)
+        or "" in options
     ):
-        raise BadRowError(f"questions[{n}]: give 2 to {MOST_OPTIONS} distinct options, none empty")
+        raise BadRowError(
+            f"questions[{n}]: give 2 to {MOST_OPTIONS} distinct options, none empty"
+        )
     if options and answer not in options:
-        raise BadRowError(f"questions[{n}]: answer {answer!r} is none of its options {options}")
+        raise BadRowError(
+            f"questions[{n}]: answer {answer!r} is none of its options {options}"
+        )
     return msgspec.structs.replace(row, options=options, answer=answer)
 
 
@@ -188,9 +214,13 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
         try:
             given = json.loads(given)
         except ValueError as error:
-            raise BadRowError(f"the field {field!r} is no JSON list: {error}") from None
+            raise BadRowError(
+                f"the field {field!r} is no JSON list: {error}"
+            ) from None
     if given and not isinstance(given, (list, tuple)):
-        raise BadRowError(f"the field {field!r} must be a list, got {short(given)}")
+        raise BadRowError(
+            f"the field {field!r} must be a list, got {short(given)}"
+        )
     if not given:
         raise ItemError(
             f"no {field}: this metric needs a list of them in the field {field!r} of each row; name"
@@ -211,11 +241,15 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
             one = msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
             expected = ", ".join(kind.__struct_fields__)
-            raise BadRowError(f"{field}[{n}]: {error}; its fields may be {expected}") from None
+            raise BadRowError(
+                f"{field}[{n}]: {error}; its fields may be {expected}"
+            ) from None
         if not getattr(one, text).strip():
             raise BadRowError(f"{field}[{n}]: {text!r} is empty")
         if not math.isfinite(one.weight) or one.weight == 0:
-            raise BadRowError(f"{field}[{n}]: weight must be a finite number other than 0")
+            raise BadRowError(
+                f"{field}[{n}]: weight must be a finite number other than 0"
+            )
         found.append(msgspec.structs.replace(one, id=one.id or str(n)))
     ids = [one.id for one in found]
     if len(set(ids)) < len(ids):
@@ -227,7 +261,9 @@ def _read(item: Item, field: str, kind: type[T], text: str) -> list[T]:
 UNREAD = "unread"
 RIGHT, WRONG, NOT_SAID = "right", "wrong", "not said"
 CHANGED = ValueInfo(
-    "changed", "share whose answer differs between judges or repeats", higher_is_better=False
+    "changed",
+    "share whose answer differs between judges or repeats",
+    higher_is_better=False,
 )
 """Of a panel alone."""
 
@@ -288,15 +324,23 @@ def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
     said, total = right + wrong, right + wrong + silent
     if not total:
         return {}
-    values = {"accuracy": right / total, spoken: said / total, "wrong": wrong / total}
+    values = {
+        "accuracy": right / total,
+        spoken: said / total,
+        "wrong": wrong / total,
+    }
     return values | ({"precision": right / said} if said else {})
 
 
-def detailed(found: Sequence[Found[Row]], states: Iterable[str]) -> dict[str, Any]:
+def detailed(
+    found: Sequence[Found[Row]], states: Iterable[str]
+) -> dict[str, Any]:
     """How often each state occurs, and what was unread, tied or changed, by id."""
     answered = [(one.row.id, one.answer) for one in found if one.answer]
     return {
-        "states": {state: sum(one.state == state for one in found) for state in states},
+        "states": {
+            state: sum(one.state == state for one in found) for state in states
+        },
         UNREAD: [one.row.id for one in found if one.answer is None],
         "ties": [row for row, answer in answered if answer.tied],
         CHANGED.name: [row for row, answer in answered if answer.changed],
@@ -309,7 +353,9 @@ def by_group(found: Iterable[Found[Row]]) -> Mapping[str, list[Found[Row]]]:
     return {name: groups[name] for name in sorted(groups) if name}
 
 
-def unit_of(kind: str, one: Found[Row], side: Side | None = None, **detail: object) -> Unit:
+def unit_of(
+    kind: str, one: Found[Row], side: Side | None = None, **detail: object
+) -> Unit:
     """The unit of a question or criterion; what the text says of it can be verified.
 
     Args:
@@ -319,12 +365,22 @@ def unit_of(kind: str, one: Found[Row], side: Side | None = None, **detail: obje
         detail: More of its detail.
     """
     answer, said = one.answer or TextAnswer(None), _SAID.get(one.state)
-    flags = {"tied": answer.tied, CHANGED.name: answer.changed, "group": one.row.group}
-    kept: dict[str, object] = {name: value for name, value in flags.items() if value}
+    flags = {
+        "tied": answer.tied,
+        CHANGED.name: answer.changed,
+        "group": one.row.group,
+    }
+    kept: dict[str, object] = {
+        name: value for name, value in flags.items() if value
+    }
     if said is not None:
         kept["verified"] = said  # what annotation proposes
     spans = answer.spans if side is None else ()
     score = None if one.state == UNREAD else float(said or False)
-    told = (score, one.state.replace(" ", "_"), 0 if side == "reference" else None)
+    told = (
+        score,
+        one.state.replace(" ", "_"),
+        0 if side == "reference" else None,
+    )
     kept = {"id": one.row.id, **detail, **kept}
     return Unit(kind, one.row.label, side or "candidate", spans, *told, kept)

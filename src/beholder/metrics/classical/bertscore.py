@@ -75,7 +75,9 @@ class Rarity:
     def weights(self, ids: npt.NDArray[np.int64]) -> FloatArray:
         """``log((n + 1) / (references with the token + 1))`` of each token."""
         n = self.n_references
-        return np.array([math.log((n + 1) / (self.counts.get(int(i), 0) + 1)) for i in ids])
+        return np.array(
+            [math.log((n + 1) / (self.counts.get(int(i), 0) + 1)) for i in ids]
+        )
 
     @cached_property
     def identity(self) -> str:
@@ -112,29 +114,49 @@ class BERTScore(Metric[EncodedTexts]):
         MissingExtraError: torch or transformers is not installed, and ``model`` needs them.
     """
 
-    model: str = param("hf:roberta-large", "encoder: minilm, or hf:NAME (extra hf)", tool="encoder")
+    model: str = param(
+        "hf:roberta-large",
+        "encoder: minilm, or hf:NAME (extra hf)",
+        tool="encoder",
+    )
     layer: int | None = param(
         None,
         "layer whose output is compared, from 1; None: 17 of roberta-large, 6 of minilm",
         whole=(0, None),
     )
-    idf: bool = param(False, "weigh tokens by how rare they are in the run's references")
-    special: Literal["exclude", "match"] = param(
-        "exclude", "markers of a text's ends: exclude, or match (as the published package)"
+    idf: bool = param(
+        False, "weigh tokens by how rare they are in the run's references"
     )
-    baseline: str = param("none", "table of baselines (LAYER,P,R,F) to rescale with, or none")
+    special: Literal["exclude", "match"] = param(
+        "exclude",
+        "markers of a text's ends: exclude, or match (as the published package)",
+    )
+    baseline: str = param(
+        "none", "table of baselines (LAYER,P,R,F) to rescale with, or none"
+    )
     languages: Mapping[str, tuple[str, int]] | None = param(
-        None, "encoder and layer by language: {'hi': ('hf:NAME', 9)}; all others: model"
+        None,
+        "encoder and layer by language: {'hi': ('hf:NAME', 9)}; all others: model",
     )
 
     rarity: Rarity | None = field(default=None, repr=False, compare=False)
-    used: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
+    used: tuple[str, ...] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     registered_name = "bertscore"
     values = (
         ValueInfo("f1", "harmonic mean of both", low=-1.0),
-        ValueInfo("precision", "how well the reference covers the candidate's tokens", low=-1.0),
-        ValueInfo("recall", "how well the candidate covers the reference's tokens", low=-1.0),
+        ValueInfo(
+            "precision",
+            "how well the reference covers the candidate's tokens",
+            low=-1.0,
+        ),
+        ValueInfo(
+            "recall",
+            "how well the candidate covers the reference's tokens",
+            low=-1.0,
+        ),
         CUT,
     )
 
@@ -157,7 +179,9 @@ class BERTScore(Metric[EncodedTexts]):
 
     def tool_specs(self) -> list[tuple[str, str]]:
         """The encoders that rows need; all of them if no row was read."""
-        further = [("encoder", spec) for spec, _ in (self.languages or {}).values()]
+        further = [
+            ("encoder", spec) for spec, _ in (self.languages or {}).values()
+        ]
         every = dict.fromkeys([*super().tool_specs(), *further])
         return [(kind, spec) for kind, spec in every if self.is_used(spec)]
 
@@ -167,7 +191,9 @@ class BERTScore(Metric[EncodedTexts]):
 
     def check_tools(self, subject: Item, tools: Tools) -> None:
         """Refuse an item that the encoder of its language does not read."""
-        tools.check_language([("encoder", self.encoder_of(subject)[0])], subject)
+        tools.check_language(
+            [("encoder", self.encoder_of(subject)[0])], subject
+        )
 
     @property
     def compared(self) -> int:
@@ -204,7 +230,9 @@ class BERTScore(Metric[EncodedTexts]):
 
         encoder = token_encoder(self.model)
         counts: Counter[int] = Counter()
-        distinct = dict.fromkeys(text for item in items for text in item.references)
+        distinct = dict.fromkeys(
+            text for item in items for text in item.references
+        )
         for text in distinct:
             counts.update({int(i) for i in encoder.tokens(text).ids})
         return replace(self, rarity=Rarity(len(distinct), dict(counts)))
@@ -226,7 +254,9 @@ class BERTScore(Metric[EncodedTexts]):
         if "used" in state:
             return replace(self, used=tuple(state["used"]))
         counts = zip(state["tokens"], state["counts"], strict=True)
-        return replace(self, rarity=Rarity(state["n_references"], dict(counts)))
+        return replace(
+            self, rarity=Rarity(state["n_references"], dict(counts))
+        )
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Encoder, what the token weights were counted on, and the table of baselines.
@@ -234,11 +264,17 @@ class BERTScore(Metric[EncodedTexts]):
         With ``languages`` an encoder is loaded only once rows are known to need it.
         """
         known = self.languages is None or self.used is not None
-        found = super().identities(tools) if known and self.is_used(self.model) else {}
+        found = (
+            super().identities(tools)
+            if known and self.is_used(self.model)
+            else {}
+        )
         if self.rarity is not None:
             found["idf"] = self.rarity.identity
         if self.baseline != "none":
-            found["baseline"] = read_baseline(self.baseline, self.compared).identity
+            found["baseline"] = read_baseline(
+                self.baseline, self.compared
+            ).identity
         if self.languages is not None:
             loaded = {
                 spec: tools.identity("encoder", spec)
@@ -265,7 +301,9 @@ class BERTScore(Metric[EncodedTexts]):
         spec, layer = self.encoder_of(item)
         service = tools.encoder(spec)
         texts = (item.candidate, *item.references)
-        encoded = await asyncio.gather(*(service.encode(text, layer) for text in texts))
+        encoded = await asyncio.gather(
+            *(service.encode(text, layer) for text in texts)
+        )
         sides, n_cut = [], 0
         for place, read in enumerate(encoded):
             counts = ~read.special
@@ -274,7 +312,13 @@ class BERTScore(Metric[EncodedTexts]):
                     f"{f'reference {place}' if place else 'the candidate'} has no token"
                 )
             kept = counts | (self.special == "match")
-            sides.append(Side(read.ids[kept], counts[kept], read.vectors[kept].astype(np.float64)))
+            sides.append(
+                Side(
+                    read.ids[kept],
+                    counts[kept],
+                    read.vectors[kept].astype(np.float64),
+                )
+            )
             n_cut += read.cut
         return EncodedTexts(sides[0], tuple(sides[1:]), n_cut)
 
@@ -289,12 +333,19 @@ class BERTScore(Metric[EncodedTexts]):
         scored = []
         for theirs in evidence.references:
             similarity = products(ours.vectors, theirs.vectors)
-            scored.append(self._f1(*greedy_match(similarity, weights, self._weights(theirs))))
+            scored.append(
+                self._f1(
+                    *greedy_match(similarity, weights, self._weights(theirs))
+                )
+            )
         f1, precision, recall = max(scored)
         values = {"f1": f1, "precision": precision, "recall": recall}
         if self.baseline != "none":
             base = read_baseline(self.baseline, self.compared).values
-            values = {name: (x - base[name]) / (1 - base[name]) for name, x in values.items()}
+            values = {
+                name: (x - base[name]) / (1 - base[name])
+                for name, x in values.items()
+            }
         values["cut"] = evidence.n_cut / (1 + len(evidence.references))
         return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})
 
@@ -303,13 +354,19 @@ class BERTScore(Metric[EncodedTexts]):
         if self.rarity is not None:
             weights *= self.rarity.weights(side.ids)
             if weights.sum() <= 0:
-                raise ItemError("every token of a text is in all references: idf weighs it 0")
+                raise ItemError(
+                    "every token of a text is in all references: idf weighs it 0"
+                )
         return weights
 
     @staticmethod
     def _f1(precision: float, recall: float) -> tuple[float, float, float]:
         both = precision > 0 and recall > 0
-        return 2 * precision * recall / (precision + recall) if both else 0.0, precision, recall
+        return (
+            2 * precision * recall / (precision + recall) if both else 0.0,
+            precision,
+            recall,
+        )
 
 
 def _by_language(given: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
@@ -322,7 +379,9 @@ def _by_language(given: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
     for said, entry in given.items():
         name = language_named(said)
         if name is None:
-            raise ConfigError(f"languages={said!r}: no language is called so; hi or Hindi is one")
+            raise ConfigError(
+                f"languages={said!r}: no language is called so; hi or Hindi is one"
+            )
         pair = isinstance(entry, tuple | list) and len(entry) == 2
         if not pair or type(entry[1]) is not int or entry[1] < 0:
             raise ConfigError(
@@ -361,13 +420,23 @@ def read_baseline(path: str, layer: int) -> Baseline:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        rows = {int(row["LAYER"]): row for row in csv.DictReader(text.split("\n"))}
+        rows = {
+            int(row["LAYER"]): row for row in csv.DictReader(text.split("\n"))
+        }
         row = rows[layer]
-        found = {name: float(row[name[0].upper()]) for name in ("f1", "precision", "recall")}
+        found = {
+            name: float(row[name[0].upper()])
+            for name in ("f1", "precision", "recall")
+        }
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise DataError(
-            path, f"is no table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}"
+            path,
+            f"is no table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}",
         ) from error
     if not all(value < 1 for value in found.values()):
-        raise DataError(path, f"layer {layer}: a baseline must lie below 1, got {found}")
-    return Baseline(found, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}")
+        raise DataError(
+            path, f"layer {layer}: a baseline must lie below 1, got {found}"
+        )
+    return Baseline(
+        found, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    )

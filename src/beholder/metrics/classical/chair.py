@@ -16,7 +16,14 @@ from beholder.errors import ItemError
 from beholder.judges.builtin.lexis import Tie, named_apart, tie
 from beholder.language.graph import Mention, SceneGraph
 from beholder.language.lemmas import noun
-from beholder.language.lexicon import FEMALE, HYPERNYMS, MALE, PEOPLE, PERSONAL, SELECTORS
+from beholder.language.lexicon import (
+    FEMALE,
+    HYPERNYMS,
+    MALE,
+    PEOPLE,
+    PERSONAL,
+    SELECTORS,
+)
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.language.statements import graph_units
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
@@ -87,19 +94,41 @@ class CHAIR(Metric[ObjectEvidence]):
     kinds of COCO alone; here every named thing counts.
     """
 
-    parser: str = param("builtin", "English parser: builtin or spacy:NAME", tool="parser")
+    parser: str = param(
+        "builtin", "English parser: builtin or spacy:NAME", tool="parser"
+    )
 
     registered_name = "chair"
     required_fields = frozenset()
     bounds = Bounds(characters=100_000, compares="names")
     values = (
-        ValueInfo("chair_i", "share of named objects without support", higher_is_better=False),
-        ValueInfo("chair_s", "1 if a named object has no support, else 0", higher_is_better=False),
-        ValueInfo("recall", "share of the listed objects, or the references', that are named"),
-        ValueInfo("objects", "named objects of the candidate", high=1e9, higher_is_better=None),
+        ValueInfo(
+            "chair_i",
+            "share of named objects without support",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "chair_s",
+            "1 if a named object has no support, else 0",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "recall",
+            "share of the listed objects, or the references', that are named",
+        ),
+        ValueInfo(
+            "objects",
+            "named objects of the candidate",
+            high=1e9,
+            higher_is_better=None,
+        ),
     )
     corpus_values = (
-        ValueInfo("corpus_chair_i", "chair_i of all texts together", higher_is_better=False),
+        ValueInfo(
+            "corpus_chair_i",
+            "chair_i of all texts together",
+            higher_is_better=False,
+        ),
     )
 
     def check_item(self, item: Item) -> None:
@@ -110,7 +139,9 @@ class CHAIR(Metric[ObjectEvidence]):
         """
         super().check_item(item)
         if not given_objects(item) and not item.references:
-            raise ItemError("chair needs references or objects, and this item has neither")
+            raise ItemError(
+                "chair needs references or objects, and this item has neither"
+            )
 
     async def gather(self, item: Item, tools: Tools) -> ObjectEvidence:
         """Find the objects of all texts.
@@ -119,13 +150,19 @@ class CHAIR(Metric[ObjectEvidence]):
             ItemError: A text is not English, or the references name nothing and no list is given.
         """
         texts = (item.candidate, *item.references)
-        graphs = await english_graphs_together(texts, GraphReader(parser=self.parser))
+        graphs = await english_graphs_together(
+            texts, GraphReader(parser=self.parser)
+        )
         candidate, *references = map(named_objects, graphs)
         given = given_objects(item)
         sizes = [len(given), *map(len, references)]
         if not any(sizes):
-            raise ItemError("no object was found in the references: there are none to compare")
-        self.bounds.check_pairs(max(len(candidate), sum(sizes)), sizes, self.registered_name)
+            raise ItemError(
+                "no object was found in the references: there are none to compare"
+            )
+        self.bounds.check_pairs(
+            max(len(candidate), sum(sizes)), sizes, self.registered_name
+        )
         return ObjectEvidence(candidate, references, given)
 
     def score_item(self, item: Item, evidence: ObjectEvidence) -> ItemScore:
@@ -138,15 +175,27 @@ class CHAIR(Metric[ObjectEvidence]):
         if units:
             values["chair_i"] = n_wrong / len(units)
         else:
-            detail["flags"] = ["the candidate names no object: chair_i is not defined"]
+            detail["flags"] = [
+                "the candidate names no object: chair_i is not defined"
+            ]
         if evidence.given:
             found = [_is_named(names, named) for names in evidence.given]
-            detail["missing"] = [n[0] for n in evidence.given if not _is_named(n, named)]
+            detail["missing"] = [
+                n[0] for n in evidence.given if not _is_named(n, named)
+            ]
         else:
             units += _reference_units(evidence, named)
-            found = [unit.verdict == "match" for unit in units if unit.side == "reference"]
+            found = [
+                unit.verdict == "match"
+                for unit in units
+                if unit.side == "reference"
+            ]
         values["recall"] = sum(found) / len(found)
-        stated = {value.name: values[value.name] for value in self.values if value.name in values}
+        stated = {
+            value.name: values[value.name]
+            for value in self.values
+            if value.name in values
+        }
         return ItemScore(stated, tuple(units), detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
@@ -162,11 +211,17 @@ def given_objects(item: Item) -> list[Names]:
         ItemError: The field has another form.
     """
     try:
-        found = msgspec.convert(item.meta.get("objects") or [], list[str | list[str]])
-        objects = [(one,) if isinstance(one, str) else tuple(one) for one in found]
+        found = msgspec.convert(
+            item.meta.get("objects") or [], list[str | list[str]]
+        )
+        objects = [
+            (one,) if isinstance(one, str) else tuple(one) for one in found
+        ]
         for place, names in enumerate(objects):
             if not names or not all(map(str.strip, names)):
-                raise msgspec.ValidationError(f"an object without a name - at `$[{place}]`")
+                raise msgspec.ValidationError(
+                    f"an object without a name - at `$[{place}]`"
+                )
     except msgspec.ValidationError as error:
         raise ItemError(
             f"objects: {error}; expected a list of names, or of lists of synonyms, such as"
@@ -181,11 +236,19 @@ def named_objects(graph: SceneGraph) -> list[NamedObject]:
     for unit in graph_units(graph):
         if unit.kind == "entity" and unit.asked and unit.polarity:
             mentions = graph.entities[unit.subject].mentions
-            nouns = tuple(m for m in mentions if m.text.lower() not in PERSONAL | SELECTORS)
+            nouns = tuple(
+                m
+                for m in mentions
+                if m.text.lower() not in PERSONAL | SELECTORS
+            )
             if nouns:
                 before = graph.text[: nouns[0].span[0]].split()[-1:]
                 name = " ".join((*before, noun(nouns[0].text))).lower()
-                found.append(NamedObject(name if name in _OWN_KINDS else unit.value, nouns))
+                found.append(
+                    NamedObject(
+                        name if name in _OWN_KINDS else unit.value, nouns
+                    )
+                )
     return found
 
 
@@ -197,7 +260,9 @@ def object_tie(asked: str, said: str) -> Tie:
         asked: One or more words, the last names the kind.
         said: Likewise.
     """
-    first, second = (_words(_OWN_KINDS.get(name, name)) for name in (asked, said))
+    first, second = (
+        _words(_OWN_KINDS.get(name, name)) for name in (asked, said)
+    )
     if "".join(first) == "".join(second):
         return "same"
     if named_apart(" ".join(first), " ".join(second)):
@@ -213,7 +278,13 @@ def object_tie(asked: str, said: str) -> Tie:
     if known in ("", "other") and a in HYPERNYMS.get(b, ()):
         return "less"
     if _is_unplaced(a):  # no more is known than that it may be what is said
-        return "" if _is_unplaced(b) else "less" if known in ("same", "more") else known
+        return (
+            ""
+            if _is_unplaced(b)
+            else "less"
+            if known in ("same", "more")
+            else known
+        )
     if _is_unplaced(b) and known == "same":
         return "more"
     return known or ("same" if are_synonyms(a, b) else "")
@@ -247,25 +318,44 @@ def _is_person(word: str) -> bool:
 
 @cache
 def _is_human(sense: int) -> bool:
-    return sense in senses("person", "n") or any(map(_is_human, parents(sense)))
+    return sense in senses("person", "n") or any(
+        map(_is_human, parents(sense))
+    )
 
 
 def _is_named(names: Iterable[str], named: Iterable[str]) -> bool:
     """Whether a text names an object, by this name or a more specific one."""
-    return any(object_tie(name, said) in ("same", "more") for name in names for said in named)
+    return any(
+        object_tie(name, said) in ("same", "more")
+        for name in names
+        for said in named
+    )
 
 
 def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
     """One unit for each mention of an object."""
     known = dict.fromkeys(name for names in evidence.given for name in names)
-    known |= dict.fromkeys(one.name for objects in evidence.references for one in objects)
+    known |= dict.fromkeys(
+        one.name for objects in evidence.references for one in objects
+    )
     found = []
     for one in evidence.candidate:
-        support = one.name if one.name in known else _support(one.name, tuple(known))
+        support = (
+            one.name if one.name in known else _support(one.name, tuple(known))
+        )
         score, verdict = (1.0, "match") if support else (0.0, "unstated")
         detail = {"support": support} if support else {}
         found += [
-            Unit("entity", at.text, "candidate", (at.span,), score, verdict, None, detail)
+            Unit(
+                "entity",
+                at.text,
+                "candidate",
+                (at.span,),
+                score,
+                verdict,
+                None,
+                detail,
+            )
             for at in one.mentions
         ]
     return sorted(found, key=lambda unit: unit.spans)
@@ -277,12 +367,16 @@ def _support(name: str, known: Sequence[str]) -> str | None:
     return ties.get("same") or ties.get("more") or ties.get("less")
 
 
-def _reference_units(evidence: ObjectEvidence, named: Iterable[str]) -> list[Unit]:
+def _reference_units(
+    evidence: ObjectEvidence, named: Iterable[str]
+) -> list[Unit]:
     """One unit for each distinct object of the references, in the first reference that has it."""
     by_name: dict[str, list[tuple[int, Span, str]]] = defaultdict(list)
     for place, objects in enumerate(evidence.references):
         for one in objects:
-            by_name[one.name] += [(place, mention.span, one.name) for mention in one.mentions]
+            by_name[one.name] += [
+                (place, mention.span, one.name) for mention in one.mentions
+            ]
     groups: list[list[str]] = []
     for name in sorted(by_name):
         for group in groups:
@@ -293,9 +387,15 @@ def _reference_units(evidence: ObjectEvidence, named: Iterable[str]) -> list[Uni
             groups.append([name])
     found = []
     for group in groups:
-        mentions = sorted(mention for name in group for mention in by_name[name])
+        mentions = sorted(
+            mention for name in group for mention in by_name[name]
+        )
         place, _, name = mentions[0]
         spans = tuple(span for other, span, _ in mentions if other == place)
-        score, verdict = (1.0, "match") if _is_named(group, named) else (0.0, "omission")
-        found.append(Unit("entity", name, "reference", spans, score, verdict, place))
+        score, verdict = (
+            (1.0, "match") if _is_named(group, named) else (0.0, "omission")
+        )
+        found.append(
+            Unit("entity", name, "reference", spans, score, verdict, place)
+        )
     return sorted(found, key=lambda unit: (unit.reference_index, unit.spans))

@@ -24,7 +24,12 @@ from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, DataError
 from beholder.files import write_bytes
 from beholder.metrics import Tools, ValueInfo, param
-from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, tokenize
+from beholder.metrics.classical.tokens import (
+    TokenizedTexts,
+    WordMetric,
+    Words,
+    tokenize,
+)
 from beholder.records import Item, ItemScore
 
 ORDERS = (1, 2, 3, 4)
@@ -48,7 +53,9 @@ class Frequencies:
     tokenizer: str
 
     @classmethod
-    def of(cls, references: Iterable[tuple[str, ...]], tokenizer: str = "words") -> Frequencies:
+    def of(
+        cls, references: Iterable[tuple[str, ...]], tokenizer: str = "words"
+    ) -> Frequencies:
         """Count over the references of a data set.
 
         Args:
@@ -76,18 +83,28 @@ class Frequencies:
             with gzip.open(path, "rt", encoding="utf-8") as file:
                 table = json.load(file)
             if table["format"] != FORMAT:
-                raise DataError(str(path), f"has format {table['format']}, expected {FORMAT}")
-            return cls(table["n_documents"], table["counts"], table["tokenizer"])
+                raise DataError(
+                    str(path),
+                    f"has format {table['format']}, expected {FORMAT}",
+                )
+            return cls(
+                table["n_documents"], table["counts"], table["tokenizer"]
+            )
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(
-                str(path), f"is no table of document frequencies (see Frequencies.save): {error}"
+                str(path),
+                f"is no table of document frequencies (see Frequencies.save): {error}",
             ) from error
 
     def save(self, path: str | Path) -> None:
         """Write the table as gzipped JSON; the same table gives the same bytes."""
-        about = {"format": FORMAT, "n_documents": self.n_documents, "tokenizer": self.tokenizer}
+        about = {
+            "format": FORMAT,
+            "n_documents": self.n_documents,
+            "tokenizer": self.tokenizer,
+        }
         table = about | {"counts": dict(sorted(self.counts.items()))}
         text = json.dumps(table, ensure_ascii=False).encode("utf-8")
         write_bytes(Path(path), gzip.compress(text, mtime=0))
@@ -101,7 +118,11 @@ class Frequencies:
 
 
 def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
-    lists = [grams for text in texts for grams in gram_lists(tokenize(text, tokenizer))]
+    lists = [
+        grams
+        for text in texts
+        for grams in gram_lists(tokenize(text, tokenizer))
+    ]
     return set().union(*lists)
 
 
@@ -152,7 +173,10 @@ class CIDEr(WordMetric):
         ConfigError: A parameter is unknown.
     """
 
-    df: str = param("run", "document frequencies: run (its references), or a saved table's path")
+    df: str = param(
+        "run",
+        "document frequencies: run (its references), or a saved table's path",
+    )
     table: Frequencies | None = field(default=None, repr=False, compare=False)
     table_identity: str | None = field(default=None, repr=False, compare=False)
     one_text: bool = field(default=False, repr=False, compare=False)
@@ -186,7 +210,9 @@ class CIDEr(WordMetric):
             one_text = most == 1
             if table.n_documents == 1:
                 name = self.registered_name
-                warnings.warn(f"{name} over one image is 0: {_ONE_IMAGE}", stacklevel=3)
+                warnings.warn(
+                    f"{name} over one image is 0: {_ONE_IMAGE}", stacklevel=3
+                )
         else:
             table = Frequencies.load(self.df)
             if table.tokenizer != self.tokenizer:
@@ -194,7 +220,9 @@ class CIDEr(WordMetric):
                     f"df={self.df!r} was made with tokenizer={table.tokenizer!r}, and"
                     f" {self.registered_name} has tokenizer={self.tokenizer!r}"
                 )
-        return replace(self, table=table, table_identity=table.identity, one_text=one_text)
+        return replace(
+            self, table=table, table_identity=table.identity, one_text=one_text
+        )
 
     def state(self) -> Mapping[str, Any] | None:
         """The document frequencies of the run; a saved table is read where it lies."""
@@ -214,13 +242,17 @@ class CIDEr(WordMetric):
         counts = dict(zip(grams, state["counts"], strict=True))
         table = Frequencies(state["n_documents"], counts, self.tokenizer)
         identity, one_text = state["identity"], state["one_text"]
-        return replace(self, table=table, table_identity=identity, one_text=one_text)
+        return replace(
+            self, table=table, table_identity=identity, one_text=one_text
+        )
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer, and the table of document frequencies."""
         found = super().identities(tools)
         if self.table_identity is not None:
-            found["df"] = f"{'run' if self.df == 'run' else 'table'}:{self.table_identity}"
+            found["df"] = (
+                f"{'run' if self.df == 'run' else 'table'}:{self.table_identity}"
+            )
         return found
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
@@ -232,7 +264,9 @@ class CIDEr(WordMetric):
             similar = weigh.similarity(candidate, words, self.clips)
             if self.clips:
                 # Differences are counted in pairs of words, as the published code does.
-                gap = max(0, len(evidence.candidate) - 1) - max(0, len(words) - 1)
+                gap = max(0, len(evidence.candidate) - 1) - max(
+                    0, len(words) - 1
+                )
                 similar *= math.exp(-(gap**2) / (2 * SIGMA**2))
             total += similar / len(ORDERS)
         value = min(SCALE, SCALE * total / len(evidence.references))
@@ -247,11 +281,20 @@ class CIDEr(WordMetric):
             return told
         if self.table is not None and self.table.n_documents == 1:
             return (*told, f"0 over one image: {_ONE_IMAGE}")
-        why = ["document frequencies of one text a picture"] if self.one_text else []
+        why = (
+            ["document frequencies of one text a picture"]
+            if self.one_text
+            else []
+        )
         if self.clips:
-            why.append(f"texts {_APART} words longer or shorter than their reference count as 0")
+            why.append(
+                f"texts {_APART} words longer or shorter than their reference count as 0"
+            )
         reasons = f": {'; '.join(why)}" if why else ""
-        return (*told, f"{tiny:,} of {len(found):,} below {_NOTHING:g}{reasons}")
+        return (
+            *told,
+            f"{tiny:,} of {len(found):,} below {_NOTHING:g}{reasons}",
+        )
 
     @cached_property
     def _weigher(self) -> _Weigher:
@@ -315,9 +358,13 @@ class _Weigher:
 
     def __init__(self, table: Frequencies) -> None:
         n = max(1, table.n_documents)
-        documents = np.fromiter(table.counts.values(), np.float64, len(table.counts))
+        documents = np.fromiter(
+            table.counts.values(), np.float64, len(table.counts)
+        )
         squares = np.log(n / np.maximum(1.0, documents)) ** 2
-        self._squares = _Squares(zip(table.counts, squares.tolist(), strict=True))
+        self._squares = _Squares(
+            zip(table.counts, squares.tolist(), strict=True)
+        )
         self._squares.new = math.log(n) ** 2
         self._norms: dict[Words, list[tuple[float, bool]]] = {}
 
@@ -325,15 +372,27 @@ class _Weigher:
         """The runs of a candidate, per length."""
         found = []
         for grams in gram_lists(words):
-            squares = dict(zip(grams, map(self._squares.__getitem__, grams), strict=True))
+            squares = dict(
+                zip(grams, map(self._squares.__getitem__, grams), strict=True)
+            )
             if len(squares) == len(grams):
-                found.append(_Runs(squares, None, math.sqrt(sum(squares.values()))))
+                found.append(
+                    _Runs(squares, None, math.sqrt(sum(squares.values())))
+                )
             else:
                 counts = Counter(grams)
-                found.append(_Runs(squares, counts, math.sqrt(self._sum_of_squares(counts))))
+                found.append(
+                    _Runs(
+                        squares,
+                        counts,
+                        math.sqrt(self._sum_of_squares(counts)),
+                    )
+                )
         return found
 
-    def similarity(self, candidate: Sequence[_Runs], words: Words, clips: bool) -> float:
+    def similarity(
+        self, candidate: Sequence[_Runs], words: Words, clips: bool
+    ) -> float:
         """Sum over the lengths of runs of the cosine of a candidate with a reference."""
         norms = self._norms.get(words)
         if norms is None:
@@ -341,12 +400,16 @@ class _Weigher:
                 self._norms.clear()
             norms = self._norms[words] = []
         total = 0.0
-        for order, (ours, grams) in enumerate(zip(candidate, gram_lists(words), strict=True)):
+        for order, (ours, grams) in enumerate(
+            zip(candidate, gram_lists(words), strict=True)
+        ):
             shared = list(filter(ours.squares.__contains__, grams))
             if not shared:
                 break  # a longer run in common would hold a shorter one
             if order == len(norms):
-                norms.append(self._norm(grams, known_plain=order > 0 and norms[-1][1]))
+                norms.append(
+                    self._norm(grams, known_plain=order > 0 and norms[-1][1])
+                )
             norm, plain = norms[order]
             if not (ours.norm and norm):
                 continue
@@ -357,7 +420,9 @@ class _Weigher:
             total += dot / (ours.norm * norm)
         return total
 
-    def _norm(self, grams: Sequence[str], *, known_plain: bool) -> tuple[float, bool]:
+    def _norm(
+        self, grams: Sequence[str], *, known_plain: bool
+    ) -> tuple[float, bool]:
         """Length of a reference's vector, and whether each run occurs once.
 
         Where that is so of runs of one length, it is so of longer ones.

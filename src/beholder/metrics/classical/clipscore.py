@@ -13,7 +13,9 @@ from beholder.records import Item, ItemScore
 WEIGHT = 2.5
 
 CUT = ValueInfo(
-    "cut", "share of the texts that the model did not read to their end", higher_is_better=False
+    "cut",
+    "share of the texts that the model did not read to their end",
+    higher_is_better=False,
 )
 
 
@@ -36,7 +38,9 @@ class Seen:
     @property
     def score(self) -> float:
         """2.5 times the cosine with the picture, below 0 as 0; mean over several pictures."""
-        cosines = self.pictures.astype(np.float64) @ self.candidate.astype(np.float64)
+        cosines = self.pictures.astype(np.float64) @ self.candidate.astype(
+            np.float64
+        )
         return float(WEIGHT * np.clip(cosines, 0.0, 1.0).mean())
 
     @property
@@ -54,7 +58,9 @@ class _ImageTextMetric(Metric[Seen]):
         "model of pictures and texts (extra hf)",
         tool="image_text",
     )
-    prefix: str = param("A photo depicts ", "words put before every text, as published")
+    prefix: str = param(
+        "A photo depicts ", "words put before every text, as published"
+    )
 
     looks = True
     """It compares with the pictures."""
@@ -65,7 +71,9 @@ class _ImageTextMetric(Metric[Seen]):
         Raises:
             ItemError: A picture is missing or cannot be read.
         """
-        references = item.references if "references" in self.required_fields else ()
+        references = (
+            item.references if "references" in self.required_fields else ()
+        )
         model = tools.image_text(self.model)
         texts = [self.prefix + text for text in (item.candidate, *references)]
         pictures = await model.pictures(tools.pictures.files(item.images))
@@ -91,7 +99,9 @@ class CLIPScore(_ImageTextMetric):
 
     registered_name = "clipscore"
     values = (
-        ValueInfo("clipscore", "2.5 times the cosine with the picture", high=WEIGHT),
+        ValueInfo(
+            "clipscore", "2.5 times the cosine with the picture", high=WEIGHT
+        ),
         CUT,
     )
     required_fields = frozenset({"images"})
@@ -123,7 +133,9 @@ class RefCLIPScore(_ImageTextMetric):
             "harmonic mean of clipscore and reference_cosine",
             high=2 * WEIGHT / (WEIGHT + 1),
         ),
-        ValueInfo("clipscore", "2.5 times the cosine with the picture", high=WEIGHT),
+        ValueInfo(
+            "clipscore", "2.5 times the cosine with the picture", high=WEIGHT
+        ),
         ValueInfo("reference_cosine", "cosine with the nearest reference"),
         CUT,
     )
@@ -131,10 +143,20 @@ class RefCLIPScore(_ImageTextMetric):
 
     def score_item(self, item: Item, evidence: Seen) -> ItemScore:
         """Scale the cosine and join it with the nearest reference's."""
-        cosines = evidence.references.astype(np.float64) @ evidence.candidate.astype(np.float64)
+        cosines = evidence.references.astype(
+            np.float64
+        ) @ evidence.candidate.astype(np.float64)
         nearest = float(np.clip(cosines.max(), 0.0, 1.0))
         score = evidence.score
-        both = 2 * score * nearest / (score + nearest) if score + nearest > 0 else 0.0
-        values = {"refclipscore": both, "clipscore": score, "reference_cosine": nearest}
+        both = (
+            2 * score * nearest / (score + nearest)
+            if score + nearest > 0
+            else 0.0
+        )
+        values = {
+            "refclipscore": both,
+            "clipscore": score,
+            "reference_cosine": nearest,
+        }
         values["cut"] = evidence.cut
         return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})

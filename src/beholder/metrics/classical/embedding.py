@@ -14,7 +14,11 @@ from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.overlap import f_beta
-from beholder.metrics.classical.tokens import Words, item_words, tokenizer_identity
+from beholder.metrics.classical.tokens import (
+    Words,
+    item_words,
+    tokenizer_identity,
+)
 from beholder.records import Item, ItemScore, Side, Span, Unit
 from beholder.text.frequency import identity as frequency_identity
 from beholder.text.frequency import weight
@@ -22,7 +26,9 @@ from beholder.text.tokenize import words
 
 
 def greedy_match(
-    similarity: FloatArray, candidate_weights: FloatArray, reference_weights: FloatArray
+    similarity: FloatArray,
+    candidate_weights: FloatArray,
+    reference_weights: FloatArray,
 ) -> tuple[float, float]:
     """Precision and recall of a soft overlap.
 
@@ -43,7 +49,9 @@ def greedy_match(
 
 def _weighted_mean(values: FloatArray, weights: FloatArray) -> float:
     mean = (values * weights).sum() / weights.sum()
-    return float(np.clip(mean, values.min(), values.max()))  # rounding must not leave the range
+    return float(
+        np.clip(mean, values.min(), values.max())
+    )  # rounding must not leave the range
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +88,9 @@ class Cosine(Metric[FloatArray]):
 
     async def gather(self, item: Item, tools: Tools) -> FloatArray:
         """Embed all texts, the candidate first."""
-        return await tools.embed(self.embedder, [item.candidate, *item.references])
+        return await tools.embed(
+            self.embedder, [item.candidate, *item.references]
+        )
 
     def score_item(self, item: Item, evidence: FloatArray) -> ItemScore:
         """Compare with each reference, then join."""
@@ -108,7 +118,8 @@ class TokenF1(Metric[Vectors]):
 
     embedder: str = param("static", "text embedder", tool="embedder")
     tokenizer: Literal["words", "space"] = param(
-        "words", "words of any script, case folded, or ready tokens between spaces"
+        "words",
+        "words of any script, case folded, or ready tokens between spaces",
     )
     weights: Literal["frequency", "none"] = param(
         "frequency", "weight of words: rare ones more, or all alike"
@@ -118,8 +129,12 @@ class TokenF1(Metric[Vectors]):
     bounds = Bounds(compares="words")
     values = (
         ValueInfo("f1", "harmonic mean of both"),
-        ValueInfo("precision", "how well the reference covers the candidate's words"),
-        ValueInfo("recall", "how well the candidate covers the reference's words"),
+        ValueInfo(
+            "precision", "how well the reference covers the candidate's words"
+        ),
+        ValueInfo(
+            "recall", "how well the candidate covers the reference's words"
+        ),
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
@@ -134,7 +149,9 @@ class TokenF1(Metric[Vectors]):
         """Embed every distinct word."""
         texts = item_words(item, self.tokenizer)
         sides = (texts.candidate, *texts.references)
-        self.bounds.check_pairs(len(sides[0]), list(map(len, sides[1:])), self.registered_name)
+        self.bounds.check_pairs(
+            len(sides[0]), list(map(len, sides[1:])), self.registered_name
+        )
         distinct = list(dict.fromkeys(word for side in sides for word in side))
         places = {word: place for place, word in enumerate(distinct)}
         vectors = await tools.embed(self.embedder, distinct)
@@ -145,11 +162,17 @@ class TokenF1(Metric[Vectors]):
         """Align with each reference and keep the best."""
         ours = self._weights(evidence.words[0])
         best = (-1.0, 0.0, 0.0)
-        for vectors, theirs in zip(evidence.references, evidence.words[1:], strict=True):
+        for vectors, theirs in zip(
+            evidence.references, evidence.words[1:], strict=True
+        ):
             similar = unit_range(products(evidence.candidate, vectors))
-            precision, recall = greedy_match(similar, ours, self._weights(theirs))
+            precision, recall = greedy_match(
+                similar, ours, self._weights(theirs)
+            )
             best = max(best, (f_beta(precision, recall), precision, recall))
-        return ItemScore({info.name: x for info, x in zip(self.values, best, strict=True)})
+        return ItemScore(
+            {info.name: x for info, x in zip(self.values, best, strict=True)}
+        )
 
     def _weights(self, words: Words) -> FloatArray:
         if self.weights == "none":
@@ -206,7 +229,9 @@ class PartsMetric(Metric[EmbeddedParts]):
     values = (
         ValueInfo("f1", "harmonic mean of both"),
         ValueInfo("precision", "mean over the candidate's parts"),
-        ValueInfo("recall", "mean over a reference's parts, best over references"),
+        ValueInfo(
+            "recall", "mean over a reference's parts, best over references"
+        ),
     )
 
     @abstractmethod
@@ -219,19 +244,30 @@ class PartsMetric(Metric[EmbeddedParts]):
         Raises:
             ItemError: A text has no parts.
         """
-        sides = [self.parts(text, tools) for text in (item.candidate, *item.references)]
+        sides = [
+            self.parts(text, tools)
+            for text in (item.candidate, *item.references)
+        ]
         for place, parts in enumerate(sides):
             if not parts:
                 name = f"reference {place}" if place else "the candidate"
-                raise ItemError(f"{name} has nothing that {self.registered_name} could compare")
-        self.bounds.check_pairs(len(sides[0]), list(map(len, sides[1:])), self.registered_name)
-        vectors = await tools.embed(self.embedder, [part.text for side in sides for part in side])
+                raise ItemError(
+                    f"{name} has nothing that {self.registered_name} could compare"
+                )
+        self.bounds.check_pairs(
+            len(sides[0]), list(map(len, sides[1:])), self.registered_name
+        )
+        vectors = await tools.embed(
+            self.embedder, [part.text for side in sides for part in side]
+        )
         return EmbeddedParts(sides[0], sides[1:], vectors)
 
     def score_item(self, item: Item, evidence: EmbeddedParts) -> ItemScore:
         """Best cosine per part, means, units."""
         n_ours = len(evidence.candidate)
-        similar = unit_range(products(evidence.vectors[:n_ours], evidence.vectors[n_ours:]))
+        similar = unit_range(
+            products(evidence.vectors[:n_ours], evidence.vectors[n_ours:])
+        )
         ours = similar.max(axis=1)
         units = _units(evidence.candidate, ours, None)
         recalls, start = [], 0
@@ -241,14 +277,27 @@ class PartsMetric(Metric[EmbeddedParts]):
             recalls.append(float(np.mean(theirs)))
             start += len(parts)
         precision, recall = float(np.mean(ours)), max(recalls)
-        values = {"f1": f_beta(precision, recall), "precision": precision, "recall": recall}
+        values = {
+            "f1": f_beta(precision, recall),
+            "precision": precision,
+            "recall": recall,
+        }
         return ItemScore(values, tuple(units))
 
 
-def _units(parts: Sequence[Part], scores: FloatArray, reference: int | None) -> list[Unit]:
+def _units(
+    parts: Sequence[Part], scores: FloatArray, reference: int | None
+) -> list[Unit]:
     side: Side = "candidate" if reference is None else "reference"
     return [
-        Unit(part.kind, part.text, side, part.spans, float(score), reference_index=reference)
+        Unit(
+            part.kind,
+            part.text,
+            side,
+            part.spans,
+            float(score),
+            reference_index=reference,
+        )
         for part, score in zip(parts, scores, strict=True)
     ]
 
@@ -277,8 +326,13 @@ class NGramEmbed(PartsMetric):
         found = []
         for sentence in tools.splitter(self.splitter).split(text):
             places = words(sentence.of(text))
-            for first in range(max(1, len(places) - self.n + 1) if places else 0):
+            for first in range(
+                max(1, len(places) - self.n + 1) if places else 0
+            ):
                 run = places[first : first + self.n]
-                span = (sentence.start + run[0][0], sentence.start + run[-1][1])
+                span = (
+                    sentence.start + run[0][0],
+                    sentence.start + run[-1][1],
+                )
                 found.append(Part("ngram", text[span[0] : span[1]], (span,)))
         return found

@@ -60,7 +60,9 @@ def _published(state: _State) -> tuple[int, ...]:
     return (-state.exact, state.chunks, -state.covered, state.distance)
 
 
-def align(options: Sequence[Sequence[tuple[int, float]]], *, cover: bool) -> list[Match]:
+def align(
+    options: Sequence[Sequence[tuple[int, float]]], *, cover: bool
+) -> list[Match]:
     """The best one-to-one alignment.
 
     A word with one possible match that no other word wants is matched. Among the rest, with
@@ -85,7 +87,9 @@ def align(options: Sequence[Sequence[tuple[int, float]]], *, cover: bool) -> lis
     for choices in {id(choices): choices for choices in options}.values():
         for place, _ in choices:
             wanted[place] += repeats[id(choices)]
-    sure = [len(choices) == 1 and wanted[choices[0][0]] == 1 for choices in options]
+    sure = [
+        len(choices) == 1 and wanted[choices[0][0]] == 1 for choices in options
+    ]
     rank = _cover if cover else _published
     beam = [_State(0, -2, 0, 0, 0, 0)]
     for position, choices in enumerate(options):
@@ -96,7 +100,11 @@ def align(options: Sequence[Sequence[tuple[int, float]]], *, cover: bool) -> lis
                 known = best.get(key)
                 if known is None or rank(following) < rank(known):
                     best[key] = following
-        beam = sorted(best.values(), key=rank)[:BEAM] if len(best) > 1 else list(best.values())
+        beam = (
+            sorted(best.values(), key=rank)[:BEAM]
+            if len(best) > 1
+            else list(best.values())
+        )
     found = []
     newest: _State | None = beam[0]
     while newest is not None:
@@ -107,7 +115,10 @@ def align(options: Sequence[Sequence[tuple[int, float]]], *, cover: bool) -> lis
 
 
 def _steps(
-    state: _State, position: int, choices: Sequence[tuple[int, float]], sure: bool
+    state: _State,
+    position: int,
+    choices: Sequence[tuple[int, float]],
+    sure: bool,
 ) -> Iterator[_State]:
     if not sure:
         yield replace(state, last=-2, match=None, parent=state)
@@ -178,8 +189,12 @@ class METEOR(WordMetric):
         ConfigError: A parameter is unknown.
     """
 
-    stemmer: str = param("english", "Snowball algorithm, such as english or hindi, or none")
-    synonyms: Literal["wordnet", "none"] = param("wordnet", "synonyms, of English")
+    stemmer: str = param(
+        "english", "Snowball algorithm, such as english or hindi, or none"
+    )
+    synonyms: Literal["wordnet", "none"] = param(
+        "wordnet", "synonyms, of English"
+    )
     matching: Literal["published", "cover"] = param(
         "published", "doubtful matches: as the published program, or cover"
     )
@@ -191,7 +206,10 @@ class METEOR(WordMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.stemmer != "none" and self.stemmer not in _snowball().algorithms():
+        if (
+            self.stemmer != "none"
+            and self.stemmer not in _snowball().algorithms()
+        ):
             raise ConfigError(
                 f"stemmer={self.stemmer!r}: expected none or one of"
                 f" {', '.join(_snowball().algorithms())}"
@@ -201,7 +219,9 @@ class METEOR(WordMetric):
         """The tokenizer, the stemmer and the synonyms with their versions."""
         found = super().identities(tools)
         if self.stemmer != "none":
-            found["stemmer"] = f"{self.stemmer}@snowball{installed('snowballstemmer')}"
+            found["stemmer"] = (
+                f"{self.stemmer}@snowball{installed('snowballstemmer')}"
+            )
         if self.synonyms != "none":
             found["synonyms"] = synonyms_identity()
         return found
@@ -217,12 +237,18 @@ class METEOR(WordMetric):
         if language is None:
             return
         unfit = []
-        if self.stemmer != "none" and language != _stemmed_language(self.stemmer):
+        if self.stemmer != "none" and language != _stemmed_language(
+            self.stemmer
+        ):
             unfit.append(f"stemmer={self.stemmer!r}")
         if self.synonyms != "none" and language != ENGLISH:
             unfit.append(f"synonyms={self.synonyms!r}")
         if unfit:
-            fit = language.lower() if language.lower() in _snowball().algorithms() else "none"
+            fit = (
+                language.lower()
+                if language.lower() in _snowball().algorithms()
+                else "none"
+            )
             raise ItemError(
                 f"meteor with {' and '.join(unfit)} does not read {language}, which the row says"
                 f" its texts are in; use meteor(stemmer={fit!r}, synonyms='none')"
@@ -231,19 +257,34 @@ class METEOR(WordMetric):
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Align with each reference and keep the best."""
         best = max(
-            (self._statistics(evidence.candidate, each) for each in evidence.references),
+            (
+                self._statistics(evidence.candidate, each)
+                for each in evidence.references
+            ),
             key=meteor_score,
         )
-        return ItemScore({"meteor": meteor_score(best)}, detail={"statistics": best})
+        return ItemScore(
+            {"meteor": meteor_score(best)}, detail={"statistics": best}
+        )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """METEOR of summed counts."""
-        return {"corpus_meteor": meteor_score([float(count) for count in statistics])}
+        return {
+            "corpus_meteor": meteor_score(
+                [float(count) for count in statistics]
+            )
+        }
 
     def _statistics(self, candidate: Words, reference: Words) -> list[float]:
         index = _index(reference, self.stemmer, self.synonyms)
-        options = {word: self._options(word, index) for word in dict.fromkeys(candidate)}
-        matches = align([options[word] for word in candidate], cover=self.matching == "cover")
+        options = {
+            word: self._options(word, index)
+            for word in dict.fromkeys(candidate)
+        }
+        matches = align(
+            [options[word] for word in candidate],
+            cover=self.matching == "cover",
+        )
         return meteor_statistics(candidate, reference, matches)
 
     def _options(self, word: str, index: _Index) -> list[tuple[int, float]]:
@@ -254,8 +295,14 @@ class METEOR(WordMetric):
             alike = index.stems.get(stem(word, self.stemmer), ())
             found += [(place, STEM) for place in alike if place not in exact]
         if self.synonyms != "none" and index.senses:
-            shared = {place for sense in senses(word) for place in index.senses.get(sense, ())}
-            found += [(place, SYNONYM) for place in shared if place not in exact]
+            shared = {
+                place
+                for sense in senses(word)
+                for place in index.senses.get(sense, ())
+            }
+            found += [
+                (place, SYNONYM) for place in shared if place not in exact
+            ]
         return sorted(found)
 
 
@@ -281,7 +328,9 @@ def _index(reference: Words, stemmer: str, synonyms: str) -> _Index:
     return index
 
 
-def meteor_statistics(candidate: Words, reference: Words, matches: Sequence[Match]) -> list[float]:
+def meteor_statistics(
+    candidate: Words, reference: Words, matches: Sequence[Match]
+) -> list[float]:
     """Counts that METEOR is made from; they add up over items.
 
     Returns:
@@ -308,16 +357,25 @@ def meteor_statistics(candidate: Words, reference: Words, matches: Sequence[Matc
         for index, match in enumerate(matches)
     )
     whole = chunks == 1 and len(candidate) == len(reference) == len(matches)
-    return [*counts, float(len(matches)), float(chunks), 0.0 if whole else float(chunks)]
+    return [
+        *counts,
+        float(len(matches)),
+        float(chunks),
+        0.0 if whole else float(chunks),
+    ]
 
 
 def meteor_score(statistics: Sequence[float]) -> float:
     """METEOR from the counts of ``meteor_statistics``, of one item or summed."""
     shares = []
     for start in (0, 4):
-        content, function, content_match, function_match = statistics[start : start + 4]
+        content, function, content_match, function_match = statistics[
+            start : start + 4
+        ]
         length = DELTA * content + (1 - DELTA) * function
-        shares.append((DELTA * content_match + (1 - DELTA) * function_match) / length)
+        shares.append(
+            (DELTA * content_match + (1 - DELTA) * function_match) / length
+        )
     precision, recall = shares
     matches, _, penalised = statistics[8:]
     if precision == 0 or recall == 0:
@@ -339,7 +397,9 @@ def _stemmer(algorithm: str) -> Any:
 
 def _stemmed_language(algorithm: str) -> str:
     """The language that a Snowball algorithm is made for, as ``language_named`` names it."""
-    return {"porter": ENGLISH, "dutch_porter": "Dutch"}.get(algorithm, algorithm.capitalize())
+    return {"porter": ENGLISH, "dutch_porter": "Dutch"}.get(
+        algorithm, algorithm.capitalize()
+    )
 
 
 def _snowball() -> Any:

@@ -12,7 +12,12 @@ from typing import Any, Literal, TypeAlias
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words, clipped_matches
+from beholder.metrics.classical.tokens import (
+    TokenizedTexts,
+    WordMetric,
+    Words,
+    clipped_matches,
+)
 from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 
@@ -32,12 +37,17 @@ class ROUGE(WordMetric):
         ConfigError: A parameter is unknown or out of its range.
     """
 
-    beta: float = param(1.2, "weight of recall in rouge_l", number=(0, math.inf), above=True)
+    beta: float = param(
+        1.2, "weight of recall in rouge_l", number=(0, math.inf), above=True
+    )
 
     registered_name = "rouge"
     bounds = Bounds(compares="words")
     values = (
-        ValueInfo("rouge_l", "F of the longest common subsequence, recall weighted by beta"),
+        ValueInfo(
+            "rouge_l",
+            "F of the longest common subsequence, recall weighted by beta",
+        ),
         ValueInfo("rouge_l_f1", "F1 of the longest common subsequence"),
         ValueInfo("rouge_1", "F1 of words"),
         ValueInfo("rouge_2", "F1 of pairs of words"),
@@ -49,7 +59,8 @@ class ROUGE(WordMetric):
         common = lcs_lengths(candidate, references)
         precisions = [length / len(candidate) for length in common]
         recalls = [
-            length / len(reference) for length, reference in zip(common, references, strict=True)
+            length / len(reference)
+            for length, reference in zip(common, references, strict=True)
         ]
         values = {
             "rouge_l": f_beta(max(precisions), max(recalls), self.beta),
@@ -85,15 +96,23 @@ def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
     if precision == 0 or recall == 0:
         return 0.0
     # 1 of 1 and 1 must be 1, and rounding can pass it
-    return min(1.0, (1 + beta**2) * precision * recall / (recall + beta**2 * precision))
+    return min(
+        1.0,
+        (1 + beta**2) * precision * recall / (recall + beta**2 * precision),
+    )
 
 
-def _ngram_f1(candidate: Words, references: Sequence[Words], order: int) -> float:
+def _ngram_f1(
+    candidate: Words, references: Sequence[Words], order: int
+) -> float:
     best = 0.0
     for reference in references:
         shared = clipped_matches(candidate, (reference,), order)
         if shared:
-            best = max(best, 2 * shared / (len(candidate) + len(reference) - 2 * order + 2))
+            best = max(
+                best,
+                2 * shared / (len(candidate) + len(reference) - 2 * order + 2),
+            )
     return best
 
 
@@ -118,11 +137,15 @@ class ChrF(Metric[list[list[int]]]):
     """
 
     char_order: int = param(6, "longest run of characters", whole=(1, None))
-    beta: float = param(2.0, "weight of recall", number=(0, math.inf), above=True)
+    beta: float = param(
+        2.0, "weight of recall", number=(0, math.inf), above=True
+    )
 
     registered_name = "chrf"
     values = (ValueInfo("chrf", "F of character runs"),)
-    corpus_values = (ValueInfo("corpus_chrf", "F of character runs, of summed counts"),)
+    corpus_values = (
+        ValueInfo("corpus_chrf", "F of character runs, of summed counts"),
+    )
 
     async def gather(self, item: Item, tools: Tools) -> list[list[int]]:
         """Counts per reference: candidate's, reference's and shared runs of each length."""
@@ -154,14 +177,19 @@ class ChrF(Metric[list[list[int]]]):
             return 0.0
         precision, recall = precision / lengths, recall / lengths
         weight = self.beta**2
-        return min(1.0, (1 + weight) * precision * recall / (weight * precision + recall))
+        return min(
+            1.0,
+            (1 + weight) * precision * recall / (weight * precision + recall),
+        )
 
 
 @lru_cache(maxsize=1 << 12)
 def _grams(text: str, char_order: int) -> Grams:
     joined = "".join(text.split())
     return tuple(
-        Counter(joined[start : start + n] for start in range(len(joined) - n + 1))
+        Counter(
+            joined[start : start + n] for start in range(len(joined) - n + 1)
+        )
         for n in range(1, char_order + 1)
     )
 
@@ -169,7 +197,11 @@ def _grams(text: str, char_order: int) -> Grams:
 def _statistics(candidate: Grams, reference: Grams) -> list[int]:
     counts: list[int] = []
     for ours, theirs in zip(candidate, reference, strict=True):
-        shared = sum(min(count, theirs[gram]) for gram, count in ours.items() if gram in theirs)
+        shared = sum(
+            min(count, theirs[gram])
+            for gram, count in ours.items()
+            if gram in theirs
+        )
         # Of a length that the reference is too short for, nothing goes into sums over items.
         counts += (ours.total() if theirs else 0, theirs.total(), shared)
     return counts
@@ -190,12 +222,23 @@ class TER(WordMetric):
         ConfigError: A parameter is unknown or out of its range.
     """
 
-    max_words: int = param(500, "longest text, in words", affects_score=False, whole=(1, None))
+    max_words: int = param(
+        500, "longest text, in words", affects_score=False, whole=(1, None)
+    )
 
     registered_name = "ter"
-    values = (ValueInfo("ter", "edits per reference word", high=1e6, higher_is_better=False),)
+    values = (
+        ValueInfo(
+            "ter", "edits per reference word", high=1e6, higher_is_better=False
+        ),
+    )
     corpus_values = (
-        ValueInfo("corpus_ter", "all edits over all words", high=1e6, higher_is_better=False),
+        ValueInfo(
+            "corpus_ter",
+            "all edits over all words",
+            high=1e6,
+            higher_is_better=False,
+        ),
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
@@ -225,10 +268,13 @@ class TER(WordMetric):
 
         theirs: Any = ter.TER()
         found = theirs.sentence_score(
-            " ".join(evidence.candidate), [" ".join(words) for words in evidence.references]
+            " ".join(evidence.candidate),
+            [" ".join(words) for words in evidence.references],
         )
         edits, words = float(found.num_edits), float(found.ref_length)
-        return ItemScore({"ter": edits / words}, detail={"statistics": [edits, words]})
+        return ItemScore(
+            {"ter": edits / words}, detail={"statistics": [edits, words]}
+        )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """All edits over all words."""
@@ -274,7 +320,8 @@ class BLEU(WordMetric):
         ValueInfo("bleu_3", "BLEU up to runs of three words"),
     )
     corpus_values = tuple(
-        ValueInfo(f"corpus_{value.name}", f"{value.help}, of summed counts") for value in values
+        ValueInfo(f"corpus_{value.name}", f"{value.help}, of summed counts")
+        for value in values
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
@@ -287,15 +334,25 @@ class BLEU(WordMetric):
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count, then score."""
         statistics = bleu_statistics(evidence.candidate, evidence.references)
-        values = zip(self.values, self._values(statistics, smooth=True), strict=True)
-        return ItemScore({v.name: x for v, x in values}, detail={"statistics": statistics})
+        values = zip(
+            self.values, self._values(statistics, smooth=True), strict=True
+        )
+        return ItemScore(
+            {v.name: x for v, x in values}, detail={"statistics": statistics}
+        )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
         """BLEU of summed counts."""
-        values = self._values([int(count) for count in statistics], smooth=False)
-        return dict(zip((v.name for v in self.corpus_values), values, strict=True))
+        values = self._values(
+            [int(count) for count in statistics], smooth=False
+        )
+        return dict(
+            zip((v.name for v in self.corpus_values), values, strict=True)
+        )
 
-    def _values(self, statistics: Sequence[int], *, smooth: bool) -> list[float]:
+    def _values(
+        self, statistics: Sequence[int], *, smooth: bool
+    ) -> list[float]:
         """BLEU-4, then BLEU-1 to BLEU-3."""
         if self.rules == "caption":
             by_order = _caption_bleu(statistics)
@@ -304,7 +361,9 @@ class BLEU(WordMetric):
         return [by_order[-1], *by_order[:-1]]
 
 
-def bleu_statistics(candidate: Words, references: Sequence[Words]) -> list[int]:
+def bleu_statistics(
+    candidate: Words, references: Sequence[Words]
+) -> list[int]:
     """Counts that BLEU is made from; they add up over items.
 
     Args:
@@ -315,7 +374,9 @@ def bleu_statistics(candidate: Words, references: Sequence[Words]) -> list[int]:
         Ten numbers: clipped matches of orders 1..4, n-grams of the candidate of orders 1..4, words
         of the candidate, words of the reference nearest in length (the shorter of two).
     """
-    matches = [clipped_matches(candidate, references, order) for order in ORDERS]
+    matches = [
+        clipped_matches(candidate, references, order) for order in ORDERS
+    ]
     length = len(candidate)
     totals = [max(0, length - order + 1) for order in ORDERS]
     nearest = min((abs(len(r) - length), len(r)) for r in references)[1]
@@ -335,14 +396,25 @@ def _caption_bleu(statistics: Sequence[int]) -> list[float]:
 
 
 def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
-    from sacrebleu.metrics import bleu as theirs  # loads slowly, and only these rules need it
+    from sacrebleu.metrics import (
+        bleu as theirs,
+    )  # loads slowly, and only these rules need it
 
     compute: Any = theirs.BLEU.compute_bleu
     how = {"smooth_method": "exp", "effective_order": smooth}
     lengths = {"sys_len": statistics[8], "ref_len": statistics[9]}
     values = []
     for order in ORDERS:
-        correct, total = list(statistics[:order]), list(statistics[4 : 4 + order])
-        found = compute(correct=correct, total=total, max_ngram_order=order, **lengths, **how)
+        correct, total = (
+            list(statistics[:order]),
+            list(statistics[4 : 4 + order]),
+        )
+        found = compute(
+            correct=correct,
+            total=total,
+            max_ngram_order=order,
+            **lengths,
+            **how,
+        )
         values.append(min(1.0, found.score / 100))
     return values

@@ -40,13 +40,20 @@ class FactEvidence:
 class FactMetric(Metric[FactEvidence]):
     """Base of the metrics over facts."""
 
-    parser: str = param("builtin", "English parser: builtin or spacy:NAME", tool="parser")
+    parser: str = param(
+        "builtin", "English parser: builtin or spacy:NAME", tool="parser"
+    )
 
     bounds = Bounds(characters=100_000, compares="facts")
     values = (
         ValueInfo("f1", "harmonic mean of both"),
-        ValueInfo("precision", "share of the candidate's facts that the references have"),
-        ValueInfo("recall", "share of the references' facts that the candidate has"),
+        ValueInfo(
+            "precision",
+            "share of the candidate's facts that the references have",
+        ),
+        ValueInfo(
+            "recall", "share of the references' facts that the candidate has"
+        ),
     )
 
     async def gather(self, item: Item, tools: Tools) -> FactEvidence:
@@ -57,15 +64,26 @@ class FactMetric(Metric[FactEvidence]):
         """
         candidate = facts((item.candidate,), self.parser)
         references = facts(item.references, self.parser)
-        for name, side in (("candidate", candidate), ("references", references)):
+        for name, side in (
+            ("candidate", candidate),
+            ("references", references),
+        ):
             if not side.all:
-                raise ItemError(f"no object was found in the {name}: there are no facts to compare")
-        self.bounds.check_pairs(len(candidate.all), [len(references.all)], self.registered_name)
-        phrases = sorted({phrase(fact) for fact in candidate.all | references.all})
+                raise ItemError(
+                    f"no object was found in the {name}: there are no facts to compare"
+                )
+        self.bounds.check_pairs(
+            len(candidate.all), [len(references.all)], self.registered_name
+        )
+        phrases = sorted(
+            {phrase(fact) for fact in candidate.all | references.all}
+        )
         vectors = await self.embed(phrases, tools)
         return FactEvidence(candidate, references, vectors)
 
-    async def embed(self, phrases: Sequence[str], tools: Tools) -> Mapping[str, FloatArray]:
+    async def embed(
+        self, phrases: Sequence[str], tools: Tools
+    ) -> Mapping[str, FloatArray]:
         """Vectors of phrases; none for a metric that compares words."""
         return {}
 
@@ -85,9 +103,15 @@ class SoftFactMetric(FactMetric):
 
     embedder: str = param("static", "text embedder", tool="embedder")
 
-    async def embed(self, phrases: Sequence[str], tools: Tools) -> Mapping[str, FloatArray]:
+    async def embed(
+        self, phrases: Sequence[str], tools: Tools
+    ) -> Mapping[str, FloatArray]:
         """Vectors of phrases."""
-        return dict(zip(phrases, await tools.embed(self.embedder, phrases), strict=True))
+        return dict(
+            zip(
+                phrases, await tools.embed(self.embedder, phrases), strict=True
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -106,7 +130,9 @@ class SPICE(FactMetric):
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Shares of common facts."""
         ours, theirs = evidence.candidate.all, evidence.references.all
-        precision, recall = (len(ours & theirs) / len(side) for side in (ours, theirs))
+        precision, recall = (
+            len(ours & theirs) / len(side) for side in (ours, theirs)
+        )
         return f_beta(precision, recall), precision, recall
 
 
@@ -125,7 +151,10 @@ class SoftSPICE(SoftFactMetric):
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Means of best cosines."""
-        ours, theirs = sorted(evidence.candidate.all), sorted(evidence.references.all)
+        ours, theirs = (
+            sorted(evidence.candidate.all),
+            sorted(evidence.references.all),
+        )
         similar = _similarity(ours, theirs, evidence.vectors)
         means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
         precision, recall = (min(1.0, mean) for mean in means)
@@ -156,18 +185,27 @@ class CAPTURE(SoftFactMetric):
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Match each kind and join."""
         sums, total = np.zeros(3), 0
-        for weight, kind in zip(self.weights, ("objects", "attributes", "relations"), strict=True):
-            mine, other = getattr(evidence.candidate, kind), getattr(evidence.references, kind)
+        for weight, kind in zip(
+            self.weights, ("objects", "attributes", "relations"), strict=True
+        ):
+            mine, other = (
+                getattr(evidence.candidate, kind),
+                getattr(evidence.references, kind),
+            )
             if mine or other:
                 precision, recall = _staged(mine, other, evidence.vectors)
-                sums += weight * np.array([f_beta(precision, recall), precision, recall])
+                sums += weight * np.array(
+                    [f_beta(precision, recall), precision, recall]
+                )
                 total += weight
         value, precision, recall = (sums / total).clip(0.0, 1.0).tolist()
         return value, precision, recall
 
 
 def _staged(
-    ours: Collection[Fact], theirs: Collection[Fact], vectors: Mapping[str, FloatArray]
+    ours: Collection[Fact],
+    theirs: Collection[Fact],
+    vectors: Mapping[str, FloatArray],
 ) -> tuple[float, float]:
     """Precision and recall of one kind; 0 when one side has none."""
     if not ours or not theirs:
@@ -176,7 +214,9 @@ def _staged(
     other = sorted(fact for fact in theirs if fact not in ours)
     matched = len(ours) - len(mine)
     for fact in tuple(mine):
-        twin = next((there for there in other if _synonymous(fact, there)), None)
+        twin = next(
+            (there for there in other if _synonymous(fact, there)), None
+        )
         if twin is not None:
             mine.remove(fact)
             other.remove(twin)
@@ -184,7 +224,9 @@ def _staged(
     soft_ours = soft_theirs = 0.0
     if mine and other:
         similar = _similarity(mine, other, vectors)
-        soft_ours, soft_theirs = (float(similar.max(axis=axis).sum()) for axis in (1, 0))
+        soft_ours, soft_theirs = (
+            float(similar.max(axis=axis).sum()) for axis in (1, 0)
+        )
     return (
         min(1.0, (matched + soft_ours) / len(ours)),
         min(1.0, (matched + soft_theirs) / len(theirs)),
@@ -196,9 +238,14 @@ def _synonymous(a: Fact, b: Fact) -> bool:
 
 
 def _similarity(
-    ours: Sequence[Fact], theirs: Sequence[Fact], vectors: Mapping[str, FloatArray]
+    ours: Sequence[Fact],
+    theirs: Sequence[Fact],
+    vectors: Mapping[str, FloatArray],
 ) -> FloatArray:
-    a, b = (np.array([vectors[phrase(fact)] for fact in side]) for side in (ours, theirs))
+    a, b = (
+        np.array([vectors[phrase(fact)] for fact in side])
+        for side in (ours, theirs)
+    )
     return unit_range(products(a, b))
 
 
@@ -213,7 +260,9 @@ class SGEmbed(PartsMetric):
     Source: the PoSh paper (baseline SGEmbed), there with an 8B embedder.
     """
 
-    parser: str = param("builtin", "English parser: builtin or spacy:NAME", tool="parser")
+    parser: str = param(
+        "builtin", "English parser: builtin or spacy:NAME", tool="parser"
+    )
 
     registered_name = "sg_embed"
     bounds = Bounds(characters=100_000, compares="parts")
@@ -221,19 +270,35 @@ class SGEmbed(PartsMetric):
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """The parts of a text's scene graph."""
         found = graph(text, self.parser)
-        names = {entity.index: entity.name for entity in found.entities if entity.kind == "thing"}
+        names = {
+            entity.index: entity.name
+            for entity in found.entities
+            if entity.kind == "thing"
+        }
         parts = [
-            Part("entity", entity.name, tuple(mention.span for mention in entity.mentions))
+            Part(
+                "entity",
+                entity.name,
+                tuple(mention.span for mention in entity.mentions),
+            )
             for entity in found.entities
             if entity.index in names
         ]
         parts += [
-            Part("attribute", f"{attribute.text} {names[attribute.entity]}", attribute.spans)
+            Part(
+                "attribute",
+                f"{attribute.text} {names[attribute.entity]}",
+                attribute.spans,
+            )
             for attribute in found.attributes
             if attribute.entity in names
         ]
         parts += [
-            Part("relation", f"{names[r.subject]} {r.text} {names[r.object]}", r.spans)
+            Part(
+                "relation",
+                f"{names[r.subject]} {r.text} {names[r.object]}",
+                r.spans,
+            )
             for r in found.relations
             if r.subject in names and r.object in names
         ]
@@ -264,7 +329,9 @@ class Facts:
         return self.objects | self.attributes | self.relations
 
 
-@lru_cache(maxsize=1 << 12)  # a reference is met once per candidate, from every metric
+@lru_cache(
+    maxsize=1 << 12
+)  # a reference is met once per candidate, from every metric
 def graph(text: str, parser: str) -> SceneGraph:
     """The scene graph of an English text.
 
@@ -307,11 +374,19 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
             if attribute.polarity and attribute.entity in names
         }
         relations |= {
-            (names[relation.subject], relation.predicate.casefold(), names[relation.object])
+            (
+                names[relation.subject],
+                relation.predicate.casefold(),
+                names[relation.object],
+            )
             for relation in found.relations
-            if relation.polarity and relation.subject in names and relation.object in names
+            if relation.polarity
+            and relation.subject in names
+            and relation.object in names
         }
-    return Facts(frozenset(objects), frozenset(attributes), frozenset(relations))
+    return Facts(
+        frozenset(objects), frozenset(attributes), frozenset(relations)
+    )
 
 
 def phrase(fact: Fact) -> str:

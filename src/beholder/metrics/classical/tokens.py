@@ -17,7 +17,9 @@ from beholder.text.tokenize import folded_words, identity
 Words: TypeAlias = tuple[str, ...]
 
 
-@lru_cache(maxsize=1 << 15)  # a reference is met once per candidate, from every metric
+@lru_cache(
+    maxsize=1 << 15
+)  # a reference is met once per candidate, from every metric
 def tokenize(text: str, tokenizer: str = "words") -> Words:
     """Words of a text.
 
@@ -43,7 +45,10 @@ def item_words(item: Item, tokenizer: str) -> TokenizedTexts:
     Raises:
         ItemError: A text has no words, or no spaces between them.
     """
-    sides = tuple(tokenize(text, tokenizer) for text in (item.candidate, *item.references))
+    sides = tuple(
+        tokenize(text, tokenizer)
+        for text in (item.candidate, *item.references)
+    )
     for place, words in enumerate(sides):
         name = f"reference {place}" if place else "the candidate"
         if not words:
@@ -102,18 +107,23 @@ class WordMetric(Metric[TokenizedTexts]):
     """Base of the metrics that compare words and need no tool."""
 
     tokenizer: Literal["words", "space"] = param(
-        "words", "words of any script, case folded, or ready tokens between spaces"
+        "words",
+        "words of any script, case folded, or ready tokens between spaces",
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer with the version of its rules."""
-        return super().identities(tools) | {"tokenizer": tokenizer_identity(self.tokenizer)}
+        return super().identities(tools) | {
+            "tokenizer": tokenizer_identity(self.tokenizer)
+        }
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Split all texts of an item into words."""
         texts = item_words(item, self.tokenizer)
         n_words = [len(words) for words in texts.references]
-        self.bounds.check_pairs(len(texts.candidate), n_words, self.registered_name)
+        self.bounds.check_pairs(
+            len(texts.candidate), n_words, self.registered_name
+        )
         return texts
 
 
@@ -122,7 +132,9 @@ def ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
     return list(zip(*(words[start:] for start in range(order)), strict=False))
 
 
-def clipped_matches(candidate: Words, references: Sequence[Words], order: int) -> int:
+def clipped_matches(
+    candidate: Words, references: Sequence[Words], order: int
+) -> int:
     """Runs of words that the candidate shares with its references.
 
     A run counts at most as often as in the reference that has it most often.
@@ -131,11 +143,15 @@ def clipped_matches(candidate: Words, references: Sequence[Words], order: int) -
     distinct = set(grams)
     others = [ngrams(reference, order) for reference in references]
     shared = set().union(*(distinct.intersection(other) for other in others))
-    if len(distinct) == len(grams):  # nearly every caption: each run occurs once, so no counting
+    if len(distinct) == len(
+        grams
+    ):  # nearly every caption: each run occurs once, so no counting
         return len(shared)
     counts = Counter(grams)
     return sum(
-        1 if counts[gram] == 1 else min(counts[gram], max(other.count(gram) for other in others))
+        1
+        if counts[gram] == 1
+        else min(counts[gram], max(other.count(gram) for other in others))
         for gram in shared
     )
 
@@ -154,12 +170,21 @@ class Length(WordMetric):
 
     registered_name = "length"
     values = (
-        ValueInfo("words", "words of the candidate", high=1e9, higher_is_better=None),
-        ValueInfo("characters", "characters of the candidate", high=1e9, higher_is_better=None),
+        ValueInfo(
+            "words", "words of the candidate", high=1e9, higher_is_better=None
+        ),
+        ValueInfo(
+            "characters",
+            "characters of the candidate",
+            high=1e9,
+            higher_is_better=None,
+        ),
     )
     required_fields = frozenset()
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count."""
         n_words, n_characters = len(evidence.candidate), len(item.candidate)
-        return ItemScore({"words": float(n_words), "characters": float(n_characters)})
+        return ItemScore(
+            {"words": float(n_words), "characters": float(n_characters)}
+        )

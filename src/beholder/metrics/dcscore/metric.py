@@ -13,8 +13,18 @@ from beholder.errors import ConfigError, ItemError
 from beholder.judges import Draw
 from beholder.judges import operations as ops
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.dcscore.scoring import VALUES, reference_id, score_trials, score_units
-from beholder.metrics.dcscore.units import DCScoreEvidence, Direction, Pairing, fact_units
+from beholder.metrics.dcscore.scoring import (
+    VALUES,
+    reference_id,
+    score_trials,
+    score_units,
+)
+from beholder.metrics.dcscore.units import (
+    DCScoreEvidence,
+    Direction,
+    Pairing,
+    fact_units,
+)
 from beholder.records import Item, ItemScore
 from beholder.text import without_marks, word_order
 from beholder.text.languages import language_named
@@ -28,17 +38,26 @@ _VALUES = (
         "share of predicted facts that are verified, times in_order of the detail; low for"
         " hallucinations",
     ),
-    ValueInfo("recall", "reference facts that are covered by verified facts, extras counted in"),
+    ValueInfo(
+        "recall",
+        "reference facts that are covered by verified facts, extras counted in",
+    ),
     ValueInfo(
         "hallucination_rate",
         "share of predicted facts that are not verified; words out of order do not change it",
         higher_is_better=False,
     ),
-    ValueInfo("omission_rate", "share of reference facts without a match", higher_is_better=False),
+    ValueInfo(
+        "omission_rate",
+        "share of reference facts without a match",
+        higher_is_better=False,
+    ),
     ValueInfo("dcscore", "mean of f1 and relevant_f1"),
     ValueInfo("relevant_f1", "f1 over facts that say what can be seen"),
     ValueInfo("relevant_precision", "precision over these facts"),
-    ValueInfo("relevant_recall", "recall over these facts; rules='code' can exceed 1"),
+    ValueInfo(
+        "relevant_recall", "recall over these facts; rules='code' can exceed 1"
+    ),
 )
 
 
@@ -73,32 +92,48 @@ class DCScore(Metric[DCScoreEvidence]):
         ConfigError: A parameter is out of its range, or a judge that cannot see is given pictures.
     """
 
-    judge: str = param("builtin", "the judge that decomposes, matches and verifies", tool="judge")
-    direction: Literal["har", "mar", "both"] = param("har", "which text is checked against which")
+    judge: str = param(
+        "builtin",
+        "the judge that decomposes, matches and verifies",
+        tool="judge",
+    )
+    direction: Literal["har", "mar", "both"] = param(
+        "har", "which text is checked against which"
+    )
     rules: Literal["code", "code_fixed", "eq2_distinct", "eq2_pairs"] = param(
         "code", "how recall is counted"
     )
     verify: Literal["auto", "image", "reference", "both"] = param(
         "auto", "evidence; auto: the reference, and images if any"
     )
-    samples: int | tuple[int, int] = param(1, "answers to average: n, or (match, verify)")
+    samples: int | tuple[int, int] = param(
+        1, "answers to average: n, or (match, verify)"
+    )
     match_temperature: float | None = param(
-        None, "of matching; None: the judge's own, 1.0 with several samples", number=(0, 2)
+        None,
+        "of matching; None: the judge's own, 1.0 with several samples",
+        number=(0, 2),
     )
     verify_temperature: float | None = param(
-        None, "of verification; None: the judge's own, 0.3 with several samples", number=(0, 2)
+        None,
+        "of verification; None: the judge's own, 0.3 with several samples",
+        number=(0, 2),
     )
     match: Literal["contained", "nearest"] = param(
-        "contained", "a target matches that says the fact; or the nearest, exact or not"
+        "contained",
+        "a target matches that says the fact; or the nearest, exact or not",
     )
     language: str | None = param(
-        "row", "stated in the prompt; row: the language that the row names; None: not stated"
+        "row",
+        "stated in the prompt; row: the language that the row names; None: not stated",
     )
     clean: Literal["speech", "none"] = param(
-        "speech", "speech: blank marks of transcripts, such as <noise> and {photo}"
+        "speech",
+        "speech: blank marks of transcripts, such as <noise> and {photo}",
     )
     references: Literal["best", "mean"] | None = param(
-        None, "over references: the best by f1, or all; None: all in direction='both', else best"
+        None,
+        "over references: the best by f1, or all; None: all in direction='both', else best",
     )
     on_empty: Literal["omit", "zero"] = param("omit", "undefined values")
 
@@ -115,7 +150,9 @@ class DCScore(Metric[DCScoreEvidence]):
         if isinstance(self.samples, list):
             object.__setattr__(self, "samples", tuple(self.samples))
         pair = self._n_samples
-        if len(pair) != 2 or not all(type(n) is int and 1 <= n <= 100 for n in pair):
+        if len(pair) != 2 or not all(
+            type(n) is int and 1 <= n <= 100 for n in pair
+        ):
             raise ConfigError(
                 f"samples={self.samples!r}: expected n or (match, verify), from 1 to 100"
             )
@@ -130,7 +167,9 @@ class DCScore(Metric[DCScoreEvidence]):
     @property
     def directions(self) -> tuple[Direction, ...]:
         """The directions to score, in order."""
-        return ("har", "mar") if self.direction == "both" else (self.direction,)
+        return (
+            ("har", "mar") if self.direction == "both" else (self.direction,)
+        )
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
@@ -141,7 +180,9 @@ class DCScore(Metric[DCScoreEvidence]):
     @property
     def over_references(self) -> Literal["best", "mean"]:
         """What counts of several references: as it was given, or that of the direction."""
-        return self.references or ("mean" if self.direction == "both" else "best")
+        return self.references or (
+            "mean" if self.direction == "both" else "best"
+        )
 
     def config(self) -> dict[str, object]:
         """All fields, with what counts of several references."""
@@ -181,7 +222,9 @@ class DCScore(Metric[DCScoreEvidence]):
         """
         super().check_item(item)
         if self.verify in ("image", "both") and not item.images:
-            raise ItemError(f"dcscore(verify={self.verify!r}) needs images, and this item has none")
+            raise ItemError(
+                f"dcscore(verify={self.verify!r}) needs images, and this item has none"
+            )
 
     async def gather(self, item: Item, tools: Tools) -> DCScoreEvidence:
         """Take the texts apart once, then match and verify.
@@ -197,34 +240,77 @@ class DCScore(Metric[DCScoreEvidence]):
             images = await tools.pictures.read(item.images)
         clean = without_marks if self.clean == "speech" else str
         texts = [clean(text) for text in (item.candidate, *item.references)]
-        language = language_named(item.language) if self.language == "row" else self.language
-        facts = await asyncio.gather(*(judge.ask(ops.Decompose(t, language)) for t in texts))
+        language = (
+            language_named(item.language)
+            if self.language == "row"
+            else self.language
+        )
+        facts = await asyncio.gather(
+            *(judge.ask(ops.Decompose(t, language)) for t in texts)
+        )
 
         async def paired(direction: Direction, reference: int) -> Pairing:
-            sides = [[fact.text for fact in side] for side in (facts[0], facts[1 + reference])]
+            sides = [
+                [fact.text for fact in side]
+                for side in (facts[0], facts[1 + reference])
+            ]
             predicted, targets = sides if direction == "har" else sides[::-1]
-            trusted = "\n\n".join(texts[1:]) if direction == "har" else texts[0]
-            matching = ops.MatchNearest if self.match == "nearest" else ops.MatchStatements
+            trusted = (
+                "\n\n".join(texts[1:]) if direction == "har" else texts[0]
+            )
+            matching = (
+                ops.MatchNearest
+                if self.match == "nearest"
+                else ops.MatchStatements
+            )
             n_match, n_verify = self._n_samples
             match = matching(predicted, targets, language)
             verify = ops.Verify(
-                predicted, images, None if self.verify == "image" else trusted, language
+                predicted,
+                images,
+                None if self.verify == "image" else trusted,
+                language,
             )
             match_heat = self._temperature("match", n_match)
             verify_heat = self._temperature("verify", n_verify)
             matches, verified = await asyncio.gather(
-                asyncio.gather(*(judge.ask(match, Draw(n, match_heat)) for n in range(n_match))),
-                asyncio.gather(*(judge.ask(verify, Draw(n, verify_heat)) for n in range(n_verify))),
+                asyncio.gather(
+                    *(
+                        judge.ask(match, Draw(n, match_heat))
+                        for n in range(n_match)
+                    )
+                ),
+                asyncio.gather(
+                    *(
+                        judge.ask(verify, Draw(n, verify_heat))
+                        for n in range(n_verify)
+                    )
+                ),
             )
-            ids = tuple(tuple(reference_id(i, len(targets)) for i in sample) for sample in matches)
+            ids = tuple(
+                tuple(reference_id(i, len(targets)) for i in sample)
+                for sample in matches
+            )
             given = sum(i is not None for sample in matches for i in sample)
             lost = given - sum(i is not None for sample in ids for i in sample)
-            flags = (f"{lost} matches name a fact that does not exist",) if lost else ()
-            return Pairing(direction, reference, ids, tuple(map(tuple, verified)), flags)
+            flags = (
+                (f"{lost} matches name a fact that does not exist",)
+                if lost
+                else ()
+            )
+            return Pairing(
+                direction, reference, ids, tuple(map(tuple, verified)), flags
+            )
 
-        both = [(d, i) for d in self.directions for i in range(len(item.references))]
+        both = [
+            (d, i)
+            for d in self.directions
+            for i in range(len(item.references))
+        ]
         checks = await asyncio.gather(*(paired(d, i) for d, i in both))
-        verified_by = " or ".join(["image"] * bool(images) + ["text"] * (self.verify != "image"))
+        verified_by = " or ".join(
+            ["image"] * bool(images) + ["text"] * (self.verify != "image")
+        )
         own, *others = map(tuple, facts)
         return DCScoreEvidence(own, tuple(others), tuple(checks), verified_by)
 
@@ -237,14 +323,20 @@ class DCScore(Metric[DCScoreEvidence]):
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
         told: dict[str, Any] = {}
-        order_factor = word_order.in_order(item.candidate, item.references, item.language)
+        order_factor = word_order.in_order(
+            item.candidate, item.references, item.language
+        )
         for direction in self.directions:
             found = [
                 (pairing, self._trials(evidence, pairing))
                 for pairing in evidence.pairings
                 if pairing.direction == direction
             ]
-            known = [(p, trials) for p, trials in found if not math.isnan(trials["f1"])]
+            known = [
+                (p, trials)
+                for p, trials in found
+                if not math.isnan(trials["f1"])
+            ]
             if not known:
                 side = "reference" if direction == "har" else "candidate"
                 raise ItemError(
@@ -256,12 +348,16 @@ class DCScore(Metric[DCScoreEvidence]):
             prefix = f"{direction}_" if self.direction == "both" else ""
             for name in VALUES:
                 column = (
-                    [best[name]] if self.over_references == "best" else [t[name] for _, t in known]
+                    [best[name]]
+                    if self.over_references == "best"
+                    else [t[name] for _, t in known]
                 )
                 defined = [value for value in column if not math.isnan(value)]
                 if defined:
                     share = 1.0 if name.endswith("_rate") else order_factor
-                    values[prefix + name] = share * (sum(defined) / len(defined))
+                    values[prefix + name] = share * (
+                        sum(defined) / len(defined)
+                    )
                 elif self.on_empty == "zero":
                     values[prefix + name] = 0.0
             told[direction] = {
@@ -269,27 +365,50 @@ class DCScore(Metric[DCScoreEvidence]):
                 "over": self.over_references,
                 "counts": best["counts"],
                 "flags": [*pairing.flags, *best["flags"]],
-                "variance": {k: v for k, v in best["variance"].items() if not math.isnan(v)},
+                "variance": {
+                    k: v
+                    for k, v in best["variance"].items()
+                    if not math.isnan(v)
+                },
             }
         detail = {
             "verified_by": evidence.verified_by,
             "in_order": order_factor,
             "directions": told,
         }
-        return ItemScore(values, fact_units(item, evidence, chosen), detail=detail)
+        return ItemScore(
+            values, fact_units(item, evidence, chosen), detail=detail
+        )
 
-    def _trials(self, evidence: DCScoreEvidence, pairing: Pairing) -> Mapping[str, Any]:
+    def _trials(
+        self, evidence: DCScoreEvidence, pairing: Pairing
+    ) -> Mapping[str, Any]:
         predicted, targets = evidence.sides(pairing)
-        relevant = ([fact.relevant for fact in predicted], [fact.relevant for fact in targets])
-        return score_trials(pairing.verified, pairing.matches, *relevant, self.rules)
+        relevant = (
+            [fact.relevant for fact in predicted],
+            [fact.relevant for fact in targets],
+        )
+        return score_trials(
+            pairing.verified, pairing.matches, *relevant, self.rules
+        )
 
     @property
     def _n_samples(self) -> tuple[int, int]:
-        return self.samples if isinstance(self.samples, tuple) else (self.samples, self.samples)
+        return (
+            self.samples
+            if isinstance(self.samples, tuple)
+            else (self.samples, self.samples)
+        )
 
-    def _temperature(self, stage: Literal["match", "verify"], n_samples: int) -> float | None:
+    def _temperature(
+        self, stage: Literal["match", "verify"], n_samples: int
+    ) -> float | None:
         given: float | None = getattr(self, f"{stage}_temperature")
-        return _PUBLISHED_TEMPERATURES[stage] if given is None and n_samples > 1 else given
+        return (
+            _PUBLISHED_TEMPERATURES[stage]
+            if given is None and n_samples > 1
+            else given
+        )
 
     def _looks_at(self, item: Item) -> bool:
         return bool(item.images) and self.verify != "reference"

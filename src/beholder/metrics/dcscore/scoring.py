@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
 from statistics import fmean, pvariance
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast, get_args
+from typing import (
+    Any,
+    Literal,
+    NotRequired,
+    TypeAlias,
+    TypedDict,
+    cast,
+    get_args,
+)
 
 from beholder.errors import ConfigError
 from beholder.judges.builtin.claims import probabilities
@@ -92,10 +100,17 @@ def score_units(
         ConfigError: Lengths differ, a verdict is neither true nor false, or an option is unknown;
             with ``on_empty="error"`` also a value that is not defined.
     """
-    _check({"verified": verified, "match": match, "relevant": relevant}, rules, on_empty)
+    _check(
+        {"verified": verified, "match": match, "relevant": relevant},
+        rules,
+        on_empty,
+    )
     verdicts = zip(verified, match, relevant, strict=True)
     facts = _facts(verdicts, len(reference_relevant), faithful=rules == "code")
-    targets = [_flag(value, "reference_relevant", missing=True) for value in reference_relevant]
+    targets = [
+        _flag(value, "reference_relevant", missing=True)
+        for value in reference_relevant
+    ]
     every, half = _halves(facts, targets, rules)
     if not any(fact.relevant for fact in facts):
         half = _Half(math.nan, math.nan, math.nan)
@@ -122,14 +137,21 @@ def score_units(
         "relevant_f1": half.f1,
         "relevant_precision": half.precision,
         "relevant_recall": half.recall,
-        "omission_rate_verified": _omission(facts, len(targets), verified_only=True),
+        "omission_rate_verified": _omission(
+            facts, len(targets), verified_only=True
+        ),
     }
     undefined = [name for name, value in found.items() if math.isnan(value)]
     if undefined and on_empty == "error":
-        raise ConfigError(f"{', '.join(undefined)}: not defined ({'; '.join(flags)})")
+        raise ConfigError(
+            f"{', '.join(undefined)}: not defined ({'; '.join(flags)})"
+        )
     if on_empty == "zero":
         found |= dict.fromkeys(undefined, 0.0)
-    return cast(FactScores, {**found, "counts": _counts(facts, targets), "flags": flags})
+    return cast(
+        FactScores,
+        {**found, "counts": _counts(facts, targets), "flags": flags},
+    )
 
 
 def score_trials(
@@ -155,18 +177,26 @@ def score_trials(
         trials (they share samples, so they are not independent).
     """
     if not verified or not match:
-        raise ConfigError("expected at least one match sample and one verification sample")
+        raise ConfigError(
+            "expected at least one match sample and one verification sample"
+        )
     trials: Sequence[Mapping[str, Any]] = [
-        score_units(v, m, relevant, reference_relevant, rules) for m, v in product(match, verified)
+        score_units(v, m, relevant, reference_relevant, rules)
+        for m, v in product(match, verified)
     ]
     columns = {name: [trial[name] for trial in trials] for name in _RATES}
     found: dict[str, object] = {
         **{name: fmean(column) for name, column in columns.items()},
         "counts": {
-            name: fmean(trial["counts"][name] for trial in trials) for name in trials[0]["counts"]
+            name: fmean(trial["counts"][name] for trial in trials)
+            for name in trials[0]["counts"]
         },
-        "flags": list(dict.fromkeys(flag for trial in trials for flag in trial["flags"])),
-        "variance": {name: pvariance(column) for name, column in columns.items()},
+        "flags": list(
+            dict.fromkeys(flag for trial in trials for flag in trial["flags"])
+        ),
+        "variance": {
+            name: pvariance(column) for name, column in columns.items()
+        },
     }
     return cast(FactScores, found)
 
@@ -203,7 +233,10 @@ class _Half:
 
 
 def _facts(
-    verdicts: Iterable[tuple[Any, Any, Any]], n_references: int, *, faithful: bool
+    verdicts: Iterable[tuple[Any, Any, Any]],
+    n_references: int,
+    *,
+    faithful: bool,
 ) -> list[_Fact]:
     facts = []
     for v, raw, r in verdicts:
@@ -213,21 +246,33 @@ def _facts(
         if faithful:
             key = None if raw is None or raw == "None" else raw
             key = reference if isinstance(key, list | tuple) else key
-            right = right and not isinstance(v, str)  # the script compares with the number
-        facts.append(_Fact(right, key, reference, _flag(r, "relevant", missing=True)))
+            right = right and not isinstance(
+                v, str
+            )  # the script compares with the number
+        facts.append(
+            _Fact(right, key, reference, _flag(r, "relevant", missing=True))
+        )
     return facts
 
 
-def _halves(facts: Sequence[_Fact], targets: Sequence[bool], rules: Rules) -> tuple[_Half, _Half]:
+def _halves(
+    facts: Sequence[_Fact], targets: Sequence[bool], rules: Rules
+) -> tuple[_Half, _Half]:
     kept = [fact for fact in facts if fact.relevant]
     if rules == "code":
-        weights = Counter(fact.key for fact in facts)  # of all facts, in both halves
+        weights = Counter(
+            fact.key for fact in facts
+        )  # of all facts, in both halves
         every, half = _shared(facts, weights), _shared(kept, weights)
     else:
         # A relevant fact on an irrelevant reference neither covers nor adds anything.
-        on_relevant = [f for f in kept if f.reference is None or targets[f.reference]]
+        on_relevant = [
+            f for f in kept if f.reference is None or targets[f.reference]
+        ]
         every, half = _covered(facts, rules), _covered(on_relevant, rules)
-    return _half(facts, every, len(targets), rules), _half(kept, half, sum(targets), rules)
+    return _half(facts, every, len(targets), rules), _half(
+        kept, half, sum(targets), rules
+    )
 
 
 def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
@@ -239,23 +284,35 @@ def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
 
 def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
     """Each reference is shared out over the facts on it; the verified ones earn their part."""
-    return sum(1 / weights[f.key] for f in facts if f.verified and f.key is not None)
+    return sum(
+        1 / weights[f.key] for f in facts if f.verified and f.key is not None
+    )
 
 
-def _half(facts: Sequence[_Fact], covered: float, n_references: int, rules: Rules) -> _Half:
+def _half(
+    facts: Sequence[_Fact], covered: float, n_references: int, rules: Rules
+) -> _Half:
     extra = sum(fact.verified and fact.key is None for fact in facts)
     total = n_references + extra
-    precision = sum(fact.verified for fact in facts) / len(facts) if facts else math.nan
+    precision = (
+        sum(fact.verified for fact in facts) / len(facts)
+        if facts
+        else math.nan
+    )
     recall = (covered + extra) / total if total else math.nan
     both = precision + recall + (_EPSILON if rules == "code" else 0.0)
     f1 = 2 * precision * recall / both if facts and both else 0.0
     return _Half(precision, recall, math.nan if math.isnan(recall) else f1)
 
 
-def _omission(facts: Sequence[_Fact], n_references: int, *, verified_only: bool) -> float:
+def _omission(
+    facts: Sequence[_Fact], n_references: int, *, verified_only: bool
+) -> float:
     if not n_references:
         return math.nan
-    found = {f.reference for f in facts if f.verified or not verified_only} - {None}
+    found = {f.reference for f in facts if f.verified or not verified_only} - {
+        None
+    }
     return (n_references - len(found)) / n_references
 
 
@@ -267,8 +324,12 @@ def _counts(facts: Sequence[_Fact], targets: Sequence[bool]) -> dict[str, int]:
         "matched": len(matched),
         "extra": sum(fact.verified and fact.key is None for fact in facts),
         "relevant": sum(fact.relevant for fact in facts),
-        "relevant_verified": sum(fact.relevant and fact.verified for fact in facts),
-        "relevant_extra": sum(f.relevant and f.verified and f.key is None for f in facts),
+        "relevant_verified": sum(
+            fact.relevant and fact.verified for fact in facts
+        ),
+        "relevant_extra": sum(
+            f.relevant and f.verified and f.key is None for f in facts
+        ),
         "references": len(targets),
         "references_matched": len(set(matched)),
         "references_relevant": sum(targets),
@@ -287,16 +348,29 @@ def _flag(value: Any, name: str, *, missing: bool | None = None) -> bool:
     try:
         return boolean().read(value, name)
     except BadAnswer:
-        raise ConfigError(f"{name}: expected 1 or 0 for each fact, got {value!r}") from None
+        raise ConfigError(
+            f"{name}: expected 1 or 0 for each fact, got {value!r}"
+        ) from None
 
 
-def _check(given: Mapping[str, Sequence[Any]], rules: str, on_empty: str) -> None:
-    for name, value, known in (("rules", rules, Rules), ("on_empty", on_empty, OnEmpty)):
+def _check(
+    given: Mapping[str, Sequence[Any]], rules: str, on_empty: str
+) -> None:
+    for name, value, known in (
+        ("rules", rules, Rules),
+        ("on_empty", on_empty, OnEmpty),
+    ):
         if value not in get_args(known):
-            raise ConfigError(f"{name}={value!r}: expected one of {', '.join(get_args(known))}")
+            raise ConfigError(
+                f"{name}={value!r}: expected one of {', '.join(get_args(known))}"
+            )
     if len(set(map(len, given.values()))) > 1:
-        told = ", ".join(f"{name} {len(column)}" for name, column in given.items())
-        raise ConfigError(f"expected one entry per predicted fact in each, got {told}")
+        told = ", ".join(
+            f"{name} {len(column)}" for name, column in given.items()
+        )
+        raise ConfigError(
+            f"expected one entry per predicted fact in each, got {told}"
+        )
 
 
 def fact_probabilities(facts: Sequence[str], reference: str) -> list[float]:

@@ -55,7 +55,9 @@ class DCScoreEvidence:
 Chosen: TypeAlias = Mapping[Direction, Pairing]
 
 
-def fact_units(item: Item, evidence: DCScoreEvidence, chosen: Chosen) -> tuple[Unit, ...]:
+def fact_units(
+    item: Item, evidence: DCScoreEvidence, chosen: Chosen
+) -> tuple[Unit, ...]:
     """One unit for each fact of the candidate and of each reference.
 
     Predicted facts are ``supported`` or a ``mistake``, target facts ``covered`` or an ``omission``.
@@ -74,13 +76,19 @@ def fact_units(item: Item, evidence: DCScoreEvidence, chosen: Chosen) -> tuple[U
 
 
 def _side_units(
-    item: Item, evidence: DCScoreEvidence, chosen: Chosen, reference: int | None
+    item: Item,
+    evidence: DCScoreEvidence,
+    chosen: Chosen,
+    reference: int | None,
 ) -> list[Unit]:
     side: Side = "candidate" if reference is None else "reference"
     own, other = _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
     facts, text = evidence.candidate, item.candidate
     if reference is not None:
-        facts, text = evidence.references[reference], item.references[reference]
+        facts, text = (
+            evidence.references[reference],
+            item.references[reference],
+        )
     places = Places(text)
     predicted, target = None, None
     for pairing in evidence.pairings:
@@ -109,14 +117,29 @@ def _side_units(
             detail["verified"] = truth > 0.5
             detail["matched"] = [sample[index] for sample in predicted.matches]
             detail["against"] = predicted.reference
-            elsewhere = _elsewhere(evidence, predicted, index) if side == "candidate" else {}
+            elsewhere = (
+                _elsewhere(evidence, predicted, index)
+                if side == "candidate"
+                else {}
+            )
             if elsewhere:
                 detail["elsewhere"] = elsewhere
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
         at = places.of(fact)
-        units.append(Unit("statement", fact.text, side, at, score, verdict, reference, detail))
+        units.append(
+            Unit(
+                "statement",
+                fact.text,
+                side,
+                at,
+                score,
+                verdict,
+                reference,
+                detail,
+            )
+        )
     return units
 
 
@@ -148,8 +171,12 @@ class Places:
     def __init__(self, text: str) -> None:
         self._text = text
         self._folded = text.casefold()
-        self._words = [(span, _key(text[slice(*span)])) for span in words(text)]
-        self._sentences = [(part.start, part.end) for part in _SPLITTER.split(text)]
+        self._words = [
+            (span, _key(text[slice(*span)])) for span in words(text)
+        ]
+        self._sentences = [
+            (part.start, part.end) for part in _SPLITTER.split(text)
+        ]
 
     def of(self, fact: AtomicStatement) -> tuple[Span, ...]:
         """The characters that say a fact; none where fewer than half of its words are there.
@@ -160,17 +187,27 @@ class Places:
         if fact.spans:
             return fact.spans
         bare = fact.text.strip().rstrip(".!?。．！？।").casefold()
-        found = self._folded.find(bare) if len(self._folded) == len(self._text) else -1
+        found = (
+            self._folded.find(bare)
+            if len(self._folded) == len(self._text)
+            else -1
+        )
         if bare and found >= 0:
             return ((found, found + len(bare)),)
         return self._by_words(fact.text)
 
     def _by_words(self, fact: str) -> tuple[Span, ...]:
-        wanted = {_key(fact[a:b]): weight(fact[a:b].lower()) for a, b in words(fact)}
+        wanted = {
+            _key(fact[a:b]): weight(fact[a:b].lower()) for a, b in words(fact)
+        }
         best: list[Span] = []
         most = _ENOUGH * sum(wanted.values())
         for start, end in self._sentences:
-            there = [(s, key) for s, key in self._words if start <= s[0] < end and key in wanted]
+            there = [
+                (s, key)
+                for s, key in self._words
+                if start <= s[0] < end and key in wanted
+            ]
             shared = sum(wanted[key] for key in {key for _, key in there})
             if there and shared > most:
                 most, best = shared, [span for span, _ in there]

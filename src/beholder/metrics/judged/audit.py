@@ -70,12 +70,26 @@ class Audit(ShowingMetric[Audited]):
 
     registered_name = "audit"
     values = (
-        ValueInfo("doubtful", "share of reference facts in doubt", higher_is_better=False),
-        ValueInfo("any_doubtful", "1 if a fact is doubtful, else 0", higher_is_better=False),
-        ValueInfo("recall", "share of reference facts that the candidate states"),
+        ValueInfo(
+            "doubtful",
+            "share of reference facts in doubt",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "any_doubtful",
+            "1 if a fact is doubtful, else 0",
+            higher_is_better=False,
+        ),
+        ValueInfo(
+            "recall", "share of reference facts that the candidate states"
+        ),
         ValueInfo("recall_sure", "the same without doubtful facts"),
-        ValueInfo("precision", "share of candidate facts that a reference supports"),
-        ValueInfo("precision_seen", "share that a reference or the picture supports"),
+        ValueInfo(
+            "precision", "share of candidate facts that a reference supports"
+        ),
+        ValueInfo(
+            "precision_seen", "share that a reference or the picture supports"
+        ),
     )
     required_fields = frozenset({"images", "references"})
     operations = ("decompose", "verify")
@@ -87,9 +101,16 @@ class Audit(ShowingMetric[Audited]):
         language = language_named(item.language)
         images = await tools.pictures.read(item.images)
         texts = (item.candidate, *item.references)
-        claims, *lists = await asyncio.gather(*(judge.ask(Decompose(t, language)) for t in texts))
-        facts = [(number, fact) for number, own in enumerate(lists) for fact in own]
-        said, claimed = [fact.text for _, fact in facts], [claim.text for claim in claims]
+        claims, *lists = await asyncio.gather(
+            *(judge.ask(Decompose(t, language)) for t in texts)
+        )
+        facts = [
+            (number, fact) for number, own in enumerate(lists) for fact in own
+        ]
+        said, claimed = (
+            [fact.text for _, fact in facts],
+            [claim.text for claim in claims],
+        )
         reference = "\n\n".join(item.references)
         heat = _TEMPERATURE if self.answers > 1 else None
         stated, supported, seen, *votes = await asyncio.gather(
@@ -97,7 +118,9 @@ class Audit(ShowingMetric[Audited]):
             judge.ask(Verify(claimed, (), reference, language)),
             judge.ask(Verify(claimed, images, None, language)),
             *(
-                judge.ask(Verify(said, images, None, language), Draw(number, heat))
+                judge.ask(
+                    Verify(said, images, None, language), Draw(number, heat)
+                )
                 for number in range(self.answers)
             ),
         )
@@ -124,24 +147,46 @@ class Audit(ShowingMetric[Audited]):
         if sure:
             values["recall_sure"] = fmean(sure)
         if evidence.claims:
-            either = [a or b for a, b in zip(evidence.supported, evidence.seen, strict=True)]
-            values |= {"precision": fmean(evidence.supported), "precision_seen": fmean(either)}
+            either = [
+                a or b
+                for a, b in zip(evidence.supported, evidence.seen, strict=True)
+            ]
+            values |= {
+                "precision": fmean(evidence.supported),
+                "precision_seen": fmean(either),
+            }
         units = []
-        for ((number, fact), share), (said, doubt) in zip(shown, stated, strict=True):
+        for ((number, fact), share), (said, doubt) in zip(
+            shown, stated, strict=True
+        ):
             found = (share, doubt, number, {"stated": said})
-            units.append(Unit("statement", fact.text, "reference", fact.spans, *found))
-        claims = zip(evidence.claims, evidence.supported, evidence.seen, strict=True)
+            units.append(
+                Unit("statement", fact.text, "reference", fact.spans, *found)
+            )
+        claims = zip(
+            evidence.claims, evidence.supported, evidence.seen, strict=True
+        )
         for claim, told, seen in claims:
-            verdict = "supported" if told else "seen_only" if seen else "unsupported"
+            verdict = (
+                "supported" if told else "seen_only" if seen else "unsupported"
+            )
             at, score = claim.spans, float(told or seen)
-            units.append(Unit("statement", claim.text, "candidate", at, score, verdict))
+            units.append(
+                Unit("statement", claim.text, "candidate", at, score, verdict)
+            )
         return ItemScore(values, tuple(units))
 
 
 def _doubt(fact: AtomicStatement, share: float) -> Doubt:
     if not fact.relevant:
         return "not_visible"
-    return "supported" if share >= 2 / 3 else "doubtful" if share <= 1 / 3 else "uncertain"
+    return (
+        "supported"
+        if share >= 2 / 3
+        else "doubtful"
+        if share <= 1 / 3
+        else "uncertain"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,11 +220,18 @@ class DSG(Metric[CheckedStatements]):
         ConfigError: The judge cannot do it.
     """
 
-    judge: str = param("builtin", "who checks: builtin, or a model", tool="judge")
+    judge: str = param(
+        "builtin", "who checks: builtin, or a model", tool="judge"
+    )
 
     registered_name = "dsg"
     bounds = Bounds(characters=100_000, compares="words")
-    values = (ValueInfo("dsg", "share of the references' statements that the candidate supports"),)
+    values = (
+        ValueInfo(
+            "dsg",
+            "share of the references' statements that the candidate supports",
+        ),
+    )
     needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> CheckedStatements:
@@ -188,7 +240,9 @@ class DSG(Metric[CheckedStatements]):
         Raises:
             ItemError: A reference is not English, or none states anything.
         """
-        self.bounds.check_words((item.candidate, *item.references), self.registered_name)
+        self.bounds.check_words(
+            (item.candidate, *item.references), self.registered_name
+        )
         judge = tools.judge(self.judge)
         graphs = await english_graphs_together(item.references)
         made = [graph_statements(graph) for graph in graphs]
@@ -198,7 +252,12 @@ class DSG(Metric[CheckedStatements]):
                 f"{item.references[0].strip()[:40]!r}"
             )
         answers = await asyncio.gather(
-            *(judge.ask(Verify([s.text for s in some], reference=item.candidate)) for some in made)
+            *(
+                judge.ask(
+                    Verify([s.text for s in some], reference=item.candidate)
+                )
+                for some in made
+            )
         )
         return CheckedStatements(made, answers)
 
@@ -212,11 +271,15 @@ class DSG(Metric[CheckedStatements]):
             held = supported(made, said)
             if held:
                 shares.append(float(np.mean(held)))
-            units += map(_statement_unit, made, said, held, [place] * len(made))
+            units += map(
+                _statement_unit, made, said, held, [place] * len(made)
+            )
         return ItemScore({"dsg": float(np.mean(shares))}, tuple(units))
 
 
-def supported(statements: Sequence[Statement], answers: Sequence[bool]) -> list[bool]:
+def supported(
+    statements: Sequence[Statement], answers: Sequence[bool]
+) -> list[bool]:
     """Which statements hold: those with a yes whose things are there.
 
     Args:
@@ -236,7 +299,16 @@ def supported(statements: Sequence[Statement], answers: Sequence[bool]) -> list[
     ]
 
 
-def _statement_unit(statement: Statement, said: bool, holds: bool, reference: int) -> Unit:
+def _statement_unit(
+    statement: Statement, said: bool, holds: bool, reference: int
+) -> Unit:
     found = (float(holds), "match" if holds else "omission", reference)
     detail = {"kind": statement.kind, "answer": said}
-    return Unit("statement", statement.text, "reference", statement.spans, *found, detail)
+    return Unit(
+        "statement",
+        statement.text,
+        "reference",
+        statement.spans,
+        *found,
+        detail,
+    )

@@ -8,7 +8,13 @@ from typing import ClassVar, Literal, TypeVar
 
 from beholder.errors import ItemError
 from beholder.judges import Grade
-from beholder.judges.operations import Aspect, Assess, AssessInContext, Assessment, GradeDescription
+from beholder.judges.operations import (
+    Aspect,
+    Assess,
+    AssessInContext,
+    Assessment,
+    GradeDescription,
+)
 from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.base import check_words_in
 from beholder.metrics.judged.placement import context_of
@@ -28,7 +34,9 @@ class ShowingMetric(Metric[E]):
 
         The references are among them if the metric has a parameter that says so.
         """
-        asked_for = {"references"} if getattr(self, "references", False) else set()
+        asked_for = (
+            {"references"} if getattr(self, "references", False) else set()
+        )
         return self.required_fields | asked_for
 
     @property
@@ -44,7 +52,9 @@ class ShowingMetric(Metric[E]):
         """
         for field in sorted(self.shown):
             if not getattr(item, field):
-                raise ItemError(f"{self.name} needs {field}, and this item has none")
+                raise ItemError(
+                    f"{self.name} needs {field}, and this item has none"
+                )
         check_words_in(item, "references" in self.shown)
 
 
@@ -58,7 +68,9 @@ class AssessingMetric(ShowingMetric[Assessment]):
         explained: Whether the prompt says what the ends and the middle of the scale mean.
     """
 
-    judge: str = param(help="who assesses: a model; the built-in judge cannot", tool="judge")
+    judge: str = param(
+        help="who assesses: a model; the built-in judge cannot", tool="judge"
+    )
 
     aspects: ClassVar[Mapping[str, Aspect]]
     scale_ends: ClassVar[tuple[int, int]]
@@ -67,7 +79,9 @@ class AssessingMetric(ShowingMetric[Assessment]):
 
     async def gather(self, item: Item, tools: Tools) -> Assessment:
         """Ask the judge."""
-        return await tools.judge(self.judge).ask(await self.question(item, tools))
+        return await tools.judge(self.judge).ask(
+            await self.question(item, tools)
+        )
 
     async def question(self, item: Item, tools: Tools) -> Assess:
         """What the judge is asked."""
@@ -75,7 +89,9 @@ class AssessingMetric(ShowingMetric[Assessment]):
             item.candidate,
             tuple(self.aspects.values()),
             references=item.references if "references" in self.shown else (),
-            images=await tools.pictures.read(item.images) if self.looks else (),
+            images=await tools.pictures.read(item.images)
+            if self.looks
+            else (),
             low=self.scale_ends[0],
             high=self.scale_ends[1],
             rubric=self.explained,
@@ -84,8 +100,14 @@ class AssessingMetric(ShowingMetric[Assessment]):
     def score_item(self, item: Item, evidence: Assessment) -> ItemScore:
         """Bring the numbers to 0..1."""
         low, high = self.scale_ends
-        numbers = {name: evidence.grades[aspect] for name, aspect in self.aspects.items()}
-        values = {name: (number - low) / (high - low) for name, number in numbers.items()}
+        numbers = {
+            name: evidence.grades[aspect]
+            for name, aspect in self.aspects.items()
+        }
+        values = {
+            name: (number - low) / (high - low)
+            for name, number in numbers.items()
+        }
         return ItemScore(values, detail={"reason": evidence.reason})
 
 
@@ -107,10 +129,15 @@ class DirectAssessment(AssessingMetric):
     """
 
     setting: Literal["image", "reference", "both", "page"] = param(
-        "reference", "what the judge goes by; page: the picture and the field context"
+        "reference",
+        "what the judge goes by; page: the picture and the field context",
     )
-    scale: int = param(5, "best number of the scale, which begins at 1", whole=(2, 100))
-    rubric: bool = param(True, "say what the ends and the middle of the scale mean")
+    scale: int = param(
+        5, "best number of the scale, which begins at 1", whole=(2, 100)
+    )
+    rubric: bool = param(
+        True, "say what the ends and the middle of the scale mean"
+    )
 
     registered_name = "direct_assessment"
     values = (
@@ -139,8 +166,14 @@ class DirectAssessment(AssessingMetric):
     @property
     def shown(self) -> frozenset[str]:
         """What the setting shows to the judge."""
-        alone = {"reference": "references", "image": "images", "page": "images"}
-        return frozenset({alone[self.setting]} if self.setting in alone else alone.values())
+        alone = {
+            "reference": "references",
+            "image": "images",
+            "page": "images",
+        }
+        return frozenset(
+            {alone[self.setting]} if self.setting in alone else alone.values()
+        )
 
     def check_item(self, item: Item) -> None:
         """As ``ShowingMetric.check_item``; a page needs its context."""
@@ -172,7 +205,9 @@ class CLAIR(AssessingMetric):
     """
 
     registered_name = "clair"
-    values = (ValueInfo("clair", "how likely both sides are about the same picture"),)
+    values = (
+        ValueInfo("clair", "how likely both sides are about the same picture"),
+    )
     aspects: ClassVar[Mapping[str, Aspect]] = {"clair": "same_picture"}
     scale_ends = (0, 100)
 
@@ -217,7 +252,9 @@ class LLaVACritic(AssessingMetric):
     references: bool = param(False, "show the references, too")
 
     registered_name = "llava_critic"
-    values = (ValueInfo("llava_critic", "number from 0 to 100, divided by 100"),)
+    values = (
+        ValueInfo("llava_critic", "number from 0 to 100, divided by 100"),
+    )
     required_fields = frozenset({"images"})
     aspects: ClassVar[Mapping[str, Aspect]] = {"llava_critic": "overall"}
     scale_ends = (0, 100)
@@ -247,7 +284,9 @@ class FLEUR(ShowingMetric[Grade]):
     registered_name = "fleur"
     values = (
         ValueInfo("fleur", "expected grade, divided by 9"),
-        ValueInfo("mass", "share of the judge's probability that lay on digits"),
+        ValueInfo(
+            "mass", "share of the judge's probability that lay on digits"
+        ),
     )
     required_fields = frozenset({"images"})
     needs = (GradeDescription,)
@@ -262,5 +301,8 @@ class FLEUR(ShowingMetric[Grade]):
     def score_item(self, item: Item, evidence: Grade) -> ItemScore:
         """Divide by 9."""
         values = {"fleur": evidence.value / HIGHEST, "mass": evidence.mass}
-        detail = {"probabilities": list(evidence.probabilities), "read": evidence.read}
+        detail = {
+            "probabilities": list(evidence.probabilities),
+            "read": evidence.read,
+        }
         return ItemScore(values, detail=detail)

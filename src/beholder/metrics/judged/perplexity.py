@@ -44,19 +44,35 @@ class Perplexity(Metric[Surprisal]):
 
     registered_name = "perplexity"
     values = (
-        ValueInfo("perplexity", "per token", 1.0, _MOST, higher_is_better=False),
-        ValueInfo("bits_per_character", "does not depend on the tokenizer", 0.0, 1e9, False),
+        ValueInfo(
+            "perplexity", "per token", 1.0, _MOST, higher_is_better=False
+        ),
+        ValueInfo(
+            "bits_per_character",
+            "does not depend on the tokenizer",
+            0.0,
+            1e9,
+            False,
+        ),
         ValueInfo("nll", "total, in nats", 0.0, 1e9, higher_is_better=False),
-        ValueInfo(TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=None),
+        ValueInfo(
+            TOKENS, "tokens of the text", 1.0, 1e9, higher_is_better=None
+        ),
     )
     required_fields = frozenset()
     needs = (MeasureSurprisal,)
 
-    judge: str = param(help="model that returns the probabilities", tool="judge")
+    judge: str = param(
+        help="model that returns the probabilities", tool="judge"
+    )
     image: bool = param(True, "show the image; False ranks by the words alone")
-    instruction: str = param("", "asked before the text; empty: ours, in the text's language")
+    instruction: str = param(
+        "", "asked before the text; empty: ours, in the text's language"
+    )
     max_side: int = param(
-        1024, "pixels of the image's longer side at most; 0 leaves it", whole=(0, None)
+        1024,
+        "pixels of the image's longer side at most; 0 leaves it",
+        whole=(0, None),
     )
 
     @property
@@ -87,14 +103,20 @@ class Perplexity(Metric[Surprisal]):
         per_token = evidence.nll / evidence.n_tokens
         return ItemScore(
             {
-                "perplexity": math.exp(per_token) if per_token < math.log(_MOST) else _MOST,
-                "bits_per_character": evidence.nll / math.log(2.0) / evidence.n_characters,
+                "perplexity": math.exp(per_token)
+                if per_token < math.log(_MOST)
+                else _MOST,
+                "bits_per_character": evidence.nll
+                / math.log(2.0)
+                / evidence.n_characters,
                 "nll": evidence.nll,
                 TOKENS: float(evidence.n_tokens),
             }
         )
 
-    async def evaluate_together(self, items: Sequence[Item], tools: Tools) -> list[ItemScore]:
+    async def evaluate_together(
+        self, items: Sequence[Item], tools: Tools
+    ) -> list[ItemScore]:
         """All texts about one image in one call, so that the image is encoded once."""
         for item in items:
             self.check(item)
@@ -103,11 +125,17 @@ class Perplexity(Metric[Surprisal]):
         scores = map(self.score_item, items, found)
         return [replace(score, signature=signature) for score in scores]
 
-    async def _measure(self, items: Sequence[Item], tools: Tools) -> Sequence[Surprisal]:
+    async def _measure(
+        self, items: Sequence[Item], tools: Tools
+    ) -> Sequence[Surprisal]:
         """Of items that share image and language."""
         item = items[0]
-        images = await tools.pictures.read(item.images if self.image else (), self.max_side or None)
+        images = await tools.pictures.read(
+            item.images if self.image else (), self.max_side or None
+        )
         own = INSTRUCTIONS.get(item.language.lower()[:2], INSTRUCTIONS["en"])
         prompt = self.instruction or own
         texts = [one.candidate for one in items]
-        return await tools.judge(self.judge).ask(MeasureSurprisal(texts, prompt, images))
+        return await tools.judge(self.judge).ask(
+            MeasureSurprisal(texts, prompt, images)
+        )

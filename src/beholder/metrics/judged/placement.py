@@ -22,16 +22,22 @@ from beholder.records import Item, ItemScore, Unit
 from beholder.text import words
 from beholder.text.languages import ENGLISH, language_named
 
-Role = Literal["functional", "decorative", "figure", "complex", "text", "informative"]
+Role = Literal[
+    "functional", "decorative", "figure", "complex", "text", "informative"
+]
 Names = Literal["used", "left_out", "other", "none_known"]
 
 MOST_WORDS = 4_000
 """Words of a page that a judge is shown at most; nothing is cut."""
 
-_NAME = re.compile(r"\b[A-Z]\w*(?:['’-]\w+)*(?: (?:de|van|von|der|of)(?= [A-Z])| [A-Z][\w'’-]*)*")
+_NAME = re.compile(
+    r"\b[A-Z]\w*(?:['’-]\w+)*(?: (?:de|van|von|der|of)(?= [A-Z])| [A-Z][\w'’-]*)*"
+)
 
 
-class PictureContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PictureContext(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
+):
     """What is known of the page that shows a picture; all fields may be absent.
 
     Attributes:
@@ -56,10 +62,19 @@ class PictureContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     def parts(self, *, names: bool = True) -> dict[str, str]:
         """The parts that are known, under the names that judges use."""
-        known = {"page": self.page_text, "caption": self.caption, "link": self.link_target}
-        known |= {"role": self.role, "names": ", ".join(self.names) if names else ""}
+        known = {
+            "page": self.page_text,
+            "caption": self.caption,
+            "link": self.link_target,
+        }
+        known |= {
+            "role": self.role,
+            "names": ", ".join(self.names) if names else "",
+        }
         known |= {"date": self.date, "long description": self.long}
-        return {name: text for name, text in known.items() if text and text.strip()}
+        return {
+            name: text for name, text in known.items() if text and text.strip()
+        }
 
 
 def context_of(item: Item) -> PictureContext:
@@ -71,7 +86,8 @@ def context_of(item: Item) -> PictureContext:
     given = item.meta.get("context") or {}
     try:
         found = msgspec.convert(
-            json.loads(given) if isinstance(given, str) else given, PictureContext
+            json.loads(given) if isinstance(given, str) else given,
+            PictureContext,
         )
     except (ValueError, msgspec.ValidationError) as error:
         raise ItemError(
@@ -92,15 +108,24 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
     used where its last word is in the text.
     """
     english = language_named(context.language or "") in (None, ENGLISH)
-    known = [*context.names, *(_names(context.caption or "") if english else ())]
+    known = [
+        *context.names,
+        *(_names(context.caption or "") if english else ()),
+    ]
     said = set(folded(text))
-    supported = {word for part in context.parts().values() for word in folded(part)}
+    supported = {
+        word for part in context.parts().values() for word in folded(part)
+    }
     strange = [
-        name for name in (_names(text) if english else ()) if not supported & set(folded(name))
+        name
+        for name in (_names(text) if english else ())
+        if not supported & set(folded(name))
     ]
     if any(folded(name)[-1] in said for name in known if folded(name)):
         return "used", strange
-    return ("other" if strange else "left_out" if known else "none_known"), strange
+    return (
+        "other" if strange else "left_out" if known else "none_known"
+    ), strange
 
 
 def folded(text: str) -> list[str]:
@@ -111,7 +136,10 @@ def folded(text: str) -> list[str]:
 def _names(text: str) -> Iterator[str]:
     """Capitalised names; a single word that begins a sentence is none."""
     for found in _NAME.finditer(text):
-        begins = re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: found.start()]) is not None
+        begins = (
+            re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: found.start()])
+            is not None
+        )
         if not begins:
             yield found[0]
         elif " " in found[0]:
@@ -119,7 +147,9 @@ def _names(text: str) -> Iterator[str]:
             yield rest if first.lower() in _ARTICLES else found[0]
 
 
-_ARTICLES = frozenset(("a", "an", "the", "in", "on", "at", "her", "his", "its", "this", "two"))
+_ARTICLES = frozenset(
+    ("a", "an", "the", "in", "on", "at", "her", "his", "its", "this", "two")
+)
 
 
 DECISIONS = {
@@ -179,8 +209,12 @@ class Placement(Metric[Placed]):
     """
 
     judge: str = param(help="who decides: a model, not builtin", tool="judge")
-    sight: bool = param(True, "show the picture; False: the context alone decides")
-    use_names: bool = param(True, "show known names, and report whether the text has one")
+    sight: bool = param(
+        True, "show the picture; False: the context alone decides"
+    )
+    use_names: bool = param(
+        True, "show known names, and report whether the text has one"
+    )
 
     registered_name = "placement"
     values = (
@@ -205,9 +239,13 @@ class Placement(Metric[Placed]):
         """Refuse an item without a picture that is to be shown; the candidate may be empty."""
         known = context_of(item).parts()
         if self.sight and not item.images:
-            raise ItemError("placement needs images; sight=False decides by the context alone")
+            raise ItemError(
+                "placement needs images; sight=False decides by the context alone"
+            )
         if not self.sight and not known:
-            raise ItemError("placement(sight=False) needs the field 'context', and it is empty")
+            raise ItemError(
+                "placement(sight=False) needs the field 'context', and it is empty"
+            )
 
     async def gather(self, item: Item, tools: Tools) -> Placed:
         """Ask the four questions, and of a function whether the text names it."""
@@ -215,11 +253,17 @@ class Placement(Metric[Placed]):
         parts = context.parts(names=self.use_names)
         language = language_named(context.language or item.language)
         images = await tools.pictures.read(item.images) if self.sight else ()
-        answers = await judge.ask(PlaceText(item.candidate, parts, images, language))
+        answers = await judge.ask(
+            PlaceText(item.candidate, parts, images, language)
+        )
         told = None
         if item.candidate.strip() and _decision(answers)[0] == "function":
-            target = f" It leads to: {parts['link']}" if "link" in parts else ""
-            asked = CheckCriteria([_TOLD + target], item.candidate, frozenset([0]), language)
+            target = (
+                f" It leads to: {parts['link']}" if "link" in parts else ""
+            )
+            asked = CheckCriteria(
+                [_TOLD + target], item.candidate, frozenset([0]), language
+            )
             (said,) = await judge.ask(asked)
             told = said is not None and said.state == MET
         return Placed(answers, told)
@@ -234,8 +278,17 @@ class Placement(Metric[Placed]):
             raise ItemError("the judge gave no usable answer to any question")
         context = context_of(item)
         decision, deciding = _decision(evidence.answers)
-        verdict = _verdict(decision, deciding, item.candidate, evidence.named, bool(context.long))
-        values = dict.fromkeys((*DECISIONS, *VERDICTS), 0.0) | {decision: 1.0, verdict: 1.0}
+        verdict = _verdict(
+            decision,
+            deciding,
+            item.candidate,
+            evidence.named,
+            bool(context.long),
+        )
+        values = dict.fromkeys((*DECISIONS, *VERDICTS), 0.0) | {
+            decision: 1.0,
+            verdict: 1.0,
+        }
         if verdict == "unclear":
             del values["fits"]
         detail: dict[str, object] = {"decision": decision, "verdict": verdict}
@@ -253,9 +306,13 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
         return Unit("question", question, "candidate", (), verdict="unread")
     spans = [list(span) for span in answer.spans]
     told = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
-    detail = (told if answer.evidence else {}) | ({"tied": True} if answer.tied else {})
+    detail = (told if answer.evidence else {}) | (
+        {"tied": True} if answer.tied else {}
+    )
     verdict = str(answer.state).replace(" ", "_")
-    return Unit("question", question, "candidate", (), verdict=verdict, detail=detail)
+    return Unit(
+        "question", question, "candidate", (), verdict=verdict, detail=detail
+    )
 
 
 def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
@@ -268,12 +325,20 @@ def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
 
 
 def _verdict(
-    decision: str, deciding: TextAnswer, text: str, told: bool | None, has_long: bool
+    decision: str,
+    deciding: TextAnswer,
+    text: str,
+    told: bool | None,
+    has_long: bool,
 ) -> str:
     said = set(folded(text))
     if decision in ("unclear", "empty"):
         if decision == "empty" and said:
-            return "repeats" if deciding.state == "redundant" else "should_be_empty"
+            return (
+                "repeats"
+                if deciding.state == "redundant"
+                else "should_be_empty"
+            )
         return "unclear" if decision == "unclear" else "fits"
     if not said:
         return "should_not_be_empty"

@@ -14,13 +14,29 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.grouping import by_key
 from beholder.judges import Grade, Judge
-from beholder.judges.operations import AlignWords, Contradict, Presence, PresenceList, Rewrite
+from beholder.judges.operations import (
+    AlignWords,
+    Contradict,
+    Presence,
+    PresenceList,
+    Rewrite,
+)
 from beholder.language.reading import GraphReader, english_graphs_together
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
 from beholder.metrics.posh import scoring
-from beholder.metrics.posh.plan import Ask, Grades, Plan, distinct_places, fixed_asks
+from beholder.metrics.posh.plan import (
+    Ask,
+    Grades,
+    Plan,
+    distinct_places,
+    fixed_asks,
+)
 from beholder.metrics.posh.published import Wording, as_made, f1
-from beholder.metrics.wording import peer_adjusted_recall, read_all, recalled_by_peers
+from beholder.metrics.wording import (
+    peer_adjusted_recall,
+    read_all,
+    recalled_by_peers,
+)
 from beholder.records import Item, ItemScore
 from beholder.text import word_order
 
@@ -85,7 +101,9 @@ class PoSh(Metric[PoShEvidence]):
         ConfigError: A parameter is out of its range.
     """
 
-    judge: str = param("builtin", "who grades: builtin, or a model", tool="judge")
+    judge: str = param(
+        "builtin", "who grades: builtin, or a model", tool="judge"
+    )
     rules: Literal["fixed", "reference"] = param("fixed", "rule set")
     presence_threshold: float | None = param(
         None,
@@ -93,10 +111,13 @@ class PoSh(Metric[PoShEvidence]):
         number=(1, 5),
     )
     identifiers: Literal["rules", "judge"] = param(
-        "rules", "rules='reference': who words names of several words, such as 'tall man'"
+        "rules",
+        "rules='reference': who words names of several words, such as 'tall man'",
     )
     parser: str = param(
-        "builtin", "English parser of the graphs: builtin or spacy:NAME", tool="parser"
+        "builtin",
+        "English parser of the graphs: builtin or spacy:NAME",
+        tool="parser",
     )
     coref: str = param(
         "builtin",
@@ -116,12 +137,17 @@ class PoSh(Metric[PoShEvidence]):
         "rules='fixed', judge='builtin': share of word alignment in precision and recall",
         number=(0, 1),
     )
-    references: Literal["peers", "best", "mean"] = param("peers", "recall over references")
+    references: Literal["peers", "best", "mean"] = param(
+        "peers", "recall over references"
+    )
     encoder: str = param(
-        "minilm", "references='peers': encoder of words in context: minilm, hf:NAME", tool="encoder"
+        "minilm",
+        "references='peers': encoder of words in context: minilm, hf:NAME",
+        tool="encoder",
     )
     contradictions: bool = param(
-        True, "rules='fixed': ask a model, once a reference, what is said instead of unstated units"
+        True,
+        "rules='fixed': ask a model, once a reference, what is said instead of unstated units",
     )
     asking: Literal["auto", "one", "list"] = param(
         "auto",
@@ -134,8 +160,13 @@ class PoSh(Metric[PoShEvidence]):
     bounds = Bounds(characters=100_000, compares="words")
     values = (
         ValueInfo("f1", "harmonic mean of precision and recall"),
-        ValueInfo("precision", "mean grade of the candidate's units; low for mistakes"),
-        ValueInfo("recall", "mean grade of the reference's units; low for omissions"),
+        ValueInfo(
+            "precision",
+            "mean grade of the candidate's units; low for mistakes",
+        ),
+        ValueInfo(
+            "recall", "mean grade of the reference's units; low for omissions"
+        ),
         *scoring.RATES,
     )
 
@@ -148,7 +179,9 @@ class PoSh(Metric[PoShEvidence]):
             )
         kinds = tuple(self._weights.values())
         if min(kinds) < 0 or not sum(kinds) > 0:
-            raise ConfigError(f"weights {kinds}: expected numbers from 0, at least one above it")
+            raise ConfigError(
+                f"weights {kinds}: expected numbers from 0, at least one above it"
+            )
 
     @property
     def _weights(self) -> dict[str, float]:
@@ -164,16 +197,28 @@ class PoSh(Metric[PoShEvidence]):
     def operations_asked(self) -> tuple[str, ...]:
         """Phrases are rewritten under published rules alone, contradictions asked under ours."""
         if self.rules == "reference":
-            return ("presence", "rewrite") if self.identifiers == "judge" else ("presence",)
+            return (
+                ("presence", "rewrite")
+                if self.identifiers == "judge"
+                else ("presence",)
+            )
         if self.asking == "list":
             return ("presence_list",)
-        return ("presence", "contradict") if self.contradictions else ("presence",)
+        return (
+            ("presence", "contradict")
+            if self.contradictions
+            else ("presence",)
+        )
 
     def _settled(self, judge: Judge) -> PoSh:
         """With ``asking`` decided: "one" or "list"."""
         if self.asking != "auto":
             return self
-        listed = self.rules == "fixed" and not judge.grades_at_once and judge.can(PresenceList)
+        listed = (
+            self.rules == "fixed"
+            and not judge.grades_at_once
+            and judge.can(PresenceList)
+        )
         return replace(self, asking="list") if listed else self._asking_one
 
     @cached_property
@@ -184,7 +229,11 @@ class PoSh(Metric[PoShEvidence]):
     def other_forms(self, tools: Tools) -> tuple[PoSh, ...]:
         """With lists for single questions, or the reverse; none under published rules."""
         judge = tools.judge(self.judge)
-        if self.rules == "reference" or not judge.can(PresenceList) or not judge.can(Contradict):
+        if (
+            self.rules == "reference"
+            or not judge.can(PresenceList)
+            or not judge.can(Contradict)
+        ):
             return ()
         own = self._settled(judge).asking
         return (replace(self, asking="one" if own == "list" else "list"),)
@@ -210,14 +259,20 @@ class PoSh(Metric[PoShEvidence]):
             ItemError: A text is not English.
         """
         if self.asking == "auto":
-            return await self._settled(tools.judge(self.judge)).gather(item, tools)
+            return await self._settled(tools.judge(self.judge)).gather(
+                item, tools
+            )
         texts = (item.candidate, *item.references)
         self.bounds.check_words(texts, self.registered_name)
         reader = GraphReader(self.rules, self.parser, self.coref)
         first, *others = await english_graphs_together(texts, reader)
         judge = tools.judge(self.judge)
         words = None
-        if self.rules == "fixed" and self.lexical_weight > 0 and judge.can(AlignWords):
+        if (
+            self.rules == "fixed"
+            and self.lexical_weight > 0
+            and judge.can(AlignWords)
+        ):
             places = distinct_places(item.references)
             references = tuple(item.references[place] for place in places)
             words = await judge.ask(AlignWords(item.candidate, references))
@@ -225,9 +280,13 @@ class PoSh(Metric[PoShEvidence]):
         plan = Plan(first, tuple(others), self.threshold(judge), words, peers)
         grades: dict[Ask, Grade] = {}
         wordings: dict[str, str] = {}
-        while (wave := self.open_wave(plan, grades, wordings)).asks or wave.phrases:
+        while (
+            wave := self.open_wave(plan, grades, wordings)
+        ).asks or wave.phrases:
             worded, graded = await asyncio.gather(
-                asyncio.gather(*(judge.ask(Rewrite(phrase)) for phrase in wave.phrases)),
+                asyncio.gather(
+                    *(judge.ask(Rewrite(phrase)) for phrase in wave.phrases)
+                ),
                 self._graded(judge, plan, wave.asks),
             )
             wordings.update(zip(wave.phrases, worded, strict=True))
@@ -236,7 +295,9 @@ class PoSh(Metric[PoShEvidence]):
             grades |= await contradicted_grades(judge, plan, grades)
         return PoShEvidence(plan, grades, wordings)
 
-    async def _graded(self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]) -> Grades:
+    async def _graded(
+        self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]
+    ) -> Grades:
         """The grades of one wave."""
         by_pair = by_key(((ask.side, ask.reference), ask) for ask in asks)
         operation = PresenceList if self.asking == "list" else Presence
@@ -245,8 +306,13 @@ class PoSh(Metric[PoShEvidence]):
         for pair, group in by_pair.items():
             # Published identifiers stand alone; places in the source are ours.
             source = plan.source(*pair).text if self.rules == "fixed" else None
-            questions, target = [ask.question for ask in group], plan.target(*pair).text
-            asking.append(judge.ask(operation(questions, target, source, version)))
+            questions, target = (
+                [ask.question for ask in group],
+                plan.target(*pair).text,
+            )
+            asking.append(
+                judge.ask(operation(questions, target, source, version))
+            )
         answers = await asyncio.gather(*asking)
         listed = self.asking == "list" and not self.contradictions
         return {
@@ -257,18 +323,34 @@ class PoSh(Metric[PoShEvidence]):
 
     async def _peers(self, item: Item, tools: Tools) -> float:
         """What the references recall of one another; 1 where that does not count."""
-        texts = [item.references[place] for place in distinct_places(item.references)]
-        if len(texts) == 1 or self.references != "peers" or self.rules != "fixed":
+        texts = [
+            item.references[place]
+            for place in distinct_places(item.references)
+        ]
+        if (
+            len(texts) == 1
+            or self.references != "peers"
+            or self.rules != "fixed"
+        ):
             return 1.0
-        return recalled_by_peers(await read_all(texts, tools.encoder(self.encoder)))
+        return recalled_by_peers(
+            await read_all(texts, tools.encoder(self.encoder))
+        )
 
     def asks_instead(self, judge: Judge) -> bool:
         """Whether contradictions are a question of their own; the built-in judge reports them."""
-        by_itself = self.rules == "fixed" and self.asking != "list" and self.contradictions
+        by_itself = (
+            self.rules == "fixed"
+            and self.asking != "list"
+            and self.contradictions
+        )
         return by_itself and judge.can(Contradict)
 
     def open_wave(
-        self, plan: Plan, grades: Grades, wordings: Mapping[str, str] | None = None
+        self,
+        plan: Plan,
+        grades: Grades,
+        wordings: Mapping[str, str] | None = None,
     ) -> Wave:
         """What scoring still needs and can be asked now; empty when all is answered.
 
@@ -293,11 +375,16 @@ class PoSh(Metric[PoShEvidence]):
 
     def score_item(self, item: Item, evidence: PoShEvidence) -> ItemScore:
         """Turn grades into scores."""
-        score = self.score_answers(evidence.plan, evidence.grades, evidence.wordings)
+        score = self.score_answers(
+            evidence.plan, evidence.grades, evidence.wordings
+        )
         return replace(score, signature="")
 
     def score_answers(
-        self, plan: Plan, grades: Grades, wordings: Mapping[str, str] | None = None
+        self,
+        plan: Plan,
+        grades: Grades,
+        wordings: Mapping[str, str] | None = None,
     ) -> ItemScore:
         """Score a plan from ready grades.
 
@@ -314,11 +401,17 @@ class PoSh(Metric[PoShEvidence]):
         """
         order_factor = 1.0
         if self.rules == "reference":
-            precision, recall = self._published(plan, grades, self._wording(wordings or {}))
+            precision, recall = self._published(
+                plan, grades, self._wording(wordings or {})
+            )
             p, r = precision.value, recall.value
         else:
-            weighing = scoring.Weighing(self._weights, self.weighting == "information")
-            rule: Literal["best", "mean"] = "best" if self.references == "best" else "mean"
+            weighing = scoring.Weighing(
+                self._weights, self.weighting == "information"
+            )
+            rule: Literal["best", "mean"] = (
+                "best" if self.references == "best" else "mean"
+            )
             recall = scoring.fixed_recall(plan, grades, weighing, rule)
             precision = scoring.fixed_precision(plan, grades, weighing)
             p, r = self._beside_words(plan, precision.value, recall.value)
@@ -331,7 +424,9 @@ class PoSh(Metric[PoShEvidence]):
         detail = scoring.graphs_detail(plan, units, order_factor)
         return ItemScore(values, units, self.signature(), detail)
 
-    def _beside_words(self, plan: Plan, p: float, r: float) -> tuple[float, float]:
+    def _beside_words(
+        self, plan: Plan, p: float, r: float
+    ) -> tuple[float, float]:
         """Precision and recall of units with the share of words, and beside the peers' recall."""
         aligned = plan.lexical_alignment
         if aligned is not None:
@@ -347,8 +442,14 @@ class PoSh(Metric[PoShEvidence]):
     ) -> tuple[scoring.Judged, scoring.Judged]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
         places = plan.distinct
-        forward = [scoring.published_side(plan, grades, "candidate", i, wording) for i in places]
-        back = [scoring.published_side(plan, grades, "reference", i, wording) for i in places]
+        forward = [
+            scoring.published_side(plan, grades, "candidate", i, wording)
+            for i in places
+        ]
+        back = [
+            scoring.published_side(plan, grades, "reference", i, wording)
+            for i in places
+        ]
         recalls = [side.value for side in back]
         recall = max(recalls)
         if self.references == "mean":
@@ -362,7 +463,9 @@ def _closeness(side: scoring.Judged) -> tuple[float, int]:
     return side.value, sum(unit.verdict == "match" for unit in side.units)
 
 
-async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[Ask, Grade]:
+async def contradicted_grades(
+    judge: Judge, plan: Plan, grades: Grades
+) -> dict[Ask, Grade]:
     """Grades of the candidate's unstated units with the words that contradict them.
 
     One question per reference, about all units that no reference states.
@@ -379,17 +482,24 @@ async def contradicted_grades(judge: Judge, plan: Plan, grades: Grades) -> dict[
     questions = [
         question
         for _, question in plan.questions[0]
-        if all(grades[Ask("candidate", i, question)].value < plan.threshold for i in places)
+        if all(
+            grades[Ask("candidate", i, question)].value < plan.threshold
+            for i in places
+        )
     ]
     targets = [plan.target("candidate", i).text for i in places]
     answers = await asyncio.gather(
         *(judge.ask(Contradict(questions, target)) for target in targets)
     )
     told = {}
-    for reference, target, places_told in zip(places, targets, answers, strict=True):
+    for reference, target, places_told in zip(
+        places, targets, answers, strict=True
+    ):
         for question, place in zip(questions, places_told, strict=True):
             if place is not None:
                 ask = Ask("candidate", reference, question)
                 words = " ".join(target[slice(*place)].split())
-                told[ask] = replace(grades[ask], contradiction=words, where=(place,))
+                told[ask] = replace(
+                    grades[ask], contradiction=words, where=(place,)
+                )
     return told

@@ -56,12 +56,20 @@ class Plan:
     @cached_property
     def questions(self) -> tuple[list[tuple[GraphUnit, Question]], ...]:
         """The units of each graph with their questions: the candidate's, then each reference's."""
-        return tuple(unit_questions(graph) for graph in (self.candidate, *self.references))
+        return tuple(
+            unit_questions(graph)
+            for graph in (self.candidate, *self.references)
+        )
 
     @cached_property
     def published(self) -> tuple[PublishedGraph, ...]:
         """The graphs as the published scorer sees them: the candidate's, then each reference's."""
-        return tuple(map(PublishedGraph.of_scene_graph, (self.candidate, *self.references)))
+        return tuple(
+            map(
+                PublishedGraph.of_scene_graph,
+                (self.candidate, *self.references),
+            )
+        )
 
     @cached_property
     def distinct(self) -> tuple[int, ...]:
@@ -73,25 +81,42 @@ class Plan:
 
     def pairs(self) -> list[tuple[Side, int]]:
         """Both directions for each distinct reference."""
-        candidate: list[tuple[Side, int]] = [("candidate", i) for i in self.distinct]
+        candidate: list[tuple[Side, int]] = [
+            ("candidate", i) for i in self.distinct
+        ]
         return candidate + [("reference", i) for i in self.distinct]
 
     def source(self, side: Side, reference: int) -> SceneGraph:
         """The graph whose units are looked for."""
-        return self.candidate if side == "candidate" else self.references[reference]
+        return (
+            self.candidate
+            if side == "candidate"
+            else self.references[reference]
+        )
 
     def advance(
-        self, side: Side, reference: int, grades: Grades, wording: Wording = as_made
+        self,
+        side: Side,
+        reference: int,
+        grades: Grades,
+        wording: Wording = as_made,
     ) -> Advance:
         """How far the published passes come with the known grades, for one direction of a pair."""
         graph = self.published[0 if side == "candidate" else 1 + reference]
         return advance(
-            graph, lambda q: grades.get(Ask(side, reference, q)), self.threshold, wording
+            graph,
+            lambda q: grades.get(Ask(side, reference, q)),
+            self.threshold,
+            wording,
         )
 
     def target(self, side: Side, reference: int) -> SceneGraph:
         """The graph of the text in which they are looked for."""
-        return self.references[reference] if side == "candidate" else self.candidate
+        return (
+            self.references[reference]
+            if side == "candidate"
+            else self.candidate
+        )
 
 
 def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
@@ -102,12 +127,16 @@ def distinct_places(texts: Sequence[str]) -> tuple[int, ...]:
     """
     places_by_text: defaultdict[str, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
-        places_by_text[" ".join(text.casefold().split()).rstrip(" .")].append(place)
+        places_by_text[" ".join(text.casefold().split()).rstrip(" .")].append(
+            place
+        )
 
     def rank(place: int) -> tuple[int, str, int]:
         return -len(texts[place].strip()), texts[place], place
 
-    return tuple(sorted(min(places, key=rank) for places in places_by_text.values()))
+    return tuple(
+        sorted(min(places, key=rank) for places in places_by_text.values())
+    )
 
 
 def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
@@ -128,10 +157,14 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
             text = f"{'' if unit.polarity else 'no '}{subject}"
             question = Question("entity", text, place=place)
         elif unit.object is None:
-            question = Question("attribute", denied + unit.text, subject, place=place)
+            question = Question(
+                "attribute", denied + unit.text, subject, place=place
+            )
         else:
             other = identifiers.of(unit.object)
-            question = Question("relation", denied + unit.text, subject, other, place)
+            question = Question(
+                "relation", denied + unit.text, subject, other, place
+            )
         found.append((unit, question))
     return found
 
@@ -141,11 +174,23 @@ def fixed_asks(plan: Plan) -> list[Ask]:
     return [
         Ask(side, reference, question)
         for side, reference in plan.pairs()
-        for _, question in plan.questions[0 if side == "candidate" else 1 + reference]
+        for _, question in plan.questions[
+            0 if side == "candidate" else 1 + reference
+        ]
     ]
 
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+)
 _Owners: TypeAlias = defaultdict[tuple[str, ...], set[int]]
 
 
@@ -187,7 +232,9 @@ class Identifiers:
         if len(namesakes) == 1:
             return name
         for attribute in self._attributes[entity]:
-            told = attribute.value != without and self._owners[name, attribute.value] == {entity}
+            told = attribute.value != without and self._owners[
+                name, attribute.value
+            ] == {entity}
             if told and attribute.kind == "quality" and attribute.polarity:
                 return f"{attribute.value} {name}"
         for relation in self._relations[entity]:

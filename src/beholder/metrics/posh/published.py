@@ -27,7 +27,9 @@ from beholder.records import Side, Span
 Known: TypeAlias = Callable[[Question], Grade | None]
 Wording: TypeAlias = Callable[[str], str | None]
 """What a phrase is called; None until it is asked."""
-Answer: TypeAlias = Callable[[QuestionKind, str, str, str, Side], Sequence[float]]
+Answer: TypeAlias = Callable[
+    [QuestionKind, str, str, str, Side], Sequence[float]
+]
 
 THRESHOLD = 2.0
 """The published score from which an entity is present."""
@@ -96,7 +98,10 @@ def as_made(phrase: str) -> str:
 
 
 def advance(
-    graph: PublishedGraph, known: Known, threshold: float, wording: Wording = as_made
+    graph: PublishedGraph,
+    known: Known,
+    threshold: float,
+    wording: Wording = as_made,
 ) -> Advance:
     """Go through the passes as far as the known answers allow.
 
@@ -112,10 +117,15 @@ def advance(
         if missing.open or missing.phrases:
             return missing
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
-    open_parts = dict.fromkeys(p.question for p in parts if p.asked and known(p.question) is None)
+    open_parts = dict.fromkeys(
+        p.question for p in parts if p.asked and known(p.question) is None
+    )
     if open_parts:
         return Advance(tuple(open_parts))
-    components = (*passes.entity_components(), *(p.component(known) for p in parts))
+    components = (
+        *passes.entity_components(),
+        *(p.component(known) for p in parts),
+    )
     return Advance(components=components)
 
 
@@ -167,10 +177,15 @@ def score_graphs(
     """
 
     def looked_for(public: Mapping[str, Any], side: Side) -> float:
-        graph, grades = PublishedGraph.of_public(public), dict[Question, Grade]()
+        graph, grades = (
+            PublishedGraph.of_public(public),
+            dict[Question, Grade](),
+        )
         while (step := advance(graph, grades.get, threshold, rewrite)).open:
             for q in step.open:
-                grades[q] = _expected(q, answer(q.kind, q.text, q.subject, q.object, side))
+                grades[q] = _expected(
+                    q, answer(q.kind, q.text, q.subject, q.object, side)
+                )
         return mean_score(step.components)
 
     precision = looked_for(candidate_graph, "reference")
@@ -182,9 +197,13 @@ def _expected(question: Question, given: Sequence[float]) -> Grade:
     """The grade of an answer: its expectation over the scores."""
     total = sum(given)
     if len(given) != HIGHEST or min(given) < 0 or not total > 0:
-        raise ItemError(f"answer to {question}: expected probabilities of 1 to 5, got {given!r}")
+        raise ItemError(
+            f"answer to {question}: expected probabilities of 1 to 5, got {given!r}"
+        )
     probabilities = tuple(p / total for p in given)
-    value = sum(score * p for score, p in enumerate(probabilities, start=LOWEST))
+    value = sum(
+        score * p for score, p in enumerate(probabilities, start=LOWEST)
+    )
     return Grade(value, probabilities, 1.0, "rules")
 
 
@@ -253,7 +272,9 @@ class _Passes:
                     questions[question] = None
                     break
                 if best is None or round(grade.value) > round(best.score):
-                    best = accepted[index] = _Accepted(text, grade.value, grade)
+                    best = accepted[index] = _Accepted(
+                        text, grade.value, grade
+                    )
                 if round(grade.value) >= HIGHEST:
                     break
         if not questions and not phrases:
@@ -265,14 +286,28 @@ class _Passes:
             if entity.viewer:
                 continue
             for attribute in entity.attributes:
-                question = Question("attribute", attribute.text, self._accepted[index].identifier)
-                yield _Part(attribute.written, attribute.spans, question, self._is_present(index))
+                question = Question(
+                    "attribute",
+                    attribute.text,
+                    self._accepted[index].identifier,
+                )
+                yield _Part(
+                    attribute.written,
+                    attribute.spans,
+                    question,
+                    self._is_present(index),
+                )
 
     def relation_parts(self) -> Iterator[_Part]:
         for r in self.graph.relations:
-            if self._entities[r.subject].viewer and self._entities[r.object].viewer:
+            if (
+                self._entities[r.subject].viewer
+                and self._entities[r.object].viewer
+            ):
                 continue
-            subject, other = (self._accepted[i].identifier for i in (r.subject, r.object))
+            subject, other = (
+                self._accepted[i].identifier for i in (r.subject, r.object)
+            )
             question = Question("relation", r.text, subject, other)
             asked = self._is_present(r.subject) and self._is_present(r.object)
             yield _Part(r.written, r.spans, question, asked)
@@ -282,11 +317,19 @@ class _Passes:
             if not entity.viewer:
                 best = self._accepted[index]
                 yield Component(
-                    "entity", entity.written, best.identifier, entity.spans, best.score, best.grade
+                    "entity",
+                    entity.written,
+                    best.identifier,
+                    entity.spans,
+                    best.score,
+                    best.grade,
                 )
 
     def _is_present(self, index: int) -> bool:
-        return index in self._accepted and self._accepted[index].score >= self.threshold
+        return (
+            index in self._accepted
+            and self._accepted[index].score >= self.threshold
+        )
 
     def _candidates(self, index: int) -> list[tuple[_Naming, str]]:
         """The identifiers under which an entity is asked for, in the published order."""
@@ -300,9 +343,14 @@ class _Passes:
         frames = [(head, namesakes)] if not present or not namesakes else []
         for parent in present:
             siblings = tuple(i for i in namesakes if parent in parents[i])
-            frames.append((f"{head} of {self._accepted[parent].identifier}", siblings))
+            frames.append(
+                (f"{head} of {self._accepted[parent].identifier}", siblings)
+            )
         found: dict[str, _Naming] = {}
-        for frame, rivals in frames:  # a way to name it, and who else would be named so
+        for (
+            frame,
+            rivals,
+        ) in frames:  # a way to name it, and who else would be named so
             # A name that an earlier frame has made is none of this one: relations are tried then.
             before = len(found)
             for text, naming in self._of_frame(index, frame, rivals):
@@ -310,8 +358,12 @@ class _Passes:
             if rivals and len(found) == before:
                 for text, naming in self._by_relations(index, frame, rivals):
                     found.setdefault(text, naming)
-        in_order = sorted(found.items(), key=lambda pair: pair[1])  # stable: then as they were made
-        return [(naming, text) for text, naming in in_order] or [(_Naming.HEAD, frames[0][0])]
+        in_order = sorted(
+            found.items(), key=lambda pair: pair[1]
+        )  # stable: then as they were made
+        return [(naming, text) for text, naming in in_order] or [
+            (_Naming.HEAD, frames[0][0])
+        ]
 
     def _of_frame(
         self, index: int, frame: str, rivals: Sequence[int]
@@ -321,7 +373,11 @@ class _Passes:
         others = [self._entities[i] for i in rivals]
         if not others:
             yield frame, _Naming.HEAD
-        qualities = {attribute.text for rival in others for attribute in rival.attributes}
+        qualities = {
+            attribute.text
+            for rival in others
+            for attribute in rival.attributes
+        }
         for attribute in sorted(entity.attributes, key=lambda a: a.sentence):
             if attribute.text not in qualities:
                 yield f"{attribute.text} {frame}", _Naming.ATTRIBUTE
@@ -340,12 +396,19 @@ class _Passes:
         alike = {(r.subject, r.text, r.object) for r in told}
         for r in told:
             name = self._end(r.object) if r.subject == index else None
-            if name and not any((rival, r.text, r.object) in alike for rival in rivals):
+            if name and not any(
+                (rival, r.text, r.object) in alike for rival in rivals
+            ):
                 yield f"{head} {r.text} {name}", _Naming.SUBJECT
         for r in told:
             name = self._end(r.subject) if r.object == index else None
-            if name and not any((r.subject, r.text, rival) in alike for rival in rivals):
-                yield f'{frame} with relation "{name} {r.text} {head}"', _Naming.OBJECT
+            if name and not any(
+                (r.subject, r.text, rival) in alike for rival in rivals
+            ):
+                yield (
+                    f'{frame} with relation "{name} {r.text} {head}"',
+                    _Naming.OBJECT,
+                )
 
     def _end(self, index: int) -> str | None:
         """What the other end of a relation is called; None if it was found absent.
@@ -353,7 +416,13 @@ class _Passes:
         One that is not judged yet goes by its head with the attribute of its earliest sentence.
         """
         if index in self._accepted:
-            return self._accepted[index].identifier if self._is_present(index) else None
+            return (
+                self._accepted[index].identifier
+                if self._is_present(index)
+                else None
+            )
         entity = self._entities[index]
-        earliest = min(entity.attributes, key=lambda a: a.sentence, default=None)
+        earliest = min(
+            entity.attributes, key=lambda a: a.sentence, default=None
+        )
         return f"{earliest.text} {entity.head}" if earliest else entity.head

@@ -25,7 +25,11 @@ CONTAINS = frozenset(
 """Relations whose subject is the parent of their object."""
 _VIEWERS = frozenset(("us", "our", "we"))
 _VIEWER = "the viewer"
-_FIXED_NAMES = {"is_us": _VIEWER, "is_left": "our left", "is_right": "our right"}
+_FIXED_NAMES = {
+    "is_us": _VIEWER,
+    "is_left": "our left",
+    "is_right": "our right",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,9 @@ class PublishedGraph:
             relations = tuple(map(_public_relation, graph["relations"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             found = (
-                f"has no {error}" if isinstance(error, KeyError) else f"cannot be read ({error})"
+                f"has no {error}"
+                if isinstance(error, KeyError)
+                else f"cannot be read ({error})"
             )
             raise ItemError(
                 f"the graph {found}; a graph in the public form has entities with head,"
@@ -151,16 +157,32 @@ class PublishedGraph:
         """Read our own graph, made with ``rules="reference"``."""
         entities = []
         for entity in graph.entities:
-            mentions = tuple(mention.text.lower() for mention in entity.mentions)
+            mentions = tuple(
+                mention.text.lower() for mention in entity.mentions
+            )
             attributes = _alphabetical(
                 PublishedAttribute(a.text.lower(), a.sentence, a.text, a.spans)
                 for a in graph.attributes_of(entity.index)
             )
             viewer = _viewer(graph.text, entity.mentions[0])
-            shown = (entity.name, tuple(mention.span for mention in entity.mentions))
-            entities.append(PublishedEntity(mentions[0], mentions, attributes, viewer, *shown))
+            shown = (
+                entity.name,
+                tuple(mention.span for mention in entity.mentions),
+            )
+            entities.append(
+                PublishedEntity(
+                    mentions[0], mentions, attributes, viewer, *shown
+                )
+            )
         relations = (
-            PublishedRelation(r.subject, r.object, r.text.lower(), r.sentence, r.text, r.spans)
+            PublishedRelation(
+                r.subject,
+                r.object,
+                r.text.lower(),
+                r.sentence,
+                r.text,
+                r.spans,
+            )
             for r in graph.relations
         )
         return cls(tuple(entities), _distinct(relations))
@@ -173,30 +195,46 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
             f"the entity {head!r} has the quantity {entity['quantity']!r}; the public extractor"
             " writes quantities as attributes: put it there"
         )
-    sentences, spans = entity["attribute_sentence_idxs"], entity.get("attribute_text_spans", {})
+    sentences, spans = (
+        entity["attribute_sentence_idxs"],
+        entity.get("attribute_text_spans", {}),
+    )
 
     def attribute(text: str) -> PublishedAttribute:
         shown = (text, _spans(spans.get(text, ())))
-        return PublishedAttribute(text.strip().lower(), _earliest(sentences[text], text), *shown)
+        return PublishedAttribute(
+            text.strip().lower(), _earliest(sentences[text], text), *shown
+        )
 
     attributes = _alphabetical(map(attribute, entity["attributes"]))
     flags = {"is_us": head.lower() in _VIEWERS, **entity}
-    viewer = next((name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), "")
+    viewer = next(
+        (name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), ""
+    )
     mentions = tuple(text.strip().lower() for text in entity["heads"])
     places = _spans(entity.get("text_spans", ()))
-    return PublishedEntity(head.lower(), mentions, attributes, viewer, head, places)
+    return PublishedEntity(
+        head.lower(), mentions, attributes, viewer, head, places
+    )
 
 
 def _public_relation(relation: Mapping[str, Any]) -> PublishedRelation:
     text = relation["relation"]
     ends = (int(relation["subject"]), int(relation["object"]))
-    sentence, spans = relation["sentence_idxs"], _spans(relation.get("text_spans", ()))
-    return PublishedRelation(*ends, text.lower(), _earliest(sentence, text), text, spans)
+    sentence, spans = (
+        relation["sentence_idxs"],
+        _spans(relation.get("text_spans", ())),
+    )
+    return PublishedRelation(
+        *ends, text.lower(), _earliest(sentence, text), text, spans
+    )
 
 
 def _earliest(sentences: Sequence[int], what: str) -> int:
     if not sentences:
-        raise ItemError(f"{what!r} is in no sentence; give the place of one, counted from 0")
+        raise ItemError(
+            f"{what!r} is in no sentence; give the place of one, counted from 0"
+        )
     return min(sentences)
 
 
@@ -204,7 +242,9 @@ def _spans(given: Iterable[Sequence[int]]) -> tuple[Span, ...]:
     return tuple((int(start), int(end)) for start, end in given)
 
 
-def _alphabetical(attributes: Iterable[PublishedAttribute]) -> tuple[PublishedAttribute, ...]:
+def _alphabetical(
+    attributes: Iterable[PublishedAttribute],
+) -> tuple[PublishedAttribute, ...]:
     """By their text as written, so capitals come first; of texts that differ in case, the first."""
     found: dict[str, PublishedAttribute] = {}
     for attribute in sorted(attributes, key=lambda a: a.written):
@@ -212,10 +252,14 @@ def _alphabetical(attributes: Iterable[PublishedAttribute]) -> tuple[PublishedAt
     return tuple(found.values())
 
 
-def _distinct(relations: Iterable[PublishedRelation]) -> tuple[PublishedRelation, ...]:
+def _distinct(
+    relations: Iterable[PublishedRelation],
+) -> tuple[PublishedRelation, ...]:
     found: dict[tuple[int, int, str], PublishedRelation] = {}
     for relation in relations:
-        found.setdefault((relation.subject, relation.object, relation.text), relation)
+        found.setdefault(
+            (relation.subject, relation.object, relation.text), relation
+        )
     return tuple(found.values())
 
 
@@ -225,4 +269,8 @@ def _viewer(text: str, first: Mention) -> str:
     if word in _VIEWERS:
         return _VIEWER
     before = text[: first.span[0]].lower().split()[-1:]
-    return f"our {word}" if word in ("left", "right") and before == ["our"] else ""
+    return (
+        f"our {word}"
+        if word in ("left", "right") and before == ["our"]
+        else ""
+    )

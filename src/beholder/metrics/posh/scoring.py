@@ -15,7 +15,14 @@ from beholder.language.graph import SceneGraph
 from beholder.language.statements import GraphUnit
 from beholder.metrics.base import ValueInfo
 from beholder.metrics.posh.plan import Ask, Grades, Plan
-from beholder.metrics.posh.published import HIGHEST, LOWEST, Component, Wording, as_made, mean_score
+from beholder.metrics.posh.published import (
+    HIGHEST,
+    LOWEST,
+    Component,
+    Wording,
+    as_made,
+    mean_score,
+)
 from beholder.records import Side, Span, Unit
 from beholder.text import frequency
 from beholder.text.tokenize import lower_words
@@ -97,7 +104,11 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
         # decide whether the unit is left out.
         place = max(
             range(len(asked)),
-            key=lambda i: (asked[i].value, not asked[i].excused, asked[i].sure),
+            key=lambda i: (
+                asked[i].value,
+                not asked[i].excused,
+                asked[i].sure,
+            ),
         )
         grade, best = asked[place], plan.distinct[place]
         if grade.excused:
@@ -107,15 +118,25 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
             # A reference that says otherwise has more information than a silent one.
             told = [g for g in asked if g.contradiction and g.sure]
             if told:
-                grade = replace(grade, contradiction=told[0].contradiction, sure=True)
-        about = {"weight": weighing.of(unit.kind, unit.value), "reference": best}
-        made = _unit(unit, "candidate", question.subject, grade, plan.threshold, about)
+                grade = replace(
+                    grade, contradiction=told[0].contradiction, sure=True
+                )
+        about = {
+            "weight": weighing.of(unit.kind, unit.value),
+            "reference": best,
+        }
+        made = _unit(
+            unit, "candidate", question.subject, grade, plan.threshold, about
+        )
         units.append(_weighed(made, weighing))
     return Judged(_mean(units), tuple(_folded(units, parts)))
 
 
 def fixed_recall(
-    plan: Plan, grades: Grades, weighing: Weighing, rule: Literal["best", "mean"]
+    plan: Plan,
+    grades: Grades,
+    weighing: Weighing,
+    rule: Literal["best", "mean"],
 ) -> Judged:
     """Recall as the best or the mean over the references that name anything.
 
@@ -147,11 +168,17 @@ def fixed_recall(
 
 
 def published_side(
-    plan: Plan, grades: Grades, side: Side, reference: int, wording: Wording = as_made
+    plan: Plan,
+    grades: Grades,
+    side: Side,
+    reference: int,
+    wording: Wording = as_made,
 ) -> Judged:
     """Mean of the scores of all components / 5; a graph without components scores 1."""
     components = plan.advance(side, reference, grades, wording).components
-    units = tuple(_component(c, side, reference, plan.threshold) for c in components)
+    units = tuple(
+        _component(c, side, reference, plan.threshold) for c in components
+    )
     return Judged(mean_score(components), units)
 
 
@@ -161,7 +188,13 @@ def _mean(units: Sequence[Unit]) -> float:
     total = sum(weights)
     if not total:
         return 0.0
-    return sum((unit.score or 0.0) * w for unit, w in zip(units, weights, strict=True)) / total
+    return (
+        sum(
+            (unit.score or 0.0) * w
+            for unit, w in zip(units, weights, strict=True)
+        )
+        / total
+    )
 
 
 def _unit(
@@ -183,11 +216,19 @@ def _unit(
     if contradicted:
         detail["contradiction"] = grade.contradiction
     score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
-    verdict = "match" if present else "omission" if side == "reference" else "unstated"
+    verdict = (
+        "match"
+        if present
+        else "omission"
+        if side == "reference"
+        else "unstated"
+    )
     if verdict == "unstated" and contradicted:
         verdict = "contradicted"
     spans = part.spans + grade.further
-    return Unit(part.kind, part.text, side, spans, score, verdict, reference, detail)
+    return Unit(
+        part.kind, part.text, side, spans, score, verdict, reference, detail
+    )
 
 
 def _weighed(unit: Unit, weighing: Weighing) -> Unit:
@@ -198,11 +239,17 @@ def _weighed(unit: Unit, weighing: Weighing) -> Unit:
     return replace(unit, detail={**unit.detail, "weight": weight})
 
 
-def rates(candidate: Sequence[Unit], reference: Sequence[Unit]) -> dict[str, float]:
+def rates(
+    candidate: Sequence[Unit], reference: Sequence[Unit]
+) -> dict[str, float]:
     """Shares of the units of a text, each counting alike; 0 where a text has none."""
 
     def share(units: Sequence[Unit], verdict: str) -> float:
-        return sum(unit.verdict == verdict for unit in units) / len(units) if units else 0.0
+        return (
+            sum(unit.verdict == verdict for unit in units) / len(units)
+            if units
+            else 0.0
+        )
 
     return {
         "contradicted_rate": share(candidate, "contradicted"),
@@ -220,33 +267,52 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
     absent = {
         part.subject: place
         for place, (unit, part) in enumerate(zip(units, parts, strict=True))
-        if part.kind == "entity" and part.polarity and unit.verdict in ("unstated", "omission")
+        if part.kind == "entity"
+        and part.polarity
+        and unit.verdict in ("unstated", "omission")
     }
     found, held = list(units), Counter[int]()
     for place, (unit, part) in enumerate(zip(units, parts, strict=True)):
-        if part.kind == "entity" or unit.verdict not in ("unstated", "omission"):
+        if part.kind == "entity" or unit.verdict not in (
+            "unstated",
+            "omission",
+        ):
             continue
-        ends = (part.subject,) if part.object is None else (part.subject, part.object)
+        ends = (
+            (part.subject,)
+            if part.object is None
+            else (part.subject, part.object)
+        )
         owner = next((absent[end] for end in ends if end in absent), None)
         if owner is not None:
-            found[place] = replace(unit, detail={**unit.detail, "under": units[owner].text})
+            found[place] = replace(
+                unit, detail={**unit.detail, "under": units[owner].text}
+            )
             held[owner] += 1
     for owner, n in held.items():
-        found[owner] = replace(found[owner], detail={**found[owner].detail, "holds": n})
+        found[owner] = replace(
+            found[owner], detail={**found[owner].detail, "holds": n}
+        )
     return found
 
 
-def _component(component: Component, side: Side, reference: int, threshold: float) -> Unit:
+def _component(
+    component: Component, side: Side, reference: int, threshold: float
+) -> Unit:
     grade = component.grade or rule_grade(component.score)
     about: dict[str, Any] = {"identifier": component.identifier}
     if component.grade is None:
         about["reason"] = "not asked: what it belongs to is absent"
     unit = _unit(component, side, "", grade, threshold, about)
     place = reference if side == "reference" else None
-    return replace(unit, score=component.score / HIGHEST, reference_index=place)
+    return replace(
+        unit, score=component.score / HIGHEST, reference_index=place
+    )
 
 
-def graphs_detail(plan: Plan, units: Sequence[Unit], in_order: float) -> dict[str, object]:
+def graphs_detail(
+    plan: Plan, units: Sequence[Unit], in_order: float
+) -> dict[str, object]:
     """``ItemScore.detail`` of PoSh.
 
     Returns:
@@ -261,9 +327,17 @@ def graphs_detail(plan: Plan, units: Sequence[Unit], in_order: float) -> dict[st
           ``name``, ``unit`` (place in the item's units, or None) and ``attributes`` (places), and
           ``edges``: rows of subject, object, words, and place in the units or None.
     """
-    graphs = [_graph(plan.candidate, [u if u.side == "candidate" else None for u in units])]
+    graphs = [
+        _graph(
+            plan.candidate,
+            [u if u.side == "candidate" else None for u in units],
+        )
+    ]
     for index, graph in enumerate(plan.references):
-        own = [u if u.side == "reference" and u.reference_index == index else None for u in units]
+        own = [
+            u if u.side == "reference" and u.reference_index == index else None
+            for u in units
+        ]
         graphs.append(_graph(graph, own))
     return {
         "view": "scene_graph",
@@ -274,7 +348,9 @@ def graphs_detail(plan: Plan, units: Sequence[Unit], in_order: float) -> dict[st
     }
 
 
-def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]:
+def _graph(
+    graph: SceneGraph, units: Sequence[Unit | None]
+) -> dict[str, object]:
     # A denied unit has a span more than its part of the graph, its last: the first ones identify
     # it.
     places: dict[tuple[str, str, tuple[Span, ...]], int] = {}
@@ -288,7 +364,9 @@ def _graph(graph: SceneGraph, units: Sequence[Unit | None]) -> dict[str, object]
     nodes: list[dict[str, Any]] = [
         {
             "name": entity.name,
-            "unit": place_of("entity", entity.name, (entity.mentions[0].span,)),
+            "unit": place_of(
+                "entity", entity.name, (entity.mentions[0].span,)
+            ),
             "attributes": [],
         }
         for entity in graph.entities

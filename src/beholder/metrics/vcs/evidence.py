@@ -66,10 +66,14 @@ class AlignedMetric(Metric[VCSEvidence]):
     def setting(self) -> Setting:
         """The parameters of the arithmetic."""
         config: dict[str, Any] = self.config()
-        return Setting(**{each.name: config[each.name] for each in fields(Setting)})
+        return Setting(
+            **{each.name: config[each.name] for each in fields(Setting)}
+        )
 
     @abstractmethod
-    def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
+    def cut(
+        self, name: str, text: str, tools: Tools
+    ) -> tuple[Sequence[Span], Sequence[str]]:
         """Character range of each chunk of a text with words, and what to embed for it."""
 
     async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
@@ -81,15 +85,26 @@ class AlignedMetric(Metric[VCSEvidence]):
         # Published rules embed a text as it is. Blanks keep the places of what they stand for.
         plain = without_layout if self.config()["rules"] == "fixed" else str
         texts = [("candidate", plain(item.candidate))]
-        texts += [(f"reference {i}", plain(text)) for i, text in enumerate(item.references, 1)]
+        texts += [
+            (f"reference {i}", plain(text))
+            for i, text in enumerate(item.references, 1)
+        ]
         cut = [self.cut(name, text, tools) for name, text in texts]
         n_own, *n_others = (len(spans) for spans, _ in cut)
         self.bounds.check_pairs(n_own, n_others, self.registered_name)
         embedder = str(self.config()["embedder"])
         given = (item.candidate, *item.references)
-        wholes = [text if text in given else " ".join(text.split()) for _, text in texts]
-        pieces = [(*chunks, whole) for (_, chunks), whole in zip(cut, wholes, strict=True)]
-        vectors = await tools.embed(embedder, [piece for each in pieces for piece in each])
+        wholes = [
+            text if text in given else " ".join(text.split())
+            for _, text in texts
+        ]
+        pieces = [
+            (*chunks, whole)
+            for (_, chunks), whole in zip(cut, wholes, strict=True)
+        ]
+        vectors = await tools.embed(
+            embedder, [piece for each in pieces for piece in each]
+        )
         embedded: list[EmbeddedText] = []
         at = 0
         for (name, _), (spans, chunks) in zip(texts, cut, strict=True):
@@ -99,7 +114,9 @@ class AlignedMetric(Metric[VCSEvidence]):
                     f"the embedder {embedder!r} knows no word of the {name}; "
                     "choose one that knows its language, such as 'st:NAME'"
                 )
-            embedded.append(EmbeddedText(tuple(spans), vectors[at:end], vectors[end]))
+            embedded.append(
+                EmbeddedText(tuple(spans), vectors[at:end], vectors[end])
+            )
             at = end + 1
         return VCSEvidence(embedded[0], tuple(embedded[1:]))
 
@@ -118,15 +135,32 @@ class AlignedMetric(Metric[VCSEvidence]):
         """
         verdicts = chunk_verdicts(alignment_detail(alignment), self.setting)
         other = evidence.references[reference]
-        sides: tuple[tuple[Side, str, EmbeddedText, Direction, int | None], ...] = (
-            ("candidate", item.candidate, evidence.candidate, alignment.precision, None),
-            ("reference", item.references[reference], other, alignment.recall, reference),
+        sides: tuple[
+            tuple[Side, str, EmbeddedText, Direction, int | None], ...
+        ] = (
+            (
+                "candidate",
+                item.candidate,
+                evidence.candidate,
+                alignment.precision,
+                None,
+            ),
+            (
+                "reference",
+                item.references[reference],
+                other,
+                alignment.recall,
+                reference,
+            ),
         )
         units: list[Unit] = []
         for side, text, embedded, direction, of in sides:
             distances = direction.windows.distances(direction.matches)
             for index, (start, end) in enumerate(embedded.spans):
-                score, verdict = float(direction.similarities[index]), verdicts[side][index]
+                score, verdict = (
+                    float(direction.similarities[index]),
+                    verdicts[side][index],
+                )
                 detail = {
                     "match": int(direction.matches[index]),
                     "window": direction.windows.ranges[index].tolist(),
@@ -148,7 +182,9 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.plots.alignment import alignment_figure  # matplotlib loads slowly
+        from beholder.plots.alignment import (
+            alignment_figure,
+        )  # matplotlib loads slowly
 
         if score.detail.get("view") != "alignment":
             raise ConfigError(
@@ -157,10 +193,13 @@ class AlignedMetric(Metric[VCSEvidence]):
             )
         names = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
         told = [
-            f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}" for name in names
+            f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}"
+            for name in names
         ]
         title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(told)
-        return alignment_figure(score.detail, chunk_verdicts(score.detail, self.setting), title)
+        return alignment_figure(
+            score.detail, chunk_verdicts(score.detail, self.setting), title
+        )
 
     def steps(self, score: ItemScore) -> dict[str, Figure]:
         """Draw how the score of one item came about, step by step.
@@ -179,7 +218,9 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.plots.alignment import step_figures  # matplotlib loads slowly
+        from beholder.plots.alignment import (
+            step_figures,
+        )  # matplotlib loads slowly
 
         pages = {"alignment": self.figure(score)}
         directions = direction_steps(score.detail, self.setting)

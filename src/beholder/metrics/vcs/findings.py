@@ -9,14 +9,25 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import IntArray, Windows, ideal_bands, mapping_windows
-from beholder.metrics.vcs.scoring import ChunkAlignment, Setting, regularizer_of
+from beholder.metrics.vcs.order import (
+    IntArray,
+    Windows,
+    ideal_bands,
+    mapping_windows,
+)
+from beholder.metrics.vcs.scoring import (
+    ChunkAlignment,
+    Setting,
+    regularizer_of,
+)
 from beholder.records import Side
 
 Verdict: TypeAlias = Literal["match", "out_of_order", "unmatched"]
 
 
-def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dict[str, object]:
+def alignment_detail(
+    alignment: ChunkAlignment, reference_index: int = 0
+) -> dict[str, object]:
     """``ItemScore.detail`` of VCS: all that a drawing of the alignment needs.
 
     Returns:
@@ -37,12 +48,17 @@ def alignment_detail(alignment: ChunkAlignment, reference_index: int = 0) -> dic
         "view": "alignment",
         "reference_index": reference_index,
         "similarity": alignment.similarity,
-        "windows": {"precision": precision.windows.ranges, "recall": recall.windows.ranges},
+        "windows": {
+            "precision": precision.windows.ranges,
+            "recall": recall.windows.ranges,
+        },
         "matches": {"precision": precision.matches, "recall": recall.matches},
     }
 
 
-def chunk_verdicts(detail: Mapping[str, Any], setting: Setting) -> dict[Side, list[Verdict]]:
+def chunk_verdicts(
+    detail: Mapping[str, Any], setting: Setting
+) -> dict[Side, list[Verdict]]:
     """One word per chunk of each side.
 
     - ``unmatched``: the best similarity of the chunk is below the context cutoff, and it is the
@@ -61,8 +77,12 @@ def chunk_verdicts(detail: Mapping[str, Any], setting: Setting) -> dict[Side, li
         *similarity.shape, exact=setting.rules == "fixed"
     )
     return {
-        "candidate": _verdicts(similarity.T, precision_windows, precision, recall, setting),
-        "reference": _verdicts(similarity, recall_windows, recall, precision, setting),
+        "candidate": _verdicts(
+            similarity.T, precision_windows, precision, recall, setting
+        ),
+        "reference": _verdicts(
+            similarity, recall_windows, recall, precision, setting
+        ),
     }
 
 
@@ -78,7 +98,9 @@ def _verdicts(
     strayed = windows.distances(matches) > setting.lct * windows.unit
     return [
         "unmatched" if is_weak else "out_of_order" if is_strayed else "match"
-        for is_weak, is_strayed in zip(weak.tolist(), strayed.tolist(), strict=True)
+        for is_weak, is_strayed in zip(
+            weak.tolist(), strayed.tolist(), strict=True
+        )
     ]
 
 
@@ -99,10 +121,17 @@ def direction_steps(
         setting: Parameters of the score.
     """
     similarity = np.asarray(detail["similarity"])
-    precision, recall = mapping_windows(*similarity.shape, exact=setting.rules == "fixed")
-    matches = {name: np.asarray(detail["matches"][name]) for name in ("precision", "recall")}
+    precision, recall = mapping_windows(
+        *similarity.shape, exact=setting.rules == "fixed"
+    )
+    matches = {
+        name: np.asarray(detail["matches"][name])
+        for name in ("precision", "recall")
+    }
     return (
-        _steps("precision", similarity.T, precision, matches["precision"], setting),
+        _steps(
+            "precision", similarity.T, precision, matches["precision"], setting
+        ),
         _steps("recall", similarity, recall, matches["recall"], setting),
     )
 
@@ -111,48 +140,76 @@ def regularizer_step(
     detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
 ) -> RegularizerStep:
     """What unequal lengths take off, here and for other lengths of the shorter text."""
-    from beholder.plots.alignment import RegularizerStep  # matplotlib loads slowly
+    from beholder.plots.alignment import (
+        RegularizerStep,
+    )  # matplotlib loads slowly
 
     n_reference, n_candidate = np.asarray(detail["similarity"]).shape
     shorter, longer = sorted((n_reference, n_candidate))
-    lengths = sorted({*range(1, longer + 1, max(1, longer // _CURVE)), shorter, longer})
+    lengths = sorted(
+        {*range(1, longer + 1, max(1, longer // _CURVE)), shorter, longer}
+    )
     curve = [regularizer_of(longer, length, setting) for length in lengths]
     own = regularizer_of(n_reference, n_candidate, setting)
     return RegularizerStep(lengths, curve, shorter, longer, own, values)
 
 
 def _steps(
-    name: str, similarity: FloatArray, windows: Windows, matches: IntArray, setting: Setting
+    name: str,
+    similarity: FloatArray,
+    windows: Windows,
+    matches: IntArray,
+    setting: Setting,
 ) -> DirectionSteps:
-    from beholder.plots.alignment import DirectionSteps  # matplotlib loads slowly
+    from beholder.plots.alignment import (
+        DirectionSteps,
+    )  # matplotlib loads slowly
 
     if setting.rules == "fixed":
         line = order.pull_to_windows(matches, windows, setting.lct)
         penalties = order.corrected_penalties(line, windows)
         nas_l = order.corrected_line(line, windows, setting.lct)
         counted = order.corrected_steps(line, windows, setting.lct)
-        credit, note = "credit of a step", f"mean credit of {len(counted)} steps"
+        credit, note = (
+            "credit of a step",
+            f"mean credit of {len(counted)} steps",
+        )
         ideals: dict[str, IntArray] = {}
     else:
-        sizes = similarity.shape if name == "recall" else similarity.shape[::-1]
+        sizes = (
+            similarity.shape if name == "recall" else similarity.shape[::-1]
+        )
         band = ideal_bands(*sizes)[name == "recall"]
         line = matches
         penalties = order.published_penalties(matches, windows, setting.lct)
         nas_l = order.published_line(matches, windows, band, setting.lct)
         single = windows.n_source < 2
         counted = (
-            np.empty(0) if single else order.published_steps(matches, windows, band, setting.lct)
+            np.empty(0)
+            if single
+            else order.published_steps(matches, windows, band, setting.lct)
         )
         credit = "counted length"
         note = f"length {counted.sum():.2f}, ideal {band.floor:.2f} to {band.ceil:.2f}"
         ideals = (
-            {} if single else {"shortest ideal": band.floor_path, "longest ideal": band.ceil_path}
+            {}
+            if single
+            else {
+                "shortest ideal": band.floor_path,
+                "longest ideal": band.ceil_path,
+            }
         )
     if_none = 0.0 if setting.rules in ("package", "head") else 1.0
     least = order.similarity_band(
-        similarity.max(axis=1), setting.context_cutoff, setting.context_window_control
+        similarity.max(axis=1),
+        setting.context_cutoff,
+        setting.context_window_control,
     )
-    sides = ("candidate", "reference") if name == "precision" else ("reference", "candidate")
+    sides = (
+        ("candidate", "reference")
+        if name == "precision"
+        else ("reference", "candidate")
+    )
     return DirectionSteps(
         name,
         *sides,

@@ -33,18 +33,45 @@ VALUES = (
     ),
     ValueInfo("sas", "semantic alignment: (GAS - (1 - LAS)) / LAS, or 0"),
     ValueInfo("gas", "global alignment: cosine of the whole texts"),
-    ValueInfo("las", "local alignment: harmonic mean of its precision and recall"),
-    ValueInfo("las_precision", "mean similarity of the matches of the candidate's chunks"),
-    ValueInfo("las_recall", "mean similarity of the matches of the reference's chunks"),
-    ValueInfo("nas_d", "order by distance: harmonic mean of its precision and recall"),
-    ValueInfo("nas_d_precision", "how near the candidate's chunks match to where they should"),
-    ValueInfo("nas_d_recall", "how near the reference's chunks match to where they should"),
-    ValueInfo("nas_l", "order by line: harmonic mean of its precision and recall"),
-    ValueInfo("nas_l_precision", "how steadily the candidate's matches move on"),
+    ValueInfo(
+        "las", "local alignment: harmonic mean of its precision and recall"
+    ),
+    ValueInfo(
+        "las_precision",
+        "mean similarity of the matches of the candidate's chunks",
+    ),
+    ValueInfo(
+        "las_recall",
+        "mean similarity of the matches of the reference's chunks",
+    ),
+    ValueInfo(
+        "nas_d", "order by distance: harmonic mean of its precision and recall"
+    ),
+    ValueInfo(
+        "nas_d_precision",
+        "how near the candidate's chunks match to where they should",
+    ),
+    ValueInfo(
+        "nas_d_recall",
+        "how near the reference's chunks match to where they should",
+    ),
+    ValueInfo(
+        "nas_l", "order by line: harmonic mean of its precision and recall"
+    ),
+    ValueInfo(
+        "nas_l_precision", "how steadily the candidate's matches move on"
+    ),
     ValueInfo("nas_l_recall", "how steadily the reference's matches move on"),
     ValueInfo("nas_f1", "harmonic mean of both order scores"),
-    ValueInfo("regularizer", "what unequal lengths give for nothing", higher_is_better=False),
-    ValueInfo("nas", "narrative alignment: (NAS-F1 - regularizer) / (1 - regularizer), or 0"),
+    ValueInfo(
+        "regularizer",
+        "what unequal lengths give for nothing",
+        higher_is_better=False,
+    ),
+    ValueInfo(
+        "nas",
+        "narrative alignment: (NAS-F1 - regularizer) / (1 - regularizer), or 0",
+    ),
 )
 
 
@@ -73,19 +100,31 @@ class VCS(AlignedMetric):
         ConfigError: A parameter is out of its range.
     """
 
-    rules: Literal["fixed", "paper", "package", "head"] = param("fixed", "rule set")
+    rules: Literal["fixed", "paper", "package", "head"] = param(
+        "fixed", "rule set"
+    )
     lct: float | None = param(
         None,
         "local chronology tolerance in window units, 0 is strict; None: 1 in the rules 'fixed', 0"
         " in the published ones",
     )
     chunk_size: int = param(
-        1, "sentences per chunk (clauses, where a short text is cut at them)", whole=(1, None)
+        1,
+        "sentences per chunk (clauses, where a short text is cut at them)",
+        whole=(1, None),
     )
-    context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
-    context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
-    nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
-    nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
+    context_cutoff: float = param(
+        0.6, "best similarity from which near-best matches count"
+    )
+    context_window_control: float = param(
+        4.0, "larger leaves fewer near-best matches"
+    )
+    nas_blend_factor: float = param(
+        0.0, "rules='head': 1 window coverage .. -1 length imbalance"
+    )
+    nas_coverage_cutoff: float = param(
+        0.5, "rules='head': coverage at which its penalty is full"
+    )
     embedder: str = param("ordered", "text embedder", tool="embedder")
     splitter: str = param("rules", "sentence splitter", tool="splitter")
     references: Literal["best", "mean"] = param("best", "several references")
@@ -105,36 +144,56 @@ class VCS(AlignedMetric):
         """All fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
-    def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
+    def cut(
+        self, name: str, text: str, tools: Tools
+    ) -> tuple[Sequence[Span], Sequence[str]]:
         """Sentences or clauses of a text, grouped."""
         segments = tools.splitter(self.splitter).split(text)
         if self.rules == "fixed":
             segments = chunks_of(text, segments)
         starts = range(0, len(segments), self.chunk_size)
-        groups = [segments[start : start + self.chunk_size] for start in starts]
+        groups = [
+            segments[start : start + self.chunk_size] for start in starts
+        ]
         spans = [(group[0].start, group[-1].end) for group in groups]
-        chunks = [" ".join(segment.of(text) for segment in group) for group in groups]
+        chunks = [
+            " ".join(segment.of(text) for segment in group) for group in groups
+        ]
         if self.rules == "fixed":
-            chunks = [" ".join(chunk.split()) for chunk in chunks]  # blanks stand for layout
+            chunks = [
+                " ".join(chunk.split()) for chunk in chunks
+            ]  # blanks stand for layout
         return spans, chunks
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate with each reference and join by the reference rule."""
         candidate = evidence.candidate
         scored = [
-            self._pair(reference.chunks, candidate.chunks, reference.whole, candidate.whole)
+            self._pair(
+                reference.chunks,
+                candidate.chunks,
+                reference.whole,
+                candidate.whole,
+            )
             for reference in evidence.references
         ]
-        best = scoring.best_reference([values for values, _ in scored], item.references)
+        best = scoring.best_reference(
+            [values for values, _ in scored], item.references
+        )
         values, alignment = scored[best]
         if self.references == "mean":
             values = scoring.mean_values([values for values, _ in scored])
         order_factor = 1.0
         if self.rules == "fixed":
-            order_factor = word_order.in_order(item.candidate, item.references, item.language)
+            order_factor = word_order.in_order(
+                item.candidate, item.references, item.language
+            )
             values = {**values, "vcs": values["vcs"] * order_factor}
         units = self.chunk_units(item, evidence, alignment, best)
-        detail = {**alignment_detail(alignment, best), "in_order": order_factor}
+        detail = {
+            **alignment_detail(alignment, best),
+            "in_order": order_factor,
+        }
         return ItemScore(values, units, detail=detail)
 
     def score_embeddings(
@@ -168,7 +227,9 @@ class VCS(AlignedMetric):
             _vectors("reference_text", reference_text, 1),
             _vectors("candidate_text", candidate_text, 1),
         )
-        return ItemScore(values, (), self._signature_of_given, alignment_detail(alignment))
+        return ItemScore(
+            values, (), self._signature_of_given, alignment_detail(alignment)
+        )
 
     @cached_property
     def _signature_of_given(self) -> str:
@@ -191,7 +252,9 @@ class VCS(AlignedMetric):
                 f"reference_chunks and candidate_chunks have different widths: "
                 f"{reference_chunks.shape[1]} and {candidate_chunks.shape[1]}"
             )
-        with np.errstate(invalid="ignore", over="ignore"):  # align says where it is not finite
+        with np.errstate(
+            invalid="ignore", over="ignore"
+        ):  # align says where it is not finite
             similarity = products(reference_chunks, candidate_chunks).astype(
                 np.result_type(reference_chunks, candidate_chunks)
             )
@@ -206,10 +269,14 @@ def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
         if array.dtype != np.float32 and array.dtype != np.float64:
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ItemError(f"{name}: expected an array of numbers: {error}") from error
+        raise ItemError(
+            f"{name}: expected an array of numbers: {error}"
+        ) from error
     if array.ndim != ndim:
         expected = "(chunks, dimensions)" if ndim == 2 else "(dimensions,)"
-        raise ItemError(f"{name}: expected an array of shape {expected}, got {array.shape}")
+        raise ItemError(
+            f"{name}: expected an array of shape {expected}, got {array.shape}"
+        )
     return array
 
 
@@ -241,15 +308,26 @@ def chunks_of(text: str, sentences: Sequence[Segment]) -> list[Segment]:
     if len(sentences) >= FEW_SENTENCES:
         return list(sentences)
     starts = [start for start, _ in words(text)]
-    return [clause for sentence in sentences for clause in _clauses(text, sentence, starts)]
+    return [
+        clause
+        for sentence in sentences
+        for clause in _clauses(text, sentence, starts)
+    ]
 
 
-def _clauses(text: str, sentence: Segment, starts: Sequence[int]) -> list[Segment]:
+def _clauses(
+    text: str, sentence: Segment, starts: Sequence[int]
+) -> list[Segment]:
     found: list[Segment] = []
     start, end = sentence.start, bisect_left(starts, sentence.end)
     for mark in _MARK.finditer(text, sentence.start, sentence.end):
         before = bisect_left(starts, mark.end())
-        if min(before - bisect_left(starts, start), end - before) >= CLAUSE_WORDS:
+        if (
+            min(before - bisect_left(starts, start), end - before)
+            >= CLAUSE_WORDS
+        ):
             found.append(Segment(start, mark.end()))
-            start = next(_VISIBLE.finditer(text, mark.end())).start()  # a word follows
+            start = next(
+                _VISIBLE.finditer(text, mark.end())
+            ).start()  # a word follows
     return [*found, Segment(start, sentence.end)]

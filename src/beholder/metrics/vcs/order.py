@@ -61,12 +61,16 @@ class Windows:
 
     def distances(self, matches: IntArray) -> IntArray:
         """How many positions each match lies outside its window; 0 inside."""
-        distance: IntArray = np.maximum(self.starts - matches, matches - self.lasts)
+        distance: IntArray = np.maximum(
+            self.starts - matches, matches - self.lasts
+        )
         return np.maximum(distance, 0, out=distance)
 
 
 @lru_cache(maxsize=512)
-def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple[Windows, Windows]:
+def mapping_windows(
+    n_reference: int, n_candidate: int, *, exact: bool
+) -> tuple[Windows, Windows]:
     """Windows of both directions.
 
     Args:
@@ -79,10 +83,17 @@ def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple
         Precision windows (ranges of the reference, one per candidate chunk) and recall windows
         (ranges of the candidate, one per reference chunk).
     """
-    longer, shorter = max(n_reference, n_candidate), min(n_reference, n_candidate)
+    longer, shorter = (
+        max(n_reference, n_candidate),
+        min(n_reference, n_candidate),
+    )
     positions = np.arange(longer, dtype=np.int64)
     index = positions[:shorter]
-    starts = index * longer // shorter if exact else (index * (longer / shorter)).astype(np.int64)
+    starts = (
+        index * longer // shorter
+        if exact
+        else (index * (longer / shorter)).astype(np.int64)
+    )
     height = -(-longer // shorter)
     direct = _windows(starts, starts + height, index, longer)
     # A chunk of the longer side expects the shorter-side chunks whose windows contain it, which
@@ -91,17 +102,27 @@ def mapping_windows(n_reference: int, n_candidate: int, *, exact: bool) -> tuple
     first = np.zeros(longer, dtype=np.int64)
     first[height:] = last[:-height]
     reverse = _windows(first, last, positions, shorter)
-    return (direct, reverse) if n_reference >= n_candidate else (reverse, direct)
+    return (
+        (direct, reverse) if n_reference >= n_candidate else (reverse, direct)
+    )
 
 
-def _windows(starts: IntArray, ends: IntArray, index: IntArray, n_target: int) -> Windows:
+def _windows(
+    starts: IntArray, ends: IntArray, index: IntArray, n_target: int
+) -> Windows:
     ratio = n_target / len(starts)
     unit = 1 if ratio <= 1 else math.ceil(ratio) - (0 < ratio % 1 <= 0.5)
     worst = int(np.add.reduce(np.maximum(starts, n_target - ends)))
     ranges = np.empty((len(starts), 2), dtype=np.int64)
     ranges[:, 0], ranges[:, 1] = starts, ends
     lasts = ends - 1
-    for array in (starts, lasts, ends, ranges, index):  # shared by all pairs of these lengths
+    for array in (
+        starts,
+        lasts,
+        ends,
+        ranges,
+        index,
+    ):  # shared by all pairs of these lengths
         array.setflags(write=False)
     return Windows(starts, lasts, ends, ranges, index, n_target, unit, worst)
 
@@ -110,7 +131,9 @@ _TINY = 1e-30  # the best similarity of a band that is open is larger
 _BLOCK = 1 << 15  # cells looked at together: stays in cache, and bounds memory
 
 
-def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArray:
+def similarity_band(
+    best: FloatArray, cutoff: float, control: float
+) -> FloatArray:
     """Least similarity at which a chunk is a candidate match.
 
     The band below the best similarity m is ``(m - cutoff) / (m * control)`` wide, and has no width
@@ -131,7 +154,9 @@ def similarity_band(best: FloatArray, cutoff: float, control: float) -> FloatArr
     return band
 
 
-def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control: float) -> IntArray:
+def best_match(
+    similarity: FloatArray, windows: Windows, cutoff: float, control: float
+) -> IntArray:
     """Index of the match of each source chunk.
 
     Among the chunks within the similarity band: smallest distance to the window, then highest
@@ -144,11 +169,17 @@ def best_match(similarity: FloatArray, windows: Windows, cutoff: float, control:
         control: See ``similarity_band``.
     """
     starts, lasts = windows.starts, windows.lasts
-    return _best_match(similarity, starts, lasts, cutoff, control, similarity.dtype)
+    return _best_match(
+        similarity, starts, lasts, cutoff, control, similarity.dtype
+    )
 
 
 def best_matches(
-    similarity: FloatArray, precision: Windows, recall: Windows, cutoff: float, control: float
+    similarity: FloatArray,
+    precision: Windows,
+    recall: Windows,
+    cutoff: float,
+    control: float,
 ) -> tuple[IntArray, IntArray]:
     """``best_match`` of both directions.
 
@@ -162,17 +193,23 @@ def best_matches(
     n_reference, n_candidate = similarity.shape
     shape = n_candidate + n_reference, max(n_reference, n_candidate)
     if shape[0] * shape[1] > _BLOCK:
-        turned = np.ascontiguousarray(similarity.T)  # whole rows are taken from it
+        turned = np.ascontiguousarray(
+            similarity.T
+        )  # whole rows are taken from it
         forward = best_match(turned, precision, cutoff, control)
         return forward, best_match(similarity, recall, cutoff, control)
     # So few cells are searched faster than numpy is called: both directions are one matrix.
-    both = np.empty(shape)  # numpy finds the largest of float64 faster than of float32
+    both = np.empty(
+        shape
+    )  # numpy finds the largest of float64 faster than of float32
     both.fill(-np.inf)
     both[:n_candidate, :n_reference] = similarity.T
     both[n_candidate:, :n_candidate] = similarity
     starts = np.concatenate((precision.starts, recall.starts))
     lasts = np.concatenate((precision.lasts, recall.lasts))
-    matches = _best_match(both, starts, lasts, cutoff, control, similarity.dtype)
+    matches = _best_match(
+        both, starts, lasts, cutoff, control, similarity.dtype
+    )
     return matches[:n_candidate], matches[n_candidate:]
 
 
@@ -197,7 +234,9 @@ def _best_match(
         band = similarity_band(best, cutoff, control)
         # How far each position is before or after the window; below 1 inside of it.
         distance = starts.take(rows)[:, None] - positions
-        np.maximum(distance, positions - lasts.take(rows)[:, None], out=distance)
+        np.maximum(
+            distance, positions - lasts.take(rows)[:, None], out=distance
+        )
         np.putmask(distance, found < band[:, None], width)
         least = np.maximum(np.minimum.reduce(distance, axis=1), 0)
         np.putmask(found, distance > least[:, None], -np.inf)
@@ -255,7 +294,9 @@ class IdealBand:
         starts, ends = self.windows.starts.tolist(), self.windows.ends.tolist()
         column = [0.0] * (ends[0] - starts[0])
         yield column
-        for before, start, end in zip(starts, starts[1:], ends[1:], strict=False):
+        for before, start, end in zip(
+            starts, starts[1:], ends[1:], strict=False
+        ):
             into = _costs_into(start - before, end - start, len(column), sign)
             if isinstance(into[0], list):
                 column = [min(map(add, column, costs)) for costs in into]
@@ -273,7 +314,9 @@ class IdealBand:
         for place in range(len(columns) - 1, 0, -1):
             ahead = int(starts[place] - starts[place - 1]) + offsets[-1]
             before = columns[place - 1]
-            sums = list(map(add, before, _costs(ahead, ahead - len(before), sign)))
+            sums = list(
+                map(add, before, _costs(ahead, ahead - len(before), sign))
+            )
             offsets.append(sums.index(min(sums)))
         return np.array(offsets[::-1], dtype=np.int64) + starts
 
@@ -298,8 +341,13 @@ def _two_row_least(windows: Windows, sign: int) -> float:
     starts, lasts = windows.starts, windows.lasts
     before = starts[:-1]
     steps = ((starts + lasts)[1:] - before - before).tolist()
-    low, high = 0.0, 0.0 if lasts[0] > starts[0] else math.inf  # inf without a second row
-    for up, level, down, second in map(_TWO_ROW_STEPS[sign].__getitem__, steps):
+    low, high = (
+        0.0,
+        0.0 if lasts[0] > starts[0] else math.inf,
+    )  # inf without a second row
+    for up, level, down, second in map(
+        _TWO_ROW_STEPS[sign].__getitem__, steps
+    ):
         stay, fall = low + level, high + down
         if second:
             rise, keep = low + up, high + level
@@ -312,11 +360,17 @@ def _two_row_least(windows: Windows, sign: int) -> float:
 
 def _costs(first: int, stop: int, sign: int) -> list[float]:
     """Costs of steps by ``first`` rows, one less, and so on, to before ``stop``."""
-    return [sign * math.sqrt(1 + step * step) for step in range(first, stop, -1)]
+    return [
+        sign * math.sqrt(1 + step * step) for step in range(first, stop, -1)
+    ]
 
 
 _TWO_ROW_STEPS = {
-    sign: [(*_costs(up, up - 3, sign), second) for up in (1, 2, 3) for second in (False, True)]
+    sign: [
+        (*_costs(up, up - 3, sign), second)
+        for up in (1, 2, 3)
+        for second in (False, True)
+    ]
     for sign in (1, -1)
 }
 """By twice how far a window starts after the one before plus its rows less 1: costs of the steps
@@ -325,7 +379,9 @@ whether the window has a second row."""
 
 
 @lru_cache(maxsize=512)
-def ideal_bands(n_reference: int, n_candidate: int) -> tuple[IdealBand, IdealBand]:
+def ideal_bands(
+    n_reference: int, n_candidate: int
+) -> tuple[IdealBand, IdealBand]:
     """Ideal bands of the precision and the recall direction, on windows in float form."""
     precision, recall = mapping_windows(n_reference, n_candidate, exact=False)
     return IdealBand(precision), IdealBand(recall)
@@ -335,7 +391,9 @@ Positions: TypeAlias = npt.NDArray[np.float64] | IntArray
 """Places in the target side; between two chunks when the tolerance is not a whole number."""
 
 
-def distance_score(penalties: npt.NDArray[np.number], windows: Windows, if_none: float) -> float:
+def distance_score(
+    penalties: npt.NDArray[np.number], windows: Windows, if_none: float
+) -> float:
     """NAS-D: 1 minus the share of the largest possible penalty.
 
     Args:
@@ -349,7 +407,9 @@ def distance_score(penalties: npt.NDArray[np.number], windows: Windows, if_none:
     return 1.0 - float(np.add.reduce(penalties)) / windows.max_penalty
 
 
-def published_penalties(matches: IntArray, windows: Windows, lct: float) -> IntArray:
+def published_penalties(
+    matches: IntArray, windows: Windows, lct: float
+) -> IntArray:
     """Distance of each match: none up to the tolerance, the whole distance beyond it."""
     distance = windows.distances(matches)
     if lct:
@@ -357,7 +417,9 @@ def published_penalties(matches: IntArray, windows: Windows, lct: float) -> IntA
     return distance
 
 
-def published_line(matches: IntArray, windows: Windows, band: IdealBand, lct: float) -> float:
+def published_line(
+    matches: IntArray, windows: Windows, band: IdealBand, lct: float
+) -> float:
     """NAS-L as published: the length of the line against the ideal band.
 
     Steps backward or too far are left out of the length; with a tolerance above 0, backward steps
@@ -367,7 +429,9 @@ def published_line(matches: IntArray, windows: Windows, band: IdealBand, lct: fl
     if windows.n_source < 2:
         return 1.0
     # Added from left to right like the band, so that a line as long as the floor equals it exactly.
-    actual = float(np.add.accumulate(published_steps(matches, windows, band, lct))[-1])
+    actual = float(
+        np.add.accumulate(published_steps(matches, windows, band, lct))[-1]
+    )
     if actual < band.floor:
         return actual / band.floor
     return 1.0 if actual <= band.ceil else band.ceil / actual
@@ -384,13 +448,19 @@ def published_steps(
         return _strict_lengths(limit).take(steps, mode="clip")
     size, length = np.abs(steps), np.sqrt(1.0 + steps * steps)
     capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
-    return np.where(size <= limit, length, np.where(size <= limit + lct * extra, capped, 0.0))
+    return np.where(
+        size <= limit,
+        length,
+        np.where(size <= limit + lct * extra, capped, 0.0),
+    )
 
 
 @lru_cache(maxsize=64)
 def _strict_lengths(limit: int) -> npt.NDArray[np.float64]:
     """Length of the step of one position less than its place, 0 at both ends: none is accepted."""
-    return np.array([0.0, *(math.sqrt(1 + step * step) for step in range(limit + 1)), 0.0])
+    return np.array(
+        [0.0, *(math.sqrt(1 + step * step) for step in range(limit + 1)), 0.0]
+    )
 
 
 def _step_limits(windows: Windows) -> tuple[int, int]:
@@ -404,7 +474,9 @@ def _step_limits(windows: Windows) -> tuple[int, int]:
     return 2 * height - 1, height
 
 
-def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Positions:
+def pull_to_windows(
+    matches: IntArray, windows: Windows, lct: float
+) -> Positions:
     """Matches moved towards their windows by at most the tolerance (``lct`` window units).
 
     This is how tolerance acts in the corrected rules, for both scores: a chunk that strayed a
@@ -414,14 +486,21 @@ def pull_to_windows(matches: IntArray, windows: Windows, lct: float) -> Position
     if lct == 0:
         return matches
     reach = lct * windows.unit
-    move = np.minimum(np.maximum(matches, windows.starts), windows.lasts) - matches
+    move = (
+        np.minimum(np.maximum(matches, windows.starts), windows.lasts)
+        - matches
+    )
     pulled: Positions = matches + np.minimum(np.maximum(move, -reach), reach)
     return pulled
 
 
-def corrected_penalties(pulled: Positions, windows: Windows) -> npt.NDArray[np.number]:
+def corrected_penalties(
+    pulled: Positions, windows: Windows
+) -> npt.NDArray[np.number]:
     """Distance from each pulled match to its window."""
-    return np.maximum(np.maximum(windows.starts - pulled, pulled - windows.lasts), 0)
+    return np.maximum(
+        np.maximum(windows.starts - pulled, pulled - windows.lasts), 0
+    )
 
 
 def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
@@ -437,7 +516,9 @@ def corrected_line(pulled: Positions, windows: Windows, lct: float) -> float:
     return float(np.add.reduce(counted)) / len(counted)
 
 
-def corrected_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDArray[np.float64]:
+def corrected_steps(
+    pulled: Positions, windows: Windows, lct: float
+) -> npt.NDArray[np.float64]:
     """What each step between neighbouring matches counts, 0..1, (n_source - 1,)."""
     steps = pulled[1:] - pulled[:-1]
     starts, lasts = windows.starts, windows.lasts
@@ -445,6 +526,8 @@ def corrected_steps(pulled: Positions, windows: Windows, lct: float) -> npt.NDAr
     longest = lasts[1:] - starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
     made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
-    credit: npt.NDArray[np.float64] = np.sqrt(np.minimum(made, fit) / np.maximum(made, fit))
+    credit: npt.NDArray[np.float64] = np.sqrt(
+        np.minimum(made, fit) / np.maximum(made, fit)
+    )
     credit *= steps >= np.minimum(shortest, 0)
     return credit

@@ -29,17 +29,25 @@ def semantic(global_alignment: float, local_alignment: float) -> float:
     0 when LAS or the numerator is not positive.
     """
     numerator = global_alignment - (1 - local_alignment)
-    return numerator / local_alignment if local_alignment > 0 and numerator > 0 else 0.0
+    return (
+        numerator / local_alignment
+        if local_alignment > 0 and numerator > 0
+        else 0.0
+    )
 
 
-def comprehension(semantic_alignment: float, narrative_alignment: float) -> float:
+def comprehension(
+    semantic_alignment: float, narrative_alignment: float
+) -> float:
     """VCS: ``(SAS + NAS - 1) / max(SAS, NAS)``; 0 when the numerator is not positive.
 
     So it is above 0 only if SAS + NAS > 1.
     """
     s, n = semantic_alignment, narrative_alignment
     numerator, denominator = (s - (1 - n), n) if s < n else (n - (1 - s), s)
-    return numerator / denominator if numerator > 0 and denominator != 0 else 0.0
+    return (
+        numerator / denominator if numerator > 0 and denominator != 0 else 0.0
+    )
 
 
 def clip(value: float) -> float:
@@ -47,7 +55,9 @@ def clip(value: float) -> float:
     return min(1.0, max(0.0, value))
 
 
-def best_reference(values: Sequence[Mapping[str, float]], texts: Sequence[str]) -> int:
+def best_reference(
+    values: Sequence[Mapping[str, float]], texts: Sequence[str]
+) -> int:
     """Index of the reference with the highest VCS, whatever the order of the references.
 
     Of several with the same VCS, the one with the highest SAS, then GAS, LAS and NAS, then the rest
@@ -68,7 +78,10 @@ def best_reference(values: Sequence[Mapping[str, float]], texts: Sequence[str]) 
 
 def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Mean of each value over the references, exact to the last digit in any order."""
-    return {name: math.fsum(each[name] for each in values) / len(values) for name in values[0]}
+    return {
+        name: math.fsum(each[name] for each in values) / len(values)
+        for name in values[0]
+    }
 
 
 Rules: TypeAlias = Literal["fixed", "paper", "package", "head"]
@@ -97,11 +110,22 @@ class Setting:
     def __post_init__(self) -> None:
         check_number("lct", self.lct, 0, math.inf)
         check_number("context_cutoff", self.context_cutoff, 0, 1)
-        check_number("context_window_control", self.context_window_control, 0, math.inf, above=True)
+        check_number(
+            "context_window_control",
+            self.context_window_control,
+            0,
+            math.inf,
+            above=True,
+        )
         check_number("nas_blend_factor", self.nas_blend_factor, -1, 1)
-        check_number("nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True)
+        check_number(
+            "nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True
+        )
         if self.rules != "head":
-            for name, default in (("nas_blend_factor", 0.0), ("nas_coverage_cutoff", 0.5)):
+            for name, default in (
+                ("nas_blend_factor", 0.0),
+                ("nas_coverage_cutoff", 0.5),
+            ):
                 if getattr(self, name) != default:
                     raise ConfigError(
                         f"{name}={getattr(self, name)!r} has no effect under "
@@ -163,7 +187,11 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
         n_reference, n_candidate, exact=setting.rules == "fixed"
     )
     forward, backward = order.best_matches(
-        similarity, precision, recall, setting.context_cutoff, setting.context_window_control
+        similarity,
+        precision,
+        recall,
+        setting.context_cutoff,
+        setting.context_window_control,
     )
     return ChunkAlignment(
         similarity,
@@ -179,7 +207,10 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
         ItemError: It is not finite.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
-    norm_a, norm_b = math.sqrt(np.add.reduce(a * a)), math.sqrt(np.add.reduce(b * b))
+    norm_a, norm_b = (
+        math.sqrt(np.add.reduce(a * a)),
+        math.sqrt(np.add.reduce(b * b)),
+    )
     gas = float(np.add.reduce(a * b)) / (max(norm_a, 1e-8) * max(norm_b, 1e-8))
     if not math.isfinite(gas):
         raise ItemError(
@@ -189,7 +220,9 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
     return gas
 
 
-def vcs_values(alignment: ChunkAlignment, gas: float, setting: Setting) -> dict[str, float]:
+def vcs_values(
+    alignment: ChunkAlignment, gas: float, setting: Setting
+) -> dict[str, float]:
     """All values of VCS by name, headline first.
 
     Args:
@@ -203,7 +236,9 @@ def vcs_values(alignment: ChunkAlignment, gas: float, setting: Setting) -> dict[
     las_precision = bounded(_mean(alignment.precision.similarities))
     las_recall = bounded(_mean(alignment.recall.similarities))
     las = local(las_precision, las_recall, setting)
-    (d_precision, l_precision), (d_recall, l_recall) = narrative(alignment, setting)
+    (d_precision, l_precision), (d_recall, l_recall) = narrative(
+        alignment, setting
+    )
     nas_d, nas_l = f1(d_precision, d_recall), f1(l_precision, l_recall)
     nas_f1 = f1(nas_d, nas_l)
     regularizer = regularizer_of(n_reference, n_candidate, setting)
@@ -242,10 +277,14 @@ def _mean(similarities: FloatArray) -> float:
 _Pair: TypeAlias = tuple[float, float]
 
 
-def narrative(alignment: ChunkAlignment, setting: Setting) -> tuple[_Pair, _Pair]:
+def narrative(
+    alignment: ChunkAlignment, setting: Setting
+) -> tuple[_Pair, _Pair]:
     """(NAS-D, NAS-L) of the precision direction, and of the recall direction."""
     if setting.rules == "fixed":
-        return _mended(alignment.precision, setting), _mended(alignment.recall, setting)
+        return _mended(alignment.precision, setting), _mended(
+            alignment.recall, setting
+        )
     precision, recall = order.ideal_bands(*alignment.similarity.shape)
     return (
         _published(alignment.precision, precision, setting),
@@ -263,9 +302,13 @@ def _mended(direction: Direction, setting: Setting) -> _Pair:
     )
 
 
-def _published(direction: Direction, band: order.IdealBand, setting: Setting) -> _Pair:
+def _published(
+    direction: Direction, band: order.IdealBand, setting: Setting
+) -> _Pair:
     windows = direction.windows
-    penalties = order.published_penalties(direction.matches, windows, setting.lct)
+    penalties = order.published_penalties(
+        direction.matches, windows, setting.lct
+    )
     if_none = 1.0 if setting.rules == "paper" else 0.0
     return (
         order.distance_score(penalties, windows, if_none),
@@ -273,13 +316,18 @@ def _published(direction: Direction, band: order.IdealBand, setting: Setting) ->
     )
 
 
-def regularizer_of(n_reference: int, n_candidate: int, setting: Setting) -> float:
+def regularizer_of(
+    n_reference: int, n_candidate: int, setting: Setting
+) -> float:
     """The regularizer of the rule set."""
     if setting.rules == "fixed":
         return squared_imbalance(n_reference, n_candidate)
     if setting.rules == "head":
         return length_regularizer(
-            n_reference, n_candidate, setting.nas_blend_factor, setting.nas_coverage_cutoff
+            n_reference,
+            n_candidate,
+            setting.nas_blend_factor,
+            setting.nas_coverage_cutoff,
         )
     undefined = 0.0 if setting.rules == "paper" else 1.0
     return window_regularizer(n_reference, n_candidate, undefined)
@@ -287,17 +335,26 @@ def regularizer_of(n_reference: int, n_candidate: int, setting: Setting) -> floa
 
 def regularize(nas_f1: float, regularizer: float) -> float:
     """NAS: the narrative score with the regularizer taken off."""
-    return (nas_f1 - regularizer) / (1 - regularizer) if nas_f1 > regularizer else 0.0
+    return (
+        (nas_f1 - regularizer) / (1 - regularizer)
+        if nas_f1 > regularizer
+        else 0.0
+    )
 
 
 def _coverage(n_reference: int, n_candidate: int) -> _Pair:
     """Share of the timeline that the direct windows cover, and the least share possible."""
-    longer, shorter = max(n_reference, n_candidate), min(n_reference, n_candidate)
+    longer, shorter = (
+        max(n_reference, n_candidate),
+        min(n_reference, n_candidate),
+    )
     area = shorter * -(-longer // shorter)
     return area / (n_reference * n_candidate), 1 / longer
 
 
-def window_regularizer(n_reference: int, n_candidate: int, undefined: float) -> float:
+def window_regularizer(
+    n_reference: int, n_candidate: int, undefined: float
+) -> float:
     """Paper and package 1.0.0: how far window coverage rises from its least towards one half.
 
     Args:
@@ -314,7 +371,9 @@ def window_regularizer(n_reference: int, n_candidate: int, undefined: float) -> 
     return min(1.0, max(0.0, (coverage - least) / (0.5 - least)))
 
 
-def length_regularizer(n_reference: int, n_candidate: int, blend: float, cutoff: float) -> float:
+def length_regularizer(
+    n_reference: int, n_candidate: int, blend: float, cutoff: float
+) -> float:
     """Repository head: a blend of window coverage and length imbalance.
 
     Args:
@@ -336,18 +395,24 @@ def length_regularizer(n_reference: int, n_candidate: int, blend: float, cutoff:
     if joined >= 1 - 1e-12:
         return 1.0
     weight = _weight_of_imbalance(joined, window, imbalance)
-    weight = (1 - blend) * weight if blend >= 0 else weight + (1 - weight) * -blend
+    weight = (
+        (1 - blend) * weight if blend >= 0 else weight + (1 - weight) * -blend
+    )
     value: float = 1 - (1 - imbalance) ** weight * (1 - window) ** (1 - weight)
     return min(1.0, max(0.0, value))
 
 
-def _weight_of_imbalance(joined: float, window: float, imbalance: float) -> float:
+def _weight_of_imbalance(
+    joined: float, window: float, imbalance: float
+) -> float:
     """The weight at which the weighted geometric mean of both gives the joined penalty."""
     log_imbalance = math.log(max(1 - imbalance, 1e-12))
     log_window = math.log(max(1 - window, 1e-12))
     if abs(log_imbalance - log_window) < 1e-12:
         return 0.5
-    weight = (math.log(max(1 - joined, 1e-12)) - log_window) / (log_imbalance - log_window)
+    weight = (math.log(max(1 - joined, 1e-12)) - log_window) / (
+        log_imbalance - log_window
+    )
     return min(1.0, max(0.0, weight))
 
 

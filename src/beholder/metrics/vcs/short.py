@@ -16,7 +16,11 @@ from beholder.fingerprint import digest_of_data
 from beholder.metrics import Bounds, Tools, param
 from beholder.metrics.base import f1
 from beholder.metrics.vcs import scoring
-from beholder.metrics.vcs.evidence import AlignedMetric, EmbeddedText, VCSEvidence
+from beholder.metrics.vcs.evidence import (
+    AlignedMetric,
+    EmbeddedText,
+    VCSEvidence,
+)
 from beholder.metrics.vcs.findings import alignment_detail
 from beholder.metrics.vcs.metric import VALUES
 from beholder.records import Item, ItemScore, Span, Unit
@@ -56,28 +60,49 @@ class VCSShort(AlignedMetric):
         ConfigError: A parameter is out of its range.
     """
 
-    rules: Literal["fixed", "paper", "package", "head"] = param("fixed", "rule set")
-    lct: float = param(0, "local chronology tolerance in window units; 0 is strict")
-    context_cutoff: float = param(0.6, "best similarity from which near-best matches count")
-    context_window_control: float = param(4.0, "larger leaves fewer near-best matches")
-    nas_blend_factor: float = param(0.0, "rules='head': 1 window coverage .. -1 length imbalance")
-    nas_coverage_cutoff: float = param(0.5, "rules='head': coverage at which its penalty is full")
+    rules: Literal["fixed", "paper", "package", "head"] = param(
+        "fixed", "rule set"
+    )
+    lct: float = param(
+        0, "local chronology tolerance in window units; 0 is strict"
+    )
+    context_cutoff: float = param(
+        0.6, "best similarity from which near-best matches count"
+    )
+    context_window_control: float = param(
+        4.0, "larger leaves fewer near-best matches"
+    )
+    nas_blend_factor: float = param(
+        0.0, "rules='head': 1 window coverage .. -1 length imbalance"
+    )
+    nas_coverage_cutoff: float = param(
+        0.5, "rules='head': coverage at which its penalty is full"
+    )
     stop_words: Literal["english", "none"] = param("english", "words left out")
     embedder: str = param("static", "text embedder", tool="embedder")
-    references: Literal["union", "best", "mean"] = param("union", "several references")
+    references: Literal["union", "best", "mean"] = param(
+        "union", "several references"
+    )
 
     registered_name = "vcs_short"
     bounds = Bounds(compares="words")
     values = tuple(
-        replace(info, help=_HELP.get(info.name, info.help.replace("chunks", "words")))
+        replace(
+            info,
+            help=_HELP.get(info.name, info.help.replace("chunks", "words")),
+        )
         for info in VALUES
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identity of the embedder and of the stop list."""
-        return super().identities(tools) | {"stop_words": identity(self.stop_words)}
+        return super().identities(tools) | {
+            "stop_words": identity(self.stop_words)
+        }
 
-    def cut(self, name: str, text: str, tools: Tools) -> tuple[Sequence[Span], Sequence[str]]:
+    def cut(
+        self, name: str, text: str, tools: Tools
+    ) -> tuple[Sequence[Span], Sequence[str]]:
         """The words of a text without stop words."""
         found, spans = content_words(text, self.stop_words)
         return spans, found
@@ -87,25 +112,34 @@ class VCSShort(AlignedMetric):
         candidate = _words(item.candidate, evidence.candidate)
         pairs = [
             self._align(text, reference, candidate, evidence.candidate)
-            for text, reference in zip(item.references, evidence.references, strict=True)
+            for text, reference in zip(
+                item.references, evidence.references, strict=True
+            )
         ]
         each = [pair_values(pair, self.setting) for pair in pairs]
         best = scoring.best_reference(each, item.references)
         values, precision = each[best], pairs[best].precision
         if self.references == "union":
-            values, precision = union_values(pairs, each, self.setting), best_over(pairs)
+            values, precision = (
+                union_values(pairs, each, self.setting),
+                best_over(pairs),
+            )
         elif self.references == "mean":
             values = scoring.mean_values(each)
         alignment = pairs[best].alignment
         units = tuple(
-            _with_any_reference(unit, float(precision[place]), self.context_cutoff)
+            _with_any_reference(
+                unit, float(precision[place]), self.context_cutoff
+            )
             if unit.side == "candidate"
             else unit
             for place, unit in enumerate(
                 self.chunk_units(item, evidence, alignment, best, kind="word")
             )
         )
-        return ItemScore(values, units, detail=alignment_detail(alignment, best))
+        return ItemScore(
+            values, units, detail=alignment_detail(alignment, best)
+        )
 
     def _align(
         self,
@@ -118,11 +152,15 @@ class VCSShort(AlignedMetric):
         similarity = products(reference.chunks, candidate.chunks)
         if self.rules == "fixed":
             # A word equals itself, also where the embedder does not know it.
-            same = np.array(reference_words)[:, None] == np.array(candidate_words)
+            same = np.array(reference_words)[:, None] == np.array(
+                candidate_words
+            )
             similarity = np.where(same, similarity.dtype.type(1), similarity)
         weights = (_weights(candidate_words), _weights(reference_words))
         gas = scoring.cosine(reference.whole, candidate.whole)
-        return WordAlignment(scoring.align(similarity, self.setting), gas, *weights)
+        return WordAlignment(
+            scoring.align(similarity, self.setting), gas, *weights
+        )
 
 
 def _words(text: str, embedded: EmbeddedText) -> list[str]:
@@ -136,7 +174,11 @@ def _weights(words: Sequence[str]) -> FloatArray:
 def _with_any_reference(unit: Unit, similarity: float, cutoff: float) -> Unit:
     """The unit with the score of its best match in any reference."""
     found_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
-    return replace(unit, score=similarity, verdict="match" if found_elsewhere else unit.verdict)
+    return replace(
+        unit,
+        score=similarity,
+        verdict="match" if found_elsewhere else unit.verdict,
+    )
 
 
 StopWords: TypeAlias = Literal["english", "none"]
@@ -146,24 +188,41 @@ _ENGLISH = Path(__file__).with_name("stop_words_english.txt")
 
 def identity(stop_words: StopWords) -> str:
     """Name of the stop list in signatures, with a digest of it."""
-    return f"english@{digest_of_data(_ENGLISH)[:12]}" if stop_words == "english" else stop_words
+    return (
+        f"english@{digest_of_data(_ENGLISH)[:12]}"
+        if stop_words == "english"
+        else stop_words
+    )
 
 
-def content_words(text: str, stop_words: StopWords) -> tuple[list[str], list[Span]]:
+def content_words(
+    text: str, stop_words: StopWords
+) -> tuple[list[str], list[Span]]:
     """Words of a text in lower case without stop words, and their character ranges.
 
     A text of stop words alone keeps them all: something has to be compared.
     """
-    found = [(text[start:end].lower(), (start, end)) for start, end in words(text)]
+    found = [
+        (text[start:end].lower(), (start, end)) for start, end in words(text)
+    ]
     stops = _english() if stop_words == "english" else frozenset()
-    kept = [(word, span) for word, span in found if word.replace("’", "'") not in stops] or found
+    kept = [
+        (word, span)
+        for word, span in found
+        if word.replace("’", "'") not in stops
+    ] or found
     return [word for word, _ in kept], [span for _, span in kept]
 
 
 @cache
 def _english() -> frozenset[str]:
     lines = _ENGLISH.read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+    return frozenset(
+        word
+        for line in lines
+        if not line.startswith("#")
+        for word in line.split()
+    )
 
 
 BETA = 0.5
@@ -198,12 +257,16 @@ class WordAlignment:
         return self.alignment.precision.similarities
 
 
-def pair_values(pair: WordAlignment, setting: scoring.Setting) -> dict[str, float]:
+def pair_values(
+    pair: WordAlignment, setting: scoring.Setting
+) -> dict[str, float]:
     """All values of the candidate against one reference by name, headline first."""
     values = scoring.vcs_values(pair.alignment, pair.gas, setting)
     if setting.rules == "fixed":
         recall = pair.alignment.recall.similarities
-        values["las_precision"] = _weighted(pair.precision, pair.candidate_weights)
+        values["las_precision"] = _weighted(
+            pair.precision, pair.candidate_weights
+        )
         values["las_recall"] = _weighted(recall, pair.reference_weights)
     return _combine(values, setting)
 
@@ -215,7 +278,9 @@ def best_over(pairs: Sequence[WordAlignment]) -> FloatArray:
 
 
 def union_values(
-    pairs: Sequence[WordAlignment], each: Sequence[dict[str, float]], setting: scoring.Setting
+    pairs: Sequence[WordAlignment],
+    each: Sequence[dict[str, float]],
+    setting: scoring.Setting,
 ) -> dict[str, float]:
     """All values of the candidate against several references together.
 
@@ -247,7 +312,9 @@ def _weighted(similarities: FloatArray, weights: FloatArray) -> float:
     return float(np.average(shares, weights=weights))
 
 
-def _combine(values: dict[str, float], setting: scoring.Setting) -> dict[str, float]:
+def _combine(
+    values: dict[str, float], setting: scoring.Setting
+) -> dict[str, float]:
     """Set LAS, SAS and VCS from their parts."""
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":

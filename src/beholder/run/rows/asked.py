@@ -34,7 +34,9 @@ class AskedRow(RowAsker):
     """
 
     n: int = param(10, "how many at most", whole=(1, _MOST))
-    source: Literal["pictures", "references"] = param("pictures", "what they are written from")
+    source: Literal["pictures", "references"] = param(
+        "pictures", "what they are written from"
+    )
 
     @property
     def looks(self) -> bool:
@@ -46,7 +48,9 @@ class AskedRow(RowAsker):
         if self.looks:
             check_pictures(subject)
         elif not _references(subject):
-            raise ItemError("there is no reference to write from; --source pictures takes pictures")
+            raise ItemError(
+                "there is no reference to write from; --source pictures takes pictures"
+            )
 
     async def _source(self, item: Item, tools: Tools) -> dict[str, Any]:
         found: dict[str, Any] = {"language": language_named(item.language)}
@@ -61,24 +65,37 @@ class CriteriaRow(AskedRow):
 
     registered_name: ClassVar[str] = "write_criteria"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("written", "criteria written", high=_MOST, higher_is_better=None),
+        ValueInfo(
+            "written", "criteria written", high=_MOST, higher_is_better=None
+        ),
     )
     needs = (operations.WriteCriteria,)
 
-    kind: Literal["facts", "events", "objects"] = param("facts", "facts, events or objects")
+    kind: Literal["facts", "events", "objects"] = param(
+        "facts", "facts, events or objects"
+    )
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """A part per criterion, labelled with what it is about."""
         source = await self._source(subject, tools)
-        found = await judge.ask(operations.WriteCriteria(n=self.n, kind=self.kind, **source))
+        found = await judge.ask(
+            operations.WriteCriteria(n=self.n, kind=self.kind, **source)
+        )
         return tuple(GeneratedText(one.text, one.dimension) for one in found)
 
     def measure(self, parts: Parts) -> dict[str, float]:
         """How many were written."""
         return {"written": float(len(parts))}
 
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
-        rows = [{"text": p.text, "dimension": p.label, "source": "judge"} for p in parts]
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item:
+        rows = [
+            {"text": p.text, "dimension": p.label, "source": "judge"}
+            for p in parts
+        ]
         return replace(item, meta={**item.meta, "criteria": rows})
 
 
@@ -92,9 +109,15 @@ class QuestionsRow(AskedRow):
 
     registered_name: ClassVar[str] = "write_questions"
     values: ClassVar[tuple[ValueInfo, ...]] = (
-        ValueInfo("written", "questions written", high=_MOST, higher_is_better=None),
+        ValueInfo(
+            "written", "questions written", high=_MOST, higher_is_better=None
+        ),
         ValueInfo("kept", "share of questions that are kept"),
-        ValueInfo("blind", "share answered without the source", higher_is_better=False),
+        ValueInfo(
+            "blind",
+            "share answered without the source",
+            higher_is_better=False,
+        ),
     )
     needs = (operations.WriteQuestions,)
     operations: ClassVar[tuple[str, ...]] = (
@@ -116,20 +139,35 @@ class QuestionsRow(AskedRow):
             judge.check_can(operations.AnswerFromPictures, images=True)
         return super().identities(tools)
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """A part per question: why it is not kept as the label, its options as the source."""
         source = await self._source(subject, tools)
-        written = await judge.ask(operations.WriteQuestions(n=self.n, **source))
+        written = await judge.ask(
+            operations.WriteQuestions(n=self.n, **source)
+        )
         if not written:
             return ()
-        answering = operations.AnswerFromPictures if self.looks else operations.AnswerQuestions
+        answering = (
+            operations.AnswerFromPictures
+            if self.looks
+            else operations.AnswerQuestions
+        )
         seen_order, *blind_orders = [
-            [_shuffled(subject, one, order) for one in written] for order in range(BLIND_ORDERS + 1)
+            [_shuffled(subject, one, order) for one in written]
+            for order in range(BLIND_ORDERS + 1)
         ]
         offered, *blind = await asyncio.gather(
-            judge.ask(answering([replace(one, third=True) for one in seen_order], **source)),
+            judge.ask(
+                answering(
+                    [replace(one, third=True) for one in seen_order], **source
+                )
+            ),
             *(
-                judge.ask(operations.AnswerQuestions(rows, "", source["language"]))
+                judge.ask(
+                    operations.AnswerQuestions(rows, "", source["language"])
+                )
                 for rows in blind_orders
             ),
         )
@@ -139,11 +177,16 @@ class QuestionsRow(AskedRow):
             guesses = [answers[place] for answers in blind]
             if seen is None or seen.state != one.answer:
                 label = UNANSWERED
-            elif all(guess is not None and guess.state == one.answer for guess in guesses):
+            elif all(
+                guess is not None and guess.state == one.answer
+                for guess in guesses
+            ):
                 label = BLIND
             else:
                 label = ""
-            parts.append(GeneratedText(one.question, label, "\n".join(_options(one))))
+            parts.append(
+                GeneratedText(one.question, label, "\n".join(_options(one)))
+            )
         return tuple(parts)
 
     def measure(self, parts: Parts) -> dict[str, float]:
@@ -155,9 +198,16 @@ class QuestionsRow(AskedRow):
             values["blind"] = sum(part.label == BLIND for part in parts) / n
         return values
 
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item:
         rows = [
-            {"question": p.text, "options": options, "answer": options[0], "source": "judge"}
+            {
+                "question": p.text,
+                "options": options,
+                "answer": options[0],
+                "source": "judge",
+            }
             for p in parts
             if not p.label
             for options in [p.source.split("\n")]
@@ -174,8 +224,12 @@ def _options(question: operations.WrittenQuestion) -> tuple[str, ...]:
     return (question.answer, *question.wrong)
 
 
-def _shuffled(item: Item, question: operations.WrittenQuestion, order: int) -> TextQuestion:
+def _shuffled(
+    item: Item, question: operations.WrittenQuestion, order: int
+) -> TextQuestion:
     """The question, an answer required, with its options in an order that seats each elsewhere."""
     options = list(_options(question))
     random.Random(f"{item.id}\0{question.question}").shuffle(options)  # noqa: S311
-    return TextQuestion(question.question, (*options[order:], *options[:order]), third=False)
+    return TextQuestion(
+        question.question, (*options[order:], *options[:order]), third=False
+    )

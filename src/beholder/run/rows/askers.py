@@ -18,9 +18,19 @@ from beholder.metrics import Tools
 from beholder.metrics.asker import ValueInfo
 from beholder.metrics.params import param
 from beholder.records import Item
-from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText, Parts, TextGenerator
+from beholder.run.rows.generators import (
+    CHARACTERS,
+    WORDS,
+    GeneratedText,
+    Parts,
+    TextGenerator,
+)
 from beholder.text import n_spoken, without_marks
-from beholder.text.languages import canonical_language, has_blanks, language_named
+from beholder.text.languages import (
+    canonical_language,
+    has_blanks,
+    language_named,
+)
 
 OTHER_LENGTH = "other length"
 _CANDIDATE = "candidate"
@@ -51,7 +61,14 @@ class RowAsker(TextGenerator[Item]):
 
     foresees_calls: ClassVar[bool] = True
 
-    def row(self, item: Item, parts: Parts, system: str, judge: str, columns: RowColumns) -> Item:
+    def row(
+        self,
+        item: Item,
+        parts: Parts,
+        system: str,
+        judge: str,
+        columns: RowColumns,
+    ) -> Item:
         """The new row; ``meta`` states how it was made, under the name of the generator.
 
         Args:
@@ -66,7 +83,9 @@ class RowAsker(TextGenerator[Item]):
         return replace(made, meta={**made.meta, self.registered_name: how})
 
     @abstractmethod
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item: ...
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item: ...
 
 
 @dataclass(frozen=True)
@@ -92,14 +111,18 @@ class CaptionRow(RowAsker):
             higher_is_better=False,
         ),
         ValueInfo(
-            "other_length", "1 where the second one was, too, else 0", higher_is_better=False
+            "other_length",
+            "1 where the second one was, too, else 0",
+            higher_is_better=False,
         ),
     )
     needs = (operations.Caption,)
     operations: ClassVar[tuple[str, ...]] = ("caption", "caption_again")
 
     language: str = param("English", "language to write in")
-    words: tuple[int, int] | None = param(None, "fewest and most words; None for any length")
+    words: tuple[int, int] | None = param(
+        None, "fewest and most words; None for any length"
+    )
     context: str = param("", "what the collection is, in the user's own words")
 
     def __post_init__(self) -> None:
@@ -116,7 +139,9 @@ class CaptionRow(RowAsker):
         """Refuse an item without pictures."""
         check_pictures(subject)
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """One text, with the earlier one as its source where it was asked for again."""
         question = operations.Caption(
             await tools.pictures.read(subject.images),
@@ -129,7 +154,11 @@ class CaptionRow(RowAsker):
             return (GeneratedText(first),)
         again = operations.CaptionAgain(**vars(question), earlier=first)
         second = await judge.ask(again)
-        return (GeneratedText(second, "" if self._fits(second) else OTHER_LENGTH, first),)
+        return (
+            GeneratedText(
+                second, "" if self._fits(second) else OTHER_LENGTH, first
+            ),
+        )
 
     def measure(self, parts: Parts) -> dict[str, float]:
         """Its length, and whether that is the one asked for."""
@@ -146,25 +175,39 @@ class CaptionRow(RowAsker):
         if not others or not self.words:
             return ()
         low, high = self.words
-        return (f"{others:,} of {n:,} texts have not {low} to {high} words, also when asked again",)
+        return (
+            f"{others:,} of {n:,} texts have not {low} to {high} words, also when asked again",
+        )
 
     def _fits(self, text: str) -> bool:
         if not self.words:
             return True
         low, high = self.words
         named = language_named(self.language)
-        return (named is not None and not has_blanks(named)) or low <= n_spoken(text) <= high
+        return (
+            named is not None and not has_blanks(named)
+        ) or low <= n_spoken(text) <= high
 
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item:
         group = (
             {columns.language: canonical_language(self.language)}
             | dict(item.group)
             | {columns.system: system}
         )
-        dataset = [columns.named_dataset or group.get(columns.dataset, ""), parts[0].label]
+        dataset = [
+            columns.named_dataset or group.get(columns.dataset, ""),
+            parts[0].label,
+        ]
         if any(dataset):
             group[columns.dataset] = ", ".join(filter(None, dataset))
-        return replace(item, id=f"{item.id}/{system}", candidate=parts[0].text, group=group)
+        return replace(
+            item,
+            id=f"{item.id}/{system}",
+            candidate=parts[0].text,
+            group=group,
+        )
 
 
 @dataclass(frozen=True)
@@ -182,7 +225,12 @@ class ClassifyRow(RowAsker):
     registered_name: ClassVar[str] = "classify"
     values: ClassVar[tuple[ValueInfo, ...]] = (
         ValueInfo("clear", "1 where a category is rated High, else 0"),
-        ValueInfo("categories", "categories that fit", high=2.0, higher_is_better=None),
+        ValueInfo(
+            "categories",
+            "categories that fit",
+            high=2.0,
+            higher_is_better=None,
+        ),
     )
     needs = (operations.Classify,)
 
@@ -194,10 +242,14 @@ class ClassifyRow(RowAsker):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.categories:
-            raise ConfigError('there is no category to sort into; give {"name": "what it means"}')
+            raise ConfigError(
+                'there is no category to sort into; give {"name": "what it means"}'
+            )
         for name in (SEVERAL, NONE):
             if name in self.categories:
-                raise ConfigError(f"a category may not be called {name!r}: it has a meaning")
+                raise ConfigError(
+                    f"a category may not be called {name!r}: it has a meaning"
+                )
 
     @property
     def looks(self) -> bool:
@@ -211,25 +263,35 @@ class ClassifyRow(RowAsker):
         elif not self._text(subject).strip():
             raise ItemError(f"there is no {self.by} to sort")
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """A part per category that fits, labelled with its rating."""
         if self.looks:
             images = await tools.pictures.read(subject.images)
             question = operations.Classify(self.categories, images)
         else:
-            question = operations.Classify(self.categories, text=self._text(subject))
+            question = operations.Classify(
+                self.categories, text=self._text(subject)
+            )
         found = await judge.ask(question)
-        return tuple(GeneratedText(category.name, category.rating) for category in found)
+        return tuple(
+            GeneratedText(category.name, category.rating) for category in found
+        )
 
     def measure(self, parts: Parts) -> dict[str, float]:
         """How many categories fit, and whether one clearly does."""
         clear = any(part.label == "High" for part in parts)
         return {"clear": float(clear), "categories": float(len(parts))}
 
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item:
         ratings = [{"name": part.text, "rating": part.label} for part in parts]
         group = {**item.group, columns.category: category_of(parts)}
-        return replace(item, group=group, meta={**item.meta, "categories": ratings})
+        return replace(
+            item, group=group, meta={**item.meta, "categories": ratings}
+        )
 
     def _text(self, item: Item) -> str:
         if self.by == "reference":
@@ -245,7 +307,12 @@ class TranslateRow(RowAsker):
     values: ClassVar[tuple[ValueInfo, ...]] = (
         WORDS,
         CHARACTERS,
-        ValueInfo("clauses", "clauses, all texts together", high=1e9, higher_is_better=None),
+        ValueInfo(
+            "clauses",
+            "clauses, all texts together",
+            high=1e9,
+            higher_is_better=None,
+        ),
     )
     needs = (operations.Translate,)
 
@@ -260,20 +327,30 @@ class TranslateRow(RowAsker):
         if not (subject.candidate.strip() or subject.references):
             raise ItemError("there is no text to translate")
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """A part per clause, labelled with its text."""
 
         async def clauses(label: str, text: str) -> list[GeneratedText]:
             spoken = without_marks(text).strip()
             if not spoken:
                 return []
-            found = await judge.ask(operations.Translate(spoken, self.source, self.target))
-            return [GeneratedText(clause.translation, label, clause.source) for clause in found]
+            found = await judge.ask(
+                operations.Translate(spoken, self.source, self.target)
+            )
+            return [
+                GeneratedText(clause.translation, label, clause.source)
+                for clause in found
+            ]
 
         texts = {_CANDIDATE: subject.candidate} | {
-            _reference(place): text for place, text in enumerate(subject.references, start=1)
+            _reference(place): text
+            for place, text in enumerate(subject.references, start=1)
         }
-        made = await asyncio.gather(*(clauses(label, text) for label, text in texts.items()))
+        made = await asyncio.gather(
+            *(clauses(label, text) for label, text in texts.items())
+        )
         return tuple(part for parts in made for part in parts)
 
     def measure(self, parts: Parts) -> dict[str, float]:
@@ -284,18 +361,27 @@ class TranslateRow(RowAsker):
             "clauses": float(len(parts)),
         }
 
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item:
         def whole(label: str, text: str) -> str:
-            return " ".join(part.text for part in parts if part.label == label) or text
+            return (
+                " ".join(part.text for part in parts if part.label == label)
+                or text
+            )
 
         return replace(
             item,
             id=f"{item.id}/{self.target}",
             candidate=whole(_CANDIDATE, item.candidate),
             references=tuple(
-                whole(_reference(place), text) for place, text in enumerate(item.references, 1)
+                whole(_reference(place), text)
+                for place, text in enumerate(item.references, 1)
             ),
-            group={**item.group, columns.language: canonical_language(self.target)},
+            group={
+                **item.group,
+                columns.language: canonical_language(self.target),
+            },
         )
 
 
@@ -306,20 +392,32 @@ class VaryRow(RowAsker):
     registered_name: ClassVar[str] = "vary"
     needs = (operations.Vary,)
 
-    manner: Literal["paraphrase", "style", "tense", "summary", "expansion"] = param(
-        "paraphrase", "what changes, while all that is said stays"
+    manner: Literal["paraphrase", "style", "tense", "summary", "expansion"] = (
+        param("paraphrase", "what changes, while all that is said stays")
     )
 
     looks = False
     """Texts are varied unseen."""
 
-    async def make(self, subject: Item, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: Item, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """One text."""
-        return (GeneratedText(await judge.ask(operations.Vary(subject.candidate, self.manner))),)
+        return (
+            GeneratedText(
+                await judge.ask(
+                    operations.Vary(subject.candidate, self.manner)
+                )
+            ),
+        )
 
-    def _row(self, item: Item, parts: Parts, system: str, columns: RowColumns) -> Item:
+    def _row(
+        self, item: Item, parts: Parts, system: str, columns: RowColumns
+    ) -> Item:
         name, text = f"{item.id}/{self.manner}", parts[0].text
-        return replace(item, id=name, candidate=text, references=(item.candidate,))
+        return replace(
+            item, id=name, candidate=text, references=(item.candidate,)
+        )
 
 
 def category_of(parts: Parts) -> str:
@@ -335,7 +433,9 @@ def check_words(words: Any) -> None:
     """
     low, high = words
     if not 1 <= low <= high:
-        raise ConfigError(f"words={low}-{high}: expected fewest and most words, from 1")
+        raise ConfigError(
+            f"words={low}-{high}: expected fewest and most words, from 1"
+        )
 
 
 def _reference(place: int) -> str:

@@ -59,7 +59,9 @@ def read_pictured(
     """
     for row in _pictured(source, taken, notes):
         if folder is not None and isinstance(row, Item):
-            images = (rebased(image, root_of(source), folder) for image in row.images)
+            images = (
+                rebased(image, root_of(source), folder) for image in row.images
+            )
             row = replace(row, images=tuple(images))
         yield row
 
@@ -72,7 +74,11 @@ def _pictured(
         return
     films = [] if taken.frames is None else videos_below(Path(source))
     rows: Iterator[tuple[int, Any]] = (
-        (n, unnamed(film, source, n) or {"id": film, "candidate": "", "video": film})
+        (
+            n,
+            unnamed(film, source, n)
+            or {"id": film, "candidate": "", "video": film},
+        )
         for n, film in enumerate(films, start=1)
     )
     yield from items_of(rows, taken, source)
@@ -82,7 +88,11 @@ def _pictured(
         if isinstance(frame, DataError):
             yield frame
         else:
-            yield Item(id=frame.id, candidate="", images=(frame.image,) if frame.image else ())
+            yield Item(
+                id=frame.id,
+                candidate="",
+                images=(frame.image,) if frame.image else (),
+            )
 
 
 def root_of(source: str) -> Path:
@@ -97,7 +107,11 @@ def rebased(image: str, root: Path, folder: Path) -> str:
         return image
     whole = Path(os.path.normpath((root / image).absolute()))
     base = Path(os.path.normpath(folder.absolute()))
-    return whole.relative_to(base).as_posix() if whole.is_relative_to(base) else str(whole)
+    return (
+        whole.relative_to(base).as_posix()
+        if whole.is_relative_to(base)
+        else str(whole)
+    )
 
 
 def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
@@ -122,11 +136,19 @@ def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
         return None
     if name == "median":
         others = read_pictured(file, DataOptions(media_root=Path("/")))
-        measured = good_rows(others, DataOptions(), [], name=file) if file else items
-        texts = {reference for item in measured for reference in item.references}
+        measured = (
+            good_rows(others, DataOptions(), [], name=file) if file else items
+        )
+        texts = {
+            reference for item in measured for reference in item.references
+        }
         if not texts:
-            raise ConfigError(f"--words {text}: {file or 'the data'} has no reference to measure")
-        return _around(round(median(n_spoken(reference) for reference in texts)))
+            raise ConfigError(
+                f"--words {text}: {file or 'the data'} has no reference to measure"
+            )
+        return _around(
+            round(median(n_spoken(reference) for reference in texts))
+        )
     low, dash, high = text.partition("-")
     try:
         limits = (int(low), int(high)) if dash else _around(int(text))
@@ -189,12 +211,17 @@ class GenerationRun(Generic[S]):
     row: Row[S]
 
     def __post_init__(self) -> None:
-        check_regular(self.out, f"what is finished is kept beside it, in {self.folder.name}")
+        check_regular(
+            self.out,
+            f"what is finished is kept beside it, in {self.folder.name}",
+        )
 
     @property
     def askers(self) -> list[TextGenerator[S]]:
         """What is asked; two systems that are asked the same by one judge are asked once."""
-        return list({maker.name: maker for maker in self.systems.values()}.values())
+        return list(
+            {maker.name: maker for maker in self.systems.values()}.values()
+        )
 
 
 @dataclass(frozen=True)
@@ -243,16 +270,22 @@ def run_making(
     ) as session:
         notes = RowNotes()
         subjects = _good(making, bad, notes)
-        n, digest = session.ingest_file(making.subjects, making.source, subjects, bad)
+        n, digest = session.ingest_file(
+            making.subjects, making.source, subjects, bad
+        )
         sentences = session.store_notes(digest, notes)
         for asker in making.askers:
             session.add(asker, making.subjects, n)
         settings = {
             "limit": making.rows.limit,
             "skip_bad_rows": making.rows.skip_bad_rows,
-            "systems": {system: maker.name for system, maker in making.systems.items()},
+            "systems": {
+                system: maker.name for system, maker in making.systems.items()
+            },
         }
-        if session.begin(manifest.Log(making.data, digest, n, len(bad), sentences, settings)):
+        if session.begin(
+            manifest.Log(making.data, digest, n, len(bad), sentences, settings)
+        ):
             session.map(*session.asked)
             _draw(making, session, n)
             session.close()
@@ -273,7 +306,13 @@ def plan_making(making: GenerationRun[S]) -> RunPlan:
     notes = RowNotes()
     subjects = _good(making, bad, notes)
     return plan(
-        making.askers, making.subjects, subjects, making.folder, making.means, bad, notes=notes
+        making.askers,
+        making.subjects,
+        subjects,
+        making.folder,
+        making.means,
+        bad,
+        notes=notes,
     )
 
 
@@ -282,36 +321,51 @@ def usual(work: WorkOptions) -> WorkOptions:
     return replace(work, concurrency=work.concurrency or CONCURRENCY)
 
 
-def _good(making: GenerationRun[S], bad: list[DataError], notes: RowNotes) -> Iterator[S]:
-    return good_rows(making.read(notes), making.rows, bad, name=making.data, notes=notes)
+def _good(
+    making: GenerationRun[S], bad: list[DataError], notes: RowNotes
+) -> Iterator[S]:
+    return good_rows(
+        making.read(notes), making.rows, bad, name=making.data, notes=notes
+    )
 
 
 def _draw(making: GenerationRun[S], session: Session, n: int) -> None:
     shown = islice(session.store.subjects(making.subjects), min(n, MAX_SHOWN))
-    pictures = ((making.subjects.id(subject), making.picture(subject)) for _, subject in shown)
+    pictures = (
+        (making.subjects.id(subject), making.picture(subject))
+        for _, subject in shown
+    )
     write_thumbs(making.folder, making.means.folder, pictures, _THUMB_SIDE)
 
 
 def _write(making: GenerationRun[S], session: Session, n: int) -> Written:
     identities = {
-        system: maker.identities(session.tools)["judge"] for system, maker in making.systems.items()
+        system: maker.identities(session.tools)["judge"]
+        for system, maker in making.systems.items()
     }
     failures: list[tuple[str, str, ItemFailure]] = []
     n_written, outside = 0, False
 
     def rows() -> Iterator[Mapping[str, Any]]:
         nonlocal n_written, outside
-        for position, subject in islice(session.store.subjects(making.subjects), n):
+        for position, subject in islice(
+            session.store.subjects(making.subjects), n
+        ):
             for system, maker in making.systems.items():
                 outcome = session.store.score(maker.name, position)
                 assert outcome is not None  # all jobs are finished
                 if isinstance(outcome, ItemFailure):
-                    failures.append((making.subjects.id(subject), system, outcome))
+                    failures.append(
+                        (making.subjects.id(subject), system, outcome)
+                    )
                     continue
                 parts = parts_of(outcome.detail)
                 row = making.row(subject, system, parts, identities[system])
                 n_written += 1
-                outside |= any(Path(image).is_absolute() for image in row.get("images", ()))
+                outside |= any(
+                    Path(image).is_absolute()
+                    for image in row.get("images", ())
+                )
                 yield row
 
     write_jsonl(making.out, rows())
@@ -345,7 +399,9 @@ class RowsConfig:
 
     def __post_init__(self) -> None:
         if not self.systems:
-            raise ConfigError("no judge was named; give one, such as --judge openai:MODEL")
+            raise ConfigError(
+                "no judge was named; give one, such as --judge openai:MODEL"
+            )
 
     @property
     def run(self) -> Path:
@@ -353,9 +409,13 @@ class RowsConfig:
         return self.out.with_name(f"{self.out.name}.run")
 
 
-def run_rows(config: RowsConfig, progress: Progress, engine: Engine | None = None) -> Written:
+def run_rows(
+    config: RowsConfig, progress: Progress, engine: Engine | None = None
+) -> Written:
     """Ask what is missing, and write the rows; errors as ``engine.run_making``."""
-    before = config.out.with_name(f"{config.out.name}.answers")  # until 0.1: answers alone
+    before = config.out.with_name(
+        f"{config.out.name}.answers"
+    )  # until 0.1: answers alone
     if before.is_dir() and not config.run.exists():
         before.rename(config.run)
     return run_making(_making(config), progress, engine)
@@ -367,8 +427,14 @@ def plan_rows(config: RowsConfig) -> RunPlan:
 
 
 def _making(config: RowsConfig) -> GenerationRun[Item]:
-    def row(item: Item, system: str, parts: Parts, judge: str) -> Mapping[str, Any]:
-        return to_row(config.systems[system].row(item, parts, system, judge, config.columns))
+    def row(
+        item: Item, system: str, parts: Parts, judge: str
+    ) -> Mapping[str, Any]:
+        return to_row(
+            config.systems[system].row(
+                item, parts, system, judge, config.columns
+            )
+        )
 
     return GenerationRun(
         kind=ROWS,
@@ -376,9 +442,13 @@ def _making(config: RowsConfig) -> GenerationRun[Item]:
         out=config.out,
         data=config.data,
         rows=config.rows,
-        means=RunContext(config.judging, usual(config.work), config.out.parent),
+        means=RunContext(
+            config.judging, usual(config.work), config.out.parent
+        ),
         subjects=ITEM,
-        read=lambda notes: read_pictured(config.data, config.rows, config.out.parent, notes),
+        read=lambda notes: read_pictured(
+            config.data, config.rows, config.out.parent, notes
+        ),
         source=_input(config),
         picture=lambda item: item.images[0] if item.images else None,
         systems=config.systems,
@@ -392,4 +462,6 @@ def _input(config: RowsConfig) -> Input | None:
     if not path.is_file():
         return None
     folders = (path.parent, config.out.parent)
-    return Input(path, config.rows, tuple(str(folder.absolute()) for folder in folders))
+    return Input(
+        path, config.rows, tuple(str(folder.absolute()) for folder in folders)
+    )

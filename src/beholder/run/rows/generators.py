@@ -18,9 +18,14 @@ S = TypeVar("S")
 
 _MANY = 1e9
 
-WORDS = ValueInfo("words", "words between blanks", high=_MANY, higher_is_better=None)
+WORDS = ValueInfo(
+    "words", "words between blanks", high=_MANY, higher_is_better=None
+)
 CHARACTERS = ValueInfo(
-    "characters", "characters, blanks among them", high=_MANY, higher_is_better=None
+    "characters",
+    "characters, blanks among them",
+    high=_MANY,
+    higher_is_better=None,
 )
 
 
@@ -61,7 +66,9 @@ class TextGenerator(Asker[S]):
         return True
 
     @abstractmethod
-    async def make(self, subject: S, judge: Judge, tools: Tools) -> tuple[GeneratedText, ...]:
+    async def make(
+        self, subject: S, judge: Judge, tools: Tools
+    ) -> tuple[GeneratedText, ...]:
         """The texts of one subject.
 
         Raises:
@@ -80,7 +87,10 @@ class TextGenerator(Asker[S]):
         self.check(subject)
         parts = await self.make(subject, tools.judge(self.judge), tools)
         signature = self.signature(self.identities(tools))
-        filled = [{k: v for k, v in asdict(part).items() if v or k == "text"} for part in parts]
+        filled = [
+            {k: v for k, v in asdict(part).items() if v or k == "text"}
+            for part in parts
+        ]
         return ItemScore(self.measure(parts), (), signature, {"parts": filled})
 
 

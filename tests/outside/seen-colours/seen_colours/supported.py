@@ -11,10 +11,16 @@ class Supported(Metric[list[bool]]):
     """Share of the candidate's sentences that the references support."""
 
     registered_name = "supported"
-    values = (ValueInfo("precision", "share of sentences that the references support"),)
+    values = (
+        ValueInfo(
+            "precision", "share of sentences that the references support"
+        ),
+    )
     needs = (Verify,)
 
-    judge: str = param("builtin", "Who checks: builtin, or a model.", tool="judge")
+    judge: str = param(
+        "builtin", "Who checks: builtin, or a model.", tool="judge"
+    )
 
     async def gather(self, item: Item, tools: Tools) -> list[bool]:
         sentences = tools.splitter("rules").split(item.candidate)

@@ -28,7 +28,9 @@ $text
     async def put(self, model: Respondent) -> float:
         messages = model.render({"text": self.text})
         shape = only("grade", integer(1, 5))
-        return await model.json(messages, shape, max_tokens=32, typical={"grade": 3})
+        return await model.json(
+            messages, shape, max_tokens=32, typical={"grade": 3}
+        )
 
     def merge(self, answers: Sequence[float]) -> float:
         return fmean(answers)

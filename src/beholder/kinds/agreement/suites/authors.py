@@ -18,7 +18,11 @@ import numpy as np
 from beholder.errors import ConfigError
 from beholder.grouping import by_key
 from beholder.kinds.agreement.agree import MetricValue
-from beholder.kinds.agreement.suites.comparison import SignedScores, mean_over_sources, scored
+from beholder.kinds.agreement.suites.comparison import (
+    SignedScores,
+    mean_over_sources,
+    scored,
+)
 from beholder.records import Estimate, Item
 from beholder.run.store import Store
 
@@ -72,7 +76,10 @@ class AuthorsResult:
 
 
 def comparisons(
-    items: Iterable[Item], author: str = "system", others: int = 3, seed: int = 0
+    items: Iterable[Item],
+    author: str = "system",
+    others: int = 3,
+    seed: int = 0,
 ) -> Iterator[Item]:
     """What is to be scored.
 
@@ -91,12 +98,18 @@ def comparisons(
         name = item.group.get(author)
         row = f"row {item.id!r}"
         if name is None:
-            raise ConfigError(f"{row} does not say who wrote it: group.{author} is missing")
+            raise ConfigError(
+                f"{row} does not say who wrote it: group.{author} is missing"
+            )
         if not item.images and item.video is None:
-            raise ConfigError(f"{row} has neither image nor video: which one is it about?")
+            raise ConfigError(
+                f"{row} has neither image nor video: which one is it about?"
+            )
         by_source = texts.setdefault(name, {})
         if item.source in by_source:
-            raise ConfigError(f"{name!r} has two texts about {item.source[0]!r}: give one of them")
+            raise ConfigError(
+                f"{name!r} has two texts about {item.source[0]!r}: give one of them"
+            )
         by_source[item.source] = item
     rng = np.random.default_rng(seed)
     n = 0
@@ -109,7 +122,9 @@ def comparisons(
             for step in range(min(others, len(ring) - 1) + 1):
                 n += 1
                 about = ring[(place + step) % len(ring)]
-                yield _compared(texts[first][source], texts[second][about], first, second)
+                yield _compared(
+                    texts[first][source], texts[second][about], first, second
+                )
     if not n:
         raise ConfigError(
             f"there are no two authors with texts about the same two sources; {len(texts)} found in"
@@ -117,7 +132,9 @@ def comparisons(
         )
 
 
-def _compared(reference: Item, candidate: Item, first: str, second: str) -> Item:
+def _compared(
+    reference: Item, candidate: Item, first: str, second: str
+) -> Item:
     language = {"language": candidate.language} if candidate.language else {}
     about = SAME if reference.source == candidate.source else OTHER
     return Item(
@@ -142,13 +159,22 @@ def results(
     """
     with Store.read(run) as store:
         items = [item for _, item in store.items()]
-        return [_result(items, scored(store, one), one, n_resamples) for one in metrics]
+        return [
+            _result(items, scored(store, one), one, n_resamples)
+            for one in metrics
+        ]
 
 
 def _result(
-    items: Sequence[Item], scores: SignedScores, asked: MetricValue, n_resamples: int
+    items: Sequence[Item],
+    scores: SignedScores,
+    asked: MetricValue,
+    n_resamples: int,
 ) -> AuthorsResult:
-    named = (((one.group[REFERENCE], one.group[CANDIDATE]), at) for at, one in enumerate(items))
+    named = (
+        ((one.group[REFERENCE], one.group[CANDIDATE]), at)
+        for at, one in enumerate(items)
+    )
     pairs = by_key(named)
     won = {pair: _won(items, places, scores) for pair, places in pairs.items()}
 
@@ -157,7 +183,11 @@ def _result(
         return mean_over_sources([*chain.from_iterable(chosen)], n_resamples)
 
     def mean_about(about: str, places: Sequence[int]) -> Estimate | None:
-        known = [p for p in places if p in scores.values and items[p].group[ABOUT] == about]
+        known = [
+            p
+            for p in places
+            if p in scores.values and items[p].group[ABOUT] == about
+        ]
         found = [(scores.values[p], items[p].source) for p in known]
         return mean_over_sources(found, n_resamples)
 
@@ -166,7 +196,10 @@ def _result(
         asked.info.name,
         scores.signature,
         mean_of(),
-        {name: mean_of(name) for name in dict.fromkeys(first for first, _ in pairs)},
+        {
+            name: mean_of(name)
+            for name in dict.fromkeys(first for first, _ in pairs)
+        },
         tuple(
             AuthorPair(
                 *pair,
@@ -187,10 +220,17 @@ def _won(
     by_source: dict[tuple[str, ...], dict[str, list[float]]] = {}
     for place in places:
         if place in scores.values:
-            found = by_source.setdefault(items[place].source, {SAME: [], OTHER: []})
+            found = by_source.setdefault(
+                items[place].source, {SAME: [], OTHER: []}
+            )
             found[items[place].group[ABOUT]].append(scores.better(place))
     return [
-        (float(np.mean([(same > x) + 0.5 * (same == x) for x in found[OTHER]])), source)
+        (
+            float(
+                np.mean([(same > x) + 0.5 * (same == x) for x in found[OTHER]])
+            ),
+            source,
+        )
         for source, found in by_source.items()
         if found[OTHER]
         for same in found[SAME]

@@ -23,7 +23,12 @@ from beholder.terminal.groups import (
     ToolGroup,
     WorkGroup,
 )
-from beholder.terminal.printing import close, say_each, say_left_out, tell_result
+from beholder.terminal.printing import (
+    close,
+    say_each,
+    say_left_out,
+    tell_result,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -69,7 +74,9 @@ class SuiteGroup:
 
     def __post_init__(self) -> None:
         if self.resamples < 1:
-            raise ConfigError(f"resamples={self.resamples}: expected a number from 1")
+            raise ConfigError(
+                f"resamples={self.resamples}: expected a number from 1"
+            )
 
 
 @app.command
@@ -98,7 +105,12 @@ def comparison(
     from beholder.kinds.agreement.suites.tables import comparison_tables
 
     config = _config(data, metric, out, "comparison-", suite)
-    return _run(config, partial(run_comparison, writer=writer), comparison_tables, as_json)
+    return _run(
+        config,
+        partial(run_comparison, writer=writer),
+        comparison_tables,
+        as_json,
+    )
 
 
 @app.command(name="minimal-pairs")
@@ -124,7 +136,12 @@ def minimal_pairs(
     from beholder.kinds.agreement.suites.tables import comparison_tables
 
     config = _config(str(data or PAIRS), metric, out, "minimal-pairs-", suite)
-    return _run(config, lambda *given: (run_minimal_pairs(*given), []), comparison_tables, as_json)
+    return _run(
+        config,
+        lambda *given: (run_minimal_pairs(*given), []),
+        comparison_tables,
+        as_json,
+    )
 
 
 @app.command
@@ -156,12 +173,19 @@ def authors(
     if others < 1:
         raise ConfigError(f"others={others}: expected a number from 1")
     config = _config(data, metric, out, "authors-", suite)
-    return _run(config, partial(run_authors, author=author, others=others), authors_tables, as_json)
+    return _run(
+        config,
+        partial(run_authors, author=author, others=others),
+        authors_tables,
+        as_json,
+    )
 
 
 def _run(
     config: SuiteConfig,
-    score: Callable[[SuiteConfig, Progress], tuple[list[Found], list[DataError]]],
+    score: Callable[
+        [SuiteConfig, Progress], tuple[list[Found], list[DataError]]
+    ],
     tables_of: Callable[[list[Found]], Sequence[Table]],
     as_json: bool,
 ) -> int:
@@ -181,7 +205,11 @@ def _run(
 
 
 def _config(
-    data: str, metrics: Sequence[str], out: Path | None, prefix: str, suite: SuiteGroup
+    data: str,
+    metrics: Sequence[str],
+    out: Path | None,
+    prefix: str,
+    suite: SuiteGroup,
 ) -> SuiteConfig:
     from beholder.kinds.agreement.agree import asked
     from beholder.kinds.agreement.suites.files import SuiteConfig
@@ -189,6 +217,8 @@ def _config(
     from beholder.run.session import default_out
 
     folder = out or default_out(data, prefix)
-    scores = ScoreConfig(data, (), folder, suite.rows, suite.judging, suite.work.found())
+    scores = ScoreConfig(
+        data, (), folder, suite.rows, suite.judging, suite.work.found()
+    )
     named = tuple(asked(name, **suite.tools.named()) for name in metrics)
     return SuiteConfig(scores, named, suite.seed, suite.resamples)

@@ -80,7 +80,13 @@ def texts_of(items: Iterable[Item]) -> list[Item]:
     for item in items:
         text = item.references[0] if item.references else item.candidate
         group = {"language": item.language} if item.language else {}
-        one = Item(id=item.id, candidate=text, images=item.images, video=item.video, group=group)
+        one = Item(
+            id=item.id,
+            candidate=text,
+            images=item.images,
+            video=item.video,
+            group=group,
+        )
         found.setdefault((item.images or item.video, text), one)
     return list(found.values())
 
@@ -94,7 +100,9 @@ def by_rule(texts: Sequence[Item], seed: int = 0) -> list[Item]:
     """
     versions = []
     for number, (name, change) in enumerate(PERTURBATIONS.items()):
-        validity: Validity = "valid" if change.kind == "preserving" else "invalid"
+        validity: Validity = (
+            "valid" if change.kind == "preserving" else "invalid"
+        )
         for place, item in enumerate(texts):
             rng = np.random.default_rng([seed, number, place])
             following = texts[(place + 1) % len(texts)].candidate
@@ -128,7 +136,10 @@ def results(
     """
     with Store.read(run) as store:
         items = [item for _, item in store.items()]
-        return [_result(items, scored(store, one), one, n_resamples) for one in metrics]
+        return [
+            _result(items, scored(store, one), one, n_resamples)
+            for one in metrics
+        ]
 
 
 @dataclass(frozen=True)
@@ -153,7 +164,9 @@ class SignedScores:
 def scored(store: Store, asked: MetricValue) -> SignedScores:
     """What a run holds of a metric's value."""
     info = asked.info
-    signature = next(a.signature for a in store.askers() if a.name == asked.metric.name)
+    signature = next(
+        a.signature for a in store.askers() if a.name == asked.metric.name
+    )
     values = {
         position: numbers[info.name]
         for position, numbers in store.values(asked.metric.name)
@@ -173,14 +186,27 @@ def mean_over_sources(
 
 
 def _result(
-    items: Sequence[Item], scores: SignedScores, asked: MetricValue, n_resamples: int
+    items: Sequence[Item],
+    scores: SignedScores,
+    asked: MetricValue,
+    n_resamples: int,
 ) -> ComparisonResult:
-    texts = by_key((items[place].group[TEXT], place) for place in scores.values)
+    texts = by_key(
+        (items[place].group[TEXT], place) for place in scores.values
+    )
     accuracy, ties, separated = [], [], []
     right: dict[int, float] = {}
     for places in texts.values():
-        valid = [place for place in places if items[place].group[VALIDITY] == "valid"]
-        invalid = [place for place in places if items[place].group[VALIDITY] == "invalid"]
+        valid = [
+            place
+            for place in places
+            if items[place].group[VALIDITY] == "valid"
+        ]
+        invalid = [
+            place
+            for place in places
+            if items[place].group[VALIDITY] == "invalid"
+        ]
         if not valid or not invalid:
             continue
         high = np.array([scores.better(place) for place in valid])[:, None]
@@ -194,11 +220,19 @@ def _result(
         right |= dict(zip(invalid, won.mean(axis=0).tolist(), strict=True))
     kinds: dict[tuple[Validity, str], list[int]] = {}
     for place, item in enumerate(items):
-        validity: Validity = "valid" if item.group[VALIDITY] == "valid" else "invalid"
+        validity: Validity = (
+            "valid" if item.group[VALIDITY] == "valid" else "invalid"
+        )
         kinds.setdefault((validity, item.group[KIND]), []).append(place)
 
-    def mean_of(values: Mapping[int, float], places: Sequence[int]) -> Estimate | None:
-        found = [(values[place], items[place].source) for place in places if place in values]
+    def mean_of(
+        values: Mapping[int, float], places: Sequence[int]
+    ) -> Estimate | None:
+        found = [
+            (values[place], items[place].source)
+            for place in places
+            if place in values
+        ]
         return mean_over_sources(found, n_resamples)
 
     rows = [
@@ -209,7 +243,9 @@ def _result(
             mean_of(right, places),
             sum(place not in scores.values for place in places),
         )
-        for (validity, kind), places in sorted(kinds.items(), key=lambda one: one[0][0] != "valid")
+        for (validity, kind), places in sorted(
+            kinds.items(), key=lambda one: one[0][0] != "valid"
+        )
     ]
     return ComparisonResult(
         asked.metric.name,

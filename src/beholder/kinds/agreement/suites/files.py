@@ -62,7 +62,10 @@ class SuiteConfig:
         return list(good_rows(found, rows, bad, name=self.scores.data)), bad
 
     def score(
-        self, items: Sequence[Item], progress: Progress, notes: RowNotes | None = None
+        self,
+        items: Sequence[Item],
+        progress: Progress,
+        notes: RowNotes | None = None,
     ) -> None:
         """Score what is to be compared, in the run directory."""
         asked = dict.fromkeys(one.metric for one in self.metrics)
@@ -97,10 +100,14 @@ def run_comparison(
     if writer is not None:
         versions += _written(config, texts, writer, progress)
     config.score(versions, progress, notes)
-    return comparison.results(config.scores.out, config.metrics, config.resamples), bad
+    return comparison.results(
+        config.scores.out, config.metrics, config.resamples
+    ), bad
 
 
-def run_minimal_pairs(config: SuiteConfig, progress: Progress) -> list[comparison.ComparisonResult]:
+def run_minimal_pairs(
+    config: SuiteConfig, progress: Progress
+) -> list[comparison.ComparisonResult]:
     """Score one wrong fact and a true paraphrase of each description of a file of pairs.
 
     Args:
@@ -117,11 +124,16 @@ def run_minimal_pairs(config: SuiteConfig, progress: Progress) -> list[compariso
     """
     pairs = read_pairs(Path(config.scores.data))
     config.score(versions(pairs[: config.scores.rows.limit]), progress)
-    return comparison.results(config.scores.out, config.metrics, config.resamples)
+    return comparison.results(
+        config.scores.out, config.metrics, config.resamples
+    )
 
 
 def run_authors(
-    config: SuiteConfig, progress: Progress, author: str = "system", others: int = 3
+    config: SuiteConfig,
+    progress: Progress,
+    author: str = "system",
+    others: int = 3,
 ) -> tuple[list[authors.AuthorsResult], list[DataError]]:
     """Score texts of several authors against each other's.
 
@@ -143,7 +155,9 @@ def run_authors(
     items, bad = config.read(notes)
     pairs = list(authors.comparisons(items, author, others, config.seed))
     config.score(pairs, progress, notes)
-    return authors.results(config.scores.out, config.metrics, config.resamples), bad
+    return authors.results(
+        config.scores.out, config.metrics, config.resamples
+    ), bad
 
 
 def _written(
@@ -199,7 +213,9 @@ def read_pairs(path: Path) -> list[Pair]:
     Raises:
         DataError: The file cannot be read, or a line is no such pair.
     """
-    return list(read_records(path, Pair, "id, kind, reference, altered and paraphrase"))
+    return list(
+        read_records(path, Pair, "id, kind, reference, altered and paraphrase")
+    )
 
 
 def versions(pairs: Sequence[Pair]) -> list[Item]:

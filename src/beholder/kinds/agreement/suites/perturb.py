@@ -26,16 +26,26 @@ def _both_ways(pairs: dict[str, str]) -> dict[str, str]:
     return pairs | {second: first for first, second in pairs.items()}
 
 
-_LISTS = parse(Path(__file__).with_name("perturb.txt").read_text(encoding="utf-8"))
-NUMBERS, COLOURS = (tuple(" ".join(_LISTS.pop(name)).split()) for name in ("numbers", "colours"))
+_LISTS = parse(
+    Path(__file__).with_name("perturb.txt").read_text(encoding="utf-8")
+)
+NUMBERS, COLOURS = (
+    tuple(" ".join(_LISTS.pop(name)).split())
+    for name in ("numbers", "colours")
+)
 _PAIRS = {
-    name: _both_ways(dict(line.split(" = ") for line in lines)) for name, lines in _LISTS.items()
+    name: _both_ways(dict(line.split(" = ") for line in lines))
+    for name, lines in _LISTS.items()
 }
-DIGITS = _both_ways({word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)})
+DIGITS = _both_ways(
+    {word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)}
+)
 """Numbers from two on: "one" is often no number."""
 
 _SPLITTER = RuleSplitter()
-_NAMED = re.compile(r"(?<=\bthe )\w{3,}|(?<=\ba )\w{3,}|(?<=\ban )\w{3,}", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?<=\bthe )\w{3,}|(?<=\ba )\w{3,}|(?<=\ban )\w{3,}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +99,11 @@ def delete(text: str, rng: np.random.Generator, other: str = "") -> str:
     """A third of the sentences left out, at random places."""
     found = sentences(text)
     if len(found) > 1:
-        gone = set(rng.choice(len(found), max(1, len(found) // 3), replace=False).tolist())
+        gone = set(
+            rng.choice(
+                len(found), max(1, len(found) // 3), replace=False
+            ).tolist()
+        )
         found = [sentence for i, sentence in enumerate(found) if i not in gone]
     return " ".join(found)
 
@@ -125,29 +139,43 @@ def swap_numbers(text: str, rng: np.random.Generator, other: str = "") -> str:
         drawn = int(rng.integers(low, high - 1))
         return str(drawn + (drawn >= int(word)))
 
-    return re.sub(rf"\b(?:\d{{1,9}}|{'|'.join(NUMBERS)})\b", change, text, flags=re.I)
+    return re.sub(
+        rf"\b(?:\d{{1,9}}|{'|'.join(NUMBERS)})\b", change, text, flags=re.I
+    )
 
 
 def swap_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
     """Each colour word becomes another one."""
-    return _word_pattern(COLOURS).sub(lambda match: _another(match.group(), COLOURS, rng), text)
+    return _word_pattern(COLOURS).sub(
+        lambda match: _another(match.group(), COLOURS, rng), text
+    )
 
 
-def swap_directions(text: str, rng: np.random.Generator, other: str = "") -> str:
+def swap_directions(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """Left becomes right, above becomes below, and so on."""
     return _replace(text, _PAIRS["opposites"])
 
 
-def exchange_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
+def exchange_colours(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """Two neighbouring colours change places."""
-    return _exchange(text, pairwise(_word_pattern(COLOURS).finditer(text)), rng)
+    return _exchange(
+        text, pairwise(_word_pattern(COLOURS).finditer(text)), rng
+    )
 
 
-def exchange_things(text: str, rng: np.random.Generator, other: str = "") -> str:
+def exchange_things(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """Of one sentence, the words after its first two articles change places: who does what."""
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for segment in _SPLITTER.split(text):
-        pairs += islice(pairwise(_NAMED.finditer(text, segment.start, segment.end)), 1)
+        pairs += islice(
+            pairwise(_NAMED.finditer(text, segment.start, segment.end)), 1
+        )
     return _exchange(text, pairs, rng)
 
 
@@ -155,28 +183,43 @@ def scramble(text: str, rng: np.random.Generator, other: str = "") -> str:
     """The words of each sentence in random order."""
     mixed = []
     for sentence in sentences(text):
-        words, end = sentence.rstrip(".!?").split(), sentence[len(sentence.rstrip(".!?")) :]
-        mixed.append(" ".join(words[i] for i in rng.permutation(len(words))) + end)
+        words, end = (
+            sentence.rstrip(".!?").split(),
+            sentence[len(sentence.rstrip(".!?")) :],
+        )
+        mixed.append(
+            " ".join(words[i] for i in rng.permutation(len(words))) + end
+        )
     return " ".join(mixed)
 
 
-def split_sentences(text: str, rng: np.random.Generator, other: str = "") -> str:
+def split_sentences(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """Sentences cut in two at a semicolon, or at a comma with and, but or while."""
     return re.sub(
-        r"(?:; | ?, (?:and|but|while) )(\w)", lambda match: ". " + match.group(1).upper(), text
+        r"(?:; | ?, (?:and|but|while) )(\w)",
+        lambda match: ". " + match.group(1).upper(),
+        text,
     )
 
 
-def merge_sentences(text: str, rng: np.random.Generator, other: str = "") -> str:
+def merge_sentences(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """Each two neighbouring sentences joined by a semicolon."""
     found = sentences(text)
     merged = []
     for first, second in zip(found[::2], found[1::2], strict=False):
-        merged.append(first.rstrip(".") + "; " + second[:1].lower() + second[1:])
+        merged.append(
+            first.rstrip(".") + "; " + second[:1].lower() + second[1:]
+        )
     return " ".join(merged + found[len(merged) * 2 :])
 
 
-def reorder_mildly(text: str, rng: np.random.Generator, other: str = "") -> str:
+def reorder_mildly(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """One of each four neighbouring sentences changes places with the next."""
     found = sentences(text)
     for start in range(0, len(found) - 1, 4):
@@ -195,7 +238,9 @@ def lower_case(text: str, rng: np.random.Generator, other: str = "") -> str:
     return text.lower()
 
 
-def strip_punctuation(text: str, rng: np.random.Generator, other: str = "") -> str:
+def strip_punctuation(
+    text: str, rng: np.random.Generator, other: str = ""
+) -> str:
     """Commas, quotation marks, brackets and colons left out; hyphens become spaces."""
     return re.sub(r"(?<=\w)-(?=\w)", " ", re.sub(r"[,\"“”()\[\]:]", "", text))
 
@@ -221,7 +266,9 @@ def preface(text: str, rng: np.random.Generator, other: str = "") -> str:
 
 
 def _exchange(
-    text: str, pairs: Iterable[tuple[re.Match[str], re.Match[str]]], rng: np.random.Generator
+    text: str,
+    pairs: Iterable[tuple[re.Match[str], re.Match[str]]],
+    rng: np.random.Generator,
 ) -> str:
     """A pair of different words, drawn at random, has changed places; without any, the text."""
     different = [(a, b) for a, b in pairs if a[0].lower() != b[0].lower()]
@@ -240,7 +287,9 @@ def _exchange(
 
 def _word_pattern(words: Sequence[str]) -> re.Pattern[str]:
     longest_first = sorted(words, key=len, reverse=True)
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
+    return re.compile(
+        rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE
+    )
 
 
 def _another(word: str, words: Sequence[str], rng: np.random.Generator) -> str:
@@ -250,7 +299,8 @@ def _another(word: str, words: Sequence[str], rng: np.random.Generator) -> str:
 
 def _replace(text: str, table: Mapping[str, str]) -> str:
     return _word_pattern(list(table)).sub(
-        lambda match: _in_case_of(match.group(), table[match.group().lower()]), text
+        lambda match: _in_case_of(match.group(), table[match.group().lower()]),
+        text,
     )
 
 
@@ -258,7 +308,9 @@ def _in_case_of(pattern: str, word: str) -> str:
     return word[:1].upper() + word[1:] if pattern[:1].isupper() else word
 
 
-def _table(kind: Kind, *functions: Callable[..., str]) -> dict[str, Perturbation]:
+def _table(
+    kind: Kind, *functions: Callable[..., str]
+) -> dict[str, Perturbation]:
     return {
         function.__name__: Perturbation(
             function.__name__, kind, str(function.__doc__).strip(), function

@@ -17,7 +17,9 @@ class ComparisonRow:
     """Accuracy of a metric on pairs of a valid and an invalid version of one text."""
 
     metric: Annotated[str, heading("metric", "text")]
-    accuracy: Annotated[Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))]
+    accuracy: Annotated[
+        Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))
+    ]
     level: Annotated[float | None, heading("level")]
     separated: Annotated[float | None, heading("separated")]
     n: Annotated[int, heading("texts", "count")]
@@ -31,7 +33,9 @@ class VersionRow:
     validity: Annotated[str, heading("validity", "text")]
     kind: Annotated[str, heading("version", "text")]
     mean: Annotated[float | None, heading("mean")]
-    right: Annotated[Estimate | None, heading("right", interval=True, scale=(0.0, 1.0))]
+    right: Annotated[
+        Estimate | None, heading("right", interval=True, scale=(0.0, 1.0))
+    ]
     n: Annotated[int, heading("n", "count")]
     n_failed: Annotated[int, heading("failed", "failed")]
 
@@ -76,7 +80,12 @@ def comparison_tables(results: Sequence[ComparisonResult]) -> list[Table]:
             [legend, *(result.signature for result in results)],
         ),
         Table.from_records(
-            "kinds", "kinds of versions", VersionRow, versions, [right], by="metric"
+            "kinds",
+            "kinds of versions",
+            VersionRow,
+            versions,
+            [right],
+            by="metric",
         ),
     ]
 
@@ -86,7 +95,9 @@ class AuthorsRow:
     """Accuracy of a metric over all pairs of authors."""
 
     metric: Annotated[str, heading("metric", "text")]
-    accuracy: Annotated[Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))]
+    accuracy: Annotated[
+        Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))
+    ]
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,9 @@ class AuthorPairRow:
     metric: Annotated[str, heading("metric", "text")]
     candidate: Annotated[str, heading("texts of", "text")]
     reference: Annotated[str, heading("against", "text")]
-    accuracy: Annotated[Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))]
+    accuracy: Annotated[
+        Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))
+    ]
     same: Annotated[float | None, heading("same")]
     other: Annotated[float | None, heading("other")]
     n: Annotated[int, heading("videos", "count")]
@@ -105,11 +118,16 @@ class AuthorPairRow:
 
 def authors_tables(results: Sequence[AuthorsResult]) -> list[Table]:
     """Return the accuracy of all metrics by author, then of each metric the pairs of authors."""
-    names = dict.fromkeys(name for result in results for name in result.by_reference)
+    names = dict.fromkeys(
+        name for result in results for name in result.by_reference
+    )
     against = {name: f"against {name}" for name in names}
     accuracy = [
         record_cells(AuthorsRow(_name(result), result.accuracy))
-        | {key: _mean(result.by_reference.get(name)) for name, key in against.items()}
+        | {
+            key: _mean(result.by_reference.get(name))
+            for name, key in against.items()
+        }
         for result in results
     ]
     pairs = [
@@ -139,7 +157,9 @@ def authors_tables(results: Sequence[AuthorsResult]) -> list[Table]:
             [legend, *(result.signature for result in results)],
             after=(Column(key, key) for key in against.values()),
         ),
-        Table.from_records("pairs", "pairs of authors", AuthorPairRow, pairs, by="metric"),
+        Table.from_records(
+            "pairs", "pairs of authors", AuthorPairRow, pairs, by="metric"
+        ),
     ]
 
 

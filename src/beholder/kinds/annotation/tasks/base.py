@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.kinds.annotation.label_studio import Field, Region, parts_from, regions_of
+from beholder.kinds.annotation.label_studio import (
+    Field,
+    Region,
+    parts_from,
+    regions_of,
+)
 from beholder.kinds.annotation.records import (
     CANNOT,
     DONE,
@@ -99,7 +104,11 @@ class Task(ABC):
         return found.name if found and found.name else self.name
 
     def read(
-        self, data: str, options: DataOptions, bad: list[DataError], pictures: str | None
+        self,
+        data: str,
+        options: DataOptions,
+        bad: list[DataError],
+        pictures: str | None,
     ) -> Iterator[Any]:
         """Read the rows that ``units`` takes: items, unless a task overrides this.
 
@@ -146,11 +155,17 @@ class Task(ABC):
         found = next((part for part in parts if part.name == name), None)
         if found is None:
             names = [part.name for part in parts]
-            known = ", ".join(names if len(names) < 20 else [*names[:3], "...", names[-1]])
-            raise ItemError(f"there is no part {name[:60]!r}; expected {known}")
+            known = ", ".join(
+                names if len(names) < 20 else [*names[:3], "...", names[-1]]
+            )
+            raise ItemError(
+                f"there is no part {name[:60]!r}; expected {known}"
+            )
         return found
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """Further values for the task's template; ``order`` has the places of texts as shown."""
         return {}
 
@@ -160,7 +175,11 @@ class Task(ABC):
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """What is missing from a judgment, for the annotator; None if it is complete."""
-        left = [one.words for one in self.parts(unit) if not self.is_whole(state.get(one.name))]
+        left = [
+            one.words
+            for one in self.parts(unit)
+            if not self.is_whole(state.get(one.name))
+        ]
         return f"{self.unanswered}: {', '.join(left)}" if left else None
 
     def unfinished(self, unit: AnnotationUnit, state: State) -> str | None:
@@ -175,18 +194,27 @@ class Task(ABC):
         """Whether two values of a part count as the same answer."""
         return bool(given == expected)
 
-    def differences(self, unit: AnnotationUnit, state: State, expected: State) -> list[str]:
+    def differences(
+        self, unit: AnnotationUnit, state: State, expected: State
+    ) -> list[str]:
         """The parts in which two judgments differ, in words; empty if they agree."""
         if state.get(CANNOT) or expected.get(CANNOT):
-            return [] if state.get(CANNOT) == expected.get(CANNOT) else ["whether it can be judged"]
+            return (
+                []
+                if state.get(CANNOT) == expected.get(CANNOT)
+                else ["whether it can be judged"]
+            )
         return [
             one.words
             for one in self.parts(unit)
-            if one.name in expected and not self.close(state.get(one.name), expected[one.name])
+            if one.name in expected
+            and not self.close(state.get(one.name), expected[one.name])
         ]
 
     @abstractmethod
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Agreement of annotators, with intervals; only units that two or more have finished."""
 
     @abstractmethod
@@ -196,7 +224,9 @@ class Task(ABC):
     def next_command(self, judged: Judged) -> str:
         """The command that reads these results, with ``{file}`` for their file; may be empty."""
         referenced = all(row.get("references") for row in self.results(judged))
-        return (not referenced and self.next_without_references) or self.next_step
+        return (
+            not referenced and self.next_without_references
+        ) or self.next_step
 
     def left_out(self, judged: Judged) -> str:
         """A sentence about judgments that no row of the results contains; empty if none."""
@@ -204,15 +234,21 @@ class Task(ABC):
 
     def regions(self, unit: AnnotationUnit, state: State) -> list[Region]:
         """A judgment as Label Studio's ``result``, without the remark."""
-        return regions_of([(one.name, one.studio) for one in self.parts(unit)], state)
+        return regions_of(
+            [(one.name, one.studio) for one in self.parts(unit)], state
+        )
 
-    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> State:
+    def parts_of(
+        self, unit: AnnotationUnit, regions: Sequence[Region]
+    ) -> State:
         """The judgment in regions that ``regions`` or Label Studio wrote.
 
         Raises:
             ItemError: A region has another form.
         """
-        return parts_from([(one.name, one.studio) for one in self.parts(unit)], regions)
+        return parts_from(
+            [(one.name, one.studio) for one in self.parts(unit)], regions
+        )
 
     def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
         """Parts that a metric's outcome for the unit's item proposes."""
@@ -233,7 +269,9 @@ class Task(ABC):
             _check_remark(value)
         elif name in (DONE, CANNOT):
             if value is not True and value is not None:
-                raise ItemError(f"{name}: expected true or null, got {str(value)[:60]!r}")
+                raise ItemError(
+                    f"{name}: expected true or null, got {str(value)[:60]!r}"
+                )
         else:
             part = self.part(unit, name)
             if value is not None:
@@ -244,7 +282,9 @@ def _check_remark(value: Any) -> None:
     if value is None:
         return
     if not isinstance(value, str) or len(value) > MAX_REMARK:
-        raise ItemError(f"a remark is a text of at most {MAX_REMARK:,} characters")
+        raise ItemError(
+            f"a remark is a text of at most {MAX_REMARK:,} characters"
+        )
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -253,7 +293,9 @@ def _check_remark(value: Any) -> None:
         ) from None
 
 
-def unit_of(item: Item, *texts: str, name: str = "", row: Row | None = None) -> AnnotationUnit:
+def unit_of(
+    item: Item, *texts: str, name: str = "", row: Row | None = None
+) -> AnnotationUnit:
     """The unit of an item.
 
     Args:
@@ -271,7 +313,12 @@ def unit_of(item: Item, *texts: str, name: str = "", row: Row | None = None) -> 
     made = to_row(item) if row is None else row
     pictures = tuple(map(ShownPicture, shown))
     return AnnotationUnit(
-        name or item.id, item.source, texts, pictures, made, fps=_frame_rate(item)
+        name or item.id,
+        item.source,
+        texts,
+        pictures,
+        made,
+        fps=_frame_rate(item),
     )
 
 
@@ -290,4 +337,8 @@ def _frame_rate(item: Item) -> float | None:
 
 def statements_of(found: ItemScore) -> list[Unit]:
     """The statements that a metric took from the candidate, in order."""
-    return [u for u in found.units if u.kind == "statement" and u.side == "candidate"]
+    return [
+        u
+        for u in found.units
+        if u.kind == "statement" and u.side == "candidate"
+    ]

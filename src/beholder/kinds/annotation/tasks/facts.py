@@ -11,7 +11,12 @@ from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.load import outcomes
-from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State
+from beholder.kinds.annotation.records import (
+    AnnotationUnit,
+    Judged,
+    Row,
+    State,
+)
 from beholder.kinds.annotation.tasks.base import (
     MAX_PARTS,
     JudgmentPart,
@@ -31,7 +36,9 @@ class FactTask(Task):
 
     name: ClassVar[str] = "facts"
     title: ClassVar[str] = "Is it true?"
-    summary: ClassVar[str] = "rows with 'facts': is each statement true, false or unsure?"
+    summary: ClassVar[str] = (
+        "rows with 'facts': is each statement true, false or unsure?"
+    )
     next_step: ClassVar[str] = (
         "beholder agree {file} --label true -m \"dcscore(verify='reference').precision\""
     )
@@ -44,7 +51,10 @@ class FactTask(Task):
     def completed(self, rows: Sequence[Item], run: Path) -> Sequence[Item]:
         """Items without ``facts`` get the run's statements; without any they are left out."""
         for scores in outcomes(run):
-            stated = {name: [u.text for u in statements_of(one)] for name, one in scores.items()}
+            stated = {
+                name: [u.text for u in statements_of(one)]
+                for name, one in scores.items()
+            }
             if any(stated.values()):
                 return [
                     replace(item, meta={**item.meta, "facts": stated[item.id]})
@@ -64,14 +74,24 @@ class FactTask(Task):
         words = {verdict: verdict for verdict in VERDICTS}
         return [
             JudgmentPart(
-                str(n - 1), Verdict, str(n), (Field(f"fact-{n}", "facts", "choice", words),)
+                str(n - 1),
+                Verdict,
+                str(n),
+                (Field(f"fact-{n}", "facts", "choice", words),),
             )
             for n in range(1, len(unit.texts) + 1)
         ]
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Nominal alpha and kappa over all facts."""
-        return [of_kinds(cells(self, "facts", judged, annotators, VERDICTS.index), len(VERDICTS))]
+        return [
+            of_kinds(
+                cells(self, "facts", judged, annotators, VERDICTS.index),
+                len(VERDICTS),
+            )
+        ]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows whose judgment ``true`` lists, per annotator, the share of facts that are true.
@@ -83,21 +103,31 @@ class FactTask(Task):
                 name: [state[str(n)] for n in range(len(one.unit.texts))]
                 for name, state in one.by.items()
             }
-            sure = [[v for v in own if v != "unsure"] for own in verdicts.values()]
+            sure = [
+                [v for v in own if v != "unsure"] for own in verdicts.values()
+            ]
             shares = [own.count("true") / len(own) for own in sure if own]
             row = one.unit.row
             yield {
                 **row,
                 "judgments": {**row.get("judgments", {}), "true": shares},
                 "facts": [
-                    {"text": text, "verdicts": {name: own[n] for name, own in verdicts.items()}}
+                    {
+                        "text": text,
+                        "verdicts": {
+                            name: own[n] for name, own in verdicts.items()
+                        },
+                    }
                     for n, text in enumerate(one.unit.texts)
                 ],
             }
 
     def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
         """A judge's verdicts on statements of the same words."""
-        verified = {one.text: one.detail.get("verified") for one in statements_of(found)}
+        verified = {
+            one.text: one.detail.get("verified")
+            for one in statements_of(found)
+        }
         return {
             str(n): "true" if verified[text] else "false"
             for n, text in enumerate(unit.texts)

@@ -14,8 +14,20 @@ from beholder.errors import ItemError
 from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
-from beholder.kinds.annotation.records import CANNOT, AnnotationUnit, Judged, Row, State, read_as
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
+from beholder.kinds.annotation.records import (
+    CANNOT,
+    AnnotationUnit,
+    Judged,
+    Row,
+    State,
+    read_as,
+)
+from beholder.kinds.annotation.tasks.base import (
+    MAX_PARTS,
+    JudgmentPart,
+    Task,
+    unit_of,
+)
 from beholder.records import Item, ItemScore, Span
 from beholder.run.reliability import Reliability
 from beholder.stats.spans import touched
@@ -29,7 +41,10 @@ _TEXTS: Mapping[Label, tuple[int, str]] = {
     "mistakes": (0, "candidate"),
     "omissions": (1, "reference"),
 }
-_BAD = {"mistakes": ("mistake", "unstated", "contradicted"), "omissions": ("omission",)}
+_BAD = {
+    "mistakes": ("mistake", "unstated", "contradicted"),
+    "omissions": ("omission",),
+}
 _KIND_OF: Mapping[str, Kind] = {
     "entity": "object",
     "attribute": "attribute",
@@ -65,15 +80,22 @@ class MarkTask(Task):
 
     name: ClassVar[str] = "marks"
     title: ClassVar[str] = "Mark mistakes and omissions"
-    summary: ClassVar[str] = "rows: spans of mistakes in the candidate, of omissions in a reference"
+    summary: ClassVar[str] = (
+        "rows: spans of mistakes in the candidate, of omissions in a reference"
+    )
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
-    next_without_references: ClassVar[str] = "beholder revise {file} -o PROPOSALS.jsonl"
+    next_without_references: ClassVar[str] = (
+        "beholder revise {file} -o PROPOSALS.jsonl"
+    )
     scripts: ClassVar[tuple[str, ...]] = ("annotate_marks.js",)
     proposals_from: ClassVar[str] = "marks spans (posh)"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """One per item: its candidate, and its first reference if it has one."""
-        return [unit_of(item, item.candidate, *item.references[:1]) for item in rows]
+        return [
+            unit_of(item, item.candidate, *item.references[:1])
+            for item in rows
+        ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """None: a text without mistakes has no marks."""
@@ -84,23 +106,36 @@ class MarkTask(Task):
         label, (start, end) = _read(name)
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
-            raise ItemError("there is no reference in which omissions could be marked")
+            raise ItemError(
+                "there is no reference in which omissions could be marked"
+            )
         text = unit.texts[at]
-        if not 0 <= start < end <= len(text) or not touched(words(text), [(start, end)]):
+        if not 0 <= start < end <= len(text) or not touched(
+            words(text), [(start, end)]
+        ):
             raise ItemError(f"{name}: the text has no word there")
         return JudgmentPart(name, Mark, name)
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """The kinds with their keys, and the severities."""
-        keys = {kind: "x" if kind == "other" else kind[0] for kind in get_args(Kind)}
+        keys = {
+            kind: "x" if kind == "other" else kind[0]
+            for kind in get_args(Kind)
+        }
         return {"mark_keys": keys, "severities": get_args(Severity)}
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """Only too many marks make a judgment incomplete."""
         n = len(_marks(state))
-        return f"{n} marks are more than {MAX_PARTS:,}" if n > MAX_PARTS else None
+        return (
+            f"{n} marks are more than {MAX_PARTS:,}" if n > MAX_PARTS else None
+        )
 
-    def differences(self, unit: AnnotationUnit, state: State, expected: State) -> list[str]:
+    def differences(
+        self, unit: AnnotationUnit, state: State, expected: State
+    ) -> list[str]:
         """Marks of either judgment of which no mark of the other covers half of the words."""
         if state.get(CANNOT) or expected.get(CANNOT):
             return super().differences(unit, state, expected)
@@ -110,11 +145,16 @@ class MarkTask(Task):
                 tokens = words(unit.texts[_TEXTS[label][0]])
                 others = touched(tokens, _spans(other, label))
                 ((start, end),) = touched(tokens, [span])
-                if not any(2 * (min(end, b) - max(start, a)) >= end - start for a, b in others):
+                if not any(
+                    2 * (min(end, b) - max(start, a)) >= end - start
+                    for a, b in others
+                ):
                     found[f'{label}: "{text}"'] = None
         return list(found)
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Span F1 of each pair of annotators, for mistakes and for omissions."""
         found = []
         for label, _ in SIDES:
@@ -123,7 +163,10 @@ class MarkTask(Task):
             marked = [
                 (
                     one.unit.source,
-                    [touched(words(one.unit.texts[at]), _spans(s, label)) for s in one.by.values()],
+                    [
+                        touched(words(one.unit.texts[at]), _spans(s, label))
+                        for s in one.by.values()
+                    ],
                 )
                 for one in having
             ]
@@ -148,8 +191,16 @@ class MarkTask(Task):
                     "judgments": {**row.get("judgments", {}), **spans},
                     "annotator": name,
                     "marks": [
-                        {"side": side, "start": start, "end": end, "text": text, **state[part]}
-                        for part, _, side, (start, end), text in _marked(one.unit, state)
+                        {
+                            "side": side,
+                            "start": start,
+                            "end": end,
+                            "text": text,
+                            **state[part],
+                        }
+                        for part, _, side, (start, end), text in _marked(
+                            one.unit, state
+                        )
                     ],
                 }
 
@@ -158,14 +209,27 @@ class MarkTask(Task):
         found = []
         for part, label, side, (start, end), text in _marked(unit, state):
             mark = read_as(state[part], Mark, part)
-            values = (label, "labels", mark.kind), (f"{label}-severity", "choices", mark.severity)
+            values = (
+                (label, "labels", mark.kind),
+                (f"{label}-severity", "choices", mark.severity),
+            )
             for name, kind, value in values:
                 if value is not None:
-                    own = region(name, side, kind, [value], start=start, end=end, text=text)
+                    own = region(
+                        name,
+                        side,
+                        kind,
+                        [value],
+                        start=start,
+                        end=end,
+                        text=text,
+                    )
                     found.append(msgspec.structs.replace(own, id=part))
         return found
 
-    def parts_of(self, unit: AnnotationUnit, regions: Sequence[Region]) -> State:
+    def parts_of(
+        self, unit: AnnotationUnit, regions: Sequence[Region]
+    ) -> State:
         """The marks, each with the severity that was chosen for the region of its id."""
         by_id = by_key((str(one.id), one) for one in regions)
         found = {}
@@ -174,14 +238,26 @@ class MarkTask(Task):
                 continue
             label = one.from_name
             if label not in ("mistakes", "omissions"):
-                raise ItemError(f"expected a mark of mistakes or omissions, got {shorten(label)}")
+                raise ItemError(
+                    f"expected a mark of mistakes or omissions, got {shorten(label)}"
+                )
             marked = read_as(one.value, _Labels, label)
             if len(marked.labels) != 1:
-                raise ItemError(f"{label}: expected one kind, got {shorten(marked.labels)}")
-            chosen = one_value(by_id[str(one.id)], f"{label}-severity", "choices")
-            severities = [] if chosen is None else read_as(chosen, list[str], f"{label}-severity")
+                raise ItemError(
+                    f"{label}: expected one kind, got {shorten(marked.labels)}"
+                )
+            chosen = one_value(
+                by_id[str(one.id)], f"{label}-severity", "choices"
+            )
+            severities = (
+                []
+                if chosen is None
+                else read_as(chosen, list[str], f"{label}-severity")
+            )
             if len(severities) > 1:
-                raise ItemError(f"{label}: expected one severity, got {shorten(severities)}")
+                raise ItemError(
+                    f"{label}: expected one severity, got {shorten(severities)}"
+                )
             severity = severities[0] if severities else None
             part = f"{label}:{marked.start}-{marked.end}"
             found[part] = {"kind": marked.labels[0], "severity": severity}
@@ -199,20 +275,27 @@ class MarkTask(Task):
                     continue
                 for start, end in own.spans:
                     kind = _KIND_OF.get(own.kind, "other")
-                    parts.setdefault(f"{label}:{start}-{end}", {"kind": kind, "severity": None})
+                    parts.setdefault(
+                        f"{label}:{start}-{end}",
+                        {"kind": kind, "severity": None},
+                    )
         return parts
 
 
 def _spans(state: State, label: Label) -> list[Span]:
     """The marked ranges of characters of one side, in order."""
-    return sorted(span for own, span in map(_read, _marks(state)) if own == label)
+    return sorted(
+        span for own, span in map(_read, _marks(state)) if own == label
+    )
 
 
 def _marks(state: State) -> list[str]:
     return [part for part in state if _PART.fullmatch(part)]
 
 
-def _marked(unit: AnnotationUnit, state: State) -> Iterator[tuple[str, Label, str, Span, str]]:
+def _marked(
+    unit: AnnotationUnit, state: State
+) -> Iterator[tuple[str, Label, str, Span, str]]:
     """Part, label, side, range and text of each mark."""
     for part in _marks(state):
         label, (start, end) = _read(part)
@@ -223,6 +306,8 @@ def _marked(unit: AnnotationUnit, state: State) -> Iterator[tuple[str, Label, st
 def _read(part: str) -> tuple[Label, Span]:
     found = _PART.fullmatch(part)
     if found is None:
-        raise ItemError(f"{shorten(part)}: expected mistakes:START-END or omissions:START-END")
+        raise ItemError(
+            f"{shorten(part)}: expected mistakes:START-END or omissions:START-END"
+        )
     label: Label = "mistakes" if found[1] == "mistakes" else "omissions"
     return label, (int(found[2]), int(found[3]))

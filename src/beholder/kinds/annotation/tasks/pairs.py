@@ -26,7 +26,13 @@ QUESTIONS: dict[str, str] = {
 }
 """The questions, by the name of the judgment."""
 
-LEVELS = ("#1 much better", "#1 slightly better", "equal", "#2 slightly better", "#2 much better")
+LEVELS = (
+    "#1 much better",
+    "#1 slightly better",
+    "equal",
+    "#2 slightly better",
+    "#2 much better",
+)
 assert set(QUESTIONS) == set(SCORE_OF)
 Level = Annotated[int, msgspec.Meta(ge=0, le=len(LEVELS) - 1)]
 
@@ -36,7 +42,9 @@ class PairTask(Task):
 
     name: ClassVar[str] = "pairs"
     title: ClassVar[str] = "Compare two descriptions"
-    summary: ClassVar[str] = "rows of several systems, or with 'candidate_b': which text is better?"
+    summary: ClassVar[str] = (
+        "rows of several systems, or with 'candidate_b': which text is better?"
+    )
     next_step: ClassVar[str] = "beholder agree {file} -m posh"
     next_without_references: ClassVar[str] = "beholder agree {file} -m length"
     together: ClassVar[bool] = False
@@ -44,10 +52,17 @@ class PairTask(Task):
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each two texts of different systems about one picture; or a row's two texts."""
         found = [_of_row(item) for item in rows if "candidate_b" in item.meta]
-        alone = ((item.source, item) for item in rows if "candidate_b" not in item.meta)
+        alone = (
+            (item.source, item)
+            for item in rows
+            if "candidate_b" not in item.meta
+        )
         for items in by_key(alone).values():
             for a, b in combinations(items, 2):
-                if a.group.get("system") != b.group.get("system") or "system" not in a.group:
+                if (
+                    a.group.get("system") != b.group.get("system")
+                    or "system" not in a.group
+                ):
                     found.append(_of_two(a, b))
         if not found:
             raise ConfigError(
@@ -60,7 +75,12 @@ class PairTask(Task):
         """An answer per question."""
         levels = dict(enumerate(LEVELS))
         return [
-            JudgmentPart(name, Level, f'"{words}"', (Field(name, "pair", "choice", levels),))
+            JudgmentPart(
+                name,
+                Level,
+                f'"{words}"',
+                (Field(name, "pair", "choice", levels),),
+            )
             for name, words in QUESTIONS.items()
         ]
 
@@ -68,16 +88,25 @@ class PairTask(Task):
         """The two texts, and not the reference."""
         return 2
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """The questions, and the levels as shown with the value of each."""
         shown = list(enumerate(LEVELS))
         if order[0] == 1:
-            shown = [(len(LEVELS) - 1 - value, words) for value, words in shown]
+            shown = [
+                (len(LEVELS) - 1 - value, words) for value, words in shown
+            ]
         return {"questions": QUESTIONS, "levels": shown}
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Ordinal alpha and weighted kappa for each question."""
-        given = [cells(self, name, judged, annotators, part=name) for name in QUESTIONS]
+        given = [
+            cells(self, name, judged, annotators, part=name)
+            for name in QUESTIONS
+        ]
         return [of_order(one, range(len(LEVELS))) for one in given]
 
     def results(self, judged: Judged) -> Iterator[Row]:
@@ -85,13 +114,24 @@ class PairTask(Task):
         for one in judged:
             a, b = one.unit.row["a"], one.unit.row.get("b")
             systems = (
-                [] if b is None else [own.get("group", {}).get("system", "") for own in (a, b)]
+                []
+                if b is None
+                else [own.get("group", {}).get("system", "") for own in (a, b)]
             )
-            models = {f"model{n}": system for n, system in enumerate(systems, start=1)}
+            models = {
+                f"model{n}": system
+                for n, system in enumerate(systems, start=1)
+            }
             for name, state in one.by.items():
-                labels = {question: 2 - state[question] for question in QUESTIONS}
+                labels = {
+                    question: 2 - state[question] for question in QUESTIONS
+                }
                 yield {
-                    **{key: a[key] for key in ("references", "images", "video") if a.get(key)},
+                    **{
+                        key: a[key]
+                        for key in ("references", "images", "video")
+                        if a.get(key)
+                    },
                     "id": f"{one.unit.id}/{name}",
                     "dataset": "docent_coarse",
                     "candidate": one.unit.texts[0],
@@ -102,7 +142,11 @@ class PairTask(Task):
 
 
 def _of_row(item: Item) -> AnnotationUnit:
-    texts = (item.candidate, str(item.meta["candidate_b"]), *item.references[:1])
+    texts = (
+        item.candidate,
+        str(item.meta["candidate_b"]),
+        *item.references[:1],
+    )
     return unit_of(item, *texts, row={"a": to_row(item)})
 
 

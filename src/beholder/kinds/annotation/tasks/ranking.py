@@ -11,7 +11,13 @@ from beholder.data.row import shorten
 from beholder.errors import DataError, ItemError
 from beholder.kinds.annotation.agreement import of_rankings
 from beholder.kinds.annotation.label_studio import Field
-from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, ShownPicture, State
+from beholder.kinds.annotation.records import (
+    AnnotationUnit,
+    Judged,
+    Row,
+    ShownPicture,
+    State,
+)
 from beholder.kinds.annotation.tasks.base import JudgmentPart, Task
 from beholder.records import Reviews
 from beholder.run.reliability import Reliability
@@ -27,14 +33,20 @@ class RankTask(Task):
 
     name: ClassVar[str] = "ranking"
     title: ClassVar[str] = "Rank descriptions"
-    summary: ClassVar[str] = "sets of texts about a picture: an order without ties"
+    summary: ClassVar[str] = (
+        "sets of texts about a picture: an order without ties"
+    )
     next_step: ClassVar[str] = "beholder rank {file} -s vcs"
     next_without_references: ClassVar[str] = "beholder rank {file} -s length"
     unanswered: ClassVar[str] = "not ranked"
     scripts: ClassVar[tuple[str, ...]] = ("annotate_ranking.js",)
 
     def read(
-        self, data: str, options: DataOptions, bad: list[DataError], pictures: str | None
+        self,
+        data: str,
+        options: DataOptions,
+        bad: list[DataError],
+        pictures: str | None,
     ) -> Iterator[Reviews]:
         """Sets of texts."""
         found = read_reviews(data, media_root=options.media_root)
@@ -56,7 +68,11 @@ class RankTask(Task):
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The order."""
         words = "move a text, or confirm that the order is right"
-        return [JudgmentPart(ORDER, list[int], words, (Field(ORDER, "texts", "ranker"),))]
+        return [
+            JudgmentPart(
+                ORDER, list[int], words, (Field(ORDER, "texts", "ranker"),)
+            )
+        ]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
         """All texts."""
@@ -65,16 +81,23 @@ class RankTask(Task):
     def check(self, unit: AnnotationUnit, name: str, value: Any) -> None:
         """The order has each text once."""
         super().check(unit, name, value)
-        if name == ORDER and value is not None and sorted(value) != [*range(len(unit.texts))]:
+        if (
+            name == ORDER
+            and value is not None
+            and sorted(value) != [*range(len(unit.texts))]
+        ):
             raise ItemError(
                 f"order: expected each number from 0 to {len(unit.texts) - 1} once,"
                 f" got {shorten(value)}"
             )
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Kendall's W and Spearman within sets, means over sets; intervals resample pictures."""
         rankings = [
-            (one.unit.source, [_ranks(state) for state in one.by.values()]) for one in judged
+            (one.unit.source, [_ranks(state) for state in one.by.values()])
+            for one in judged
         ]
         return [of_rankings("ranks", rankings, annotators)]
 
@@ -82,7 +105,10 @@ class RankTask(Task):
         """Rows for ``rank``, with the ranks of each annotator."""
         for one in judged:
             ranks = {name: _ranks(state) for name, state in one.by.items()}
-            yield {**one.unit.row, "ranks": {**one.unit.row.get("ranks", {}), **ranks}}
+            yield {
+                **one.unit.row,
+                "ranks": {**one.unit.row.get("ranks", {}), **ranks},
+            }
 
 
 def _ranks(state: State) -> list[int]:

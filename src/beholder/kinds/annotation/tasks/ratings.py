@@ -15,8 +15,18 @@ from beholder.errors import ConfigError, DataError
 from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
 from beholder.kinds.annotation.agreement import cells, of_kinds, of_numbers
 from beholder.kinds.annotation.label_studio import Field
-from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, ShownPicture
-from beholder.kinds.annotation.tasks.base import MAX_PARTS, JudgmentPart, Task, unit_of
+from beholder.kinds.annotation.records import (
+    AnnotationUnit,
+    Judged,
+    Row,
+    ShownPicture,
+)
+from beholder.kinds.annotation.tasks.base import (
+    MAX_PARTS,
+    JudgmentPart,
+    Task,
+    unit_of,
+)
 from beholder.options import DataOptions
 from beholder.records import Frame, Item, Storyline
 from beholder.run.reliability import Reliability
@@ -40,7 +50,10 @@ class RatingTask(Task):
         """The rating."""
         return [
             JudgmentPart(
-                RATING, Rating, f"the {self.rated}", (Field(RATING, self.rated, "rating"),)
+                RATING,
+                Rating,
+                f"the {self.rated}",
+                (Field(RATING, self.rated, "rating"),),
             )
         ]
 
@@ -48,11 +61,15 @@ class RatingTask(Task):
         """Whether two ratings are at most one level apart."""
         return given is not None and abs(given - expected) <= 1
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """The scale."""
         return {"ratings": range(LOWEST, HIGHEST + 1)}
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Alpha, ICC and correlation."""
         return [of_numbers(cells(self, RATING, judged, annotators))]
 
@@ -62,7 +79,9 @@ class TextRatingTask(RatingTask):
 
     name: ClassVar[str] = "ratings"
     title: ClassVar[str] = "Rate a description"
-    summary: ClassVar[str] = "rows: 1 to 10 for each candidate and each first reference"
+    summary: ClassVar[str] = (
+        "rows: 1 to 10 for each candidate and each first reference"
+    )
     next_step: ClassVar[str] = (
         "beholder score {file} -m \"dcscore(direction='both', verify='reference')\" -o RUN"
     )
@@ -70,7 +89,10 @@ class TextRatingTask(RatingTask):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each candidate, and each first reference once per picture."""
-        found = [unit_of(item, item.candidate, name=f"{item.id}/candidate") for item in rows]
+        found = [
+            unit_of(item, item.candidate, name=f"{item.id}/candidate")
+            for item in rows
+        ]
         references: dict[tuple[tuple[str, ...], str], AnnotationUnit] = {}
         for item in rows:
             for text in item.references[:1]:
@@ -83,7 +105,11 @@ class TextRatingTask(RatingTask):
 
         ``annotators`` and ``human_annotators`` name the annotators in the same order.
         """
-        human = {(one.unit.source, one.unit.texts[0]): one.by for one in judged if not one.unit.row}
+        human = {
+            (one.unit.source, one.unit.texts[0]): one.by
+            for one in judged
+            if not one.unit.row
+        }
         for one in judged:
             row = one.unit.row
             if not row:
@@ -109,9 +135,14 @@ class TextRatingTask(RatingTask):
         n = sum(
             len(one.by)
             for one in judged
-            if not one.unit.row and (one.unit.source, one.unit.texts[0]) not in rated
+            if not one.unit.row
+            and (one.unit.source, one.unit.texts[0]) not in rated
         )
-        return f"{n:,} ratings of references are left out: no candidate is rated" if n else ""
+        return (
+            f"{n:,} ratings of references are left out: no candidate is rated"
+            if n
+            else ""
+        )
 
     def next_command(self, judged: Judged) -> str:
         """``bidirectional`` compares ratings of both sides; ``agree`` reads those of candidates."""
@@ -133,8 +164,12 @@ class StepJudgment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     breaks: tuple[BreakKind, ...]
 
     def __post_init__(self) -> None:
-        if self.breaks != tuple(kind for kind in BREAK_KINDS if kind in self.breaks):
-            raise ValueError(f"breaks: expected some of {', '.join(BREAK_KINDS)} in this order")
+        if self.breaks != tuple(
+            kind for kind in BREAK_KINDS if kind in self.breaks
+        ):
+            raise ValueError(
+                f"breaks: expected some of {', '.join(BREAK_KINDS)} in this order"
+            )
 
 
 class _SequenceTask(Task):
@@ -143,7 +178,11 @@ class _SequenceTask(Task):
     shows_pictures: ClassVar[bool] = False
 
     def read(
-        self, data: str, options: DataOptions, bad: list[DataError], pictures: str | None
+        self,
+        data: str,
+        options: DataOptions,
+        bad: list[DataError],
+        pictures: str | None,
     ) -> Iterator[Storyline]:
         """Sequences, whose pictures may be named by id."""
         collection: list[Frame] = []
@@ -151,7 +190,9 @@ class _SequenceTask(Task):
             frames = read_frames(pictures, media_root=options.media_root)
             whole = DataOptions(skip_bad_rows=options.skip_bad_rows)
             collection = list(good_rows(frames, whole, bad, name=pictures))
-        found = read_storylines(data, collection, media_root=options.media_root)
+        found = read_storylines(
+            data, collection, media_root=options.media_root
+        )
         return good_rows(found, options, bad, name=data)
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
@@ -161,7 +202,10 @@ class _SequenceTask(Task):
                 one.id,
                 (one.id,),
                 (),
-                tuple(ShownPicture(frame.image, _known(frame)) for frame in one.frames),
+                tuple(
+                    ShownPicture(frame.image, _known(frame))
+                    for frame in one.frames
+                ),
                 storyline_row(one),
             )
             for one in rows
@@ -173,8 +217,12 @@ class SequenceRatingTask(_SequenceTask, RatingTask):
 
     name: ClassVar[str] = "sequences"
     title: ClassVar[str] = "Rate a sequence of pictures"
-    summary: ClassVar[str] = "sequences of pictures: 1 to 10 for each whole sequence"
-    next_step: ClassVar[str] = "beholder narrate judge SEQUENCES --by sight --judge people:{file}"
+    summary: ClassVar[str] = (
+        "sequences of pictures: 1 to 10 for each whole sequence"
+    )
+    next_step: ClassVar[str] = (
+        "beholder narrate judge SEQUENCES --by sight --judge people:{file}"
+    )
     rated: ClassVar[str] = "sequence"
 
     def results(self, judged: Judged) -> Iterator[Row]:
@@ -189,8 +237,12 @@ class StepTask(_SequenceTask):
 
     name: ClassVar[str] = "steps"
     title: ClassVar[str] = "Rate the steps of a sequence"
-    summary: ClassVar[str] = "sequences of pictures: 1 to 10 for each step, and what breaks"
-    next_step: ClassVar[str] = "beholder narrate transitions SEQUENCES --judge people:{file}"
+    summary: ClassVar[str] = (
+        "sequences of pictures: 1 to 10 for each step, and what breaks"
+    )
+    next_step: ClassVar[str] = (
+        "beholder narrate transitions SEQUENCES --judge people:{file}"
+    )
     unanswered: ClassVar[str] = "steps not rated"
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
@@ -222,22 +274,36 @@ class StepTask(_SequenceTask):
         """Whether a step has a rating."""
         return isinstance(value, Mapping) and value[RATING] is not None
 
-    def close(self, given: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> bool:
+    def close(
+        self, given: Mapping[str, Any] | None, expected: Mapping[str, Any]
+    ) -> bool:
         """Whether the same breaks are named, and the ratings are at most one level apart."""
         if given is None or set(given["breaks"]) != set(expected["breaks"]):
             return False
         return bool(abs(given[RATING] - expected[RATING]) <= 1)
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """The scale, and the kinds of break with their keys."""
         keys = dict(zip(BREAK_KINDS, "lthp", strict=True))
         return {"ratings": range(LOWEST, HIGHEST + 1), "break_keys": keys}
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Agreement on the ratings of all steps, and on each kind of break."""
-        ratings = cells(self, "rating of a step", judged, annotators, itemgetter(RATING))
+        ratings = cells(
+            self, "rating of a step", judged, annotators, itemgetter(RATING)
+        )
         breaks = [
-            cells(self, f"break of {kind}", judged, annotators, partial(_breaks, kind))
+            cells(
+                self,
+                f"break of {kind}",
+                judged,
+                annotators,
+                partial(_breaks, kind),
+            )
             for kind in BREAK_KINDS
         ]
         return [of_numbers(ratings), *(of_kinds(one, 2) for one in breaks)]
@@ -246,7 +312,10 @@ class StepTask(_SequenceTask):
         """The steps of each sequence by annotator: a judge ``people:FILE`` of ``narrate``."""
         for one in judged:
             parts = self.parts(one.unit)
-            steps = {name: [state[own.name] for own in parts] for name, state in one.by.items()}
+            steps = {
+                name: [state[own.name] for own in parts]
+                for name, state in one.by.items()
+            }
             yield {"id": one.unit.id, "steps": steps}
 
 
@@ -255,5 +324,9 @@ def _breaks(kind: str, step: Mapping[str, Any]) -> bool:
 
 
 def _known(frame: Frame) -> str:
-    facts = (None if frame.date is None else str(frame.date), frame.place, frame.caption)
+    facts = (
+        None if frame.date is None else str(frame.date),
+        frame.place,
+        frame.caption,
+    )
     return " \N{MIDDLE DOT} ".join(fact for fact in facts if fact)

@@ -10,13 +10,20 @@ import msgspec
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
 from beholder.kinds.annotation.label_studio import Field
-from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row, State
+from beholder.kinds.annotation.records import (
+    AnnotationUnit,
+    Judged,
+    Row,
+    State,
+)
 from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
 from beholder.records import Item
 from beholder.run.reliability import Reliability
 
 Decision = Literal["accept", "edit", "refuse"]
-Reason = Literal["wrong mark", "right but unimportant", "style", "house rule", "other"]
+Reason = Literal[
+    "wrong mark", "right but unimportant", "style", "house rule", "other"
+]
 Final = Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)]
 
 
@@ -25,7 +32,9 @@ class RevisionTask(Task):
 
     name: ClassVar[str] = "revisions"
     title: ClassVar[str] = "Accept the new text?"
-    summary: ClassVar[str] = "rows of `beholder revise`: accept, edit or refuse each proposal"
+    summary: ClassVar[str] = (
+        "rows of `beholder revise`: accept, edit or refuse each proposal"
+    )
     next_step: ClassVar[str] = "beholder revise {file} --write NEW-FILE"
     unanswered: ClassVar[str] = "open"
 
@@ -44,21 +53,38 @@ class RevisionTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The decision, its reason and the edited text."""
-        kinds = (("decision", Decision, "the decision"), ("reason", Reason, "the reason"))
+        kinds = (
+            ("decision", Decision, "the decision"),
+            ("reason", Reason, "the reason"),
+        )
         return [
             *(
                 JudgmentPart(
                     name,
                     of,
                     words,
-                    (Field(name, "text", "choice", {one: one for one in get_args(of)}),),
+                    (
+                        Field(
+                            name,
+                            "text",
+                            "choice",
+                            {one: one for one in get_args(of)},
+                        ),
+                    ),
                 )
                 for name, of, words in kinds
             ),
-            JudgmentPart("final", Final, "the text", (Field("final", "text", "textarea"),)),
+            JudgmentPart(
+                "final",
+                Final,
+                "the text",
+                (Field("final", "text", "textarea"),),
+            ),
         ]
 
-    def context(self, unit: AnnotationUnit, order: Sequence[int]) -> Mapping[str, object]:
+    def context(
+        self, unit: AnnotationUnit, order: Sequence[int]
+    ) -> Mapping[str, object]:
         """The former text cut at its edits, what was left, and the reasons for refusals."""
         revision, pieces, at = unit.row["meta"]["revision"], [], 0
         for edit in revision["edits"]:
@@ -72,21 +98,43 @@ class RevisionTask(Task):
     def next_command(self, judged: Judged) -> str:
         """The command that writes the final texts into the file that they come from, if any."""
         sources = [one.unit.row["meta"].get("source") or {} for one in judged]
-        return self.next_step if any("file" in source for source in sources) else ""
+        return (
+            self.next_step
+            if any("file" in source for source in sources)
+            else ""
+        )
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """A decision; for an edit the text, for a refusal the reason."""
         decision = state.get("decision")
-        needed = {"edit": "final", "refuse": "reason"}.get(str(decision), "decision")
-        done = decision == "accept" or (decision is not None and state.get(needed) is not None)
-        return None if done else f"{self.unanswered}: {self.part(unit, needed).words}"
+        needed = {"edit": "final", "refuse": "reason"}.get(
+            str(decision), "decision"
+        )
+        done = decision == "accept" or (
+            decision is not None and state.get(needed) is not None
+        )
+        return (
+            None
+            if done
+            else f"{self.unanswered}: {self.part(unit, needed).words}"
+        )
 
-    def agreement(self, judged: Judged, annotators: Sequence[str]) -> list[Reliability]:
+    def agreement(
+        self, judged: Judged, annotators: Sequence[str]
+    ) -> list[Reliability]:
         """Nominal alpha and kappa of the decisions."""
         known = get_args(Decision)
         return [
             of_kinds(
-                cells(self, "decision", judged, annotators, known.index, "decision"), len(known)
+                cells(
+                    self,
+                    "decision",
+                    judged,
+                    annotators,
+                    known.index,
+                    "decision",
+                ),
+                len(known),
             )
         ]
 
@@ -107,8 +155,20 @@ class RevisionTask(Task):
                 }
                 for who, state in one.by.items()
             }
-            agreed: dict[str, Any] = {"decision": "contested", "reason": "", "final": text}
-            if len({(own["decision"], own["final"]) for own in decisions.values()}) == 1:
+            agreed: dict[str, Any] = {
+                "decision": "contested",
+                "reason": "",
+                "final": text,
+            }
+            if (
+                len(
+                    {
+                        (own["decision"], own["final"])
+                        for own in decisions.values()
+                    }
+                )
+                == 1
+            ):
                 agreed = next(iter(decisions.values()))
             yield {
                 **one.unit.row,

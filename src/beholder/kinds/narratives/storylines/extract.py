@@ -75,7 +75,9 @@ def chronology(
         ConfigError: Some pictures have no date and ``spread`` is not set, or the last picture is
             before the first.
     """
-    return order_of(frames, known_days(frames, embeddings, spread), seed, first, last)
+    return order_of(
+        frames, known_days(frames, embeddings, spread), seed, first, last
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +105,17 @@ def steps_back(frames: Sequence[Frame]) -> list[int]:
     ]
 
 
-def known_days(frames: Sequence[Frame], embeddings: ArrayLike, spread: bool) -> KnownDays:
+def known_days(
+    frames: Sequence[Frame], embeddings: ArrayLike, spread: bool
+) -> KnownDays:
     """The days that pictures can have; see ``chronology``."""
     dates = [frame.date for frame in frames]
     known = [date for date in dates if date is not None]
     if not known:
-        return KnownDays(None, "no picture has a date: the order of the file is the order of time")
+        return KnownDays(
+            None,
+            "no picture has a date: the order of the file is the order of time",
+        )
     n_without = len(dates) - len(known)
     if n_without and not spread:
         raise ConfigError(
@@ -116,7 +123,10 @@ def known_days(frames: Sequence[Frame], embeddings: ArrayLike, spread: bool) -> 
             " out (--skip-undated), or spread the known dates (--spread-dates)"
         )
     note = "all pictures are dated"
-    spans = [(0.0, 0.0) if d is None else (d.first.toordinal(), d.last.toordinal()) for d in dates]
+    spans = [
+        (0.0, 0.0) if d is None else (d.first.toordinal(), d.last.toordinal())
+        for d in dates
+    ]
     days = np.array(spans, dtype=np.float64)
     if n_without:
         without = np.array([date is None for date in dates])
@@ -124,9 +134,14 @@ def known_days(frames: Sequence[Frame], embeddings: ArrayLike, spread: bool) -> 
         note = f"{len(known)} pictures are dated, {n_without} got dates by label spreading"
     counts = Counter(date.precision for date in known)
     if len(counts) > 1:
-        told = ", ".join(f"{counts[p]} by {p}" for p in ("year", "month", "day") if counts[p])
+        told = ", ".join(
+            f"{counts[p]} by {p}"
+            for p in ("year", "month", "day")
+            if counts[p]
+        )
         note += (
-            f"; they are dated to different precision ({told}): dates that overlap give no order"
+            f"; they are dated to different precision ({told}): "
+            "dates that overlap give no order"
         )
     if days[:, 0].max() <= days[:, 1].min():
         note += "; no date is before another: the order of the file is the order of time"
@@ -144,11 +159,21 @@ def order_of(
     days, n = known.spans, len(frames)
     if days is None or days[:, 0].max() <= days[:, 1].min():
         _check_ends(frames, first, last, np.arange(n), known.note)
-        same = None if days is None else np.full(n, days[:, 0].max(), dtype=np.int64)
+        same = (
+            None
+            if days is None
+            else np.full(n, days[:, 0].max(), dtype=np.int64)
+        )
         return Chronology(np.arange(n), same, known.note)
     low, high = days.T.copy()
-    side = np.zeros(n)  # an end whose day is open comes before, or after, all that share its place
-    share = np.full(n, 0.5) if seed is None else np.random.default_rng(seed).random(n)
+    side = np.zeros(
+        n
+    )  # an end whose day is open comes before, or after, all that share its place
+    share = (
+        np.full(n, 0.5)
+        if seed is None
+        else np.random.default_rng(seed).random(n)
+    )
     if first is not None:
         earliest = days[first, 0]
         low = np.where(high >= earliest, np.maximum(low, earliest), low)
@@ -160,18 +185,29 @@ def order_of(
     place = low + share * (high - low)
     order = np.lexsort((np.arange(n), side, place))
     _check_ends(frames, first, last, np.argsort(order), known.note)
-    return Chronology(order, np.floor(place[order]).astype(np.int64), known.note)
+    return Chronology(
+        order, np.floor(place[order]).astype(np.int64), known.note
+    )
 
 
 def _check_ends(
-    frames: Sequence[Frame], first: int | None, last: int | None, rank: NDArray[np.intp], note: str
+    frames: Sequence[Frame],
+    first: int | None,
+    last: int | None,
+    rank: NDArray[np.intp],
+    note: str,
 ) -> None:
     if first is None or last is None or rank[first] < rank[last]:
         return
     source, target = frames[first], frames[last]
     if first == last:
-        raise ConfigError(f"{source.id!r} is source and target; a storyline needs two pictures")
-    named = (f"{end.id!r}" + (f" ({end.date})" if end.date else "") for end in (source, target))
+        raise ConfigError(
+            f"{source.id!r} is source and target; a storyline needs two pictures"
+        )
+    named = (
+        f"{end.id!r}" + (f" ({end.date})" if end.date else "")
+        for end in (source, target)
+    )
     raise ConfigError(
         f"the source {' comes after the target '.join(named)} in the order of time ({note});"
         " exchange the two, or correct the order"
@@ -219,7 +255,10 @@ class Extracted:
 
 
 def extract(
-    frames: Sequence[Frame], embeddings: ArrayLike, tasks: Sequence[ExtractionTask], how: Extraction
+    frames: Sequence[Frame],
+    embeddings: ArrayLike,
+    tasks: Sequence[ExtractionTask],
+    how: Extraction,
 ) -> Iterator[Extracted]:
     """Extract storylines from a collection.
 
@@ -237,15 +276,21 @@ def extract(
             are fewer pictures between them than asked for, or as the ways say.
     """
     vectors = np.asarray(embeddings)
-    topics = None if how.topics is None else topics_by(how.topics, frames, vectors)
+    topics = (
+        None if how.topics is None else topics_by(how.topics, frames, vectors)
+    )
     memberships = None if topics is None else topics.memberships
-    whole = Space.of(vectors, memberships, jsd=how.jsd, base=how.base, scale=how.scale)
+    whole = Space.of(
+        vectors, memberships, jsd=how.jsd, base=how.base, scale=how.scale
+    )
     known = known_days(frames, vectors, how.spread_dates)
     places = {frame.id: place for place, frame in enumerate(frames)}
     for number, task in enumerate(tasks):
         # Only "random" draws: the other methods give the same paths for the same order and days.
         paths_by_order: dict[tuple[bytes, bytes], list[StorylinePath]] = {}
-        source, target = (_place(places, end) for end in (task.source, task.target))
+        source, target = (
+            _place(places, end) for end in (task.source, task.target)
+        )
         for replication in range(how.replications):
             seed = how.seed + replication if replication else None
             time = order_of(frames, known, seed, source, target)
@@ -256,22 +301,34 @@ def extract(
                 _check_length(task, start, end, len(frames))
             rng = np.random.default_rng([how.seed, number, replication])
             labels = None if topics is None else topics.assigned[time.order]
-            days = b"" if time.days is None else np.asarray(time.days).tobytes()
+            days = (
+                b"" if time.days is None else np.asarray(time.days).tobytes()
+            )
             order = (time.order.tobytes(), days)
-            found = paths_by_order.get(order) if how.method != "random" else None
+            found = (
+                paths_by_order.get(order) if how.method != "random" else None
+            )
             if found is None:
                 space = whole.subset(time.order)
-                found = _storylines(space, task, how, (start, end), time.days, labels, rng)
+                found = _storylines(
+                    space, task, how, (start, end), time.days, labels, rng
+                )
                 paths_by_order[order] = found
             for alternative, line in enumerate(found):
                 chosen = [frames[int(time.order[p])] for p in line.positions]
                 number_of = str(replication + 1)
-                group = {"task": task.name, "length": str(task.k), "replication": number_of}
+                group = {
+                    "task": task.name,
+                    "length": str(task.k),
+                    "replication": number_of,
+                }
                 name = f"{how.method}-{task.name}-{number_of}"
                 if how.alternatives > 1:
                     name = f"{name}-{alternative + 1}"
                     group["alternative"] = str(alternative + 1)
-                storyline = Storyline(name, tuple(chosen), source=how.method, group=group)
+                storyline = Storyline(
+                    name, tuple(chosen), source=how.method, group=group
+                )
                 yield Extracted(storyline, line, whole.signature, time.note)
 
 
@@ -281,10 +338,15 @@ def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
     raise ConfigError(f"{frame_id!r} is no usable picture of the collection")
 
 
-def _check_length(task: ExtractionTask, start: int | None, end: int | None, n: int) -> None:
+def _check_length(
+    task: ExtractionTask, start: int | None, end: int | None, n: int
+) -> None:
     there = (n - 1 if end is None else end) - (start or 0) + 1
     if not 2 <= task.k <= there:
-        source, target = task.source or "the first picture", task.target or "the last one"
+        source, target = (
+            task.source or "the first picture",
+            task.target or "the last one",
+        )
         raise ConfigError(
             f"k={task.k}: from {source} to {target} there are {there} pictures in the order of"
             " time, both counted; ask for 2 to that many, or take other ends"
@@ -317,12 +379,20 @@ def _storylines(
             min_difference=how.min_difference,
         )
     if source is None or target is None:
-        raise ConfigError(f"{how.method} needs the first and the last picture (--source, --target)")
+        raise ConfigError(
+            f"{how.method} needs the first and the last picture (--source, --target)"
+        )
     if how.method == "maps":
-        return [narrative_map(space, task.k, source=source, target=target, window=how.window)]
+        return [
+            narrative_map(
+                space, task.k, source=source, target=target, window=how.window
+            )
+        ]
     if how.method == "trails":
         return [trail(space, source=source, target=target)]
-    return [random_storyline(space, task.k, source=source, target=target, rng=rng)]
+    return [
+        random_storyline(space, task.k, source=source, target=target, rng=rng)
+    ]
 
 
 def random_storyline(
@@ -343,5 +413,7 @@ def random_storyline(
         ConfigError: There are not enough pictures between the ends.
     """
     first, last = ends(space, source, target, k)
-    inner = np.sort(rng.choice(np.arange(first + 1, last), size=k - 2, replace=False))
+    inner = np.sort(
+        rng.choice(np.arange(first + 1, last), size=k - 2, replace=False)
+    )
     return path_through(space, [first, *inner, last])

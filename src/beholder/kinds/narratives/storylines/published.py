@@ -39,7 +39,12 @@ _AT_BOUND = 1e-6
 
 
 def narrative_map(
-    space: Space, k: int, *, source: int, target: int, window: int | None = None
+    space: Space,
+    k: int,
+    *,
+    source: int,
+    target: int,
+    window: int | None = None,
 ) -> StorylinePath:
     """The main storyline of a narrative map.
 
@@ -67,7 +72,9 @@ def narrative_map(
             " give a window, or use maxmin"
         )
     head = np.repeat(np.arange(n), np.arange(n) - earliest)
-    tail = np.concatenate([np.arange(first, j) for j, first in enumerate(earliest)])
+    tail = np.concatenate(
+        [np.arange(first, j) for j, first in enumerate(earliest)]
+    )
     by_tail = np.lexsort((head, tail))
     tail, head = tail[by_tail], head[by_tail]
     coherence = np.minimum(inside.theta_of_pairs(tail, head), 1.0)
@@ -84,7 +91,11 @@ def narrative_map(
 
 
 def _solve(
-    n: int, k: int, tail: NDArray[np.intp], head: NDArray[np.intp], coherence: Floats
+    n: int,
+    k: int,
+    tail: NDArray[np.intp],
+    head: NDArray[np.intp],
+    coherence: Floats,
 ) -> tuple[float, Floats]:
     """Best ``minedge`` and the flow of each step.
 
@@ -96,14 +107,18 @@ def _solve(
     edge = np.arange(n_edges)
     ones = np.ones(n_edges)
     balance = coo_array(
-        (np.r_[ones, -ones], (np.r_[tail, head], np.r_[edge, edge])), shape=(n, n_edges + 1)
+        (np.r_[ones, -ones], (np.r_[tail, head], np.r_[edge, edge])),
+        shape=(n, n_edges + 1),
     ).tocsr()
     count = csr_array(np.r_[ones, 0.0][None, :])
     equal = scipy.sparse.vstack([balance, count], format="csr")
     wanted = np.zeros(n + 1)
     wanted[0], wanted[n - 1], wanted[n] = 1.0, -1.0, k - 1
     weakest = coo_array(
-        (np.ones(2 * n_edges), (np.r_[edge, edge], np.r_[edge, np.full(n_edges, n_edges)]))
+        (
+            np.ones(2 * n_edges),
+            (np.r_[edge, edge], np.r_[edge, np.full(n_edges, n_edges)]),
+        )
     ).tocsr()
     inflow = coo_array((ones, (head, edge)), shape=(n, n_edges + 1)).tocsr()
     found = linprog(
@@ -116,12 +131,18 @@ def _solve(
         method="highs",
     )
     if found.status != 0:
-        raise ConfigError(f"the narrative map has no solution for k={k}: {found.message}")
+        raise ConfigError(
+            f"the narrative map has no solution for k={k}: {found.message}"
+        )
     return -float(found.fun), np.maximum(found.x[:-1], 0.0)
 
 
 def _likeliest_route(
-    n: int, k: int, tail: NDArray[np.intp], head: NDArray[np.intp], flow: Floats
+    n: int,
+    k: int,
+    tail: NDArray[np.intp],
+    head: NDArray[np.intp],
+    flow: Floats,
 ) -> list[int]:
     """The route of highest likelihood: product of the shares of outflow and the activities.
 
@@ -144,7 +165,11 @@ def _likeliest_route(
         heads, flows = heads[keep], flows[keep]
         largest = np.argsort(-flows, kind="stable")[: math.ceil(math.sqrt(k))]
         heads, flows = heads[largest], flows[largest]
-        reached = cost[position] - np.log(flows / flows.sum()) - np.log(activity[heads])
+        reached = (
+            cost[position]
+            - np.log(flows / flows.sum())
+            - np.log(activity[heads])
+        )
         better = reached < cost[heads]
         cost[heads[better]] = reached[better]
         came_from[heads[better]] = position
@@ -190,7 +215,9 @@ def trail(space: Space, *, source: int, target: int) -> StorylinePath:
 def _steps(space: Space) -> Iterator[tuple[int, Floats]]:
     """Each picture with its theta with all later ones, made some rows at a time."""
     for start in range(0, len(space), _ROWS):
-        for row, theta in enumerate(space.theta(slice(start, start + _ROWS), slice(start, None))):
+        for row, theta in enumerate(
+            space.theta(slice(start, start + _ROWS), slice(start, None))
+        ):
             yield start + row, theta[row + 1 :]
 
 

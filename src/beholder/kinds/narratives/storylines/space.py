@@ -76,7 +76,9 @@ class Space:
             ConfigError: A shape, number or name is wrong; says which.
         """
         if jsd not in ("divergence", "distance"):
-            raise ConfigError(f"jsd={jsd!r}: expected 'divergence' or 'distance'")
+            raise ConfigError(
+                f"jsd={jsd!r}: expected 'divergence' or 'distance'"
+            )
         if scale not in ("raw", "minmax"):
             raise ConfigError(f"scale={scale!r}: expected 'raw' or 'minmax'")
         number = math.e if base == "e" else base
@@ -86,14 +88,18 @@ class Space:
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not length.all():
             row = int(np.flatnonzero(length == 0)[0])
-            raise ConfigError(f"embeddings: row {row} is all zero and has no direction")
+            raise ConfigError(
+                f"embeddings: row {row} is all zero and has no direction"
+            )
         memberships = None
         if distributions is not None:
             memberships = _distributions(distributions, len(vectors))
         dtype = np.float32 if len(vectors) > FLOAT32_FROM else np.float64
         return cls(
             vectors=np.ascontiguousarray(vectors / length, dtype=dtype),
-            distributions=None if memberships is None else memberships.astype(dtype),
+            distributions=None
+            if memberships is None
+            else memberships.astype(dtype),
             jsd=jsd,
             base=float(number),
             scale=scale,
@@ -107,8 +113,16 @@ class Space:
     def signature(self) -> str:
         """What fixes theta: ``theta|jsd:divergence|base:2|scale:raw|topics:none``."""
         base = "e" if self.base == math.e else f"{self.base:g}"
-        topics = "none" if self.distributions is None else self.distributions.shape[1]
-        given = "" if self.limits is None else "({:.6g},{:.6g})".format(*self.limits)
+        topics = (
+            "none"
+            if self.distributions is None
+            else self.distributions.shape[1]
+        )
+        given = (
+            ""
+            if self.limits is None
+            else "({:.6g},{:.6g})".format(*self.limits)
+        )
         return f"theta|jsd:{self.jsd}|base:{base}|scale:{self.scale}{given}|topics:{topics}"
 
     @cached_property
@@ -137,11 +151,17 @@ class Space:
 
     def cosine(self, rows: slice, columns: slice) -> Floats:
         """Cosines, shape (rows, columns), in -1..1; never rescaled."""
-        return np.asarray(np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0))
+        return np.asarray(
+            np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0)
+        )
 
-    def theta(self, rows: slice = slice(None), columns: slice = slice(None)) -> Floats:
+    def theta(
+        self, rows: slice = slice(None), columns: slice = slice(None)
+    ) -> Floats:
         """Theta of some pictures with others, shape (rows, columns), in 0..1; higher is closer."""
-        similar = self._scaled(self._angular(self.vectors[rows], self.vectors[columns]))
+        similar = self._scaled(
+            self._angular(self.vectors[rows], self.vectors[columns])
+        )
         if self.distributions is None:
             return np.sqrt(similar)
         p, q = self.distributions[rows], self.distributions[columns]
@@ -149,12 +169,22 @@ class Space:
 
     def theta_of_pairs(self, first: ArrayLike, second: ArrayLike) -> Floats:
         """Theta of pairs, given the positions of both pictures, shape (n_pairs,)."""
-        i, j = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
-        if len(i) > _PAIRS:  # so that memory does not grow with the number of pairs
+        i, j = (
+            np.asarray(first, dtype=np.intp),
+            np.asarray(second, dtype=np.intp),
+        )
+        if (
+            len(i) > _PAIRS
+        ):  # so that memory does not grow with the number of pairs
             starts = range(0, len(i), _PAIRS)
-            parts = [self.theta_of_pairs(i[s : s + _PAIRS], j[s : s + _PAIRS]) for s in starts]
+            parts = [
+                self.theta_of_pairs(i[s : s + _PAIRS], j[s : s + _PAIRS])
+                for s in starts
+            ]
             return np.concatenate(parts)
-        similar = self._scaled(_angles_to_similarity(_angles(self.vectors[i], self.vectors[j])))
+        similar = self._scaled(
+            _angles_to_similarity(_angles(self.vectors[i], self.vectors[j]))
+        )
         if self.distributions is None:
             return np.sqrt(similar)
         p, q = self.distributions[i], self.distributions[j]
@@ -171,7 +201,9 @@ class Space:
         chosen = np.asarray(positions, dtype=np.intp)
         return Space(
             vectors=self.vectors[chosen],
-            distributions=None if self.distributions is None else self.distributions[chosen],
+            distributions=None
+            if self.distributions is None
+            else self.distributions[chosen],
             jsd=self.jsd,
             base=self.base,
             scale=self.scale,
@@ -202,9 +234,13 @@ class Space:
         return self._topics(_entropy(p)[:, None], _entropy(q)[None, :], middle)
 
     def _topics(self, of_p: Floats, of_q: Floats, of_middle: Floats) -> Floats:
-        divergence: Floats = (of_middle - (of_p + of_q) / 2) / math.log(self.base)
+        divergence: Floats = (of_middle - (of_p + of_q) / 2) / math.log(
+            self.base
+        )
         divergence = np.clip(divergence, 0.0, 1.0)
-        return 1.0 - (divergence if self.jsd == "divergence" else np.sqrt(divergence))
+        return 1.0 - (
+            divergence if self.jsd == "divergence" else np.sqrt(divergence)
+        )
 
 
 def _angles(a: Floats, b: Floats) -> Floats:
@@ -228,7 +264,9 @@ def _entropy(p: Floats) -> Floats:
 def _matrix(values: ArrayLike, name: str) -> Floats:
     matrix = floats(values, name, "an array of numbers")
     if matrix.ndim != 2 or not len(matrix):
-        raise ConfigError(f"{name}: expected shape (n, D) with n > 0, got {matrix.shape}")
+        raise ConfigError(
+            f"{name}: expected shape (n, D) with n > 0, got {matrix.shape}"
+        )
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise ConfigError(f"{name}: row {row} is not finite")
@@ -238,7 +276,9 @@ def _matrix(values: ArrayLike, name: str) -> Floats:
 def _distributions(values: ArrayLike, n: int) -> Floats:
     memberships = _matrix(values, "distributions")
     if len(memberships) != n:
-        raise ConfigError(f"distributions: expected {n} rows, got {len(memberships)}")
+        raise ConfigError(
+            f"distributions: expected {n} rows, got {len(memberships)}"
+        )
     total = memberships.sum(axis=1, keepdims=True)
     wrong = np.flatnonzero((memberships < 0).any(axis=1) | (total[:, 0] <= 0))
     if wrong.size:
@@ -296,7 +336,9 @@ def ends(
     last = len(space) - 1 if target is None else target
     for name, position in (("source", first), ("target", last)):
         if not 0 <= position < len(space):
-            raise ConfigError(f"{name}: position {position} is outside 0..{len(space) - 1}")
+            raise ConfigError(
+                f"{name}: position {position} is outside 0..{len(space) - 1}"
+            )
     if first >= last:
         raise ConfigError(
             f"the source (position {first}) must stand before the target ({last}) in time"

@@ -58,7 +58,9 @@ def coherence(
     Raises:
         ConfigError: Fewer than two pictures, or numbers that cannot be used.
     """
-    space = Space.of(embeddings, distributions, jsd=jsd, base=base, scale=scale)
+    space = Space.of(
+        embeddings, distributions, jsd=jsd, base=base, scale=scale
+    )
     return coherence_of(space, range(len(space)))
 
 
@@ -70,7 +72,9 @@ def coherence_of(space: Space, positions: ArrayLike | range) -> Coherence:
     """
     order = np.asarray(positions, dtype=np.intp)
     if len(order) < 2:
-        raise ConfigError(f"coherence needs at least two pictures, got {len(order)}")
+        raise ConfigError(
+            f"coherence needs at least two pictures, got {len(order)}"
+        )
     steps = space.steps(order)
     with np.errstate(divide="ignore"):
         geometric = float(np.exp(np.log(steps).mean()))
@@ -114,8 +118,14 @@ def dtw(a: ArrayLike, b: ArrayLike) -> WarpedAlignment:
         ConfigError: A sequence is empty, not finite, or of another dimension.
     """
     first, second = (np.asarray(x, dtype=np.float64) for x in (a, b))
-    if first.ndim != 2 or second.ndim != 2 or first.shape[1:] != second.shape[1:]:
-        raise ConfigError(f"dtw: expected (n, D) and (m, D), got {first.shape} and {second.shape}")
+    if (
+        first.ndim != 2
+        or second.ndim != 2
+        or first.shape[1:] != second.shape[1:]
+    ):
+        raise ConfigError(
+            f"dtw: expected (n, D) and (m, D), got {first.shape} and {second.shape}"
+        )
     if not (len(first) and len(second)):
         raise ConfigError("dtw: a sequence is empty")
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
@@ -134,7 +144,9 @@ def _accumulated(cost: Floats) -> Floats:
     for diagonal in range(n + m - 1):
         i = np.arange(max(0, diagonal - m + 1), min(n, diagonal + 1))
         j = diagonal - i
-        before = np.minimum(np.minimum(total[i, j], total[i, j + 1]), total[i + 1, j])
+        before = np.minimum(
+            np.minimum(total[i, j], total[i, j + 1]), total[i + 1, j]
+        )
         total[i + 1, j + 1] = cost[i, j] + before
     return total[1:, 1:]
 

@@ -62,16 +62,26 @@ def spread_labels(
         ConfigError: Fewer than two labels, or an argument out of range.
         MissingExtraError: scikit-learn is not installed.
     """
-    semi: Any = require("sklearn.semi_supervised", extra="narratives", purpose="label spreading")
+    semi: Any = require(
+        "sklearn.semi_supervised",
+        extra="narratives",
+        purpose="label spreading",
+    )
     space = Space.of(embeddings)
     names = tuple(sorted({label for label in labels if label is not None}))
     if len(labels) != len(space):
-        raise ConfigError(f"labels: expected one per picture ({len(space)}), got {len(labels)}")
+        raise ConfigError(
+            f"labels: expected one per picture ({len(space)}), got {len(labels)}"
+        )
     if len(names) < 2:
-        raise ConfigError(f"label spreading needs at least two different labels, got {names}")
+        raise ConfigError(
+            f"label spreading needs at least two different labels, got {names}"
+        )
     if not 0.0 < alpha < 1.0:
         raise ConfigError(f"alpha={alpha}: expected a number between 0 and 1")
-    codes = np.array([-1 if label is None else names.index(label) for label in labels])
+    codes = np.array(
+        [-1 if label is None else names.index(label) for label in labels]
+    )
     model = semi.LabelSpreading(
         kernel=kernel,
         n_neighbors=min(n_neighbors, len(space) - 1),
@@ -84,14 +94,18 @@ def spread_labels(
         # A picture without a labelled neighbour anywhere has 0 / 0 shares: distinguished below.
         warnings.simplefilter("ignore", RuntimeWarning)
         model.fit(space.vectors.astype(np.float64), codes)
-    memberships = np.nan_to_num(np.asarray(model.label_distributions_, dtype=np.float64))
+    memberships = np.nan_to_num(
+        np.asarray(model.label_distributions_, dtype=np.float64)
+    )
     total = memberships.sum(axis=1, keepdims=True)
     lost = total[:, 0] <= 0
     memberships = np.where(total > 0, memberships, 1.0)
     memberships /= memberships.sum(axis=1, keepdims=True)
     assigned = np.where(lost, -1, memberships.argmax(axis=1)).astype(np.intp)
     n_lost = int(lost.sum())
-    notes = (f"no label reached {n_lost} pictures; they belong to all topics alike",)
+    notes = (
+        f"no label reached {n_lost} pictures; they belong to all topics alike",
+    )
     return Topics(names, memberships, assigned, notes if n_lost else ())
 
 
@@ -112,14 +126,20 @@ def spread_dates(
     Raises:
         ConfigError: Fewer than two different dates, or an argument out of range.
     """
-    topics = spread_labels(embeddings, [None if d is None else str(d) for d in dates], **options)
+    topics = spread_labels(
+        embeddings, [None if d is None else str(d) for d in dates], **options
+    )
     days = np.array([PartialDate.parse(name).middle for name in topics.names])
     expected = topics.memberships @ days
     known = [None if d is None else d.middle for d in dates]
-    return np.array([e if k is None else k for e, k in zip(expected, known, strict=True)])
+    return np.array(
+        [e if k is None else k for e, k in zip(expected, known, strict=True)]
+    )
 
 
-def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topics:
+def topics_by(
+    spec: str, frames: Sequence[Frame], embeddings: ArrayLike
+) -> Topics:
     """Topics by their text form.
 
     Args:
@@ -137,7 +157,9 @@ def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topi
     if spec == "clusters:umap":
         return topic_clusters(umap_vectors(embeddings))
     if kind != "labels" or not name:
-        raise ConfigError(f"topics {spec!r}: expected 'labels:NAME', 'clusters' or 'clusters:umap'")
+        raise ConfigError(
+            f"topics {spec!r}: expected 'labels:NAME', 'clusters' or 'clusters:umap'"
+        )
     labels = [frame.labels.get(name) for frame in frames]
     if not any(labels):
         known = sorted({key for frame in frames for key in frame.labels})
@@ -147,7 +169,9 @@ def topics_by(spec: str, frames: Sequence[Frame], embeddings: ArrayLike) -> Topi
     return spread_labels(embeddings, labels)
 
 
-def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topics:
+def topic_clusters(
+    embeddings: ArrayLike, *, min_cluster_size: int = 8
+) -> Topics:
     """Find topics as dense groups of pictures, by HDBSCAN of scikit-learn (excess of mass).
 
     Memberships go with one over the Euclidean distance to each cluster's centre (the mean of its
@@ -161,7 +185,9 @@ def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topic
         ConfigError: Fewer than two clusters are found.
         MissingExtraError: scikit-learn is not installed.
     """
-    cluster: Any = require("sklearn.cluster", extra="narratives", purpose="topic clusters")
+    cluster: Any = require(
+        "sklearn.cluster", extra="narratives", purpose="topic clusters"
+    )
     vectors = Space.of(embeddings).vectors.astype(np.float64)
     model = cluster.HDBSCAN(min_cluster_size=min_cluster_size, copy=True)
     assigned = np.asarray(model.fit(vectors).labels_, dtype=np.intp)
@@ -171,7 +197,9 @@ def topic_clusters(embeddings: ArrayLike, *, min_cluster_size: int = 8) -> Topic
             f"min_cluster_size={min_cluster_size}: {n_topics} clusters were found among"
             f" {len(vectors)} pictures, topics need two; ask for smaller ones, or spread labels"
         )
-    centres = np.stack([vectors[assigned == c].mean(axis=0) for c in range(n_topics)])
+    centres = np.stack(
+        [vectors[assigned == c].mean(axis=0) for c in range(n_topics)]
+    )
     near = 1.0 / np.maximum(cdist(vectors, centres), 1e-6)
     n_noise = int((assigned < 0).sum())
     return Topics(
@@ -200,7 +228,9 @@ def umap_vectors(embeddings: ArrayLike) -> Floats:
         ConfigError: Too few pictures.
         MissingExtraError: umap-learn is not installed.
     """
-    umap: Any = require("umap", extra="umap", purpose="dimension reduction by UMAP")
+    umap: Any = require(
+        "umap", extra="umap", purpose="dimension reduction by UMAP"
+    )
     vectors = Space.of(embeddings).vectors
     if len(vectors) <= UMAP_DIMENSIONS + 1:
         raise ConfigError(

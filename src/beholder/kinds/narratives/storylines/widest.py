@@ -64,7 +64,9 @@ class Edges:
     def __post_init__(self) -> None:
         self._floor = -np.inf
         self._kept: list[Tile] | None = None
-        cells = sum((t.stop - t.start) * (s.stop - s.start) for t, s in self._spans())
+        cells = sum(
+            (t.stop - t.start) * (s.stop - s.start) for t, s in self._spans()
+        )
         self._fits = cells * self.space.vectors.dtype.itemsize <= _BUDGET
 
     def __iter__(self) -> Iterator[Tile]:
@@ -82,7 +84,11 @@ class Edges:
         other._floor = floor
         if self._kept is not None:
             other._kept = [
-                Tile(t.targets, t.sources, np.where(t.theta >= floor, t.theta, -np.inf))
+                Tile(
+                    t.targets,
+                    t.sources,
+                    np.where(t.theta >= floor, t.theta, -np.inf),
+                )
                 for t in self._kept
             ]
         return other
@@ -97,7 +103,9 @@ class Edges:
         for targets, sources in self._spans():
             theta = self.space.theta(targets, sources)
             if self.near_duplicate is not None:
-                alike = self.space.cosine(targets, sources) >= self.near_duplicate
+                alike = (
+                    self.space.cosine(targets, sources) >= self.near_duplicate
+                )
                 theta[alike] -= 1.0  # more than any theta
             at = np.arange(sources.start, sources.stop)
             own = np.arange(targets.start, targets.stop)[:, None]
@@ -109,7 +117,11 @@ class Edges:
 
 
 def earliest_sources(
-    n: int, *, window: int | None, days: int | None, dates: NDArray[np.int64] | None
+    n: int,
+    *,
+    window: int | None,
+    days: int | None,
+    dates: NDArray[np.int64] | None,
 ) -> NDArray[np.intp]:
     """Per position, the earliest one that may come right before it.
 
@@ -129,8 +141,12 @@ def earliest_sources(
         earliest = np.maximum(0, np.arange(n) - window)
     if days is not None:
         if dates is None or days < 0:
-            raise ConfigError(f"days={days}: needs dated pictures and a number of at least 0")
-        earliest = np.maximum(earliest, np.searchsorted(dates, dates - days, side="left"))
+            raise ConfigError(
+                f"days={days}: needs dated pictures and a number of at least 0"
+            )
+        earliest = np.maximum(
+            earliest, np.searchsorted(dates, dates - days, side="left")
+        )
     return earliest
 
 
@@ -186,9 +202,13 @@ def maxmin(
     if alternatives < 1:
         raise ConfigError(f"alternatives={alternatives}: expected at least 1")
     if not 0.0 < min_difference <= 1.0:
-        raise ConfigError(f"min_difference={min_difference}: expected a share above 0, at most 1")
+        raise ConfigError(
+            f"min_difference={min_difference}: expected a share above 0, at most 1"
+        )
     day_numbers = None if dates is None else np.asarray(dates, dtype=np.int64)
-    earliest = earliest_sources(len(space), window=window, days=days, dates=day_numbers)
+    earliest = earliest_sources(
+        len(space), window=window, days=days, dates=day_numbers
+    )
     edges = Edges(space, first, last, earliest, near_duplicate)
     labels = None if topics is None else np.asarray(topics, dtype=np.intp)
     reuse = int((1.0 - min_difference) * (k - 2) + 1e-9)
@@ -211,7 +231,9 @@ def maxmin(
     return found
 
 
-def _initial(memory: States, source: int | None, value: float, dtype: DTypeLike) -> Floats:
+def _initial(
+    memory: States, source: int | None, value: float, dtype: DTypeLike
+) -> Floats:
     n_states, n = memory.moves.shape
     best = np.full((n_states, n), -np.inf, dtype)
     for position in range(n) if source is None else [source]:
@@ -230,7 +252,11 @@ def _final(best: Floats, memory: States, target: int | None) -> Floats:
 
 
 def _best_weakest_link(
-    edges: Edges, memory: States, k: int, source: int | None, target: int | None
+    edges: Edges,
+    memory: States,
+    k: int,
+    source: int | None,
+    target: int | None,
 ) -> float:
     best = _initial(memory, source, np.inf, edges.space.vectors.dtype)
     for _ in range(k - 1):
@@ -239,7 +265,11 @@ def _best_weakest_link(
 
 
 def _best_sum_path(
-    edges: Edges, memory: States, k: int, source: int | None, target: int | None
+    edges: Edges,
+    memory: States,
+    k: int,
+    source: int | None,
+    target: int | None,
 ) -> list[int]:
     best = _initial(memory, source, 0.0, np.float64)
     pointers = []
@@ -277,7 +307,9 @@ def _one_more(
             better = (into >= 0) & (value > after[np.maximum(into, 0), at])
             after[into[better], at[better]] = value[better]
             origin = source_of[better] + tile.sources.start
-            came_from[into[better], at[better]] = state * best.shape[1] + origin
+            came_from[into[better], at[better]] = (
+                state * best.shape[1] + origin
+            )
     return after, came_from
 
 
@@ -317,7 +349,9 @@ def states(
     """
     masks, into = _topic_moves(n, topics, cover)
     n_counts = 1 if used is None else reuse + 1
-    taken = np.zeros(n, dtype=np.intp) if used is None else used.astype(np.intp)
+    taken = (
+        np.zeros(n, dtype=np.intp) if used is None else used.astype(np.intp)
+    )
     moves = np.empty((masks * n_counts, n), dtype=np.intp)
     for mask in range(masks):
         for count in range(n_counts):
@@ -338,7 +372,9 @@ def _topic_moves(
         raise ConfigError(f"cover={cover} needs a topic for each picture")
     n_topics = int(topics.max()) + 1
     if cover > n_topics:
-        raise ConfigError(f"cover={cover}: the collection has {n_topics} topics")
+        raise ConfigError(
+            f"cover={cover}: the collection has {n_topics} topics"
+        )
     if n_topics > MAX_TOPICS:
         raise ConfigError(
             f"cover={cover}: {n_topics} topics are too many to follow exactly (at most"
