@@ -26,7 +26,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from beholder import VCSShort
 from beholder.aio import run_sync
-from beholder.metrics.tools import Tools
+from beholder.asking.tools import Tools
 from beholder.records import Item, ItemFailure
 from beholder.text import frequency, words
 

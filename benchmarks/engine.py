@@ -32,11 +32,11 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from beholder.asking.asker import Asker
 from beholder.data import read_items
 from beholder.kinds.scores.door import configure
 from beholder.kinds.scores.page import write_report
 from beholder.metrics import Metric, Tools, metric
-from beholder.metrics.asker import Asker
 from beholder.records import Item
 from beholder.run import SCORES, execute, session
 from beholder.run.codec import Encoded

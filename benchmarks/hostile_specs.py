@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from beholder import embed, judges, spec, text
+from beholder import embed, judges, text
+from beholder.base import spec
 from beholder.embed.images import image_embedder
 from beholder.errors import BeholderError
 from beholder.metrics import metric

@@ -22,8 +22,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from beholder import VCS
+from beholder.asking.tools import Tools
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemScore
 
 DATA = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder import VCS
-from beholder.metrics.tools import Tools
+from beholder.asking.tools import Tools
 from beholder.records import Item, ItemScore
 
 DATA = Path(__file__).parents[1] / "../shared/data/human_judgments"

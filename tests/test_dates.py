@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
 
 
 @pytest.mark.parametrize(

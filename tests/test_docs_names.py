@@ -13,6 +13,7 @@ from typing import TypeVar
 from tools.pages import PAGES, ROOT, blocks, commands, name_of
 
 from beholder.backends import BACKENDS
+from beholder.base.spec import parse
 from beholder.embed import EMBEDDERS
 from beholder.embed.images import IMAGE_EMBEDDERS
 from beholder.errors import ConfigError
@@ -21,7 +22,6 @@ from beholder.kinds.agreement.load import SETS
 from beholder.kinds.ranking.rankers import ranker
 from beholder.language.links import COREFERENCES
 from beholder.metrics import METRICS, metric
-from beholder.spec import parse
 from beholder.text import SPLITTERS
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from beholder import files
+from beholder.base import files
 from beholder.errors import RunError
 
 

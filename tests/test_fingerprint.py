@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from training import identity
 
-from beholder import fingerprint
+from beholder.base import fingerprint
+from beholder.base.registry import versioned
 from beholder.judges.operations import Verify
 from beholder.kinds.scores.door import score
 from beholder.metrics import METRICS, Tools, metric
-from beholder.registry import versioned
 from toy import recorded
 
 PACKAGE = fingerprint.PACKAGE

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from beholder.base.registry import check_types
 from beholder.errors import ConfigError
 from beholder.judges import judge
-from beholder.registry import check_types
 
 if TYPE_CHECKING:
     from decimal import Decimal

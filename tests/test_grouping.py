@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 
 
 def test_keys_and_values_stay_in_order() -> None:

@@ -15,11 +15,11 @@ SRC = Path(__file__).parents[1] / "src" / "beholder"
 LEVELS = [
     level.split()
     for level in (
-        "_version fingerprint errors visible dates optional postgres aio threads files sqlite_file"
-        " spec registry options records rounding grouping",
-        "stats tables text media data plots",
+        "_version errors base aio options records",
+        "stats tables text media data",
         "backends embed language",
         "judges",
+        "asking",
         "metrics",
         "run",
         "report",

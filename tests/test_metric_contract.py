@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from beholder.asking import params
+from beholder.asking.params import choices
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics import METRICS, metric, params
-from beholder.metrics.params import choices
+from beholder.metrics import METRICS, metric
 from beholder.records import Item, ItemFailure, ItemScore
 from toy.reviewer import Reviewer
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from beholder import registry
 from beholder._version import __version__
+from beholder.base import registry
 from beholder.cli.main import app
 from beholder.errors import RunError
 from beholder.judges import JUDGES

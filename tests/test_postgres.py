@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from beholder.base.postgres import PAUSES, Address, Database
 from beholder.errors import ConfigError, RunError
-from beholder.postgres import PAUSES, Address, Database
 from servers.postgres import Server
 
 sa = pytest.importorskip("sqlalchemy", reason="needs the extra postgres")
@@ -165,7 +165,7 @@ def test_a_connection_that_breaks_in_the_middle_of_work(
 
 _LOST = """
 import sys
-from beholder.postgres import Address, Database
+from beholder.base.postgres import Address, Database
 import sqlalchemy as sa
 
 database = Database(Address.read(sys.argv[1]), pause=lambda seconds: None)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.optional import SWITCHES
+from beholder.base.optional import SWITCHES
 
 ROW = '{"id": "1", "candidate": "A man walks a dog.", "references": ["A man with a small dog."]}\n'
 

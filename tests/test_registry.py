@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from beholder.base.registry import Registry
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.metrics import METRICS, Metric, metric
-from beholder.registry import Registry
 
 
 class Base:

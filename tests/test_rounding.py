@@ -6,10 +6,10 @@ import math
 
 import pytest
 
+from beholder.base.rounding import fixed
 from beholder.report.markdown import markdown
 from beholder.report.numbers import show_fixed, show_number
 from beholder.report.study_tables import latex, show_cell
-from beholder.rounding import fixed
 from beholder.tables import Column, Table
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from beholder import embed, judges
+from beholder.base.spec import Spec, tool
 from beholder.errors import ConfigError
 from beholder.metrics import metric
-from beholder.spec import Spec, tool
 
 PLANTED = "Pl4nted-0123456789"
 

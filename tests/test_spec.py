@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from beholder import judges
-from beholder.errors import ConfigError
-from beholder.spec import (
+from beholder.base.spec import (
     MAX_DEPTH,
     MAX_LENGTH,
     Spec,
@@ -21,6 +20,7 @@ from beholder.spec import (
     with_label,
     with_value,
 )
+from beholder.errors import ConfigError
 
 NAMES = st.from_regex(
     r"[a-z][a-z0-9_]{0,8}(/[a-z][a-z.-]{0,3})?", fullmatch=True

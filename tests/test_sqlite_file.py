@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder import sqlite_file
+from beholder.base import sqlite_file
 from beholder.errors import RunError
 from beholder.judges import AnswerFile
 from beholder.run.answers import open_cache

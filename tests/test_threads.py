@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from beholder.threads import one_blas_thread
+from beholder.base.threads import one_blas_thread
 
 
 def _threads() -> set[int]:
@@ -79,7 +79,7 @@ def test_overlapping_threads_hold_it_together() -> None:
 
 _LATER = """
 from threadpoolctl import threadpool_info
-from beholder.threads import one_blas_thread
+from beholder.base.threads import one_blas_thread
 with one_blas_thread():
     import scipy.linalg
     with one_blas_thread():
@@ -101,7 +101,7 @@ _FORKED = """
 import asyncio, os, sys
 from beholder.metrics import metric
 from beholder.rewards import reward
-from beholder.threads import one_blas_thread
+from beholder.base.threads import one_blas_thread
 
 if __name__ == "__main__":
     asked = reward("rouge", workers=1)

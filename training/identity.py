@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from beholder import fingerprint
+from beholder.base import fingerprint
 
 
 def manifest() -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from beholder._version import __version__ as __version__
-from beholder.optional import offered
+from beholder.base.optional import offered
 
 if TYPE_CHECKING:
     from beholder.records import ItemScore
@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
 def _outside(name: str) -> Any:
     """A function of a kind of work that an installed package brings."""
     if not name.startswith("_") and find_spec(f"beholder.{name}") is None:
-        from beholder.optional import load
+        from beholder.base.optional import load
         from beholder.run.kind import kinds
 
         for kind in kinds():

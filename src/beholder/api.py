@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beholder import judges
+from beholder.asking.tools import check_taken
+from beholder.base.optional import require
+from beholder.base.postgres import Address
+from beholder.base.spec import Spec, tool
 from beholder.errors import DataError, RunError
 from beholder.judges import Answers, Budget, Judge
-from beholder.metrics.tools import check_taken
-from beholder.optional import require
 from beholder.options import cache_place, check_list
-from beholder.postgres import Address
 from beholder.records import Item, ItemFailure, ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.answers import open_cache
 from beholder.run.store import Store
-from beholder.spec import Spec, tool
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
+from beholder.base.postgres import Address, is_address
 from beholder.errors import ConfigError
-from beholder.postgres import Address, is_address
 
 T = TypeVar("T")
 

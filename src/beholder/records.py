@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
 from beholder.options import check_text_lists
 
 Span: TypeAlias = tuple[int, int]

@@ -15,7 +15,8 @@ from typing import Any, Literal, Self, TypeAlias, get_type_hints
 
 from msgspec import UNSET, Struct
 
-from beholder import files, stats
+from beholder import stats
+from beholder.base import files
 from beholder.records import Estimate, Interval
 
 Kind: TypeAlias = Literal[

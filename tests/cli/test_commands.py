@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from beholder import fingerprint, optional, registry
 from beholder._version import __version__
+from beholder.base import fingerprint, optional, registry
 from beholder.cli import tools as doctor_module
 from beholder.metrics import METRICS
 from toy.command import Cli, runner

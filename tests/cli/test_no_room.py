@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from beholder.base.files import check_folder
 from beholder.errors import RunError
-from beholder.files import check_folder
 from beholder.judges import AnswerFile
 from servers.faults import FaultServer, completion, serving
 from toy.command import Cli, runner

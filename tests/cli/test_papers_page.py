@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from beholder.base.spec import parse
 from beholder.cli.main import app
 from beholder.metrics import METRICS
-from beholder.spec import parse
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 SPANS = re.findall(r"`([^`\n]+)`", PAGE.read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
+from beholder.base.visible import for_terminal
 from beholder.report.study_tables import SafeConsole
-from beholder.visible import for_terminal
 from toy.command import Cli, runner
 
 EVIL = "\x1b]0;PWNED\x07\x1b[2J\x9b31m\u202eevil\u2066\x08\r"

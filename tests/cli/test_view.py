@@ -98,7 +98,7 @@ def test_without_the_extra_the_way_out_is_named(
     from beholder.cli.runs import view
 
     monkeypatch.setattr(
-        "beholder.optional.importlib.util.find_spec",
+        "beholder.base.optional.importlib.util.find_spec",
         lambda name: None if name == "starlette" else find_spec(name),
     )
     with pytest.raises(MissingExtraError, match=r"beholder\[web\]"):

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from beholder.base.dates import PartialDate
 from beholder.data import (
     read_frames,
     read_storylines,
     with_exif_dates,
     write_storylines,
 )
-from beholder.dates import PartialDate
 from beholder.errors import DataError
 from beholder.records import Frame, Storyline
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from beholder.base.fingerprint import files_of
 from beholder.embed import FloatArray, embedder
 from beholder.embed.static import FOLDER, phrase_vectors
-from beholder.fingerprint import files_of
 from beholder.metrics import Tools
 
 TEXTS = [

@@ -13,6 +13,7 @@ import pytest
 
 from beholder.backends import Answer, Sample, Usage
 from beholder.backends.calls import LASTS
+from beholder.base.postgres import Address, Database
 from beholder.judges import AnswerFile
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import (
@@ -21,7 +22,6 @@ from beholder.judges.answers import (
     AnswerCount,
     Record,
 )
-from beholder.postgres import Address, Database
 from beholder.run.answers import cached_answers, open_cache
 from servers.faults import FaultServer, completion, serving
 from servers.killed_run import N_QUESTIONS, run

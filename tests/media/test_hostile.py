@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from beholder.asking.tools import Pictures, for_model
 from beholder.errors import ItemError
 from beholder.media import (
     FORMATS,
@@ -18,7 +19,6 @@ from beholder.media import (
     inside,
     load_image,
 )
-from beholder.metrics.tools import Pictures, for_model
 
 EPS = b"""%!PS-Adobe-3.0 EPSF-3.0
 %%BoundingBox: 0 0 100 100

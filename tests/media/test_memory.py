@@ -23,7 +23,7 @@ _CHILD = """
 import sys, threading
 from pathlib import Path
 from typing import Any
-from beholder.metrics.tools import for_model
+from beholder.asking.tools import for_model
 from beholder.media import limits
 
 def peak():

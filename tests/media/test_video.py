@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from beholder.asking.tools import for_model
 from beholder.backends import Image as Shown
 from beholder.backends import Scripted
 from beholder.backends.base import FilmPart
@@ -24,7 +25,6 @@ from beholder.errors import (
 from beholder.judges import LLMJudge
 from beholder.media import check_image, inside, load_image, video
 from beholder.metrics import Tools
-from beholder.metrics.tools import for_model
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.report.payload import picture_uri

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from beholder.asking.tools import Tools
 from beholder.cli.tools import describe
 from beholder.errors import ItemError
 from beholder.metrics import METRICS, base, metric
 from beholder.metrics.base import Bounds
-from beholder.metrics.tools import Tools
 from beholder.records import Item
 
 BUILTIN = METRICS.builtin()

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from beholder.asking import params
+from beholder.asking.asker import Asker
+from beholder.asking.tools import Pictures
 from beholder.errors import ItemError
 from beholder.judges import Draw, Judge, judge
 from beholder.judges.operations import OPERATIONS, Operation
@@ -27,9 +30,7 @@ from beholder.kinds.narratives.judging import (
 )
 from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.kinds.revise.engine import ReviseRow
-from beholder.metrics import METRICS, metric, params
-from beholder.metrics.asker import Asker
-from beholder.metrics.tools import Pictures
+from beholder.metrics import METRICS, metric
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run.rows.asked import CriteriaRow, QuestionsRow
 from beholder.run.rows.askers import (

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from beholder.aio import run_sync
+from beholder.asking.tools import check_taken
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Tally
 from beholder.kinds.ranking.rankers import ByMetric
 from beholder.metrics import Tools, metric
-from beholder.metrics.tools import check_taken
 from beholder.records import Item, ItemFailure, ItemScore, Reviews
 from beholder.run.plan import plan
 from beholder.run.session import RunContext

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tools.pages import ROOT, blocks, commands
 
-from beholder import registry
+from beholder.base import registry
 from beholder.errors import ConfigError
 from beholder.judges.templates import Templates
 from beholder.metrics import METRICS, Tools, metric

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from beholder.base.visible import for_markdown
 from beholder.report.comparison import moved_tables
 from beholder.report.markdown import markdown
 from beholder.run.compare import compare
 from beholder.run.store import Store
 from beholder.tables import Column, Table
-from beholder.visible import for_markdown
 from toy.command import Cli, runner
 
 HOSTILE = (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from beholder.base.files import safe_name
 from beholder.errors import RunError
-from beholder.files import safe_name
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import write_figures
 from beholder.report.figures import chunk_verdicts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beholder.base.visible import visible
 from beholder.records import Unit
 from beholder.report.marking import Piece, heights, mark, pieces
-from beholder.visible import visible
 
 
 def test_nested_and_crossing_spans_are_cut_at_every_border() -> None:

@@ -149,7 +149,7 @@ def test_scores_made_another_way_are_refused(
     score(_items(3), [WordCount()], out=tmp_path)
 
     monkeypatch.setattr(
-        sys.modules["beholder.metrics.params"], "__version__", "99"
+        sys.modules["beholder.asking.params"], "__version__", "99"
     )
     with pytest.raises(
         RunError, match=r"made by beholder .*, and this is beholder 99"

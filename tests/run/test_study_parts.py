@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beholder.aio import run_sync
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
 from beholder.judges.base import Judge
 from beholder.judges.operations.base import Operation
 from beholder.judges.operations.rewrite import Translate, TranslatedClause

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from beholder.metrics.asker import Asker
+from beholder.asking.asker import Asker
 from beholder.records import Item, ItemFailure, ItemScore, Unit
 from beholder.run import export
 from beholder.run.store import Store

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from beholder import judges
+from beholder.base.postgres import Address
 from beholder.errors import BudgetError
 from beholder.judges.operations import Presence, Question, Rewrite
-from beholder.postgres import Address
 from beholder.run.answers import open_cache, run_answers
 
 N_QUESTIONS = 300

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
-from beholder import fingerprint
+from beholder.base import fingerprint
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import ItemScore
 from toy import recorded

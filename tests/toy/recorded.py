@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from beholder.asking import params
+from beholder.asking.params import REQUIRED, choices
 from beholder.backends import (
     BACKENDS,
     Answer,
@@ -29,8 +31,7 @@ from beholder.backends import (
 )
 from beholder.backends import Image as SentImage
 from beholder.errors import ConfigError, MissingExtraError
-from beholder.metrics import METRICS, Metric, Tools, metric, params
-from beholder.metrics.params import REQUIRED, choices
+from beholder.metrics import METRICS, Metric, Tools, metric
 from beholder.records import Item, ItemFailure
 
 FOLDER = Path(__file__).parents[1] / "values"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from beholder.asking.tools import Tool
 from beholder.judges import Judge
 from beholder.metrics import Tools
-from beholder.metrics.tools import Tool
 
 
 class OneJudge(Tools):

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from beholder import VCS
-from beholder.metrics.tools import Tools
+from beholder.asking.tools import Tools
 from beholder.metrics.vcs import metric as clauses
 from beholder.records import Item, ItemScore
 from beholder.text import RuleSplitter

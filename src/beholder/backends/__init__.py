@@ -17,8 +17,8 @@ from beholder.backends.base import Surprisal as Surprisal
 from beholder.backends.money import Usage as Usage
 from beholder.backends.scripted import Replay as Replay
 from beholder.backends.scripted import Scripted as Scripted
+from beholder.base.registry import Registry, check_types
 from beholder.errors import ConfigError
-from beholder.registry import Registry, check_types
 
 BACKENDS: Registry[Backend] = Registry(
     kind="backend",

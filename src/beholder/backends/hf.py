@@ -15,9 +15,9 @@ from beholder.backends.base import (
     TextSet,
 )
 from beholder.backends.batching import Batcher, InProcess, beginning
+from beholder.base.grouping import by_key
+from beholder.base.optional import require
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
-from beholder.optional import require
 
 if TYPE_CHECKING:
     from beholder.backends.hf_model import HFModel

@@ -26,8 +26,8 @@ from typing import Protocol
 
 import msgspec
 
+from beholder.base.files import decode_json
 from beholder.errors import BudgetError, ConfigError
-from beholder.files import decode_json
 
 
 @dataclass(frozen=True, slots=True)

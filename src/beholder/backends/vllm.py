@@ -36,8 +36,8 @@ from beholder.backends.calls import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Usage
 from beholder.backends.openai import merged_tokens
 from beholder.backends.openai_wire import WireMessage, to_message
+from beholder.base.optional import require
 from beholder.errors import ConfigError, ItemError
-from beholder.optional import require
 
 MOST_LOGPROBS = 20
 

@@ -24,8 +24,8 @@ from cyclopts import (
 )
 
 from beholder._version import __version__
+from beholder.base.files import check_name
 from beholder.errors import BeholderError
-from beholder.files import check_name
 from beholder.run.kind import Command, builtin_kinds, kinds
 from beholder.terminal.printing import known_runs, say
 

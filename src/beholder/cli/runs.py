@@ -88,8 +88,8 @@ def view(
         trying: Add a page that scores pasted texts; RUNS are optional then.
         judge: Judge for the page of --try, such as openai:MODEL; repeatable.
     """
+    from beholder.base.optional import require
     from beholder.errors import ConfigError
-    from beholder.optional import require
 
     if not runs and not trying:
         raise ConfigError(
@@ -170,8 +170,8 @@ def compare(
         out: HTML file for the differences and the items that changed most.
         media_root: Folder of the pictures on the page; by default that of the data.
     """
+    from beholder.base.optional import load
     from beholder.errors import ConfigError
-    from beholder.optional import load
     from beholder.report.comparison import (
         differences,
         moved_tables,
@@ -284,7 +284,7 @@ def leaderboard(
         latex: LaTeX file (booktabs) of systems by metrics, the best values in bold.
         figure: SVG, PNG or PDF file of systems by score, with intervals (extra plots).
     """
-    from beholder import files as texts
+    from beholder.base import files as texts
     from beholder.report.markdown import summed_up
     from beholder.report.standing_figure import write_standing_figure
     from beholder.report.study_tables import latex as as_latex

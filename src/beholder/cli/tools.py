@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import beholder
-from beholder import fingerprint
 from beholder._version import __version__
-from beholder.optional import install_command
+from beholder.base import fingerprint
+from beholder.base.optional import install_command
+from beholder.base.registry import distributions
 from beholder.options import JudgeOptions, SampleDesign
-from beholder.registry import distributions
 from beholder.terminal.groups import AsJson, Data, ItemDataGroup, OutFile
 from beholder.terminal.printing import (
     say,
@@ -131,7 +131,7 @@ def graph(
         coref: Coreference resolution: builtin, none or fastcoref.
         svg: SVG file for a drawing of the graph.
     """
-    from beholder.files import write_text
+    from beholder.base.files import write_text
     from beholder.language import parse, scene_graph
     from beholder.report import graph_svg, graph_text
 
@@ -181,12 +181,12 @@ def sample(
     """
     from collections import Counter
 
+    from beholder.base.files import write_jsonl
     from beholder.data import to_row
     from beholder.data.notes import RowNotes
     from beholder.data.read import good_rows
     from beholder.data.sample import assign, draw
     from beholder.errors import ConfigError, DataError
-    from beholder.files import write_jsonl
     from beholder.run.rows.engine import read_pictured
 
     if people.overlap is not None and not people.annotators:
@@ -233,7 +233,7 @@ def sample(
 
 def describe(cls: type[Metric[Any]]) -> str:
     """A metric in Markdown: what it is, its values, its parameters, its signature."""
-    from beholder.metrics.params import REQUIRED, choices, full_name, params
+    from beholder.asking.params import REQUIRED, choices, full_name, params
 
     lines = [
         f"# {full_name(cls.registered_name, cls)}",

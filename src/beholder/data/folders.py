@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from beholder.base.files import check_name
 from beholder.data.lines import MAX_ROW_BYTES, too_long
 from beholder.errors import ConfigError, DataError
-from beholder.files import check_name
 from beholder.media import video
 
 PICTURES = frozenset(

@@ -8,6 +8,8 @@ from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from beholder.base.dates import PartialDate
+from beholder.base.files import write_jsonl
 from beholder.data.folders import pictures_below, unnamed
 from beholder.data.read import records
 from beholder.data.row import (
@@ -22,9 +24,7 @@ from beholder.data.row import (
     shorten,
 )
 from beholder.data.sources import read_rows
-from beholder.dates import PartialDate
 from beholder.errors import DataError, ItemError
-from beholder.files import write_jsonl
 from beholder.media import check_image, inside
 from beholder.records import Frame, Storyline
 

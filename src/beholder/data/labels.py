@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from beholder.base.files import is_url
 from beholder.data.lines import PACKED, lines, opened
 from beholder.data.marks import SIDES
 from beholder.data.row import shorten
 from beholder.data.tables import separator
 from beholder.errors import DataError
-from beholder.files import is_url
 from beholder.records import Item
 
 Answer: TypeAlias = bool | int | float | str

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar
 
+from beholder.base.files import decode_json, file_system, is_url
 from beholder.errors import DataError
-from beholder.files import decode_json, file_system, is_url
 
 T = TypeVar("T")
 

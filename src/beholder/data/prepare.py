@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from beholder.base.fingerprint import digest_of_modules
 from beholder.errors import ConfigError
-from beholder.fingerprint import digest_of_modules
 from beholder.records import Item
 from beholder.text import without_marks
 from beholder.text.composition import composed

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+from beholder.base.grouping import by_key
 from beholder.data.columns import (
     check_mapped,
     field_of,
@@ -32,7 +33,6 @@ from beholder.data.row import (
 )
 from beholder.data.sources import read_rows, with_frames
 from beholder.errors import ConfigError, DataError
-from beholder.grouping import by_key
 from beholder.options import DataOptions
 from beholder.records import Item
 

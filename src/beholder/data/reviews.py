@@ -16,6 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from beholder.base.files import make_folder, write_bytes
 from beholder.data.read import records
 from beholder.data.row import (
     ALIASES,
@@ -33,7 +34,6 @@ from beholder.data.row import (
 )
 from beholder.data.sources import read_rows
 from beholder.errors import DataError
-from beholder.files import make_folder, write_bytes
 from beholder.records import Reviews
 from beholder.text.languages import canonical_language
 

@@ -18,7 +18,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
-from beholder import spec
+from beholder.base import spec
+from beholder.base.files import check_name
+from beholder.base.optional import require
 from beholder.data.folders import sidecar_rows
 from beholder.data.lines import (
     PACKED,
@@ -31,9 +33,7 @@ from beholder.data.lines import (
 from beholder.data.row import RowError, shorten
 from beholder.data.tables import read_csv, read_parquet
 from beholder.errors import DataError, ItemError
-from beholder.files import check_name
 from beholder.media import MAX_PIXELS, inside, video
-from beholder.optional import require
 from beholder.options import Frames
 from beholder.records import Item
 

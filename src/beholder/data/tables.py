@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
+from beholder.base.files import file_system, is_url
 from beholder.data.columns import as_number
 from beholder.data.lines import (
     MAX_ROW_BYTES,
@@ -21,7 +22,6 @@ from beholder.data.lines import (
 )
 from beholder.data.row import ALIASES
 from beholder.errors import ConfigError, DataError
-from beholder.files import file_system, is_url
 
 MAX_COLUMNS = 10_000
 """Columns of a table."""

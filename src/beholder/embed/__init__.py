@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from beholder.base.registry import Registry
+from beholder.base.spec import Spec, tool
 from beholder.embed.base import Embedder, FloatArray
-from beholder.registry import Registry
-from beholder.spec import Spec, tool
 
 __all__ = ["EMBEDDERS", "Embedder", "FloatArray", "embedder", "takes"]
 

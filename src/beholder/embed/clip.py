@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from beholder.base.registry import versioned
 from beholder.embed.base import Embedder, FloatArray
 from beholder.embed.images import (
     ImageEmbedder,
@@ -23,7 +24,6 @@ from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError
 from beholder.media import load_image
 from beholder.records import Frame
-from beholder.registry import versioned
 
 _BATCH = 32
 

@@ -11,15 +11,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from beholder import spec
 from beholder.backends.batching import Batcher
+from beholder.base import spec
+from beholder.base.registry import versioned
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.images import unit_rows
 from beholder.embed.sentence_transformers import HubModel
 from beholder.embed.service import Recent
 from beholder.errors import ConfigError
-from beholder.registry import versioned
 
 _BATCH = 32
 _MEMORY = 256 * 2**20

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from beholder.backends.calls import too_long
+from beholder.base.optional import require
 from beholder.embed import minilm
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import exp
 from beholder.embed.sessions import GraphSession, batch_by_length
 from beholder.errors import ConfigError
-from beholder.optional import require
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 _KEPT = 1 << 14

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from beholder.base.optional import require
+from beholder.base.registry import Registry
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.optional import require
 from beholder.records import Frame
-from beholder.registry import Registry
 
 
 class ImageEmbedder(ABC):

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from beholder.base.optional import require
 from beholder.embed.base import Embedder, FloatArray
-from beholder.optional import require
 
 
 class SentenceTransformerEmbedder(Embedder):

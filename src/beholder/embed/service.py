@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from cachetools import LRUCache
 
+from beholder.base.registry import versioned
 from beholder.embed.base import Embedder, FloatArray
 from beholder.errors import ItemError, TransientError
-from beholder.registry import versioned
 
 _Outcome: TypeAlias = "asyncio.Future[FloatArray]"
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-import beholder.optional  # noqa: F401  before onnxruntime
+import beholder.base.optional  # noqa: F401  before onnxruntime
 
 _AT_ONCE = 128
 """Tokens of a batch: their numbers stay in the processor's cache. A longer text is a batch."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from beholder.base.rounding import fixed
 from beholder.errors import ConfigError
 from beholder.metrics import Metric, Tools, metric
 from beholder.records import ItemScore
 from beholder.report.tones import in_words
-from beholder.rounding import fixed
 
 
 def assert_score(

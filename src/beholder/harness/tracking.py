@@ -12,7 +12,7 @@ from typing import Any
 
 from beholder._version import __version__
 from beholder.api import Run
-from beholder.files import write_text
+from beholder.base.files import write_text
 from beholder.records import Estimate, MetricResult
 from beholder.run import manifest
 from beholder.run.manifest import ValueLog

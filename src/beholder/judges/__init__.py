@@ -9,6 +9,8 @@ from typing import Any
 
 from beholder.backends import BACKENDS, backend
 from beholder.backends.money import Budget
+from beholder.base.registry import Registry, check_types
+from beholder.base.spec import Spec, tool
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.judges.answer_file import AnswerFile
 from beholder.judges.answers import Answers, AnswerStore
@@ -16,8 +18,6 @@ from beholder.judges.base import Draw, Judge
 from beholder.judges.grades import Grade
 from beholder.judges.llm import LLMJudge, Tally
 from beholder.judges.panel import Panel
-from beholder.registry import Registry, check_types
-from beholder.spec import Spec, tool
 
 __all__ = [
     "JUDGES",

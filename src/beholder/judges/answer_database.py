@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from beholder.base.optional import require
+from beholder.base.postgres import TABLES_LOCK, Address, Database
 from beholder.judges.answer_file import AnswerTables, answer_values
 from beholder.judges.answers import FACTS_LAST, AnswerCount, Record
-from beholder.optional import require
-from beholder.postgres import TABLES_LOCK, Address, Database
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from beholder.backends import Answer
 from beholder.backends.calls import LASTS
+from beholder.base.sqlite_file import connect, keep_private
 from beholder.errors import RunError
 from beholder.judges.answers import FIELDS, AnswerCount, Record, read_record
 from beholder.judges.grades import Judging, digit_mass
-from beholder.sqlite_file import connect, keep_private
 
 
 class AnswerTables(ABC):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
-from beholder.files import replacing
+from beholder.base.files import replacing
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from beholder.aio import run_sync
+from beholder.base.spec import Spec
 from beholder.errors import ConfigError
 from beholder.judges.operations.base import ModelOperation, Operation
-from beholder.spec import Spec
 
 T = TypeVar("T")
 

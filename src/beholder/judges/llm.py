@@ -20,6 +20,7 @@ from beholder.backends import (
     Usage,
 )
 from beholder.backends.money import Budget, Price
+from beholder.base.registry import versioned
 from beholder.errors import ConfigError
 from beholder.judges.answers import Answers, AnswerStore
 from beholder.judges.asking import Prompt, Questioner
@@ -30,7 +31,6 @@ from beholder.judges.operations.base import (
     Respondent,
 )
 from beholder.judges.templates import Scale, Templates
-from beholder.registry import versioned
 
 T = TypeVar("T")
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from beholder.base.registry import versioned
 from beholder.embed.entailment import ENTAILMENT, HFEntailment
 from beholder.judges.base import FIRST, Draw
 from beholder.judges.builtin.analysed import AnalysedText
@@ -33,7 +34,6 @@ from beholder.judges.operations import (
 )
 from beholder.judges.operations.answer import CONTRADICTED, MET, NOT_MENTIONED
 from beholder.language.statements import wording
-from beholder.registry import versioned
 
 T = TypeVar("T")
 _EVEN = 0.5

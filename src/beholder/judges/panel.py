@@ -13,12 +13,12 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from beholder.backends import Image
+from beholder.base.registry import versioned
 from beholder.errors import ConfigError
 from beholder.judges.answers import AnswerStore
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations.base import Operation, PanelOperation
-from beholder.registry import versioned
 
 T = TypeVar("T")
 

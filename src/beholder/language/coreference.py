@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from beholder.base.registry import versioned
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
 from beholder.language.links import (
@@ -22,7 +23,6 @@ from beholder.language.links import (
     named_coreference,
 )
 from beholder.language.phrases import Phrase, Phrases
-from beholder.registry import versioned
 from beholder.text.kinds import is_kind
 
 _REACH = 3

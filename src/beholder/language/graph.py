@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from beholder.base.optional import require
 from beholder.language.document import Word
-from beholder.optional import require
 from beholder.records import Span
 
 EntityKind: TypeAlias = Literal[

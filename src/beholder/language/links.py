@@ -9,6 +9,8 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Literal, NamedTuple, TypeAlias
 
+from beholder.base.optional import require
+from beholder.base.registry import Registry
 from beholder.errors import ConfigError
 from beholder.language.document import Document, Word
 from beholder.language.lexicon import (
@@ -22,9 +24,7 @@ from beholder.language.lexicon import (
     word_set,
 )
 from beholder.language.phrases import Phrase, Phrases
-from beholder.optional import require
 from beholder.records import Span
-from beholder.registry import Registry
 
 Sex: TypeAlias = Literal["male", "female"]
 

@@ -11,14 +11,14 @@ from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, overload
 
+from beholder.base.optional import require
+from beholder.base.threads import one_blas_thread
 from beholder.errors import ConfigError, ItemError
 from beholder.language import dialects, model, normalise
 from beholder.language.document import Document, Read, Word, tree_depths
 from beholder.language.lemmas import lemma
 from beholder.language.numerals import is_numeral
 from beholder.language.repairs import repaired
-from beholder.optional import require
-from beholder.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from spacy.language import Language

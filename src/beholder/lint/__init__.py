@@ -8,6 +8,6 @@ them together (``context``). ``linting`` applies the rules of a profile and a ba
 Names load on use: the help of the command needs none of them.
 """
 
-from beholder.optional import offered
+from beholder.base.optional import offered
 
 __getattr__, __dir__, __all__ = offered(__name__)

@@ -79,8 +79,8 @@ def lint(
     Args:
         paths: Tables, HTML, Markdown, DOCX, PPTX, EPUB, IIIF manifests, or folders of them.
     """
+    from beholder.base.files import write_text
     from beholder.errors import ConfigError
-    from beholder.files import write_text
     from beholder.lint.context import vocabulary
     from beholder.lint.linting import Choice, baseline_of, summary
     from beholder.lint.linting import lint as lint_paths

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from beholder.base.grouping import by_key
 from beholder.errors import DataError
-from beholder.grouping import by_key
 from beholder.lint.naming import compare_naming
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit, LintSetting, Term, check, table

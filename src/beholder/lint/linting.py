@@ -13,9 +13,10 @@ from typing import TypeVar
 
 import msgspec
 
+from beholder.base.files import decode_json
+from beholder.base.grouping import by_key
+from beholder.base.threads import one_blas_thread
 from beholder.errors import DataError, UnknownNameError
-from beholder.files import decode_json
-from beholder.grouping import by_key
 from beholder.lint import dates as dates  # its check registers itself
 from beholder.lint import texts
 from beholder.lint.context import compare_all, vocabulary
@@ -32,7 +33,6 @@ from beholder.lint.rules import (
 )
 from beholder.lint.sources import as_unread, read
 from beholder.lint.wording import words
-from beholder.threads import one_blas_thread
 
 L = TypeVar("L", LintFinding, Occurrence)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit
 from beholder.lint.wording import expression, mapping

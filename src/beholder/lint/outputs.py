@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 
 import msgspec
 
+from beholder.base.grouping import by_key
+from beholder.base.visible import for_markdown, for_terminal
 from beholder.errors import ItemError
-from beholder.grouping import by_key
 from beholder.lint.linting import LintReport, by_file, summary
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rates import LintRate, rates
@@ -25,7 +26,6 @@ from beholder.report.ci import (
     sarif_text,
 )
 from beholder.report.pages import content_hash, environment, jpeg_uri, styles
-from beholder.visible import for_markdown, for_terminal
 
 _HERE = Path(__file__).parent / "templates"
 _MOST_PICTURES = 2000

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.lint.linting import LintReport
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import rules

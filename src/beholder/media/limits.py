@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from beholder.base.files import open_regular
 from beholder.errors import ItemError
-from beholder.files import open_regular
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PIL import Image
 
+from beholder.base.optional import require
 from beholder.errors import ItemError
 from beholder.media.limits import regular, room_for
-from beholder.optional import require
 
 if TYPE_CHECKING:
     from av.container import InputContainer

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from beholder.asking.params import REQUIRED, param, params
+from beholder.asking.tools import Tools
+from beholder.base.registry import Registry
+from beholder.base.spec import Spec, parse
 from beholder.errors import ConfigError, UnknownNameError
 from beholder.metrics.base import Bounds, Metric, ValueInfo
-from beholder.metrics.params import REQUIRED, param, params
-from beholder.metrics.tools import Tools
-from beholder.registry import Registry
-from beholder.spec import Spec, parse
 
 T = TypeVar("T")
 

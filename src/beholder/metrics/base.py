@@ -19,15 +19,15 @@ from typing import ClassVar, Generic, Never, TypeVar
 import numpy as np
 
 from beholder.aio import bounded, run_sync
+from beholder.asking.asker import Asker, ValueInfo, attempt
+from beholder.asking.tools import Tools
+from beholder.base.threads import one_blas_thread
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics.asker import Asker, ValueInfo, attempt
-from beholder.metrics.tools import Tools
 from beholder.options import check_list
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.text import words
 from beholder.text.composition import composed
-from beholder.threads import one_blas_thread
 
 __all__ = ["Bounds", "Metric", "ValueInfo"]
 

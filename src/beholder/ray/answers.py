@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from beholder.backends.money import Budget, SampleSeries
+from beholder.base.optional import require
 from beholder.judges import AnswerStore
-from beholder.optional import require
 from beholder.options import WorkOptions
 from beholder.run.answers import run_answers
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.base.optional import require
 from beholder.errors import BeholderError, ConfigError, RunError
 from beholder.kinds.scores import door
 from beholder.metrics import Metric, Tools
-from beholder.optional import require
 from beholder.options import Options, check_amount
 from beholder.ray.answers import Desk, at_desk
 from beholder.run.execute import Scorer, Work

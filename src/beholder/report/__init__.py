@@ -4,6 +4,6 @@ Everything is drawn from a run's folder, or from the records given; no metric or
 Names load on use: a command that prints a table loads neither pages nor the store.
 """
 
-from beholder.optional import offered
+from beholder.base.optional import offered
 
 __getattr__, __dir__, __all__ = offered(__name__)

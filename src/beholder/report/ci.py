@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from beholder._version import __version__
-from beholder.visible import for_terminal, for_xml
+from beholder.base.visible import for_terminal, for_xml
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

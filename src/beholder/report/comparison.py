@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from beholder import files
+from beholder.base import files
+from beholder.base.visible import visible
 from beholder.report.pages import render_page
 from beholder.report.payload import picture_uri
 from beholder.report.study_tables import html
@@ -19,8 +20,14 @@ from beholder.run.compare import (
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.stats.ranks import subtract
-from beholder.tables import METRIC, VALUE, Column, N, Table, interval_cells
-from beholder.visible import visible
+from beholder.tables import (
+    METRIC,
+    VALUE,
+    Column,
+    N,
+    Table,
+    interval_cells,
+)
 
 
 def differences(comparison: Comparison, label_a: str, label_b: str) -> Table:

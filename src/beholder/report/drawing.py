@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from beholder.base.optional import load, require
 from beholder.errors import ConfigError, RunError
-from beholder.optional import load, require
 from beholder.run.kind import kind_of, kinds
 
 if TYPE_CHECKING:

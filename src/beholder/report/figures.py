@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from beholder.files import make_folder, replacing, safe_name
+from beholder.base.files import make_folder, replacing, safe_name
+from beholder.base.rounding import fixed
 from beholder.records import ItemScore, Side
 from beholder.report.load import load
 from beholder.report.payload import choose
 from beholder.report.views import chunk_units
-from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.store import Store
 
@@ -47,7 +47,7 @@ def write_figures(
     Raises:
         RunError: The folder holds no run.
     """
-    from beholder.plots.alignment import (
+    from beholder.metrics.vcs.drawing import (
         alignment_figure,
     )  # matplotlib loads slowly
 

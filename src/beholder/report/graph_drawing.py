@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
 
 _LETTER = 6.6

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from beholder.base.visible import for_markdown
 from beholder.report.load import MetricColumns, RunData, load
 from beholder.report.study_tables import show_cell, show_range
 from beholder.report.tables import summary_table
 from beholder.run.store import Store
 from beholder.tables import Column, Table
-from beholder.visible import for_markdown
 
 N_WORST = 5
 """Items of each metric that a summary names."""

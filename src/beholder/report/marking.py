@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from beholder.base.visible import visible
 from beholder.records import Item, Side, Span, Unit
 from beholder.report.tones import is_sure
-from beholder.visible import visible
 
 
 @dataclass(frozen=True, slots=True)

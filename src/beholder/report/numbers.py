@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from itertools import count
 
+from beholder.base.rounding import fixed
 from beholder.records import Interval
-from beholder.rounding import fixed
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -27,7 +27,7 @@ def show_number(value: float | None, size: float | None = None) -> str:
 
 
 def show_fixed(value: float, digits: int, *, commas: bool = True) -> str:
-    """A number with so many decimals, by the rule of :mod:`beholder.rounding`."""
+    """A number with so many decimals, by the rule of :mod:`beholder.base.rounding`."""
     return fixed(value, digits, commas=commas).replace("-", MINUS)
 
 

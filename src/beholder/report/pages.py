@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from beholder.optional import missing
+from beholder.base.optional import missing
+from beholder.base.rounding import fixed
+from beholder.base.visible import visible
 from beholder.report.numbers import (
     show_interval,
     show_number,
@@ -22,10 +24,8 @@ from beholder.report.numbers import (
     whole,
 )
 from beholder.report.tones import label
-from beholder.rounding import fixed
 from beholder.run.kind import kinds
 from beholder.run.thumbs import thumb
-from beholder.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

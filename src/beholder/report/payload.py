@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from beholder.base.visible import visible
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, inside, load_image
 from beholder.records import Item, ItemFailure, ItemScore, Unit
@@ -23,7 +24,6 @@ from beholder.report.tones import by_tone, is_sure, label, strength, tone
 from beholder.report.views import view_of
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
-from beholder.visible import visible
 
 MAX_ITEMS = 200
 MAX_BYTES = 6_000_000

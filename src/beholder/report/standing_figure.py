@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beholder.base.files import make_folder
+from beholder.base.optional import require
 from beholder.errors import ConfigError
-from beholder.files import make_folder
-from beholder.optional import require
 from beholder.report.figures import save
 
 if TYPE_CHECKING:

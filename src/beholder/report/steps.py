@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beholder import files
+from beholder.base import files
+from beholder.base.spec import parse
 from beholder.errors import ConfigError
 from beholder.metrics.vcs import VCS, VCSShort
 from beholder.records import Item, ItemScore
@@ -14,7 +15,6 @@ from beholder.report.numbers import show_number
 from beholder.report.pages import data_uri, render_page
 from beholder.run import manifest
 from beholder.run.store import Store
-from beholder.spec import parse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

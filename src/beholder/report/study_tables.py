@@ -19,7 +19,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from beholder import files
+from beholder.base import files
+from beholder.base.visible import for_terminal, visible
 from beholder.records import Interval
 from beholder.report.charts import RangeBar, range_bar
 from beholder.report.numbers import (
@@ -29,7 +30,6 @@ from beholder.report.numbers import (
     show_signed,
 )
 from beholder.tables import Column, Table, plain, write_csv
-from beholder.visible import for_terminal, visible
 
 _WORDS = ("text", "direction", "mark", "measure")
 _GAP = "  "

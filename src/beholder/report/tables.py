@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from beholder.files import safe_name
-from beholder.grouping import by_key
+from beholder.base.files import safe_name
+from beholder.base.grouping import by_key
+from beholder.base.visible import visible
 from beholder.run import manifest
 from beholder.tables import (
     FAILED,
@@ -22,7 +23,6 @@ from beholder.tables import (
     estimate_cells,
     interval_cells,
 )
-from beholder.visible import visible
 
 if TYPE_CHECKING:
     from beholder.run.leaderboard import Board, Standing

@@ -14,12 +14,12 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from beholder.base.visible import visible
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import Piece, marked_texts
 from beholder.report.numbers import show_number
 from beholder.report.pages import environment
 from beholder.report.tones import by_tone, label, notable, strength, tone
-from beholder.visible import visible
 
 _SIDE_BY_SIDE = 100
 """Columns of a terminal from which the texts stand next to each other."""

@@ -16,9 +16,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from beholder.base.visible import visible
 from beholder.records import ItemScore, Side
 from beholder.report.marking import stands_in
-from beholder.visible import visible
 
 MAX_SIDE = 120
 """Cells a side of the drawn matrix; a longer side is drawn in blocks by their highest cell."""

@@ -13,10 +13,10 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 
 from beholder.aio import run_sync
+from beholder.asking.asker import Outcome
 from beholder.data.row import texts_of
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, ValueInfo, metric
-from beholder.metrics.asker import Outcome
 from beholder.options import Options, asked_tools, grouped
 from beholder.records import ROW_FIELDS, Item, ItemFailure, ItemScore
 from beholder.rewards.guards import GUARDS, RewardGuard

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.backends import Answer, Usage
+from beholder.base.postgres import Address
 from beholder.judges import AnswerFile, Answers, AnswerStore, Budget
 from beholder.judges.answer_database import AnswerDatabase
 from beholder.judges.answers import FACTS_LAST, AnswerCache
 from beholder.judges.grades import Judging
-from beholder.postgres import Address
 from beholder.run.store_file import FILE_NAME, to_read
 
 _LOGGER = logging.getLogger("beholder.money")

@@ -11,13 +11,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
+from beholder.base.grouping import by_key
+from beholder.base.spec import Spec, parse, tool
 from beholder.data.marks import SIDES
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.records import Span
 from beholder.run.labels import Graded, Target, graded
 from beholder.run.store import Store
-from beholder.spec import Spec, parse, tool
 from beholder.stats.corrected import (
     FEW_OF_CLASS,
     FEW_PICTURES,

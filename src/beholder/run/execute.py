@@ -35,14 +35,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.aio import bounded, run_sync
+from beholder.asking.asker import Asker, Outcome, attempt
+from beholder.base.registry import Registry
+from beholder.base.threads import one_blas_thread
 from beholder.errors import RunError
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, Outcome, attempt
-from beholder.registry import Registry
 from beholder.run.codec import Encoded
 from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
-from beholder.threads import one_blas_thread
 
 Task: TypeAlias = tuple[int, Any, Sequence[int]]
 """Position of a subject, the subject, and which askers it is put to, by their place."""

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beholder.files import replacing
+from beholder.base.files import replacing
 from beholder.run.place import named_schema
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind

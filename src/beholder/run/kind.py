@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from beholder.base.optional import load
+from beholder.base.registry import installed
 from beholder.errors import ConfigError, RunError
-from beholder.optional import load
-from beholder.registry import installed
 
 if TYPE_CHECKING:
     from beholder.data.notes import RowNotes

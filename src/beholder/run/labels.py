@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
+from beholder.base.spec import parse, with_value
 from beholder.data.labels import (
     LabelColumn,
     has_decimal_commas,
@@ -24,7 +25,6 @@ from beholder.records import Item, Span
 from beholder.run.manifest import ValueLog
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
-from beholder.spec import parse, with_value
 from beholder.stats.corrected import LEAST_PICTURES
 from beholder.text.tokenize import words
 

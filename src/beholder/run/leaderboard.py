@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from beholder import metrics
+from beholder.asking.asker import Asker
 from beholder.errors import ConfigError, RunError
-from beholder.metrics.asker import Asker
 from beholder.records import Interval
 from beholder.run import manifest
 from beholder.run.kind import kind_of

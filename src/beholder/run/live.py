@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from beholder.aio import bounded
+from beholder.asking.asker import Outcome, attempt
 from beholder.errors import ItemError, RunError
 from beholder.judges import Tally
 from beholder.metrics import Metric, Tools
-from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Item, ItemFailure
 from beholder.run.answers import run_answers
 from beholder.run.execute import Scorer, end_with_parent, remedy, starting

@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from beholder import files
 from beholder._version import __version__
+from beholder.asking.asker import ValueInfo
+from beholder.base import files
 from beholder.errors import ConfigError, RunError
-from beholder.metrics.asker import ValueInfo
 from beholder.records import Estimate, Interval, MetricResult
 from beholder.run import SCORES as SCORES
 from beholder.run.store_file import NO_RUN

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.fs as fs
 import pyarrow.parquet as pq
 
+from beholder.base.files import file_system, is_url
 from beholder.errors import RunError
-from beholder.files import file_system, is_url
 
 _ONCE_A_COLUMN = ("asker", "status", "signature", "error", "reason")
 """Columns that hold few different texts; bytes of outcomes are compressed already."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from beholder.aio import run_sync
+from beholder.asking.asker import Asker
+from beholder.asking.tools import Tools
 from beholder.data.notes import RowNotes
 from beholder.errors import DataError, ItemError
 from beholder.judges import AnswerStore, Tally
-from beholder.metrics.asker import Asker
-from beholder.metrics.tools import Tools
 from beholder.run import manifest
 from beholder.run.answers import cached_answers
 from beholder.run.session import RunContext

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from beholder.base.grouping import by_key
 from beholder.data import read_items
 from beholder.data.folders import folder_of
 from beholder.data.notes import RowNotes
 from beholder.data.prepare import Cleaning, cleaning_rules, prepared
 from beholder.data.read import good_rows
 from beholder.errors import BadRowError, ConfigError, DataError
-from beholder.grouping import by_key
 from beholder.metrics import Metric, fitting
 from beholder.options import (
     DataOptions,

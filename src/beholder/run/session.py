@@ -25,17 +25,18 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 from msgspec import structs
 
+from beholder.asking.asker import Asker, Outcome
+from beholder.asking.tools import check_taken
 from beholder.backends import Usage
+from beholder.base.files import check_name
+from beholder.base.threads import one_blas_thread
 from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError
-from beholder.files import check_name
 from beholder.judges import AnswerStore, Budget, Tally
 from beholder.judges.grades import Judging
 from beholder.judges.operations import OPERATIONS
 from beholder.judges.operations.base import PanelOperation
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, Outcome
-from beholder.metrics.tools import check_taken
 from beholder.options import JudgeOptions, WorkOptions
 from beholder.records import MetricResult
 from beholder.run import manifest
@@ -47,7 +48,6 @@ from beholder.run.inputs import Input, check_pictures
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
 from beholder.run.summary import summarise
-from beholder.threads import one_blas_thread
 
 S = TypeVar("S")
 

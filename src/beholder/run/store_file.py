@@ -14,8 +14,8 @@ from typing import Any, Self, TypeVar
 
 from filelock import FileLock, Timeout
 
+from beholder.base.sqlite_file import PatientConnection, connect
 from beholder.errors import RunError
-from beholder.sqlite_file import PatientConnection, connect
 
 T = TypeVar("T")
 

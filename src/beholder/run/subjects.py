@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from beholder import data
-from beholder.metrics.asker import Asker
-from beholder.optional import load
+from beholder.asking.asker import Asker
+from beholder.base.optional import load
 from beholder.records import Frame, Item, Reviews, Storyline
 
 

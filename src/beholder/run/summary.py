@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder import stats
+from beholder.asking.asker import Asker
 from beholder.embed.base import FloatArray
 from beholder.judges.grades import Judging
-from beholder.metrics.asker import Asker
 from beholder.records import Estimate, MetricResult
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker

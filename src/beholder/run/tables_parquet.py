@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from beholder import files
+from beholder.base import files
 from beholder.errors import RunError
 from beholder.run.codec import MOST, Encoded, StoredAsker, SubjectRow
 from beholder.run.place import PartsPlace, named_schema

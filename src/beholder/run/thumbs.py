@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from beholder.base.files import make_folder, write_bytes
 from beholder.errors import ItemError
-from beholder.files import make_folder, write_bytes
 from beholder.media import encode_jpeg, inside, load_image
 
 FOLDER = "thumbs"

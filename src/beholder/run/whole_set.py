@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from beholder.metrics.asker import Asker
+from beholder.asking.asker import Asker
 from beholder.run.store import Store
 from beholder.run.summary import N_RESAMPLES, SEED, read_columns
 from beholder.stats.bootstrap import (

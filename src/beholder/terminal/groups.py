@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Group, Parameter
 
+from beholder.base.files import check_folder
+from beholder.base.optional import load
 from beholder.errors import ConfigError
-from beholder.files import check_folder
-from beholder.optional import load
 from beholder.options import (
     DataOptions,
     Frames,
@@ -29,7 +29,7 @@ from beholder.options import (
 )
 
 if TYPE_CHECKING:
-    from beholder.postgres import Address
+    from beholder.base.postgres import Address
     from beholder.run.session import Engine
     from beholder.tables import Table
 

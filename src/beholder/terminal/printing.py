@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beholder.visible import for_terminal, visible
+from beholder.base.visible import for_terminal, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -99,7 +99,7 @@ def tell_summary(
         return
     tell_result(plain, tables, as_json)
     if markdown is not None:
-        from beholder.files import write_text
+        from beholder.base.files import write_text
 
         write_text(Path(markdown), summary())
         say(f"summary: {markdown}")

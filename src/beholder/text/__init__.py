@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beholder.registry import Registry
+from beholder.base.registry import Registry
 from beholder.text.frequency import weight as weight
 from beholder.text.rules import RuleSplitter as RuleSplitter
 from beholder.text.rules import Segment as Segment

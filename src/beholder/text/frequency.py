@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from beholder.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_of_modules
 
 _TABLE = Path(__file__).with_name("word_frequencies.txt")
 _A = 0.01

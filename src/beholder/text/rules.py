@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from beholder.base.optional import require
 from beholder.errors import ItemError
-from beholder.optional import require
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from pathlib import Path
 
-from beholder.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_of_modules
 from beholder.text.kinds import table_lines
 
 _TABLE = Path(__file__).parent / "wordnet" / "synonyms.txt.xz"

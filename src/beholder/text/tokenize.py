@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from beholder.fingerprint import digest_of_modules
+from beholder.base.fingerprint import digest_of_modules
 
 # Han characters: radicals, iteration marks, ideographs.
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

@@ -26,8 +26,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from beholder.base.visible import visible
 from beholder.errors import ConfigError
-from beholder.visible import visible
 from beholder.web.settings import JOIN, OWNER, Settings
 
 SESSION = "beholder_session"

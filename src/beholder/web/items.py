@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from beholder.base.optional import load
 from beholder.errors import BeholderError, RunError
-from beholder.optional import load
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.export import UNITS

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from beholder.base.files import decode_json
 from beholder.errors import ConfigError, RunError
-from beholder.files import decode_json
 
 FILE = "notes.jsonl"
 MAX_TAGS, MAX_TAG, MAX_NOTE = 20, 60, 5_000

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from beholder.base.optional import load
 from beholder.errors import RunError
-from beholder.optional import load
 from beholder.records import (
     Frame,
     Item,

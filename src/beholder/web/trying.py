@@ -15,10 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from beholder.base.optional import missing
 from beholder.errors import BeholderError, ConfigError, ItemError
 from beholder.metrics import METRICS, Metric, Tools, metric
 from beholder.metrics.base import Bounds
-from beholder.optional import missing
 from beholder.options import WorkOptions
 from beholder.records import Item
 from beholder.report.steps import step_pictures

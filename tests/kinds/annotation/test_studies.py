@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from annotating import finish, study_of
+from beholder.base.postgres import Address
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
 from beholder.kinds.annotation.database import SharedCommits, engine_of
@@ -22,7 +23,6 @@ from beholder.kinds.annotation.exchange import exported
 from beholder.kinds.annotation.records import Act, State, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
-from beholder.postgres import Address
 from servers.postgres import Server
 
 UNIT = "harbour-north/candidate"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Extraction
 from beholder.kinds.narratives.storylines import (

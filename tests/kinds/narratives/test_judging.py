@@ -12,8 +12,9 @@ from typing import Any, cast
 import pytest
 from PIL import Image as Picture
 
+from beholder.asking.asker import Asker, Outcome, attempt
 from beholder.backends import Request, Scripted
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Answers, LLMJudge
 from beholder.kinds.narratives.config import Voting
@@ -28,7 +29,6 @@ from beholder.kinds.narratives.judging import (
     votes_of,
 )
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, Outcome, attempt
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from toy.tools import OneJudge
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from beholder.asking.asker import Outcome, attempt
 from beholder.embed.images import image_embedder
 from beholder.errors import ConfigError, ItemError
 from beholder.kinds.narratives.measuring import (
@@ -23,7 +24,6 @@ from beholder.kinds.narratives.measuring import (
     nearest_in,
 )
 from beholder.metrics import Tools
-from beholder.metrics.asker import Outcome, attempt
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 VECTORS = {

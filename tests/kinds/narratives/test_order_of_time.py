@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from beholder.base.dates import PartialDate
 from beholder.data import read_frames
-from beholder.dates import PartialDate
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import Extraction, ExtractionMethod
 from beholder.kinds.narratives.storylines.extract import (

@@ -7,7 +7,7 @@ import datetime as dt
 import numpy as np
 import pytest
 
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines import (
     Space,

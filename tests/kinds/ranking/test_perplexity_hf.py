@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from beholder import judges
+from beholder.asking.tools import for_model
 from beholder.data import read_reviews
 from beholder.judges.operations import MeasureSurprisal
 from beholder.kinds.ranking.engine import run_ranking
 from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Scored
 from beholder.metrics import Tools, metric
 from beholder.metrics.judged.perplexity import INSTRUCTIONS, Perplexity
-from beholder.metrics.tools import for_model
 from beholder.records import Item, ItemScore, Reviews
 from beholder.run.session import Quiet
 from toy.reviewer import write_reviews

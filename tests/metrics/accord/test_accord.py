@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from beholder import PoSh, fingerprint, metric
+from beholder import PoSh, metric
+from beholder.base import fingerprint
 from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools

@@ -247,7 +247,7 @@ def test_the_version_of_a_package_is_read_once(
 ) -> None:
     read: list[str] = []
     # by its module: the package's attribute of that name is the function
-    params = import_module("beholder.metrics.params")
+    params = import_module("beholder.asking.params")
 
     def version(name: str) -> str:
         read.append(name)

@@ -11,10 +11,10 @@ import pytest
 
 import beholder
 from beholder import VCS, VCSShort
+from beholder.asking.tools import Tools
+from beholder.base.fingerprint import digest_of, files_of
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
-from beholder.fingerprint import digest_of, files_of
-from beholder.metrics.tools import Tools
 from beholder.metrics.vcs.short import content_words
 from beholder.records import ItemScore
 

@@ -10,9 +10,9 @@ import pytest
 
 from beholder import VCS
 from beholder.aio import run_sync
+from beholder.asking.tools import Tools
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
-from beholder.metrics.tools import Tools
 from beholder.records import Item, ItemFailure, ItemScore
 
 

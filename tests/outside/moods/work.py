@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from beholder.api import Run
+from beholder.asking.asker import Asker
+from beholder.base.files import write_text
 from beholder.data import read_items
 from beholder.data.read import good_rows
 from beholder.errors import DataError
-from beholder.files import write_text
 from beholder.metrics import Tools, ValueInfo
-from beholder.metrics.asker import Asker
 from beholder.options import DataOptions
 from beholder.records import Item, ItemScore
 from beholder.run import kind, manifest

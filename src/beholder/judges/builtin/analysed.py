@@ -12,9 +12,9 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
+from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.grouping import by_key
 from beholder.judges.builtin.classes import (
     EXCLUDED,
     Values,

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.grouping import by_key
 from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
 from beholder.judges.builtin.bearers import is_exchanged, without_bearers
 from beholder.judges.builtin.entailed import ask, log_odds

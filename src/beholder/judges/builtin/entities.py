@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.grouping import by_key
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import (
     AnalysedText,

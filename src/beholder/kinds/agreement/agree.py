@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from beholder.base.spec import with_value
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena, results
 from beholder.kinds.agreement.load import JudgedSet
@@ -35,7 +36,6 @@ from beholder.run.plan import RunPlan
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
-from beholder.spec import with_value
 from beholder.stats.checks import Floats
 
 

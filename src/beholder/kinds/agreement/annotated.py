@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from beholder.aio import run_sync
+from beholder.base.grouping import by_key
 from beholder.data.sources import read_rows
 from beholder.errors import DataError, ItemError
-from beholder.grouping import by_key
 from beholder.judges import Judge
 from beholder.judges.operations import Presence, Question, QuestionKind
 from beholder.judges.probes import calibrate

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from beholder.base.grouping import by_key
 from beholder.data.marks import MARKED, SIDES, Label, MarkProtocol
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.records import Item, Side
 from beholder.stats.bootstrap import mean_interval

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.kinds.agreement.docent import (
     COEFFICIENTS,
     differences,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from beholder.base.spec import listed
 from beholder.errors import ConfigError
-from beholder.spec import listed
 from beholder.terminal.groups import (
     ROWS,
     ItemDataGroup,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.language.reading import read_english
 from beholder.records import Item

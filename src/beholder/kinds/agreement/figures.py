@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beholder.files import make_folder, safe_name
+from beholder.base.files import make_folder, safe_name
 from beholder.kinds.agreement.agree import Report
 from beholder.report.figures import save
 from beholder.stats.checks import Floats

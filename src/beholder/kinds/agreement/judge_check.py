@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter, validators
 from rich.markup import escape
 
+from beholder.base.rounding import fixed
 from beholder.options import JudgeOptions
-from beholder.rounding import fixed
 from beholder.terminal.groups import AsJson, Data
 from beholder.terminal.printing import say, tell, tell_json, tell_tables
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from beholder.base.optional import require
 from beholder.data import read_items
 from beholder.data.columns import as_number
 from beholder.data.labels import has_decimal_commas, read_labels, wrong_answers
@@ -24,7 +25,6 @@ from beholder.kinds.agreement.preferences import has_second_text, pair_measures
 from beholder.kinds.agreement.protocols import Measure, generic, protocol
 from beholder.kinds.agreement.published_files import parquet_rows
 from beholder.kinds.agreement.subset import take_subset
-from beholder.optional import require
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.run.labels import check_answers, with_labels

@@ -11,8 +11,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.kinds.agreement.protocols import (
     CORRELATIONS,
     VERDICTS,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from beholder.files import safe_name
+from beholder.base.files import safe_name
 from beholder.kinds.agreement import results
 from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.coarse import coarse_table, measures_of_set

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.run.answers import costs, run_judging
 from beholder.run.reading import incomplete_runs
 from beholder.run.store import Store

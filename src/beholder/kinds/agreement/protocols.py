@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.records import Item
 from beholder.stats.annotators import EPSILONS
 from beholder.text.tokenize import words

@@ -17,11 +17,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from beholder.base.grouping import by_key
 from beholder.data.marks import SCORE_OF
 from beholder.data.reviews import reviews_from_row
 from beholder.data.row import shorten
 from beholder.errors import ItemError
-from beholder.grouping import by_key
 from beholder.kinds.agreement.published_files import (
     pair,
     read_coco,

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from beholder.base.grouping import by_key
 from beholder.data.row import shorten
 from beholder.errors import DataError, ItemError
-from beholder.grouping import by_key
 from beholder.records import Item
 
 

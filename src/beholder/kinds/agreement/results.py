@@ -9,7 +9,7 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from beholder import files
+from beholder.base import files
 from beholder.errors import RunError
 from beholder.tables import heading
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from beholder import files
-from beholder.grouping import by_key
+from beholder.base import files
+from beholder.base.grouping import by_key
 from beholder.kinds.agreement.coarse import coarse_table
 from beholder.kinds.agreement.load import SETS
 from beholder.kinds.agreement.page_tables import (

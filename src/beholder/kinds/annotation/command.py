@@ -206,7 +206,7 @@ def export(
         form: Rows of finished judgments for other commands, all judgments, or JSON for Label
             Studio.
     """
-    from beholder import files
+    from beholder.base import files
     from beholder.errors import ConfigError
     from beholder.kinds.annotation.exchange import exported
     from beholder.kinds.annotation.study import AnnotationStudy

@@ -14,13 +14,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from beholder.base.optional import require
+from beholder.base.postgres import TABLES_LOCK, Address, engine
+from beholder.base.sqlite_file import keep_private
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, Assignment
 from beholder.kinds.annotation.records import AnnotationUnit
 from beholder.kinds.annotation.tasks import Task
-from beholder.optional import require
-from beholder.postgres import TABLES_LOCK, Address, engine
-from beholder.sqlite_file import keep_private
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, MetaData

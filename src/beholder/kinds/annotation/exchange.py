@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from beholder.base.grouping import by_key
 from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.grouping import by_key
 from beholder.kinds.annotation.assignment import check_name
 from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import (

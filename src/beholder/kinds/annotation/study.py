@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
-from beholder import files
+from beholder.base import files
+from beholder.base.grouping import by_key
+from beholder.base.postgres import Address
 from beholder.errors import ConfigError, ItemError, RunError
-from beholder.grouping import by_key
 from beholder.kinds.annotation.assignment import AnnotationDesign, assign_units
 from beholder.kinds.annotation.database import (
     SharedCommits,
@@ -40,7 +41,6 @@ from beholder.kinds.annotation.records import (
     state_of,
 )
 from beholder.kinds.annotation.tasks import Task, task_named
-from beholder.postgres import Address
 
 ABOUT = "study.json"
 _FORMAT = 1

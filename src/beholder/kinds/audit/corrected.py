@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from beholder.base.grouping import by_key
 from beholder.data.marks import JudgedFact, exported_rows
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.records import Item, ItemScore
 from beholder.run.store import Store
 from beholder.stats.ranks import round_values

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
+from beholder.base.files import write_jsonl
 from beholder.data.row import to_row
-from beholder.files import write_jsonl
 from beholder.metrics import metric
 from beholder.options import Options, grouped
 from beholder.records import ItemScore

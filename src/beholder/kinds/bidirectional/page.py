@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from beholder import files
+from beholder.base import files
 from beholder.kinds.bidirectional.study import Study
 from beholder.report.figures import save
 from beholder.report.pages import no_figures, render_page, svg_uri

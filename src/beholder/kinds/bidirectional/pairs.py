@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias, cast
 
 from beholder import stats
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.records import Estimate
 from beholder.tables import Cells, Column, heading, record_cells
 

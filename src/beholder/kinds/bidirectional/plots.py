@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from beholder.base.rounding import fixed
 from beholder.kinds.bidirectional.pairs import (
     DIRECTIONS,
     Direction,
@@ -31,7 +32,6 @@ from beholder.kinds.bidirectional.selectivity import (
     contents,
 )
 from beholder.kinds.bidirectional.study import Study
-from beholder.rounding import fixed
 
 Row: TypeAlias = Mapping[str, Any]
 

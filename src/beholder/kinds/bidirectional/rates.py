@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Annotated
 
 from beholder import stats
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
     CATEGORY,
     DATASET,

@@ -23,7 +23,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from scipy.cluster.hierarchy import DisjointSet
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
     CATEGORY,
     SET,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from beholder.base.files import decode_json
 from beholder.errors import ConfigError, DataError
-from beholder.files import decode_json
 from beholder.terminal.groups import (
     Data,
     EngineRunGroup,
@@ -271,7 +271,7 @@ def review(
         language: Language to write in; repeatable.
         words: Approximate words per review.
     """
-    from beholder.files import write_text
+    from beholder.base.files import write_text
     from beholder.kinds.generation.kind import REVIEWS
     from beholder.kinds.generation.page import (
         INSTRUCTIONS,
@@ -377,7 +377,7 @@ def _by_system(
     Raises:
         ConfigError: Two judges have one name.
     """
-    from beholder.spec import tool, with_label
+    from beholder.base.spec import tool, with_label
 
     found: dict[str, RowAsker] = {}
     for text in [judges] if isinstance(judges, str) else judges or ():

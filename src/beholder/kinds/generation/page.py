@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from beholder import files
+from beholder.base import files
 from beholder.errors import ConfigError
 from beholder.kinds.generation.kind import REVIEWS, ROWS
 from beholder.records import Item, ItemFailure, MetricResult

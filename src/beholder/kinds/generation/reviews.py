@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from beholder.asking.params import param
 from beholder.data import read_frames, reviews_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.kinds.generation.kind import REVIEWS
 from beholder.metrics import Tools
-from beholder.metrics.params import param
 from beholder.options import (
     DataOptions,
     JudgeOptions,

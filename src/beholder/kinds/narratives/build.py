@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 import msgspec
 import numpy as np
 
-from beholder import files
+from beholder.base import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import compared, results

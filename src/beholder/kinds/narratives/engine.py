@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from beholder.asking.asker import Asker
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.narratives import build, results
 from beholder.kinds.narratives.config import NarrateConfig
@@ -22,7 +23,6 @@ from beholder.kinds.narratives.kind import KIND
 from beholder.kinds.narratives.measuring import MeasureCoherence
 from beholder.kinds.narratives.results import spent_on
 from beholder.kinds.narratives.stages import StageFindings, n_seen, stages
-from beholder.metrics.asker import Asker
 from beholder.records import Frame
 from beholder.run import manifest
 from beholder.run.plan import PlannedAsker, RunPlan, plan

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from beholder.base.registry import versioned
 from beholder.data import read_frames, read_storylines, with_exif_dates
 from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
@@ -24,7 +25,6 @@ from beholder.kinds.narratives.storylines.extract import (
 )
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
-from beholder.registry import versioned
 from beholder.run.rows.engine import root_of
 
 

@@ -15,6 +15,9 @@ from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from beholder.asking.asker import Asker, Outcome, ValueInfo, failure_of
+from beholder.asking.params import REQUIRED, param
+from beholder.asking.tools import Tools
 from beholder.backends import Image
 from beholder.data import storyline_row
 from beholder.errors import ConfigError, ItemError, TransientError
@@ -32,9 +35,6 @@ from beholder.judges.operations import (
 )
 from beholder.kinds.narratives.config import LEAST_SIDE, Voting
 from beholder.kinds.narratives.measuring import digest
-from beholder.metrics.asker import Asker, Outcome, ValueInfo, failure_of
-from beholder.metrics.params import REQUIRED, param
-from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 
 S = TypeVar("S")

@@ -12,17 +12,17 @@ from typing import ClassVar, Literal, Self
 
 import msgspec
 
+from beholder.asking.asker import Asker, Outcome, ValueInfo
+from beholder.asking.params import REQUIRED, param
+from beholder.asking.tools import Tools
+from beholder.base.registry import versioned
+from beholder.base.spec import tool
 from beholder.embed.images import ImageEmbedder, usable_frames
 from beholder.errors import ItemError
 from beholder.kinds.narratives.storylines import strength
 from beholder.kinds.narratives.storylines.space import Floats, Space
 from beholder.kinds.narratives.storylines.topics import topics_by
-from beholder.metrics.asker import Asker, Outcome, ValueInfo
-from beholder.metrics.params import REQUIRED, param
-from beholder.metrics.tools import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
-from beholder.registry import versioned
-from beholder.spec import tool
 
 
 @dataclass(frozen=True, eq=False)

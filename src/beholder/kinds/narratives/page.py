@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beholder import files
-from beholder.dates import PartialDate
+from beholder.base import files
+from beholder.base.dates import PartialDate
+from beholder.base.rounding import fixed
 from beholder.errors import RunError
 from beholder.kinds.narratives import results
 from beholder.kinds.narratives.compared import colour_range
@@ -28,7 +29,6 @@ from beholder.kinds.narratives.tables import study_tables
 from beholder.report.figures import save
 from beholder.report.pages import data_uri, jpeg_uri, no_figures, render_page
 from beholder.report.study_tables import html, write_tables
-from beholder.rounding import fixed
 from beholder.run import manifest
 from beholder.run.thumbs import thumb
 from beholder.tables import Table

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from beholder.base.rounding import fixed
 from beholder.kinds.narratives.compared import ComparisonTables, colour_range
-from beholder.rounding import fixed
 
 # After Okabe and Ito, "Color Universal Design" (2008): apart for colour-blind readers.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa5090")

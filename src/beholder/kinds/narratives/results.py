@@ -11,13 +11,13 @@ from typing import Annotated
 import numpy as np
 from msgspec import Struct, structs
 
-from beholder import files
+from beholder.asking.asker import Outcome
+from beholder.base import files
 from beholder.judges.answers import AnswerStore
 from beholder.judges.operations import BreakKind
 from beholder.kinds.narratives import compared
 from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.hybrid import HybridCheck
-from beholder.metrics.asker import Outcome
 from beholder.tables import heading
 
 

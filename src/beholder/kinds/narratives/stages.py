@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict
 
 import numpy as np
 
+from beholder.asking.asker import Asker, Outcome, ValueInfo
+from beholder.asking.params import REQUIRED, param
+from beholder.asking.tools import Tools
 from beholder.data.frames import frame_row
 from beholder.data.row import shorten
 from beholder.data.sources import read_rows
@@ -25,9 +28,6 @@ from beholder.kinds.narratives.inputs import Inputs
 from beholder.kinds.narratives.judging import Vote, values
 from beholder.kinds.narratives.measuring import digest
 from beholder.kinds.narratives.results import Stage
-from beholder.metrics.asker import Asker, Outcome, ValueInfo
-from beholder.metrics.params import REQUIRED, param
-from beholder.metrics.tools import Tools
 from beholder.records import ItemFailure, ItemScore, Storyline
 
 What: TypeAlias = Literal["ratings", "steps"]

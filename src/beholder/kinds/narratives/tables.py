@@ -10,13 +10,13 @@ from msgspec import UNSET
 from rich.console import RenderableType
 from rich.text import Text
 
-from beholder.files import safe_name
+from beholder.base.files import safe_name
+from beholder.base.rounding import fixed
 from beholder.judges.operations import BREAK_KINDS
 from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.report.numbers import show_fixed, show_number
-from beholder.rounding import fixed
 from beholder.stats.bootstrap import describe_few_sources
 from beholder.tables import (
     NOTE,

@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from beholder import files
+from beholder.base import files
+from beholder.base.grouping import by_key
 from beholder.errors import RunError
-from beholder.grouping import by_key
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.kind import KIND
 from beholder.kinds.ranking.results import ImageRanking, Ranking

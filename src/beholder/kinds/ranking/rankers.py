@@ -12,15 +12,16 @@ from typing import Any, ClassVar, Self
 import msgspec
 import numpy as np
 
+from beholder.asking.asker import Asker, ValueInfo
+from beholder.asking.params import param
+from beholder.asking.tools import Tools
+from beholder.base.spec import Spec, parse
 from beholder.errors import ConfigError, ItemError, TransientError
 from beholder.judges import Draw
 from beholder.judges.operations import Rank
 from beholder.metrics import from_spec, metric
-from beholder.metrics.asker import Asker, ValueInfo
 from beholder.metrics.base import Metric
 from beholder.metrics.judged.perplexity import Perplexity
-from beholder.metrics.params import param
-from beholder.metrics.tools import Tools
 from beholder.options import (
     DataOptions,
     JudgeOptions,
@@ -30,7 +31,6 @@ from beholder.options import (
 from beholder.records import Item, ItemScore, Reviews
 from beholder.run.rows.engine import root_of
 from beholder.run.session import RunContext
-from beholder.spec import Spec, parse
 from beholder.stats.annotator_pairs import ranks_of
 from beholder.text.languages import language_named
 

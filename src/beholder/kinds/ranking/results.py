@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from beholder import files
+from beholder.base import files
 from beholder.errors import RunError
 from beholder.stats.annotator_pairs import MODEL
 from beholder.tables import heading

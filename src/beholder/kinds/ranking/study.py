@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import structs
 
 from beholder import stats
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.kinds.ranking import results
 from beholder.kinds.ranking.rankers import Scored
 from beholder.metrics.judged.perplexity import TOKENS

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.judges.builtin.classes import exclude, values
 from beholder.judges.operations import TextMark
 from beholder.language import Document, Word, parse

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from beholder.asking.params import BUILTIN_JUDGE
+from beholder.base.files import write_jsonl
 from beholder.data.lines import read_records
 from beholder.data.row import item_from_row
-from beholder.files import write_jsonl
 from beholder.kinds.revise.engine import ReviseConfig
 from beholder.metrics import metric as metric_named
-from beholder.metrics.params import BUILTIN_JUDGE
 from beholder.options import Options, grouped
 from beholder.records import Item
 from beholder.run import SCORES, kind, manifest

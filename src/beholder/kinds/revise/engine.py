@@ -17,6 +17,8 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from beholder.asking.asker import ValueInfo
+from beholder.asking.params import BUILTIN_JUDGE, param
 from beholder.data.marks import JudgedFact, exported_rows
 from beholder.data.row import to_row
 from beholder.errors import ConfigError, ItemError
@@ -26,8 +28,6 @@ from beholder.kinds.revise.certain import apply, certain
 from beholder.lint.linting import Choice, lint
 from beholder.lint.rules import LintFinding
 from beholder.metrics import Tools
-from beholder.metrics.asker import ValueInfo
-from beholder.metrics.params import BUILTIN_JUDGE, param
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.run import ROWS, SCORES, manifest

@@ -14,10 +14,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from beholder.base.files import open_regular, write_bytes
+from beholder.base.grouping import by_key
 from beholder.data.lines import read_records, strict_json
 from beholder.errors import ConfigError, DataError
-from beholder.files import open_regular, write_bytes
-from beholder.grouping import by_key
 from beholder.kinds.revise.places import (
     BOM,
     AcceptedRow,

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from beholder import files, metrics, stats
+from beholder import metrics, stats
+from beholder.base import files
 from beholder.report.drawing import PageSection
 from beholder.run import manifest
 from beholder.run.store import Store

@@ -88,6 +88,7 @@ def score(
     """
     from beholder import metrics
     from beholder.api import Run
+    from beholder.base.spec import listed
     from beholder.data import read_items
     from beholder.data.notes import RowNotes
     from beholder.errors import ConfigError
@@ -102,7 +103,6 @@ def score(
     from beholder.run.scores import ScoreConfig, fitting_metric, read
     from beholder.run.session import default_out
     from beholder.run.store import Store
-    from beholder.spec import listed
     from beholder.terminal.progress import TerminalProgress
 
     if not metric:
@@ -232,7 +232,7 @@ def _say_bars(store: Store) -> None:
 
 def _say_unused(tools: ToolGroup, scored: Sequence[Metric[Any]]) -> None:
     """Say which tools no metric takes."""
-    from beholder.metrics.params import params
+    from beholder.asking.params import params
 
     taken = {p.metadata["tool"] for one in scored for p in params(one)}
     for name, spec in tools.named().items():

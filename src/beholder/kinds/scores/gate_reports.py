@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from beholder.base.files import write_text
+from beholder.base.rounding import fixed
 from beholder.errors import ConfigError
-from beholder.files import write_text
 from beholder.kinds.scores.gates import PassedGate
 from beholder.metrics import Metric
 from beholder.report.ci import (
@@ -18,7 +19,6 @@ from beholder.report.ci import (
     sarif_result,
     sarif_text,
 )
-from beholder.rounding import fixed
 from beholder.run.compare import paired_values
 from beholder.run.store import Store
 

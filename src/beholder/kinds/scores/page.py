@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from markupsafe import Markup
 
-from beholder import files, stats
-from beholder.grouping import by_key
+from beholder import stats
+from beholder.base import files
+from beholder.base.grouping import by_key
 from beholder.records import Estimate, ItemScore, Unit
 from beholder.report import charts
 from beholder.report.drawing import extra_sections

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from beholder.asking.params import param
+from beholder.asking.tools import Tools
 from beholder.embed.base import FloatArray
 from beholder.metrics.base import Bounds, Metric, ValueInfo
-from beholder.metrics.params import param
 from beholder.metrics.posh.metric import PoSh, PoShEvidence
 from beholder.metrics.posh.published import f1
 from beholder.metrics.posh.scoring import RATES
-from beholder.metrics.tools import Tools
 from beholder.metrics.wording import (
     Reading,
     compare_words,

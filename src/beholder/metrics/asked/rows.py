@@ -13,8 +13,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from beholder.base.grouping import by_key
 from beholder.errors import BadRowError, ItemError
-from beholder.grouping import by_key
 from beholder.judges.operations import TextAnswer
 from beholder.judges.operations.answer import CONTRADICTED, MET
 from beholder.judges.reading import short

@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from beholder.base.spec import tool
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError, DataError, ItemError
@@ -23,7 +24,6 @@ from beholder.metrics import Metric, Tools, ValueInfo, param
 from beholder.metrics.classical.clipscore import CUT
 from beholder.metrics.classical.embedding import greedy_match
 from beholder.records import Item, ItemScore
-from beholder.spec import tool
 from beholder.text.languages import language_named
 
 BEST_LAYERS = {"hf:roberta-large": 17, "minilm": 6}

@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from beholder.base.files import write_bytes
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, DataError
-from beholder.files import write_bytes
 from beholder.metrics import Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import (
     TokenizedTexts,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
+from beholder.asking.params import installed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Bounds, Tools, ValueInfo, param
 from beholder.metrics.classical.tokens import TokenizedTexts, WordMetric, Words
-from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 from beholder.text.languages import ENGLISH, language_named
 from beholder.text.synonyms import identity as synonyms_identity

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
+from beholder.asking.params import installed
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
@@ -18,7 +19,6 @@ from beholder.metrics.classical.tokens import (
     Words,
     clipped_matches,
 )
-from beholder.metrics.params import installed
 from beholder.records import Item, ItemScore
 
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 import numpy as np
 
+from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.judges import Grade, Judge
 from beholder.judges.operations import (
     AlignWords,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from beholder.base.rounding import fixed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Metric, Tools
@@ -19,7 +20,6 @@ from beholder.metrics.vcs.findings import (
 )
 from beholder.metrics.vcs.scoring import ChunkAlignment, Direction, Setting
 from beholder.records import Item, ItemScore, Side, Span, Unit
-from beholder.rounding import fixed
 from beholder.text.layout import without_layout
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.plots.alignment import (
+        from beholder.metrics.vcs.drawing import (
             alignment_figure,
         )  # matplotlib loads slowly
 
@@ -218,7 +218,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.plots.alignment import (
+        from beholder.metrics.vcs.drawing import (
             step_figures,
         )  # matplotlib loads slowly
 

@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from beholder.asking.params import check_number
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import f1
-from beholder.metrics.params import check_number
 from beholder.metrics.vcs import order
 
 

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from beholder.base.fingerprint import digest_of_data
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
-from beholder.fingerprint import digest_of_data
 from beholder.metrics import Bounds, Tools, param
 from beholder.metrics.base import f1
 from beholder.metrics.vcs import scoring

@@ -7,12 +7,12 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from beholder.asking.asker import ValueInfo
+from beholder.asking.params import param
 from beholder.errors import ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import TextQuestion
 from beholder.metrics import Tools
-from beholder.metrics.asker import ValueInfo
-from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.askers import RowAsker, RowColumns, check_pictures
 from beholder.run.rows.generators import GeneratedText, Parts

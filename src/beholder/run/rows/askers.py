@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from beholder.asking.asker import ValueInfo
+from beholder.asking.params import param
 from beholder.data.sample import NONE, SEVERAL
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
 from beholder.metrics import Tools
-from beholder.metrics.asker import ValueInfo
-from beholder.metrics.params import param
 from beholder.records import Item
 from beholder.run.rows.generators import (
     CHARACTERS,

@@ -17,12 +17,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from beholder.base.files import check_regular, write_jsonl
 from beholder.data import read_frames, read_items, to_row
 from beholder.data.folders import pictures_below, unnamed, videos_below
 from beholder.data.notes import RowNotes
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
-from beholder.files import check_regular, write_jsonl
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure
 from beholder.run import ROWS, manifest

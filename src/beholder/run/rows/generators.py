@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
+from beholder.asking.asker import Asker, ValueInfo
+from beholder.asking.params import param
 from beholder.judges import Judge
 from beholder.metrics import Tools
-from beholder.metrics.asker import Asker, ValueInfo
-from beholder.metrics.params import param
 from beholder.records import ItemScore
 
 S = TypeVar("S")

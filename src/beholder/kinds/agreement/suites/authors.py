@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.comparison import (
     SignedScores,

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from beholder.grouping import by_key
+from beholder.base.grouping import by_key
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.records import Estimate, Item

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import msgspec
 
+from beholder.base.files import make_folder, write_jsonl
 from beholder.data import read_items, to_row
 from beholder.data.lines import read_records
 from beholder.data.notes import RowNotes
 from beholder.data.read import good_rows
 from beholder.errors import DataError
-from beholder.files import make_folder, write_jsonl
 from beholder.judges.operations import MANNERS
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites import authors, comparison

@@ -3,8 +3,8 @@
 An entry point names a subclass of ``Task``. Listing names imports no task.
 """
 
+from beholder.base.registry import Registry
 from beholder.kinds.annotation.tasks.base import Task
-from beholder.registry import Registry
 
 _HERE = "beholder.kinds.annotation.tasks"
 

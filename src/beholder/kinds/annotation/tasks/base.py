@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from beholder.base.registry import origin
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.label_studio import (
     Field,
@@ -29,7 +30,6 @@ from beholder.kinds.annotation.records import (
     read_as,
 )
 from beholder.records import Item, ItemScore, Unit
-from beholder.registry import origin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal, get_args
 
 import msgspec
 
+from beholder.base.grouping import by_key
 from beholder.data.marks import SIDES, Label
 from beholder.data.row import shorten
 from beholder.errors import ItemError
-from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import of_spans
 from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import (

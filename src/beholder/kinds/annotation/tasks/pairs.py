@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from beholder.base.grouping import by_key
 from beholder.data.marks import SCORE_OF
 from beholder.data.row import to_row
 from beholder.errors import ConfigError
-from beholder.grouping import by_key
 from beholder.kinds.annotation.agreement import cells, of_order
 from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row

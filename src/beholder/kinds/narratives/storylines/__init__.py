@@ -3,6 +3,6 @@
 Extraction and coherence are pure functions of vectors in time order. Names load on use.
 """
 
-from beholder.optional import offered
+from beholder.base.optional import offered
 
 __getattr__, __dir__, __all__ = offered(__name__)

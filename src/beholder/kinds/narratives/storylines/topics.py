@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from beholder.dates import PartialDate
+from beholder.base.dates import PartialDate
+from beholder.base.optional import require
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import Floats, Space
-from beholder.optional import require
 from beholder.records import Frame
 
 

@@ -14,15 +14,15 @@ from cachetools import LRUCache
 
 from beholder import embed, judges, text
 from beholder.backends.base import FilmPart, Image
+from beholder.base.optional import load
+from beholder.base.registry import versioned
 from beholder.embed.base import FloatArray
 from beholder.embed.images import ImageEmbedder, image_embedder
 from beholder.embed.service import EmbeddingService, VectorStore
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import AnswerStore, Budget, Judge, Tally
-from beholder.optional import load
 from beholder.options import check_list
 from beholder.records import Item
-from beholder.registry import versioned
 from beholder.text.languages import ENGLISH, language_named, not_english
 from beholder.text.rules import Splitter
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
+from beholder.base.optional import require
 from beholder.errors import ConfigError, RunError
-from beholder.optional import require
 
 if TYPE_CHECKING:
     import ssl

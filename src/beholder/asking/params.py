@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from beholder._version import __version__
+from beholder.base.fingerprint import digest_of, library_versions_of
+from beholder.base.registry import origin
+from beholder.base.spec import Spec, tool
 from beholder.errors import ConfigError
-from beholder.fingerprint import digest_of, library_versions_of
 from beholder.judges.base import Judge
-from beholder.registry import origin
-from beholder.spec import Spec, tool
 
 BUILTIN_JUDGE = "builtin"
 """Spec of the judge that is no model."""

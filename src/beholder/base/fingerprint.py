@@ -25,23 +25,24 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent.parent
 MANIFEST = PACKAGE / "fingerprints.json"
 
 COMPUTING = tuple(
     f"beholder.{part}"
     for part in (
-        *(
-            "dates",
-            "embed",
-            "grouping",
-            "judges",
-            "kinds",
-            "language",
-            "media",
-            "metrics",
-        ),
-        *("rounding", "stats", "text"),
+        "asking",
+        "base.dates",
+        "base.grouping",
+        "base.rounding",
+        "embed",
+        "judges",
+        "kinds",
+        "language",
+        "media",
+        "metrics",
+        "stats",
+        "text",
     )
 )
 """Packages whose modules can change a number; the others read, store, send and print."""

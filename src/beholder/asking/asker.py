@@ -15,10 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from beholder import errors
-from beholder.embed.base import FloatArray
-from beholder.judges.asking import noted_questions, question_rows
-from beholder.judges.operations import Operation
-from beholder.metrics.params import (
+from beholder.asking.params import (
     TEXTS,
     full_name,
     params,
@@ -26,7 +23,10 @@ from beholder.metrics.params import (
     to_spec,
     validate_params,
 )
-from beholder.metrics.tools import Tools
+from beholder.asking.tools import Tools
+from beholder.embed.base import FloatArray
+from beholder.judges.asking import noted_questions, question_rows
+from beholder.judges.operations import Operation
 from beholder.records import ItemFailure, ItemScore
 
 S = TypeVar("S")

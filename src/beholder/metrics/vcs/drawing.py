@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+
+from beholder.base.optional import require
+
+require("matplotlib", extra="plots", purpose="a figure")
+
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
@@ -20,8 +25,8 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from beholder.base.rounding import fixed
 from beholder.records import Side
-from beholder.rounding import fixed
 
 _PRECISION, _RECALL = "#d1495b", "#0b6e99"
 _GREYS = LinearSegmentedColormap.from_list(

@@ -20,10 +20,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Generic, Literal, TypeVar, Union
 
+from beholder.base.fingerprint import digest_of, library_versions_of
+from beholder.base.optional import load
+from beholder.base.spec import Spec, parse
 from beholder.errors import ConfigError, UnknownNameError
-from beholder.fingerprint import digest_of, library_versions_of
-from beholder.optional import load
-from beholder.spec import Spec, parse
 
 _TYPES: tuple[tuple[tuple[Any, ...], Any, str], ...] = (
     ((bool,), bool, "true or false"),
