@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from beholder.asking import params
 from beholder.asking.params import choices
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, ItemError
-from beholder.metrics import METRICS, metric
+from beholder.metrics import METRICS, metric, params
 from beholder.records import Item, ItemFailure, ItemScore
 from toy.reviewer import Reviewer
 

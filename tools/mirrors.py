@@ -159,7 +159,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "backends/test_wire.py judges/test_http.py judges/test_requests.py -k not:500_items",
         "judges/test_batch.py cli/test_judge_commands.py",
     ),
-    "metrics/tools.py": ("backends/test_vllm.py media", "judges/test_http.py"),
+    "asking/tools.py": ("backends/test_vllm.py media", "judges/test_http.py"),
     "run": (
         "run/test_run_parts.py run/test_store.py run/test_judged.py run/test_run_answers.py "
         "run/test_rows_runs.py run/test_engine.py run/test_tables.py run/test_cautions.py "

@@ -7,35 +7,30 @@ from __future__ import annotations
 
 import importlib
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import lazy_loader
 
 from beholder._version import __version__ as __version__
-from beholder.base.optional import offered
 
-if TYPE_CHECKING:
-    from beholder.records import ItemScore
+_load, _list_names, _names = lazy_loader.attach_stub(__name__, __file__)
+__all__ = sorted([*_names, "narrate"])
 
-_MODULES = {
-    "narrate": "beholder.kinds.narratives.door",
-    "stats": "beholder.stats",
-}
-_offered, __dir__, __all__ = offered(__name__, "narrate")
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
+    if name == "narrate":
+        return importlib.import_module("beholder.kinds.narratives.door")
     if name not in __all__:
-        return _outside(name)
-    value = _offered(name)
-    importlib.import_module(
-        "beholder.records"
-    ).ItemScore.notebook_view = _notebook_view
-    return value
+        return _load_of_installed_kind(name)
+    return _load(name)
 
 
-def _outside(name: str) -> Any:
-    """A function of a kind of work that an installed package brings."""
+def _load_of_installed_kind(name: str) -> Any:
+    """Return a function of a kind of work that an installed package brings."""
     if not name.startswith("_") and find_spec(f"beholder.{name}") is None:
         from beholder.base.optional import load
         from beholder.run.kind import kinds
@@ -44,9 +39,3 @@ def _outside(name: str) -> Any:
             if name in kind.functions:
                 return load(kind.functions[name])
     raise AttributeError(f"module 'beholder' has no attribute {name!r}")
-
-
-def _notebook_view(score: ItemScore) -> str:
-    from beholder.report import to_html
-
-    return to_html(score)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from beholder.base.dates import PartialDate
+from beholder.base.optional import load
 from beholder.options import check_text_lists
 
 Span: TypeAlias = tuple[int, int]
@@ -201,12 +202,10 @@ class ItemScore:
     unfinished: bool = False
     item: Item | None = field(default=None, compare=False, repr=False)
 
-    notebook_view: ClassVar[Callable[[ItemScore], str] | None] = None
-    """Draws a score as HTML. ``beholder`` sets it, because drawing lies above the records."""
-
-    def _repr_html_(self) -> str | None:
-        draw = ItemScore.notebook_view
-        return None if draw is None else draw(self)
+    def _repr_html_(self) -> str:
+        # Drawing lies above the records, so it is loaded by name when a notebook shows a score.
+        html: str = load("beholder.report:to_html")(self)
+        return html
 
 
 @dataclass(frozen=True, slots=True)

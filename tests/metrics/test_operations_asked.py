@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from beholder.asking import params
 from beholder.asking.asker import Asker
 from beholder.asking.tools import Pictures
 from beholder.errors import ItemError
@@ -30,7 +29,7 @@ from beholder.kinds.narratives.judging import (
 )
 from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.kinds.revise.engine import ReviseRow
-from beholder.metrics import METRICS, metric
+from beholder.metrics import METRICS, metric, params
 from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run.rows.asked import CriteriaRow, QuestionsRow
 from beholder.run.rows.askers import (

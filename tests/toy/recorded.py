@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from beholder.asking import params
 from beholder.asking.params import REQUIRED, choices
 from beholder.backends import (
     BACKENDS,
@@ -31,7 +30,7 @@ from beholder.backends import (
 )
 from beholder.backends import Image as SentImage
 from beholder.errors import ConfigError, MissingExtraError
-from beholder.metrics import METRICS, Metric, Tools, metric
+from beholder.metrics import METRICS, Metric, Tools, metric, params
 from beholder.records import Item, ItemFailure
 
 FOLDER = Path(__file__).parents[1] / "values"

@@ -5,12 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -27,8 +24,6 @@ statistics of use. Each reads its own when it is imported or started, so later i
 
 for _name, _value in SWITCHES.items():
     os.environ.setdefault(_name, _value)
-
-_IMPORTED = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
@@ -98,31 +93,3 @@ def load(part: str) -> Any:
     """
     module, _, name = part.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def offered(
-    package: str, *more: str
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names load on use.
-
-    Its stub, ``__init__.pyi``, has the names for type checkers, and for this function.
-
-    Args:
-        package: ``__name__`` of the package.
-        more: Names that the package loads itself.
-    """
-    stub = Path(str(sys.modules[package].__file__)).with_name("__init__.pyi")
-    found = _IMPORTED.findall(stub.read_text(encoding="utf-8"))
-    home = {name: f"{module}:{name}" for module, name in found}
-    names = sorted([*home, *more])
-
-    def attribute(name: str) -> Any:
-        if name not in home:
-            raise AttributeError(
-                f"module {package!r} has no attribute {name!r}"
-            )
-        value = load(home[name])
-        setattr(sys.modules[package], name, value)
-        return value
-
-    return attribute, lambda: names, names

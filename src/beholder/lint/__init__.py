@@ -8,6 +8,6 @@ them together (``context``). ``linting`` applies the rules of a profile and a ba
 Names load on use: the help of the command needs none of them.
 """
 
-from beholder.base.optional import offered
+import lazy_loader
 
-__getattr__, __dir__, __all__ = offered(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

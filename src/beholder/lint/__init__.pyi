@@ -1,5 +1,5 @@
-from beholder.lint.linting import LintReport as LintReport
-from beholder.lint.linting import lint as lint
-from beholder.lint.occurrence import Occurrence as Occurrence
-from beholder.lint.rules import LintFinding as LintFinding
-from beholder.lint.rules import LintRule as LintRule
+from .linting import LintReport as LintReport
+from .linting import lint as lint
+from .occurrence import Occurrence as Occurrence
+from .rules import LintFinding as LintFinding
+from .rules import LintRule as LintRule

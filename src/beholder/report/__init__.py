@@ -4,6 +4,6 @@ Everything is drawn from a run's folder, or from the records given; no metric or
 Names load on use: a command that prints a table loads neither pages nor the store.
 """
 
-from beholder.base.optional import offered
+import lazy_loader
 
-__getattr__, __dir__, __all__ = offered(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

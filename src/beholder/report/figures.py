@@ -47,7 +47,7 @@ def write_figures(
     Raises:
         RunError: The folder holds no run.
     """
-    from beholder.metrics.vcs.drawing import (
+    from beholder.metrics.vcs.plots import (
         alignment_figure,
     )  # matplotlib loads slowly
 

@@ -4,6 +4,6 @@ Names load on use, so that importing this package loads neither numpy nor scipy.
 the data leave undefined has the value None and a reason; bad input raises ``ConfigError``.
 """
 
-from beholder.base.optional import offered
+import lazy_loader
 
-__getattr__, __dir__, __all__ = offered(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,8 +12,8 @@ import pytest
 import beholder
 from beholder import VCS
 from beholder.errors import ConfigError
-from beholder.metrics.vcs.drawing import PER_PAGE
 from beholder.metrics.vcs.findings import direction_steps, regularizer_step
+from beholder.metrics.vcs.plots import PER_PAGE
 from beholder.records import ItemScore
 from beholder.report.steps import drawn_metric, write_steps
 from beholder.run.store import Store

@@ -182,7 +182,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.metrics.vcs.drawing import (
+        from beholder.metrics.vcs.plots import (
             alignment_figure,
         )  # matplotlib loads slowly
 
@@ -218,7 +218,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ConfigError: The score is of another metric and has no alignment.
         """
-        from beholder.metrics.vcs.drawing import (
+        from beholder.metrics.vcs.plots import (
             step_figures,
         )  # matplotlib loads slowly
 

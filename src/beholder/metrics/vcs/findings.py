@@ -105,7 +105,7 @@ def _verdicts(
 
 
 if TYPE_CHECKING:
-    from beholder.metrics.vcs.drawing import DirectionSteps, RegularizerStep
+    from beholder.metrics.vcs.plots import DirectionSteps, RegularizerStep
 
 _CURVE = 120
 """Points of the regularizer's curve at most."""
@@ -140,7 +140,7 @@ def regularizer_step(
     detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
 ) -> RegularizerStep:
     """What unequal lengths take off, here and for other lengths of the shorter text."""
-    from beholder.metrics.vcs.drawing import (
+    from beholder.metrics.vcs.plots import (
         RegularizerStep,
     )  # matplotlib loads slowly
 
@@ -161,7 +161,7 @@ def _steps(
     matches: IntArray,
     setting: Setting,
 ) -> DirectionSteps:
-    from beholder.metrics.vcs.drawing import (
+    from beholder.metrics.vcs.plots import (
         DirectionSteps,
     )  # matplotlib loads slowly
 

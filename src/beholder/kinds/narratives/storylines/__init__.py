@@ -3,6 +3,6 @@
 Extraction and coherence are pure functions of vectors in time order. Names load on use.
 """
 
-from beholder.base.optional import offered
+import lazy_loader
 
-__getattr__, __dir__, __all__ = offered(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
