@@ -213,7 +213,7 @@ def test_standard_output_gets_the_bytes_between_those_that_are_printed(
         pytest.skip("this system has no names of open files")
     (tmp_path / "link").symlink_to("/proc/self/fd/1")
     code = (
-        "import sys; from pathlib import Path; from beholder import files; print('before');"
+        "import sys; from pathlib import Path; from beholder.base import files; print('before');"
         f" files.write_text(Path({name!r}), 'a page\\n'); print('after')"
     )
     into_file = tmp_path / "out"
@@ -251,3 +251,12 @@ def test_json_of_others_that_is_no_record_says_why(
     }
     with pytest.raises(ValueError, match="nested too deeply"):
         files.decode_json(b"[" * 200_000, list[Any])
+
+
+def test_a_pipe_that_nobody_reads_is_refused_and_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with pytest.raises(RunError, match="a pipe that no program reads"):
+        files.write_text(fifo, "text")

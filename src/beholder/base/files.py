@@ -14,6 +14,7 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -113,11 +114,30 @@ def _is_stream(path: Path) -> bool:
 def _open_stream(path: Path) -> IO[bytes]:
     number = _descriptor(path)
     if number is None:
-        return path.open("wb")
+        return os.fdopen(_open_for_reader(path), "wb")
     for printed in (sys.stdout, sys.stderr):
         printed.flush()
     # Opened a second time, a file behind /dev/stdout would be cut and written from its first byte.
     return os.fdopen(os.dup(number), "wb")
+
+
+def _open_for_reader(path: Path) -> int:
+    """Return a descriptor to write to a device or FIFO; fail if nobody reads the FIFO.
+
+    A plain ``open`` would wait for a reader for ever, also where a FIFO stands in a run's folder
+    by mistake. A reader that starts at the same time gets two seconds to open it.
+    """
+    for _ in range(20):
+        try:
+            descriptor = os.open(path, os.O_WRONLY | _NO_WAITING)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            time.sleep(0.1)
+        else:
+            os.set_blocking(descriptor, True)
+            return descriptor
+    raise OSError(errno.ENXIO, "it is a pipe that no program reads")
 
 
 def _descriptor(path: Path) -> int | None:
