@@ -11,6 +11,9 @@ its own. A change that a test sees is killed; one that no test sees survived, an
 A change is undecided where the tests passed their time limit, or where the test that failed also
 fails without the change. Lines where no change can be seen in a result are listed
 in ``equivalent.toml`` with the reason, and are not drawn.
+
+mutmut and cosmic-ray draw no seeded sample, run the whole suite for each change (minutes here
+instead of seconds) and know no list of equivalent changes, so they are not used.
 """
 
 from __future__ import annotations

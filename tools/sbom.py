@@ -3,7 +3,8 @@
 Packages are those that ``uv.lock`` pins for an installation without extras on any platform that it
 covers: name, version, the hashes of the files that may be installed. What the wheel carries of
 others is inside beholder itself, with its licence. The same sources give the same bytes: no time,
-no random serial number.
+no random serial number. ``uv export --format cyclonedx1.5`` writes both, and neither licences nor
+what the wheel carries, so it is not used.
 """
 
 from __future__ import annotations
