@@ -127,7 +127,9 @@ def test_the_manifest_of_the_wheel_is_that_of_its_code(
     wheel: zipfile.ZipFile,
 ) -> None:
     manifest = json.loads(wheel.read("beholder/fingerprints.json"))
-    rules = hashlib.sha256(wheel.read("beholder/base/fingerprint.py")).hexdigest()
+    rules = hashlib.sha256(
+        wheel.read("beholder/base/fingerprint.py")
+    ).hexdigest()
     assert manifest["rules"] == rules
     for name, (raw, *_) in manifest["code"].items():
         assert (
