@@ -12,9 +12,9 @@ import pytest
 from annotated_data import DATA_OF, write_rows
 from annotating import finish
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.annotation.agreement import competence, disputed, with_gold
+from beholder.kinds.annotation.agreement import competence, disputed
 from beholder.kinds.annotation.assignment import AnnotationDesign
-from beholder.kinds.annotation.exchange import exported
+from beholder.kinds.annotation.exchange import exported, with_gold
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import PLACES_AT_ONCE, study_settings
 from beholder.kinds.annotation.study import AnnotationStudy

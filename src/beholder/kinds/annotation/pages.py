@@ -329,14 +329,8 @@ class _Pages:
         form = request.path_params["form"]
         if form not in EXPORTS:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
-        ending = "json" if form == "label-studio" else "jsonl"
-        name = f'attachment; filename="{self.study.task.name}-{form}.{ending}"'
-        header = {"content-disposition": name}
-        return Response(
-            exported(self.study, form),
-            media_type="application/json",
-            headers=header,
-        )
+        name = f"{self.study.task.name}-{form}.jsonl"
+        return file_response(name, exported(self.study, form))
 
     def _overview(self, request: Request) -> Response:
         study = self.study

@@ -13,7 +13,6 @@ from beholder.data.marks import SCORE_OF
 from beholder.data.row import to_row
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_order
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
 from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
 from beholder.records import Item
@@ -73,14 +72,8 @@ class PairTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """An answer per question."""
-        levels = dict(enumerate(LEVELS))
         return [
-            JudgmentPart(
-                name,
-                Level,
-                f'"{words}"',
-                (Field(name, "pair", "choice", levels),),
-            )
+            JudgmentPart(name, Level, f'"{words}"')
             for name, words in QUESTIONS.items()
         ]
 

@@ -9,7 +9,6 @@ import msgspec
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
     Judged,
@@ -53,33 +52,10 @@ class RevisionTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The decision, its reason and the edited text."""
-        kinds = (
-            ("decision", Decision, "the decision"),
-            ("reason", Reason, "the reason"),
-        )
         return [
-            *(
-                JudgmentPart(
-                    name,
-                    of,
-                    words,
-                    (
-                        Field(
-                            name,
-                            "text",
-                            "choice",
-                            {one: one for one in get_args(of)},
-                        ),
-                    ),
-                )
-                for name, of, words in kinds
-            ),
-            JudgmentPart(
-                "final",
-                Final,
-                "the text",
-                (Field("final", "text", "textarea"),),
-            ),
+            JudgmentPart("decision", Decision, "the decision"),
+            JudgmentPart("reason", Reason, "the reason"),
+            JudgmentPart("final", Final, "the text"),
         ]
 
     def context(
