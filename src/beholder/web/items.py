@@ -10,7 +10,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -161,11 +161,9 @@ class RunView:
         self.problem = ""
         self.snapshot = Snapshot(manifest.read(folder), {}, ())
 
-    @contextmanager
-    def store(self) -> Iterator[Store]:
+    def store(self) -> AbstractContextManager[Store]:
         """The store, to read the subjects of a page."""
-        with Store.read(self.folder) as store:
-            yield store
+        return Store.read(self.folder)
 
     def try_refresh(self) -> None:
         """As ``refresh``; the pages report an error, and reading is retried."""

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, file_of, inside, load_image
-from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run import manifest
+from beholder.run.subjects import KINDS
 from beholder.run.thumbs import FOLDER, thumb
 from beholder.web.items import RunView
 
@@ -82,17 +82,6 @@ class SmallPictures:
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
         return Response(data, media_type="image/jpeg", headers=headers)
-
-
-def images_of(subject: Any) -> tuple[str, ...]:
-    """Paths of the pictures of a subject, as its data write them."""
-    if isinstance(subject, Item):
-        return subject.images
-    if isinstance(subject, Storyline):
-        return tuple(frame.image for frame in subject.frames if frame.image)
-    if isinstance(subject, Frame | Reviews) and subject.image:
-        return (subject.image,)
-    return ()
 
 
 class RunPictures:
@@ -163,7 +152,7 @@ class RunPictures:
         self, kind: str, position: int, subject: Any, number: int
     ) -> tuple[SmallPictures, str] | None:
         """The folder and the name of a picture: that of the data, or a small one of the run."""
-        images = images_of(subject)
+        images = tuple(KINDS[kind].pictures(subject))
         if number >= len(images):
             return None
         if self._found is not None:

@@ -22,7 +22,7 @@ from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
 from beholder.run.store import Store
-from beholder.run.subjects import ITEM
+from beholder.run.subjects import ITEM, KINDS
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
 from beholder.web.items import STATES, Remembered, RunView, Watcher
@@ -43,7 +43,7 @@ from beholder.web.lists import (
 from beholder.web.notes import MAX_TAG, Notes
 from beholder.web.overview import overview
 from beholder.web.pages import download, kept, page
-from beholder.web.pictures import RunPictures, images_of
+from beholder.web.pictures import RunPictures
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import (
     SeenSubject,
@@ -388,7 +388,7 @@ class Viewer:
         pictures = self._pictures[number]
         return [
             f"/runs/{number}/{kind}/{position}/pictures/{which}"
-            for which in range(len(images_of(subject)))
+            for which, _ in enumerate(KINDS[kind].pictures(subject))
             if pictures.has(kind, position, subject, which)
         ]
 

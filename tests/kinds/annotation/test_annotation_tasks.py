@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from annotating import finish, study_of
@@ -252,7 +253,7 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     found = of_numbers(
         Cells(
             "x",
-            [[8, 7, nan], [5, nan, 5], [nan, 2, 3]],
+            np.array([[8, 7, nan], [5, nan, 5], [nan, 2, 3]]),
             ("a", "b", "c"),
             [(n,) for n in "xyz"],
         )
@@ -265,7 +266,7 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     uneven = of_numbers(
         Cells(
             "x",
-            [[8, 7, 9], [5, nan, 5], [nan, 2, nan]],
+            np.array([[8, 7, 9], [5, nan, 5], [nan, 2, nan]]),
             ("a", "b", "c"),
             [(n,) for n in "xyz"],
         )
@@ -300,7 +301,7 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
 
 def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
-    rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
+    rows = np.array([[0.0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]])
     found = of_kinds(
         Cells(
             "facts",

@@ -210,20 +210,19 @@ def export(
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    text = exported(opened, form)
+    rows = exported(opened, form)
     judged = opened.settled()
     left_out = opened.task.left_out(judged)
-    if not text:
+    if not rows:
         raise ConfigError(
             f"{study} has nothing to export: {left_out or 'no unit is finished'}; judge more with"
             f" beholder annotate serve {study}"
         )
-    files.write_text(out, text)
+    files.write_jsonl(out, rows)
     n = sum(len(one.by) for one in judged)
     if form == "results":
-        n_rows = text.count("\n")
         say(
-            f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}"
+            f"{n:,} finished judgments of {len(judged):,} units, in {len(rows):,} rows: {out}"
         )
         if left_out:
             say(left_out)

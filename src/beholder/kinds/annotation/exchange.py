@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from beholder.base.grouping import by_key
-from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.annotation.assignment import check_name
@@ -22,6 +20,7 @@ from beholder.kinds.annotation.records import (
     Act,
     AnnotationUnit,
     Gold,
+    Row,
     State,
     half_pair,
     read_as,
@@ -87,7 +86,7 @@ def _read(
             msgspec.json.encode(judged)
             name = judged.unit
             if name not in known:
-                raise ItemError(f"the study has no unit {shorten(name)}")
+                raise ItemError(f"the study has no unit {name[:60]!r}")
             unit = unit_named(name)
             for part, value in judged.judgment.items():
                 task.check(unit, part, value)
@@ -179,8 +178,8 @@ def _replace(
     return bool(acts)
 
 
-def exported(study: AnnotationStudy, form: str) -> str:
-    """The judgments as JSONL in one of ``EXPORTS``."""
+def exported(study: AnnotationStudy, form: str) -> list[Row]:
+    """The rows of one of ``EXPORTS``, as JSON values."""
     if form == "results":
         rows: Iterable[object] = study.task.results(study.settled())
     else:  # finished or not
@@ -189,8 +188,4 @@ def exported(study: AnnotationStudy, form: str) -> str:
             JudgmentRow(task=name, unit=unit.id, annotator=who, judgment=state)
             for unit, who, state in study.judgments()
         )
-    plain = map(msgspec.to_builtins, rows)
-    return "".join(
-        json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-        for row in plain
-    )
+    return list(map(msgspec.to_builtins, rows))
