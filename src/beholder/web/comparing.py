@@ -29,6 +29,7 @@ from beholder.web.lists import (
     read_page,
     read_pair,
     read_whole,
+    value_choices,
 )
 from beholder.web.subject_pages import first_text
 
@@ -126,11 +127,7 @@ class Comparisons:
         return "compare.html.j2", {
             "query": dict(query),
             "paired": paired,
-            "by": [
-                (pair(one.name, known.name), f"{one.name} · {known.name}")
-                for one, _ in shared_askers(*now)
-                for known in one.values
-            ],
+            "by": value_choices(one for one, _ in shared_askers(*now)),
             "chosen_by": pair(paired.asked.name, paired.value.name),
             "order": query.get("sort") or _ORDERS[0],
             "rows": [
@@ -167,7 +164,8 @@ class Comparisons:
         """
         paired = self._paired(a, b, query)
         at_a, (here, there) = read_whole(query.get("at", "")), paired.places
-        if at_a not in here.tolist() or paired.asked.kind != ITEM.name:
+        is_item = paired.asked.kind == ITEM.name
+        if not is_item or at_a is None or at_a not in here:
             raise HTTPException(
                 404, f"no item {query.get('at', '')[:20]!r} is in both runs"
             )
@@ -259,11 +257,10 @@ class Comparisons:
 def _shown(view: RunView, wanted: Query, pairs: Mapping[int, int]) -> Beside:
     """The second subject of each pair, by the position of the first."""
     texts = _texts(view, wanted.kind, sorted(set(pairs.values())))
-    asked = {
-        one.name: one.numbers for one in view.snapshot.of_kind(wanted.kind)
-    }
-    none = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
-    numbers = asked.get(wanted.asked, {}).get(wanted.value, none)
+    numbers = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
+    asked = view.snapshot.asker(wanted.kind, wanted.asked)
+    if asked is not None:
+        numbers = asked.numbers.get(wanted.value, numbers)
     return {
         at: (to, float(numbers[to]), texts[to]) for at, to in pairs.items()
     }

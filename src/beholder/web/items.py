@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -139,6 +138,11 @@ class Snapshot:
         """The same, and what people judged."""
         judged = self.subjects[kind].judged
         return (*self.of_kind(kind), *([judged] if judged else ()))
+
+    def asker(self, kind: str, name: str) -> AskedColumns | None:
+        """One of them by name, or None."""
+        by_name = {one.name: one for one in self.listed(kind)}
+        return by_name.get(name)
 
     @property
     def main_kind(self) -> str:
@@ -333,7 +337,7 @@ def _judged(
 
 def _no_counts(n: int) -> dict[str, NDArray[np.int32]]:
     """Verdicts of n subjects; zeros for a verdict that none has yet."""
-    return defaultdict(partial(np.zeros, n, np.int32))
+    return defaultdict(lambda: np.zeros(n, dtype=np.int32))
 
 
 def _counted(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
@@ -72,8 +72,7 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
     subjects = snapshot.subjects[wanted.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
-    asked = snapshot.listed(wanted.kind)
-    columns = next((one for one in asked if one.name == wanted.asked), None)
+    columns = snapshot.asker(wanted.kind, wanted.asked)
     for name in dict.fromkeys(name for name, _ in wanted.groups):
         values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
         keep &= np.isin(
@@ -277,9 +276,9 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
             f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}"
         )
     asked = snapshot.listed(kind)
-    by = read_pair(query, "by")
-    name, value = by or (asked[0].name if asked else "", "")
-    columns = next((one for one in asked if one.name == name), None)
+    first = asked[0].name if asked else ""
+    name, value = read_pair(query, "by") or (first, "")
+    columns = snapshot.asker(kind, name)
     if columns is None and asked:
         raise ConfigError(
             f"by: the run asked nothing called {name!r} of a {kind}"
@@ -325,6 +324,15 @@ def write_wanted(query: Mapping[str, str], **changed: object) -> str:
 def pair(first: str, second: str) -> str:
     """Two names as one value of a form."""
     return json.dumps([first, second], ensure_ascii=False)
+
+
+def value_choices(askers: Iterable[AskedColumns]) -> list[tuple[str, str]]:
+    """Per value of askers, its ``pair`` and what a form calls it."""
+    return [
+        (pair(one.name, value.name), f"{one.name} · {value.name}")
+        for one in askers
+        for value in one.values
+    ]
 
 
 def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
@@ -400,9 +408,9 @@ def cell(
         has_text = value in OF_ITEMS and isinstance(subject, Item)
         return (OF_ITEMS[value](subject) if has_text else ""), position
     for kind in snapshot.subjects:
-        for asked in snapshot.listed(kind):
-            if asked.name == name and value in asked.numbers:
-                return as_number(asked.numbers[value][position]), position
+        asked = snapshot.asker(kind, name)
+        if asked is not None and value in asked.numbers:
+            return as_number(asked.numbers[value][position]), position
     return None, None
 
 

@@ -16,7 +16,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from beholder.errors import ConfigError
 from beholder.options import WorkOptions
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
@@ -37,10 +36,11 @@ from beholder.web.lists import (
     read_pairs,
     read_whole,
     spread,
+    value_choices,
     verdict_counts,
     write_wanted,
 )
-from beholder.web.notes import MAX_TAG, Notes
+from beholder.web.notes import Notes
 from beholder.web.overview import overview
 from beholder.web.pages import download, kept, page
 from beholder.web.pictures import RunPictures
@@ -54,8 +54,6 @@ from beholder.web.subject_pages import (
 from beholder.web.trying import TryPage
 
 _MARKS = ("text", "marks")
-_VIEW = "view"
-"""What notes call an address that has a name."""
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
 
@@ -95,15 +93,7 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
-        pasted = (
-            None if self._trying is None else TryPage(self._trying, self._work)
-        )
-        return [
-            *(
-                (Route("/try", pasted.page, methods=["GET", "POST"]),)
-                if pasted
-                else ()
-            ),
+        routes: list[BaseRoute] = [
             Route("/", self.start),
             Route("/compare", self.compare),
             Route("/compare/item", self.compare_item),
@@ -112,7 +102,6 @@ class Viewer:
             Route(f"{run}/progress", self.progress),
             Route(f"{run}/items", self.items),
             Route(f"{run}/selection", self.selection),
-            Route(f"{run}/views", self.keep_view, methods=["POST"]),
             Route("/compare/selection", self.compare_selection),
             Route(f"{run}/thumbs/{{number:int}}", self.frame),
             Route(subject, self.subject),
@@ -120,6 +109,10 @@ class Viewer:
             Route(f"{subject}/note", self.note, methods=["POST"]),
             Route(f"{subject}/pictures/{{number:int}}", self.picture),
         ]
+        if self._trying is not None:
+            pasted = TryPage(self._trying, self._work)
+            routes.append(Route("/try", pasted.page, methods=["GET", "POST"]))
+        return routes
 
     # Pages
 
@@ -160,9 +153,7 @@ class Viewer:
         chosen = {name for name, _ in shown} & others.keys()
         beside = {name: others[name][1](found.shown) for name in chosen}
         asked = snapshot.listed(wanted.kind)
-        columns = next(
-            (one for one in asked if one.name == wanted.asked), None
-        )
+        columns = snapshot.asker(wanted.kind, wanted.asked)
         with view.store() as store:
             rows = [
                 {
@@ -208,11 +199,7 @@ class Viewer:
             "query": query,
             "subjects": subjects,
             "columns": columns,
-            "by": [
-                (pair(one.name, value.name), f"{one.name} · {value.name}")
-                for one in asked
-                for value in one.values
-            ],
+            "by": value_choices(asked),
             "chosen_by": pair(wanted.asked, wanted.value),
             "verdicts": verdict_counts(columns) if columns else [],
             "groups": {
@@ -222,7 +209,6 @@ class Viewer:
             "states": STATES,
             "shown": shown,
             "further": further,
-            "views": self._notes[number].all(_VIEW),
             "tags": sorted(
                 {tag for one in notes.values() for tag in one.tags}
             ),
@@ -268,21 +254,6 @@ class Viewer:
         return RedirectResponse(
             f"/runs/{number}/{kind}/{position}?{back}", 303
         )
-
-    async def keep_view(self, request: Request) -> Response:
-        """Keep the address of a list under a name, or forget it."""
-        number, _ = self._run(request)
-        form = await request.form()
-        name, address = (
-            str(form.get("name", "")).strip(),
-            write_wanted(_query(request), page=None),
-        )
-        if not 0 < len(name) <= MAX_TAG:
-            raise ConfigError(f"name: expected 1 to {MAX_TAG} characters")
-        self._notes[number].write(
-            _VIEW, name, "", "" if "forget" in form else address
-        )
-        return RedirectResponse(f"/runs/{number}/items?{address}", 303)
 
     def subject(self, request: Request) -> Response:
         """A subject with its outcomes."""

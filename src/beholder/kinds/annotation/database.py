@@ -231,15 +231,13 @@ class SharedCommits(Generic[T]):
 
 
 _LATER = (
-    *(
-        "gold",
-        "fps",
-        "adjudicator",
-        "participants",
-        "completion_code",
-        "instructions",
-        "iiif",
-    ),
+    "gold",
+    "fps",
+    "adjudicator",
+    "participants",
+    "completion_code",
+    "instructions",
+    "iiif",
 )
 """Fields that the digest contains only if they are set: older studies have none of them."""
 
@@ -255,15 +253,11 @@ def check_units(task: Task, units: Sequence[AnnotationUnit]) -> None:
             f"the name {task.full_name!r} of the task has more than {TASK_LENGTH} characters;"
             " give its package or its entry point a shorter one"
         )
-    twice, n = (
-        Counter(unit.id for unit in units).most_common(1)[0]
-        if units
-        else ("", 1)
-    )
-    if n > 1:
-        raise ConfigError(
-            f"two units of the study have the id {twice!r}; ids must differ"
-        )
+    for name, n in Counter(unit.id for unit in units).most_common(1):
+        if n > 1:
+            raise ConfigError(
+                f"two units of the study have the id {name!r}; ids must differ"
+            )
 
 
 def digest_of(
@@ -298,9 +292,10 @@ def insert_study(
         "id": study,
         "task": task.full_name,
         "digest": digest,
+        "settings": json.dumps(settings),
+        "secret": secrets.token_hex(32),
         "token": _token(),
     }
-    row |= {"settings": json.dumps(settings), "secret": secrets.token_hex(32)}
     _insert(db, "studies", [row])
     rows = [
         {
