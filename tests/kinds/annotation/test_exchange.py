@@ -95,42 +95,42 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ({**GOOD, "unit": "nowhere"}, "no unit"),
-        (
-            {**GOOD, "annotator": 5},
-            r"Expected `str`, got `int` - at `\$.annotator`",
-        ),
-        ({**GOOD, "annotator": " "}, "printable"),
-        ({**GOOD, "annotator": "a\x00b"}, "printable"),
-        ({**GOOD, "judgment": {"rating": 11}}, "rating: Expected `int` <= 10"),
-        (
-            {**GOOD, "judgment": {"done": True}},
-            "the judgment is not complete: not rated",
-        ),
-        (
-            {**GOOD, "judgment": 7},
-            r"Expected `object`, got `int` - at `\$.judgment`",
-        ),
-        (
-            {**GOOD, "judgment": {"remark": "\ud800"}},
-            "half of a surrogate pair",
-        ),
-        ({"data": {}, "annotations": []}, "missing required field `unit`"),
-        ([1], "Expected `object`, got `array`"),
-    ],
-)
+WRONG: list[tuple[Any, str]] = [
+    ({**GOOD, "unit": "nowhere"}, "no unit"),
+    (
+        {**GOOD, "annotator": 5},
+        r"Expected `str`, got `int` - at `\$.annotator`",
+    ),
+    ({**GOOD, "annotator": " "}, "printable"),
+    ({**GOOD, "annotator": "a\x00b"}, "printable"),
+    ({**GOOD, "judgment": {"rating": 11}}, "rating: Expected `int` <= 10"),
+    (
+        {**GOOD, "judgment": {"done": True}},
+        "the judgment is not complete: not rated",
+    ),
+    (
+        {**GOOD, "judgment": 7},
+        r"Expected `object`, got `int` - at `\$.judgment`",
+    ),
+    (
+        {**GOOD, "judgment": {"remark": "\ud800"}},
+        "half of a surrogate pair",
+    ),
+    ({"data": {}, "annotations": []}, "missing required field `unit`"),
+    ([1], "Expected `object`, got `array`"),
+]
+
+
 def test_a_wrong_row_stops_an_import_before_anything_is_taken(
-    tmp_path: Path, row: Any, words: str
+    tmp_path: Path,
 ) -> None:
     study = study_of(tmp_path, "ratings")
     file = tmp_path / "in.jsonl"
-    file.write_text(f"{json.dumps(GOOD)}\n{json.dumps(row)}\n")
-    with pytest.raises(DataError, match=words) as told:
-        bring_in(study, file)
-    assert told.value.line == 2
-    assert list(study.annotators()) == ["anna", "ben"]
-    assert exported(study, "judgments") == []
+    for row, words in WRONG:
+        file.write_text(f"{json.dumps(GOOD)}\n{json.dumps(row)}\n")
+        with pytest.raises(DataError, match=words) as told:
+            bring_in(study, file)
+        assert told.value.line == 2
+        assert list(study.annotators()) == ["anna", "ben"], row
+        assert exported(study, "judgments") == []
     study.close()
