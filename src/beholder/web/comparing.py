@@ -116,27 +116,29 @@ class Comparisons:
         now = (a.snapshot, b.snapshot)
         if not all(snapshot.subjects for snapshot in now):
             return "compare_reading.html.j2", {}
-        paired = self._paired(a, b, query)
-        ordered = paired.ordered(query)
+        paired_value = self._paired(a, b, query)
+        ordered = paired_value.ordered(query)
         pages = PagedList(ordered, read_page(query, ordered))
         listed = ordered.tolist() if whole else pages.shown
-        kind, difference = paired.asked.kind, paired.difference
+        kind, difference = paired_value.asked.kind, paired_value.difference
         ids = now[0].subjects[kind].ids
-        at_a, at_b = (side[listed].tolist() for side in paired.places)
+        at_a, at_b = (side[listed].tolist() for side in paired_value.places)
         texts_a, texts_b = _texts(a, kind, at_a), _texts(b, kind, at_b)
         return "compare.html.j2", {
             "query": dict(query),
-            "paired": paired,
+            "paired_value": paired_value,
             "by": value_choices(one for one, _ in shared_askers(*now)),
-            "chosen_by": pair(paired.asked.name, paired.value.name),
+            "chosen_by": pair(
+                paired_value.asked.name, paired_value.value.name
+            ),
             "order": query.get("sort") or _ORDERS[0],
             "rows": [
                 {
                     "at": here,
                     "id": ids[here],
                     "difference": float(difference[place]),
-                    "a": float(paired.before[place]),
-                    "b": float(paired.after[place]),
+                    "a": float(paired_value.before[place]),
+                    "b": float(paired_value.after[place]),
                     "text_a": texts_a[here],
                     "text_b": texts_b[there],
                 }
@@ -162,15 +164,18 @@ class Comparisons:
             HTTPException: One of the runs has no such item.
             ConfigError: The query asks for what is not there.
         """
-        paired = self._paired(a, b, query)
-        at_a, (here, there) = read_whole(query.get("at", "")), paired.places
-        is_item = paired.asked.kind == ITEM.name
+        paired_value = self._paired(a, b, query)
+        at_a, (here, there) = (
+            read_whole(query.get("at", "")),
+            paired_value.places,
+        )
+        is_item = paired_value.asked.kind == ITEM.name
         if not is_item or at_a is None or at_a not in here:
             raise HTTPException(
                 404, f"no item {query.get('at', '')[:20]!r} is in both runs"
             )
         at_b = int(there[here == at_a][0])
-        listed = here[paired.ordered(query)]
+        listed = here[paired_value.ordered(query)]
         place, before, after = PagedList(listed, 0).beside(at_a)
         shared = shared_askers(a.snapshot, b.snapshot)
         of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
@@ -178,15 +183,15 @@ class Comparisons:
             "id": a.snapshot.subjects[ITEM.name].ids[at_a],
             "at_a": at_a,
             "at_b": at_b,
-            "asked": paired.asked,
+            "asked": paired_value.asked,
             "place": place,
             "n_listed": len(listed),
             "before": before,
             "after": after,
             "others": [(name, pair(name, "")) for name in of_items],
             "sides": [
-                _side(a, paired.asked.name, at_a),
-                _side(b, paired.asked.name, at_b),
+                _side(a, paired_value.asked.name, at_a),
+                _side(b, paired_value.asked.name, at_b),
             ],
             "query": dict(query),
         }

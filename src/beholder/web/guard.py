@@ -199,7 +199,7 @@ class Guard:
                 401,
                 "open the address with ?token=... that was printed when the server started",
             )
-        scope.setdefault("state", {})["who"] = who
+        scope["state"]["who"] = who
         return None
 
     def _invited(

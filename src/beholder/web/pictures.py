@@ -120,13 +120,13 @@ class RunPictures:
         Raises:
             HTTPException: There is none, or it cannot be shown; says why.
         """
-        found = self._find(kind, position, subject, number)
-        if found is None:
+        place = self._find(kind, position, subject, number)
+        if place is None:
             raise HTTPException(
                 404,
                 f"picture {number}: not found; say where pictures lie with --media-root",
             )
-        pictures, name = found
+        pictures, name = place
         is_small = request.query_params.get("small") == "1"
         try:
             return pictures.response(request, name, SIDES[not is_small])

@@ -379,7 +379,7 @@ class Viewer:
     ) -> dict[str, tuple[str, Callable[[list[int]], Beside]]]:
         """Per system of a run and per other run, its label and what finds its subjects."""
         view, comparisons = self.runs[number], self._comparisons
-        found: dict[str, tuple[str, Callable[[list[int]], Beside]]] = {}
+        finders: dict[str, tuple[str, Callable[[list[int]], Beside]]] = {}
         groups = view.snapshot.subjects[wanted.kind].groups
         systems = groups["system"][0] if "system" in groups else ()
         if wanted.kind == ITEM.name and len(systems) > 1:
@@ -387,13 +387,13 @@ class Viewer:
                 of_system = partial(
                     comparisons.by_system, view, wanted, system
                 )
-                found[f"={system}"] = system, of_system
+                finders[f"={system}"] = system, of_system
         for other in self._others(number, wanted.kind):
             of_run = partial(
                 comparisons.beside, view, self.runs[other], wanted
             )
-            found[f"@{other}"] = self.names[other], of_run
-        return found
+            finders[f"@{other}"] = self.names[other], of_run
+        return finders
 
     def _others(self, number: int, kind: str = "") -> list[int]:
         """The other runs that have a value of this one, too."""

@@ -348,15 +348,13 @@ def answers_shown(
         or not state.get(DONE)
     ):
         return []
-    facts = {
-        "label": "right",
-        "judgment": unit.gold.judgment,
-        "feedback": unit.gold.feedback,
-    }
+    right = unit.gold.judgment
     return [
         {
-            **facts,
-            "wrong": study.task.differences(unit, state, unit.gold.judgment),
+            "label": "right",
+            "judgment": right,
+            "feedback": unit.gold.feedback,
+            "wrong": study.task.differences(unit, state, right),
         }
     ]
 

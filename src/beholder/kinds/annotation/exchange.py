@@ -75,7 +75,7 @@ def _read(
     Raises:
         DataError: A row is wrong, or there is no such unit.
     """
-    known = set(units)
+    unit_ids = set(units)
     for line, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
             raise row
@@ -85,7 +85,7 @@ def _read(
             # refuses halves of surrogate pairs, wherever they are
             msgspec.json.encode(judged)
             name = judged.unit
-            if name not in known:
+            if name not in unit_ids:
                 raise ItemError(f"the study has no unit {name[:60]!r}")
             unit = unit_named(name)
             for part, value in judged.judgment.items():

@@ -131,21 +131,14 @@ class RevisionTask(Task):
                 }
                 for who, state in one.by.items()
             }
-            agreed: dict[str, Any] = {
-                "decision": "contested",
-                "reason": "",
-                "final": text,
-            }
-            if (
-                len(
-                    {
-                        (own["decision"], own["final"])
-                        for own in decisions.values()
-                    }
-                )
-                == 1
+            first, *others = decisions.values()
+            agreed: Mapping[str, Any] = first
+            if any(
+                (other["decision"], other["final"])
+                != (first["decision"], first["final"])
+                for other in others
             ):
-                agreed = next(iter(decisions.values()))
+                agreed = {"decision": "contested", "reason": "", "final": text}
             yield {
                 **one.unit.row,
                 "candidate": agreed["final"],
