@@ -100,7 +100,7 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
 def _sort_key(
     subjects: SubjectColumns, columns: AskedColumns | None, wanted: Query
 ) -> NDArray[np.float64]:
-    """(n,) what the subjects are sorted by; all equal where no subject has it."""
+    """(n,) what the subjects are sorted by; all equal if no subject has it."""
     n = len(subjects.ids)
     key: NDArray[Any] = np.zeros(n)
     if wanted.order == "position":
