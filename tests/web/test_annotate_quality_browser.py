@@ -11,8 +11,8 @@ import pytest
 from starlette.types import ASGIApp
 
 from annotated_data import DATA_OF, write_rows
-from beholder.kinds.annotation.agreement import with_gold
 from beholder.kinds.annotation.assignment import AnnotationDesign
+from beholder.kinds.annotation.exchange import with_gold
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import study_routes, study_settings
 from beholder.kinds.annotation.study import AnnotationStudy

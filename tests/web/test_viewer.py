@@ -970,26 +970,3 @@ def test_several_groups_are_chosen_at_once(
     ]
     chosen = {"group": [pair("system", "b"), pair("place", "home")]}
     assert client.get("/runs/0/selection", params=chosen).text.count("\n") == 1
-
-
-def test_a_list_is_kept_under_a_name(opened: Open, tmp_path: Path) -> None:
-    client = opened(lemon_run(tmp_path / "run", 3))
-    page = client.get("/runs/0/items").text
-    form = {
-        "csrf": page.split('name="csrf" value="')[1].split('"')[0],
-        "name": "low <b>",
-    }
-    done = client.post(
-        "/runs/0/views?sort=id&high=0.5&page=2",
-        data=form,
-        follow_redirects=False,
-    )
-    assert done.headers["location"] == "/runs/0/items?sort=id&high=0.5"
-    kept = '<a href="?sort=id&amp;high=0.5"><bdi>low &lt;b&gt;</bdi></a>'
-    assert kept in client.get("/runs/0/items").text
-    client.post("/runs/0/views", data={**form, "forget": "1"})
-    assert kept not in client.get("/runs/0/items").text
-    assert (
-        client.post("/runs/0/views", data={**form, "name": " "}).status_code
-        == 400
-    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -22,15 +21,69 @@ from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM, KINDS
 from beholder.stats.ranks import subtract
 from beholder.web.items import AskedColumns, Remembered, RunView, Snapshot
-from beholder.web.lists import PAGE, Query, pair, read_pair, read_whole
+from beholder.web.lists import (
+    Beside,
+    PagedList,
+    Query,
+    pair,
+    read_page,
+    read_pair,
+    read_whole,
+    value_choices,
+)
 from beholder.web.subject_pages import first_text
 
 _ORDERS = ("most", "up", "down")
 
 
 FloatArray: TypeAlias = NDArray[np.float64]
-PairedPlaces: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+Positions: TypeAlias = NDArray[np.int64]
+PairedPlaces: TypeAlias = tuple[Positions, Positions]
 """(n,) positions in the first run and in the second of the subjects that both have."""
+
+
+@dataclass(frozen=True)
+class PairedValue:
+    """A value in two runs, of the subjects that both have.
+
+    Attributes:
+        asked: What the first run asked.
+        value: The value.
+        places: The subjects.
+        before: (n,) in the first run, or NaN.
+        after: (n,) in the second.
+    """
+
+    asked: AskedColumns
+    value: ValueLog
+    places: PairedPlaces
+    before: FloatArray
+    after: FloatArray
+
+    @property
+    def difference(self) -> FloatArray:
+        """(n,) second minus first, NaN where a run has no value."""
+        return subtract(self.after, self.before)
+
+    def ordered(self, query: Mapping[str, str]) -> Positions:
+        """The subjects with a difference, in the order of a query, as places in ``places``.
+
+        Raises:
+            ConfigError: The query asks for another order.
+        """
+        order = query.get("sort") or _ORDERS[0]
+        if order not in _ORDERS:
+            raise ConfigError(
+                f"sort: expected {', '.join(_ORDERS)}, got {order!r}"
+            )
+        difference = self.difference
+        keys = {"most": -np.abs(difference), "up": -difference}
+        key = keys.get(order, difference)
+        listed = np.isfinite(difference)
+        if order != "most" and "only" in query:
+            listed &= key < 0
+        places = np.flatnonzero(listed)
+        return places[np.argsort(key[places], kind="stable")]
 
 
 @dataclass
@@ -63,66 +116,43 @@ class Comparisons:
         now = (a.snapshot, b.snapshot)
         if not all(snapshot.subjects for snapshot in now):
             return "compare_reading.html.j2", {}
-        shared = shared_askers(*now)
-        if not shared:
-            names = [
-                ", ".join(one.name for one in snapshot.asked)
-                for snapshot in now
-            ]
-            raise ConfigError(
-                f"the runs share no metric: {names[0]} against {names[1]}"
-            )
-        first, second, value = _chosen(shared, query)
-        places = self._pairing(a, b, first.kind)
-        before, after = _numbers((first, second), value.name, places)
-        difference = subtract(after, before)
-        ordered = _ordered(difference, query)
-        last = max(0, math.ceil(len(ordered) / PAGE) - 1)
-        number = min(read_whole(query.get("page", "0")) or 0, last)
-        shown = (
-            ordered if whole else ordered[number * PAGE : (number + 1) * PAGE]
-        )
-        kind = now[0].subjects[first.kind]
-        at_a, at_b = (side[shown].tolist() for side in places)
-        texts = [
-            _texts(view, first.kind, at) for view, at in ((a, at_a), (b, at_b))
-        ]
+        paired_value = self._paired(a, b, query)
+        ordered = paired_value.ordered(query)
+        pages = PagedList(ordered, read_page(query, ordered))
+        listed = ordered.tolist() if whole else pages.shown
+        kind, difference = paired_value.asked.kind, paired_value.difference
+        ids = now[0].subjects[kind].ids
+        at_a, at_b = (side[listed].tolist() for side in paired_value.places)
+        texts_a, texts_b = _texts(a, kind, at_a), _texts(b, kind, at_b)
         return "compare.html.j2", {
             "query": dict(query),
-            "value": value,
-            "asked": first,
-            "by": [
-                (pair(one.name, known.name), f"{one.name} · {known.name}")
-                for one, _ in shared
-                for known in one.values
-            ],
-            "chosen_by": pair(first.name, value.name),
+            "paired_value": paired_value,
+            "by": value_choices(one for one, _ in shared_askers(*now)),
+            "chosen_by": pair(
+                paired_value.asked.name, paired_value.value.name
+            ),
             "order": query.get("sort") or _ORDERS[0],
             "rows": [
                 {
-                    "at_a": one,
-                    "id": kind.ids[one],
+                    "at": here,
+                    "id": ids[here],
                     "difference": float(difference[place]),
-                    "score_a": float(before[place]),
-                    "score_b": float(after[place]),
-                    "text_a": texts[0][one],
-                    "text_b": texts[1][other],
+                    "a": float(paired_value.before[place]),
+                    "b": float(paired_value.after[place]),
+                    "text_a": texts_a[here],
+                    "text_b": texts_b[there],
                 }
-                for place, one, other in zip(
-                    shown.tolist(), at_a, at_b, strict=True
-                )
+                for place, here, there in zip(listed, at_a, at_b, strict=True)
             ],
             "n_common": len(difference),
-            "n_a": len(kind.ids),
-            "n_b": len(now[1].subjects[first.kind].ids),
+            "n_a": len(ids),
+            "n_b": len(now[1].subjects[kind].ids),
             "n_higher": int((difference > 0).sum()),
             "n_lower": int((difference < 0).sum()),
             "n_equal": int((difference == 0).sum()),
-            "n_known": len(ordered),
-            "page": number,
-            "n_pages": last + 1,
+            "pages": pages,
             "tests": self._made.of("tests", (a, b), lambda: _tested(a, b)),
-            "linked": first.kind == ITEM.name,
+            "linked": kind == ITEM.name,
         }
 
     def item(
@@ -134,58 +164,51 @@ class Comparisons:
             HTTPException: One of the runs has no such item.
             ConfigError: The query asks for what is not there.
         """
-        text = query.get("at", "")
-        subjects = a.snapshot.subjects.get(ITEM.name)
-        at_a = read_whole(text)
-        if subjects is None or at_a is None or at_a >= len(subjects.ids):
+        paired_value = self._paired(a, b, query)
+        at_a, (here, there) = (
+            read_whole(query.get("at", "")),
+            paired_value.places,
+        )
+        is_item = paired_value.asked.kind == ITEM.name
+        if not is_item or at_a is None or at_a not in here:
             raise HTTPException(
-                404, f"the first run has no item {text[:20]!r}"
+                404, f"no item {query.get('at', '')[:20]!r} is in both runs"
             )
-        places = self._pairing(a, b, ITEM.name)
-        found = np.flatnonzero(places[0] == at_a)
-        if not len(found):
-            raise HTTPException(
-                404, f"the second run has no item {subjects.ids[at_a]!r}"
-            )
-        at_b = int(places[1][found[0]])
+        at_b = int(there[here == at_a][0])
+        listed = here[paired_value.ordered(query)]
+        place, before, after = PagedList(listed, 0).beside(at_a)
         shared = shared_askers(a.snapshot, b.snapshot)
-        first, second, value = _chosen(shared, query)
-        before, after = _numbers((first, second), value.name, places)
-        listed = places[0][_ordered(subtract(after, before), query)].tolist()
-        place = listed.index(at_a) if at_a in listed else None
         of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
         return {
-            "id": subjects.ids[at_a],
+            "id": a.snapshot.subjects[ITEM.name].ids[at_a],
             "at_a": at_a,
             "at_b": at_b,
-            "asked": first,
+            "asked": paired_value.asked,
             "place": place,
             "n_listed": len(listed),
-            "before": listed[place - 1] if place else None,
-            "after": None
-            if place is None
-            else next(iter(listed[place + 1 :]), None),
+            "before": before,
+            "after": after,
             "others": [(name, pair(name, "")) for name in of_items],
             "sides": [
-                _side(view, first.name, at)
-                for view, at in ((a, at_a), (b, at_b))
+                _side(a, paired_value.asked.name, at_a),
+                _side(b, paired_value.asked.name, at_b),
             ],
             "query": dict(query),
         }
 
     def beside(
         self, a: RunView, b: RunView, wanted: Query, positions: list[int]
-    ) -> dict[int, tuple[int, float, str]]:
-        """Of subjects of ``a`` that ``b`` has, too: place, value (or NaN) and text in ``b``."""
-        pairs = np.stack(self._pairing(a, b, wanted.kind), axis=1)
-        return _shown(
-            b, wanted, pairs[np.isin(pairs[:, 0], positions)].tolist()
-        )
+    ) -> Beside:
+        """Of subjects of ``a`` that ``b`` has, too, the same subject in ``b``."""
+        here, there = self._pairing(a, b, wanted.kind)
+        listed = np.isin(here, positions)
+        pairs = zip(here[listed].tolist(), there[listed].tolist(), strict=True)
+        return _shown(b, wanted, dict(pairs))
 
     def by_system(
         self, view: RunView, wanted: Query, system: str, positions: list[int]
-    ) -> dict[int, tuple[int, float, str]]:
-        """Of items of a run, the first item of a system about the same picture, as ``beside``."""
+    ) -> Beside:
+        """Of items of a run, the first item of a system about the same picture."""
         subjects = view.snapshot.subjects[wanted.kind]
 
         def read() -> list[bytes]:
@@ -195,13 +218,36 @@ class Comparisons:
         sources = self._made.of("sources", (view,), read)
         systems, codes = subjects.groups["system"]
         own = np.flatnonzero(codes == systems.index(system))[::-1].tolist()
-        there = {sources[at]: at for at in own}
-        pairs = [
-            (at, there[sources[at]])
-            for at in positions
-            if sources[at] in there
-        ]
+        first = {sources[at]: at for at in own}
+        with_one = [at for at in positions if sources[at] in first]
+        pairs = {at: first[sources[at]] for at in with_one}
         return _shown(view, wanted, pairs)
+
+    def _paired(
+        self, a: RunView, b: RunView, query: Mapping[str, str]
+    ) -> PairedValue:
+        """The value that a query asks for; by default the first that the runs share."""
+        shared = shared_askers(a.snapshot, b.snapshot)
+        if not shared:
+            names = [
+                ", ".join(one.name for one in view.snapshot.asked)
+                for view in (a, b)
+            ]
+            raise ConfigError(
+                f"the runs share no metric: {names[0]} against {names[1]}"
+            )
+        name, of = read_pair(query, "by") or (shared[0][0].name, "")
+        for first, second in shared:
+            value = first.value(of or None)
+            if first.name == name and value is not None:
+                here, there = self._pairing(a, b, first.kind)
+                none = np.full(len(second.state), np.nan)
+                after = second.numbers.get(value.name, none)[there]
+                before = first.numbers[value.name][here]
+                return PairedValue(first, value, (here, there), before, after)
+        raise ConfigError(
+            f"by: the runs share no {name!r} with a value {of!r}"
+        )
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
         def make() -> PairedPlaces:
@@ -213,19 +259,15 @@ class Comparisons:
         return self._made.of(f"pairing of {kind}", (a, b), make)
 
 
-def _shown(
-    view: RunView, wanted: Query, pairs: Sequence[tuple[int, int]]
-) -> dict[int, tuple[int, float, str]]:
-    """Place, value (or NaN) and text of the second of each pair, by the first."""
-    texts = _texts(view, wanted.kind, sorted({there for _, there in pairs}))
-    asked = {
-        one.name: one.numbers for one in view.snapshot.of_kind(wanted.kind)
-    }
-    none = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
-    numbers = asked.get(wanted.asked, {}).get(wanted.value, none)
+def _shown(view: RunView, wanted: Query, pairs: Mapping[int, int]) -> Beside:
+    """The second subject of each pair, by the position of the first."""
+    texts = _texts(view, wanted.kind, sorted(set(pairs.values())))
+    numbers = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
+    asked = view.snapshot.asker(wanted.kind, wanted.asked)
+    if asked is not None:
+        numbers = asked.numbers.get(wanted.value, numbers)
     return {
-        here: (there, float(numbers[there]), texts[there])
-        for here, there in pairs
+        at: (to, float(numbers[to]), texts[to]) for at, to in pairs.items()
     }
 
 
@@ -257,49 +299,6 @@ def shared_askers(
         and one.kind == there[one.name].kind
         and one.values
     ]
-
-
-def _chosen(
-    shared: list[tuple[AskedColumns, AskedColumns]], query: Mapping[str, str]
-) -> tuple[AskedColumns, AskedColumns, ValueLog]:
-    name, value = read_pair(query, "by") or (shared[0][0].name, "")
-    for first, second in shared:
-        found = first.value(value or None)
-        if first.name == name and found is not None:
-            return first, second, found
-    raise ConfigError(f"by: the runs share no {name!r} with a value {value!r}")
-
-
-def _numbers(
-    asked: tuple[AskedColumns, AskedColumns], value: str, places: PairedPlaces
-) -> tuple[FloatArray, FloatArray]:
-    """A value in both runs of the subjects that both have, or NaN."""
-    none = np.full(len(asked[1].state), np.nan)
-    return asked[0].numbers[value][places[0]], asked[1].numbers.get(
-        value, none
-    )[places[1]]
-
-
-def _ordered(
-    difference: FloatArray, query: Mapping[str, str]
-) -> NDArray[np.int64]:
-    """The places of differences that are known, in the order that the query asks for."""
-    order = query.get("sort") or _ORDERS[0]
-    if order not in _ORDERS:
-        raise ConfigError(
-            f"sort: expected {', '.join(_ORDERS)}, got {order!r}"
-        )
-    known = np.flatnonzero(np.isfinite(difference))
-    if order != "most" and "only" in query:
-        known = (
-            known[difference[known] > 0]
-            if order == "up"
-            else known[difference[known] < 0]
-        )
-    key = {"most": -np.abs(difference), "up": -difference, "down": difference}[
-        order
-    ][known]
-    return known[np.argsort(key, kind="stable")]
 
 
 def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import html
 import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from cachetools import LRUCache
@@ -26,8 +24,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from beholder.base.visible import visible
 from beholder.errors import ConfigError
+from beholder.web.pages import TEMPLATE
 from beholder.web.settings import JOIN, OWNER, Settings
 
 SESSION = "beholder_session"
@@ -62,8 +60,6 @@ _HEADERS = {
 _KEPT_BUCKETS = 10_000
 _TRIES, _TRIES_PER_SECOND = 20, 0.5
 """Of an address that brings wrong tokens."""
-
-_HEAD = '<!doctype html><html lang="en"><title>beholder</title><link rel="icon" href="data:,">'
 
 
 class Buckets:
@@ -122,7 +118,7 @@ class Guard:
             return
         if scope["type"] != "http":  # no page of ours speaks over web sockets
             return
-        cookies = _cookies(Headers(scope=scope))
+        headers, cookies = Headers(scope=scope), Request(scope).cookies
         known = cookies.get(SESSION, "")
         session = (
             known if _SESSION_FORM.match(known) else secrets.token_urlsafe(24)
@@ -134,7 +130,7 @@ class Guard:
         # A link on another site brings no cookies: the session that it may have is left alone.
         lost = (
             answer is not None
-            and Headers(scope=scope).get("sec-fetch-site") == "cross-site"
+            and headers.get("sec-fetch-site") == "cross-site"
         )
         kept = None if lost or session == known else session
         finish = _Finish(send, kept, self._headers)
@@ -145,9 +141,9 @@ class Guard:
             await self._app(scope, receive, finish)
             return
         try:
-            _check_origin(Headers(scope=scope))
+            _check_origin(headers)
             async with self._bodies.read(scope, receive) as body:
-                await self._check_mark(scope, body, session)
+                await _check_mark(scope, body)
                 app = (
                     await self._sign_in(scope, body)
                     if scope["path"] == SIGN_IN
@@ -203,7 +199,7 @@ class Guard:
                 401,
                 "open the address with ?token=... that was printed when the server started",
             )
-        scope.setdefault("state", {})["who"] = who
+        scope["state"]["who"] = who
         return None
 
     def _invited(
@@ -251,8 +247,18 @@ class Guard:
         )
         target = _target(scope["path"], rest)
         if who is not None and who != named:
-            return _ask_first(
-                scope["state"]["csrf"], token, target, (who, named)
+            fields = {
+                FIELD: scope["state"]["csrf"],
+                "token": token,
+                "to": target,
+            }
+            return _page(
+                "sign_in.html.j2",
+                fields=fields,
+                address=SIGN_IN,
+                who=who,
+                named=named,
+                owner=OWNER,
             )
         return self._keep(token, target)
 
@@ -278,25 +284,22 @@ class Guard:
         )
         return page
 
-    async def _check_mark(
-        self, scope: Scope, body: bytes, session: str
-    ) -> None:
-        """Refuse a post that does not carry the mark of its session.
 
-        Raises:
-            HTTPException: It was not sent by a page of ours.
-        """
-        headers = Headers(scope=scope)
-        mark = headers.get(HEADER)
-        if mark is None:
-            mark = (await _form(scope, body)).get(FIELD, "")
-        if not hmac.compare_digest(
-            mark.encode(), csrf(self._settings.secret, session).encode()
-        ):
-            raise HTTPException(
-                403,
-                "this page is too old, or was made elsewhere; reload it and send again",
-            )
+async def _check_mark(scope: Scope, body: bytes) -> None:
+    """Refuse a post that does not carry the mark of its session.
+
+    Raises:
+        HTTPException: It was not sent by a page of ours.
+    """
+    mark = Headers(scope=scope).get(HEADER)
+    if mark is None:
+        mark = (await _form(scope, body)).get(FIELD, "")
+    expected = scope["state"]["csrf"]
+    if not hmac.compare_digest(mark.encode(), expected.encode()):
+        raise HTTPException(
+            403,
+            "this page is too old, or was made elsewhere; reload it and send again",
+        )
 
 
 def _check_origin(headers: Headers) -> None:
@@ -314,49 +317,11 @@ def _target(path: str, query: str) -> str:
 
 def _go_on(target: str) -> HTMLResponse:
     """A page that leads to another at once."""
-    to = html.escape(target, quote=True)
-    return HTMLResponse(
-        f'{_HEAD}<meta http-equiv="refresh" content="0;url={to}"><a href="{to}">Continue</a>'
-    )
+    return _page("go_on.html.j2", target=target)
 
 
-def _ask_first(
-    mark: str, token: str, target: str, names: tuple[str, str]
-) -> HTMLResponse:
-    """A page that asks whether to continue under the name of a link."""
-    who, named = (_shown(name) for name in names)
-    fields = {FIELD: mark, "token": token, "to": target}
-    hidden = "".join(
-        f'<input type="hidden" name="{name}" value="{html.escape(value, quote=True)}">'
-        for name, value in fields.items()
-    )
-    return HTMLResponse(
-        f'{_HEAD}<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<main><h1>Sign in as {named}?</h1>"
-        f"<p>You are signed in as {who}. This link belongs to {named}: if you continue, what you"
-        f" do in this browser is saved under that name.</p>"
-        f'<form method="post" action="{SIGN_IN}">{hidden}<button>Continue as {named}</button>'
-        f"</form>"
-        f'<p><a href="/">Stay signed in as {who}</a></p></main>'
-    )
-
-
-def _shown(name: str) -> str:
-    return (
-        "the owner"
-        if name == OWNER
-        else f"<bdi>{html.escape(visible(name))}</bdi>"
-    )
-
-
-def _cookies(headers: Headers) -> dict[str, str]:
-    try:
-        return {
-            name: one.value
-            for name, one in SimpleCookie(headers.get("cookie", "")).items()
-        }
-    except CookieError:
-        return {}
+def _page(template: str, **context: object) -> HTMLResponse:
+    return HTMLResponse(TEMPLATE.get_template(template).render(context))
 
 
 def _text(

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from operator import is_
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +36,8 @@ from beholder.run.summary import read_columns
 from beholder.run.tables_parquet import PARTS
 
 T = TypeVar("T")
+GroupColumn: TypeAlias = tuple[Sequence[str], NDArray[np.int32]]
+"""Values of a group, and (n,) the place of each subject's value in them, -1 where it has none."""
 
 OPEN, SCORED, FAILED = 0, 1, 2
 """State of a subject under an asker."""
@@ -96,22 +97,21 @@ class SubjectColumns:
     Attributes:
         kind: What they are.
         ids: Their ids.
-        groups: Per group column, its values and (n,) the place of each subject's value in them, -1
-            where it has none.
+        groups: By name.
         texts: Their words.
         judged: The numbers that people gave, as an asker ``judgments`` would; None without any.
     """
 
     kind: SubjectKind[Any]
     ids: Sequence[str]
-    groups: Mapping[str, tuple[Sequence[str], NDArray[np.int32]]]
+    groups: Mapping[str, GroupColumn]
     texts: Texts
     judged: AskedColumns | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A run at one moment.
+    """A run at one moment; equal to itself alone.
 
     Attributes:
         log: The content of ``run.json``.
@@ -139,6 +139,11 @@ class Snapshot:
         judged = self.subjects[kind].judged
         return (*self.of_kind(kind), *([judged] if judged else ()))
 
+    def asker(self, kind: str, name: str) -> AskedColumns | None:
+        """One of them by name, or None."""
+        by_name = {one.name: one for one in self.listed(kind)}
+        return by_name.get(name)
+
     @property
     def main_kind(self) -> str:
         """The kind of subject that is listed first: pictures of storylines are their parts."""
@@ -160,11 +165,9 @@ class RunView:
         self.problem = ""
         self.snapshot = Snapshot(manifest.read(folder), {}, ())
 
-    @contextmanager
-    def store(self) -> Iterator[Store]:
+    def store(self) -> AbstractContextManager[Store]:
         """The store, to read the subjects of a page."""
-        with Store.read(self.folder) as store:
-            yield store
+        return Store.read(self.folder)
 
     def try_refresh(self) -> None:
         """As ``refresh``; the pages report an error, and reading is retried."""
@@ -204,12 +207,6 @@ class RunView:
         return tuple(found)
 
     def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
-        entries = log.askers
-        more = [
-            found
-            for kind in kinds()
-            if kind.groups and (found := load(kind.groups)(store))
-        ]
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]
         subjects = {
@@ -219,8 +216,17 @@ class RunView:
             )
             if store.n_subjects(KINDS[name])
         }
-        if more and ITEM.name in subjects:
-            subjects[ITEM.name] = _grouped(subjects[ITEM.name], more)
+        if ITEM.name in subjects:
+            items = subjects[ITEM.name]
+            groups = {}
+            for part in filter(None, (kind.groups for kind in kinds())):
+                for name, by_id in load(part)(store).items():
+                    groups[name] = _encode(
+                        [by_id.get(one) for one in items.ids]
+                    )
+            if groups:
+                groups = {**items.groups, **groups}
+                subjects[ITEM.name] = replace(items, groups=groups)
         before = {one.name: one for one in self._known(log).asked}
         asked = []
         for one in askers:
@@ -231,24 +237,25 @@ class RunView:
             state = np.full(n, OPEN, dtype=np.int8)
             state[outcomes.positions] = SCORED
             state[list(outcomes.failures)] = FAILED
-            values = entries[one.name].values if one.name in entries else ()
+            values = (
+                log.askers[one.name].values if one.name in log.askers else ()
+            )
             numbers = {value.name: np.full(n, np.nan) for value in values}
             for name in numbers.keys() & outcomes.values.keys():
                 numbers[name][outcomes.positions] = outcomes.values[name]
-            result = results.get(one.name)
             asked.append(
                 AskedColumns(
-                    one.name,
-                    one.kind,
-                    one.signature,
-                    values,
-                    state,
-                    numbers,
-                    {},
-                    result,
+                    name=one.name,
+                    kind=one.kind,
+                    signature=one.signature,
+                    values=values,
+                    state=state,
+                    numbers=numbers,
+                    verdicts={},
+                    result=results.get(one.name),
                 )
             )
-        if log.status == "complete":
+        if log.status == COMPLETE:
             counts = _tabled(self.folder, asked, subjects)
         else:
             counts = {
@@ -274,61 +281,63 @@ class RunView:
         if known is not None and len(known.ids) == n:
             return known
         ids: list[str] = []
-        columns: dict[str, tuple[dict[str, int], NDArray[np.int32]]] = {}
-        judged: dict[str, NDArray[np.float64]] = {}
+        groups: list[Mapping[str, str]] = []
+        judgments: list[Mapping[str, Any]] = []
 
-        def words() -> Iterator[str]:
+        def texts() -> Iterator[str]:
             for place, subject in store.subjects(kind):
                 if place >= n:
                     return
                 ids.append(kind.id(subject))
-                for name, value in kind.group(subject).items():
-                    if name not in columns:
-                        columns[name] = ({}, np.full(n, -1, dtype=np.int32))
-                    codes, column = columns[name]
-                    column[place] = codes.setdefault(value, len(codes))
-                for name, said in getattr(subject, "judgments", {}).items():
-                    if isinstance(said, int | float):
-                        judged.setdefault(name, np.full(n, np.nan))[place] = (
-                            said
-                        )
+                groups.append(kind.group(subject))
+                judgments.append(getattr(subject, "judgments", {}))
                 yield "\n".join(_strings(kind.to_row(subject)))
 
-        texts = Texts(words())
-        groups = {
-            name: (tuple(codes), column)
-            for name, (codes, column) in columns.items()
+        folded = Texts(texts())
+        columns = {
+            name: _encode([group.get(name) for group in groups])
+            for name in _keys(groups)
         }
-        return SubjectColumns(
-            kind, ids, groups, texts, _judged(kind.name, judged)
-        )
+        judged = _judged(kind.name, judgments)
+        return SubjectColumns(kind, ids, columns, folded, judged)
+
+
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """All keys of rows, in the order in which they are met."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _encode(values: Sequence[str | None]) -> GroupColumn:
+    """The different values, and per value its place among them, -1 for None."""
+    different = dict.fromkeys(value for value in values if value is not None)
+    places: dict[str | None, int] = {v: n for n, v in enumerate(different)}
+    codes = [places.get(value, -1) for value in values]
+    return tuple(different), np.array(codes, dtype=np.int32)
 
 
 def _judged(
-    kind: str, numbers: Mapping[str, NDArray[np.float64]]
+    kind: str, judgments: Sequence[Mapping[str, Any]]
 ) -> AskedColumns | None:
-    """What people judged, as columns of an asker."""
+    """The numbers that people gave, as columns of an asker; None without any."""
+    numbers = {}
+    for name in _keys(judgments):
+        column = [
+            row[name] if isinstance(row.get(name), int | float) else np.nan
+            for row in judgments
+        ]
+        if not np.isnan(column).all():
+            numbers[name] = np.array(column, dtype=np.float64)
     if not numbers:
         return None
-    known = ~np.isnan(np.array(list(numbers.values()))).all(axis=0)
+    known = ~np.isnan(list(numbers.values())).all(axis=0)
     values = tuple(ValueLog(name, higher_is_better=None) for name in numbers)
     state = np.where(known, SCORED, OPEN).astype(np.int8)
     return AskedColumns(JUDGED, kind, "", values, state, numbers, {}, None)
 
 
-def _grouped(
-    subjects: SubjectColumns, more: Sequence[Mapping[str, Mapping[str, str]]]
-) -> SubjectColumns:
-    """Subjects with further group columns, given as values by id."""
-    groups = dict(subjects.groups)
-    for name, value_of in (
-        column for columns in more for column in columns.items()
-    ):
-        values = sorted(set(value_of.values()))
-        codes = {value: code for code, value in enumerate(values)}
-        found = [codes.get(value_of.get(one, ""), -1) for one in subjects.ids]
-        groups[name] = values, np.array(found, dtype=np.int32)
-    return replace(subjects, groups=groups)
+def _no_counts(n: int) -> dict[str, NDArray[np.int32]]:
+    """Verdicts of n subjects; zeros for a verdict that none has yet."""
+    return defaultdict(lambda: np.zeros(n, dtype=np.int32))
 
 
 def _counted(
@@ -336,24 +345,18 @@ def _counted(
 ) -> dict[str, NDArray[np.int32]]:
     """Verdicts of a run that is being made: those known stay, the new ones are read."""
     n = len(columns.state)
-    found: dict[str, NDArray[np.int32]] = {}
+    found = _no_counts(n)
     known = np.zeros(n, dtype=bool)
     if before is not None and len(before.state) == n:
-        found = {
-            name: counts.copy() for name, counts in before.verdicts.items()
-        }
+        for verdict, counts in before.verdicts.items():
+            found[verdict] = counts.copy()
         known = before.state == SCORED
-    for position in np.flatnonzero(
-        (columns.state == SCORED) & ~known
-    ).tolist():
+    new = np.flatnonzero((columns.state == SCORED) & ~known)
+    for position in new.tolist():
         outcome = store.score(columns.name, position)
         units = outcome.units if isinstance(outcome, ItemScore) else ()
-        for verdict, count in Counter(
-            unit.verdict or NO_VERDICT for unit in units
-        ).items():
-            found.setdefault(verdict, np.zeros(n, dtype=np.int32))[
-                position
-            ] = count
+        for unit in units:
+            found[unit.verdict or NO_VERDICT][position] += 1
     return found
 
 
@@ -367,19 +370,12 @@ def _tabled(
     Raises:
         RunError: The table cannot be read.
     """
-    found: dict[str, dict[str, NDArray[np.int32]]] = {
-        one.name: {} for one in asked
-    }
+    found = {one.name: _no_counts(len(one.state)) for one in asked}
     names = ["metric", "verdict", "item"]
     try:
         table = pq.read_table(
             folder / UNITS, columns=names, read_dictionary=names
-        )
-        counted = (
-            table.unify_dictionaries()
-            .group_by(names)
-            .aggregate([([], "count_all")])
-        )
+        ).unify_dictionaries()
     except FileNotFoundError:
         return found  # runs of the first version left no tables
     except (OSError, pa.ArrowException) as error:
@@ -391,21 +387,18 @@ def _tabled(
         for kind, columns in subjects.items()
     }
     kinds_of = {one.name: one.kind for one in asked}
-    rows = (counted[name].cast(pa.string()).to_pylist() for name in names)
-    for metric, verdict, item, count in zip(
-        *rows, counted["count_all"].to_pylist(), strict=True
-    ):
-        if metric in found:
-            at = places[kinds_of[metric]]
-            if item not in at:
-                raise RunError(
-                    f"{folder / UNITS} contains {item!r}, which the run does not have; run the same"
-                    " command again to write it"
-                )
-            verdicts, name = found[metric], verdict or NO_VERDICT
-            if name not in verdicts:
-                verdicts[name] = np.zeros(len(at), dtype=np.int32)
-            verdicts[name][at[item]] = count
+    counted = table.group_by(names).aggregate([([], "count_all")])
+    for row in counted.to_pylist():
+        if row["metric"] not in found:
+            continue
+        at = places[kinds_of[row["metric"]]]
+        if row["item"] not in at:
+            raise RunError(
+                f"{folder / UNITS} contains {row['item']!r}, which the run does not have; run the"
+                " same command again to write it"
+            )
+        counts = found[row["metric"]][row["verdict"] or NO_VERDICT]
+        counts[at[row["item"]]] = row["count_all"]
     return found
 
 
@@ -438,11 +431,9 @@ class Remembered:
             make: Makes it.
         """
         key, now = (what, *map(id, views)), [view.snapshot for view in views]
-        snapshots, made = self._kept.get(key, ([], None))
-        if len(snapshots) != len(now) or not all(map(is_, snapshots, now)):
-            made = make()
-            self._kept[key] = (now, made)
-        found: T = made
+        if key not in self._kept or self._kept[key][0] != now:
+            self._kept[key] = now, make()
+        found: T = self._kept[key][1]
         return found
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -33,6 +33,7 @@ T = TypeVar("T")
 PAGE = 50
 """Subjects on a page."""
 
+_PAIR = "two texts in a list"
 _ORDERS = ("position", "id", "value", "verdict")
 
 
@@ -71,8 +72,7 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
     """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
     subjects = snapshot.subjects[wanted.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
-    asked = snapshot.listed(wanted.kind)
-    columns = next((one for one in asked if one.name == wanted.asked), None)
+    columns = snapshot.asker(wanted.kind, wanted.asked)
     for name in dict.fromkeys(name for name, _ in wanted.groups):
         values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
         keep &= np.isin(
@@ -90,27 +90,29 @@ def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
         having[subjects.texts.having(wanted.words)] = True
         keep &= having
     positions = np.flatnonzero(keep)
-    if wanted.order == "position":
-        return positions[::-1] if wanted.down else positions
-    if wanted.order == "id":
-        ordered = sorted(
-            positions.tolist(),
-            key=lambda at: subjects.ids[at],
-            reverse=wanted.down,
-        )
-        return np.array(ordered, dtype=np.int64)
-    key: NDArray[np.float64] | NDArray[np.int32] | None = None
-    if columns is not None and wanted.order == "verdict":
-        key = columns.verdicts.get(wanted.verdict or NO_VERDICT)
-    elif columns is not None:
-        key = columns.numbers.get(wanted.value)
-    if key is None:
-        return positions
-    chosen = key[positions].astype(np.float64)
+    chosen = _sort_key(subjects, columns, wanted)[positions]
     # NaN stays last in both directions.
     return positions[
         np.argsort(-chosen if wanted.down else chosen, kind="stable")
     ]
+
+
+def _sort_key(
+    subjects: SubjectColumns, columns: AskedColumns | None, wanted: Query
+) -> NDArray[np.float64]:
+    """(n,) what the subjects are sorted by; all equal if no subject has it."""
+    n = len(subjects.ids)
+    key: NDArray[Any] = np.zeros(n)
+    if wanted.order == "position":
+        key = np.arange(n)
+    elif wanted.order == "id":
+        ids = np.array(subjects.ids, dtype=object)
+        key = np.unique(ids, return_inverse=True)[1]
+    elif columns is not None and wanted.order == "verdict":
+        key = columns.verdicts.get(wanted.verdict or NO_VERDICT, key)
+    elif columns is not None:
+        key = columns.numbers.get(wanted.value, key)
+    return key.astype(np.float64)
 
 
 def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
@@ -135,12 +137,8 @@ def _kept_by_outcome(
     if wanted.state in STATES:
         keep &= columns.state == STATES.index(wanted.state)
     if wanted.verdict is not None:
-        keep &= (
-            columns.verdicts.get(
-                wanted.verdict, np.zeros(len(keep), dtype=np.int32)
-            )
-            > 0
-        )
+        none = np.zeros(len(keep), dtype=np.int32)
+        keep &= columns.verdicts.get(wanted.verdict, none) > 0
     numbers = columns.numbers.get(wanted.value)
     if numbers is not None:
         if wanted.low is not None:
@@ -151,47 +149,69 @@ def _kept_by_outcome(
 
 
 @dataclass(frozen=True)
-class Listing:
-    """A page of a list.
+class PagedList:
+    """A list that is shown a page at a time.
 
     Attributes:
-        wanted: What was asked for.
-        positions: (n,) all that match, in order.
+        positions: (n,) all its positions, in order.
         page: Number of the page, from 0.
     """
 
-    wanted: Query
     positions: NDArray[np.int64]
     page: int
 
     @property
     def shown(self) -> list[int]:
         """Positions on this page."""
-        return [
-            int(at)
-            for at in self.positions[self.page * PAGE : (self.page + 1) * PAGE]
-        ]
+        first = self.page * PAGE
+        shown: list[int] = self.positions[first : first + PAGE].tolist()
+        return shown
 
     @property
     def n_pages(self) -> int:
         """Number of pages; one if nothing matches."""
-        return max(1, math.ceil(len(self.positions) / PAGE))
+        return count_pages(self.positions)
 
     def beside(
         self, position: int
     ) -> tuple[int | None, int | None, int | None]:
         """Place of a subject in the list, and the subjects before and after it."""
-        at = np.flatnonzero(self.positions == position)
-        if not len(at):
+        listed = self.positions.tolist()
+        if position not in listed:
             return None, None, None
-        place = int(at[0])
-        before = int(self.positions[place - 1]) if place else None
-        after = (
-            int(self.positions[place + 1])
-            if place + 1 < len(self.positions)
-            else None
+        place = listed.index(position)
+        before = listed[place - 1] if place else None
+        return place, before, next(iter(listed[place + 1 :]), None)
+
+
+def count_pages(positions: NDArray[np.int64]) -> int:
+    """Return the number of pages of a list; one for an empty list."""
+    return max(1, math.ceil(len(positions) / PAGE))
+
+
+def read_page(query: Mapping[str, str], positions: NDArray[np.int64]) -> int:
+    """Return the number of the page that a query asks for, or of the last page.
+
+    Raises:
+        ConfigError: It is no number.
+    """
+    page = read_whole(query.get("page", "0"))
+    if page is None:
+        raise ConfigError(
+            f"page: expected a number, got {query['page'][:40]!r}"
         )
-        return place, before, after
+    return min(page, count_pages(positions) - 1)
+
+
+@dataclass(frozen=True)
+class Listing(PagedList):
+    """A page of the subjects of a run.
+
+    Attributes:
+        wanted: What was asked for.
+    """
+
+    wanted: Query
 
 
 def listing(
@@ -217,13 +237,7 @@ def listing(
         }
         ids = snapshot.subjects[wanted.kind].ids
         positions = positions[[ids[at] in tagged for at in positions.tolist()]]
-    last = max(0, math.ceil(len(positions) / PAGE) - 1)
-    page = read_whole(query.get("page", "0"))
-    if page is None:
-        raise ConfigError(
-            f"page: expected a number, got {query['page'][:40]!r}"
-        )
-    return Listing(wanted, positions, min(page, last))
+    return Listing(positions, read_page(query, positions), wanted)
 
 
 def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -232,13 +246,13 @@ def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     Raises:
         ConfigError: It is something else.
     """
-    found: list[object] = []
+    found: list[tuple[str, str]] = []
     for text in filter(None, texts):
-        one = _json(text, name, list[object], "two texts in a list")
-        found += one if one and isinstance(one[0], list) else [one]
-    return _converted(
-        found, name, list[tuple[str, str]], "two texts in a list"
-    )
+        if text.startswith("[["):
+            found += _decode(text, name, list[tuple[str, str]], _PAIR)
+        else:
+            found.append(_decode(text, name, tuple[str, str], _PAIR))
+    return found
 
 
 def read_whole(text: str) -> int | None:
@@ -262,9 +276,9 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
             f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}"
         )
     asked = snapshot.listed(kind)
-    by = read_pair(query, "by")
-    name, value = by or (asked[0].name if asked else "", "")
-    columns = next((one for one in asked if one.name == name), None)
+    first = asked[0].name if asked else ""
+    name, value = read_pair(query, "by") or (first, "")
+    columns = snapshot.asker(kind, name)
     if columns is None and asked:
         raise ConfigError(
             f"by: the run asked nothing called {name!r} of a {kind}"
@@ -288,7 +302,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         value=shown.name if shown else "",
         low=_number(query, "low"),
         high=_number(query, "high"),
-        verdict=_json(verdict, "verdict", str, "a text in quotes")
+        verdict=_decode(verdict, "verdict", str, "a text in quotes")
         if verdict
         else None,
         state=state,
@@ -301,25 +315,24 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
 
 def write_wanted(query: Mapping[str, str], **changed: object) -> str:
     """A query with some parts changed, encoded for an address; None removes a part."""
-    parts = {
-        **query,
-        **{
-            name: str(value)
-            for name, value in changed.items()
-            if value is not None
-        },
-    }
-    for name, value in changed.items():
-        if value is None:
-            parts.pop(name, None)
+    parts = {**query, **changed}
     return urlencode(
-        {name: value for name, value in parts.items() if value != ""}
+        {k: value for k, value in parts.items() if value not in (None, "")}
     )
 
 
 def pair(first: str, second: str) -> str:
     """Two names as one value of a form."""
     return json.dumps([first, second], ensure_ascii=False)
+
+
+def value_choices(askers: Iterable[AskedColumns]) -> list[tuple[str, str]]:
+    """Per value of askers, its ``pair`` and what a form calls it."""
+    return [
+        (pair(one.name, value.name), f"{one.name} · {value.name}")
+        for one in askers
+        for value in one.values
+    ]
 
 
 def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
@@ -329,29 +342,15 @@ def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
         ConfigError: It is something else.
     """
     text = query.get(name)
-    return (
-        _json(text, name, tuple[str, str], "two texts in a list")
-        if text
-        else None
-    )
+    return _decode(text, name, tuple[str, str], _PAIR) if text else None
 
 
-def _json(text: str, name: str, kind: type[T], what: str) -> T:
+def _decode(text: str, name: str, kind: type[T], what: str) -> T:
     try:
-        found = msgspec.json.decode(text)
+        return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, RecursionError):
         raise ConfigError(
-            f"{name}: expected JSON, got {text[:80]!r}"
-        ) from None
-    return _converted(found, name, kind, what)
-
-
-def _converted(found: object, name: str, kind: type[T], what: str) -> T:
-    try:
-        return msgspec.convert(found, kind)
-    except msgspec.ValidationError:
-        raise ConfigError(
-            f"{name}: expected {what}, got {str(found)[:80]!r}"
+            f"{name}: expected {what} as JSON, got {text[:80]!r}"
         ) from None
 
 
@@ -380,54 +379,44 @@ OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
 """Columns of a list of items that are no values."""
 
 
+Beside: TypeAlias = Mapping[int, tuple[int, float, str]]
+"""Per position of a subject the place, the value (or NaN) and the text of another one."""
+
+
 def cell(
     snapshot: Snapshot,
     column: tuple[str, str],
     position: int,
     subject: Any,
-    beside: Mapping[int, tuple[int, float, str]] | None,
+    beside: Mapping[str, Beside],
 ) -> tuple[float | str | None, int | None]:
     """The cell of a chosen column, and the place that it links to.
 
     Args:
         snapshot: The run.
-        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or the text or value of
-            another run.
+        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or a name in ``beside``
+            with ``text`` or ``value``.
         position: Place of the subject.
         subject: The subject.
-        beside: Place, value and text in the other run, by place; None for a column of this run.
+        beside: Subjects of other runs or systems.
     """
     name, value = column
-    if beside is not None:
-        place, number, text = beside.get(position, (None, math.nan, ""))
-        return (
-            text if value == "text" else None if math.isnan(number) else number
-        ), place
+    if name in beside:
+        place, number, text = beside[name].get(position, (None, math.nan, ""))
+        return (text if value == "text" else as_number(number)), place
     if name == "text":
-        known = value in OF_ITEMS and isinstance(subject, Item)
-        return (OF_ITEMS[value](subject) if known else ""), position
-    every = [
-        one for kind in snapshot.subjects for one in snapshot.listed(kind)
-    ]
-    asked = next((one for one in every if one.name == name), None)
-    if asked is None or value not in asked.numbers:
-        return None, None
-    number = float(asked.numbers[value][position])
-    return (None if math.isnan(number) else number), position
+        has_text = value in OF_ITEMS and isinstance(subject, Item)
+        return (OF_ITEMS[value](subject) if has_text else ""), position
+    for kind in snapshot.subjects:
+        asked = snapshot.asker(kind, name)
+        if asked is not None and value in asked.numbers:
+            return as_number(asked.numbers[value][position]), position
+    return None, None
 
 
-def state_cells(
-    columns: AskedColumns | None, value: str, position: int
-) -> dict[str, str | float | None]:
-    """The state of a subject, and its value."""
-    if columns is None:
-        return {"state": "", "score": None}
-    score = (
-        float(columns.numbers[value][position])
-        if value in columns.numbers
-        else None
-    )
-    return {"state": STATES[columns.state[position]], "score": score}
+def as_number(number: float) -> float | None:
+    """A number, or None for NaN."""
+    return None if math.isnan(number) else float(number)
 
 
 def spread(names: Sequence[str]) -> list[str]:

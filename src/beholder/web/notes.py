@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Mapping
@@ -71,29 +70,21 @@ class Notes:
             ConfigError: There are too many, or one is too long.
             RunError: The file cannot be written.
         """
-        given = tuple(
-            dict.fromkeys(
-                tag.strip() for tag in tags.split(",") if tag.strip()
-            )
-        )
+        different = dict.fromkeys(map(str.strip, tags.split(",")))
+        given = tuple(filter(None, different))
         if len(given) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given):
             raise ConfigError(
                 f"tags: at most {MAX_TAGS} of {MAX_TAG} characters each"
             )
         if len(note) > MAX_NOTE:
             raise ConfigError(f"note: at most {MAX_NOTE:,} characters")
-        line = (
-            json.dumps(
-                {"kind": kind, "id": name, "tags": given, "note": note.strip()}
-            )
-            + "\n"
-        )
+        line = msgspec.json.encode(Note(kind, name, given, note.strip()))
         try:
             with (
                 self._writing,
-                (self.folder / FILE).open("a", encoding="utf-8") as file,
+                (self.folder / FILE).open("ab") as file,
             ):
-                file.write(line)
+                file.write(line + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

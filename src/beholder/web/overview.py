@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from beholder.records import Estimate
 from beholder.report import charts
-from beholder.report.tones import Tone, by_tone, tone
+from beholder.report.tones import by_tone, tone
 from beholder.run.answers import costs
 from beholder.run.manifest import ValueLog
 from beholder.web.items import AskedColumns, RunView, Snapshot
@@ -38,27 +38,6 @@ class ValueOverview:
     high: float | None
 
 
-@dataclass(frozen=True)
-class AskedOverview:
-    """What an asker found over the run.
-
-    Attributes:
-        columns: All that is known.
-        values: Its values.
-        histogram: Of the headline; None if nothing was scored.
-        verdicts: Name, tone, number of units and of subjects, those to look at first.
-        groups: Per group column its largest values: name, number of subjects, mean headline.
-        failures: Reasons with counts, the most frequent first; empty while the run is made.
-    """
-
-    columns: AskedColumns
-    values: Sequence[ValueOverview]
-    histogram: charts.Histogram | None
-    verdicts: Sequence[tuple[str, Tone, int, int]]
-    groups: Sequence[tuple[str, Sequence[tuple[str, int, float]]]]
-    failures: Sequence[tuple[str, int]]
-
-
 def overview(view: RunView) -> Mapping[str, object]:
     """What every asker found, and what judges cost: the context of the page.
 
@@ -74,7 +53,8 @@ def overview(view: RunView) -> Mapping[str, object]:
     }
 
 
-def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
+def _asked(snapshot: Snapshot, columns: AskedColumns) -> Mapping[str, object]:
+    """What an asker found over the run: the context of its section."""
     headline = columns.value(None)
     scores = (
         np.empty(0) if headline is None else columns.numbers[headline.name]
@@ -82,16 +62,17 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
     known = scores[np.isfinite(scores)]
     failures = columns.result.failures if columns.result else {}
     subjects = dict(verdict_counts(columns))
-    return AskedOverview(
-        columns=columns,
-        values=[
+    histogram = None
+    if headline and len(known):
+        histogram = charts.histogram(headline, known)
+    return {
+        "columns": columns,
+        "values": [
             *(_value(columns, value) for value in columns.values),
             *_whole_values(snapshot, columns),
         ],
-        histogram=charts.histogram(headline, known)
-        if headline and len(known)
-        else None,
-        verdicts=[
+        "histogram": histogram,
+        "verdicts": [
             (
                 verdict,
                 tone(verdict),
@@ -101,9 +82,9 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> AskedOverview:
             for verdict in by_tone(subjects)
             if verdict is not None
         ],
-        groups=list(_groups(snapshot, columns, scores)),
-        failures=Counter(failures).most_common(_MOST_ROWS),
-    )
+        "groups": list(_groups(snapshot, columns, scores)),
+        "failures": Counter(failures).most_common(_MOST_ROWS),
+    }
 
 
 def _value(columns: AskedColumns, value: ValueLog) -> ValueOverview:
@@ -112,11 +93,9 @@ def _value(columns: AskedColumns, value: ValueLog) -> ValueOverview:
     estimate = (
         columns.result.values.get(value.name) if columns.result else None
     )
-    low, high = (
-        (float(known.min()), float(known.max()))
-        if len(known)
-        else (None, None)
-    )
+    if not len(known):
+        return ValueOverview(value, estimate, 0, None, None)
+    low, high = float(known.min()), float(known.max())
     return ValueOverview(value, estimate, len(known), low, high)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment
 from starlette.exceptions import HTTPException
@@ -23,7 +24,7 @@ from beholder.run.kind import kinds
 from beholder.web.lists import pair, write_wanted
 
 _HERE = Path(__file__).parent
-_STATUS = {403: "Not allowed", 404: "Not found"}
+_STATUS = {403: "Not allowed", 404: "Not found", 500: "A bug"}
 TEMPLATE = environment(_HERE / "templates")
 TEMPLATE.globals.update(
     address=write_wanted,
@@ -56,34 +57,33 @@ def page(
 
 
 def error_page(request: Request, error: Exception) -> Response:
-    """An error as a page; what is our own words is shown."""
-    status = error.status_code if isinstance(error, HTTPException) else 400
-    words = error.detail if isinstance(error, HTTPException) else str(error)
+    """An error as a page; of a bug, the place in the code goes to the terminal alone."""
+    if isinstance(error, HTTPException):
+        status, words = error.status_code, error.detail
+    elif isinstance(error, BeholderError):
+        status, words = 400, str(error)
+    else:
+        status = 500
+        words = (
+            "This is a bug; the terminal in which beholder runs shows where."
+        )
     title = _STATUS.get(status, "This did not work")
-    return page(
-        request,
-        "error.html.j2",
-        {"title": title, "words": words},
-        status=status,
+    context = {"title": title, "words": words}
+    return page(request, "error.html.j2", context, status=status)
+
+
+ERRORS = dict.fromkeys((HTTPException, BeholderError, Exception), error_page)
+
+
+def download(name: str, rows: Iterable[object]) -> Response:
+    """Rows as a JSONL file that a browser saves."""
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    header = {
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"
+    }
+    return Response(
+        "".join(lines), media_type="application/json", headers=header
     )
-
-
-def crash_page(request: Request, error: Exception) -> Response:
-    """A bug: the place in the code goes to the terminal, not to the browser."""
-    words = "This is a bug; the terminal in which beholder runs shows where."
-    return page(
-        request,
-        "error.html.j2",
-        {"title": "A bug", "words": words},
-        status=500,
-    )
-
-
-ERRORS = {
-    HTTPException: error_page,
-    BeholderError: error_page,
-    Exception: crash_page,
-}
 
 
 def kept(text: str, media_type: str) -> Response:

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from beholder.errors import ItemError, MissingExtraError
 from beholder.media import encode_jpeg, file_of, inside, load_image
-from beholder.records import Frame, Item, Reviews, Storyline
 from beholder.run import manifest
+from beholder.run.subjects import KINDS
 from beholder.run.thumbs import FOLDER, thumb
 from beholder.web.items import RunView
 
@@ -84,17 +84,6 @@ class SmallPictures:
         return Response(data, media_type="image/jpeg", headers=headers)
 
 
-def images_of(subject: Any) -> tuple[str, ...]:
-    """Paths of the pictures of a subject, as its data write them."""
-    if isinstance(subject, Item):
-        return subject.images
-    if isinstance(subject, Storyline):
-        return tuple(frame.image for frame in subject.frames if frame.image)
-    if isinstance(subject, Frame | Reviews) and subject.image:
-        return (subject.image,)
-    return ()
-
-
 class RunPictures:
     """Pictures of one run: those of its data, or else the small ones that the run keeps.
 
@@ -116,13 +105,7 @@ class RunPictures:
         self, kind: str, position: int, subject: Any, number: int = 0
     ) -> bool:
         """Whether there may be a picture to show; whether it can be read shows when it is asked."""
-        images = images_of(subject)
-        if number >= len(images):
-            return False
-        return (
-            self._path(images[number])
-            or self._thumb(kind, position, number) is not None
-        )
+        return self._find(kind, position, subject, number) is not None
 
     def response(
         self,
@@ -131,29 +114,24 @@ class RunPictures:
         position: int,
         subject: Any,
         number: int,
-        small: bool,
     ) -> Response:
-        """A picture of a subject.
+        """A picture of a subject; a small one if the query has ``small=1``.
 
         Raises:
             HTTPException: There is none, or it cannot be shown; says why.
         """
-        images = images_of(subject)
-        if number >= len(images):
-            raise HTTPException(404, f"there is no picture {number}")
-        side = SIDES[0] if small else SIDES[1]
+        place = self._find(kind, position, subject, number)
+        if place is None:
+            raise HTTPException(
+                404,
+                f"picture {number}: not found; say where pictures lie with --media-root",
+            )
+        pictures, name = place
+        is_small = request.query_params.get("small") == "1"
         try:
-            if self._found is not None and self._path(images[number]):
-                return self._found.response(request, images[number], side)
-            kept = self._thumb(kind, position, number)
-            if kept is not None:
-                return self._kept.response(request, kept.name, side)
+            return pictures.response(request, name, SIDES[not is_small])
         except ItemError as error:
             raise HTTPException(404, str(error)) from error
-        raise HTTPException(
-            404,
-            f"{images[number]}: not found; say where pictures lie with --media-root",
-        )
 
     def frame(self, request: Request, number: int) -> Response:
         """A frame of storylines, by its number in the run.
@@ -170,15 +148,21 @@ class RunPictures:
                 404, f"the run keeps no picture of frame {number}"
             ) from None
 
-    def _path(self, name: str) -> bool:
-        if self._found is None:
-            return False
-        try:
-            return file_of(self._found.root / name).is_file()
-        except (OSError, ValueError):  # too long, or a NUL in it
-            return False
-
-    def _thumb(self, kind: str, position: int, number: int) -> Path | None:
-        own = kind == "picture" or self._one_a_subject
-        path = thumb(self._folder, position)
-        return path if own and number == 0 and path.is_file() else None
+    def _find(
+        self, kind: str, position: int, subject: Any, number: int
+    ) -> tuple[SmallPictures, str] | None:
+        """The folder and the name of a picture: that of the data, or a small one of the run."""
+        images = tuple(KINDS[kind].pictures(subject))
+        if number >= len(images):
+            return None
+        if self._found is not None:
+            try:
+                if file_of(self._found.root / images[number]).is_file():
+                    return self._found, images[number]
+            except (OSError, ValueError):  # too long, or a NUL in it
+                pass
+        if number == 0 and (kind == "picture" or self._one_a_subject):
+            path = thumb(self._folder, position)
+            if path.is_file():
+                return self._kept, path.name
+        return None

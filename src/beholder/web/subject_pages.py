@@ -5,7 +5,7 @@ The kind of run says how a subject is drawn; otherwise its values are shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,8 +14,6 @@ from beholder.errors import RunError
 from beholder.records import (
     Frame,
     Item,
-    ItemFailure,
-    ItemScore,
     Reviews,
     Storyline,
 )
@@ -28,6 +26,9 @@ _SNIPPET = 240
 
 Drawn: TypeAlias = tuple[str, Mapping[str, Any]]
 """A template and its context."""
+
+Messages: TypeAlias = tuple[tuple[str, str], ...]
+"""Role and words of each message of a question."""
 
 
 @dataclass(frozen=True)
@@ -85,33 +86,14 @@ def subject_page(seen: SeenSubject) -> Drawn:
 
 
 def _plain(seen: SeenSubject) -> Drawn:
-    asked = seen.view.snapshot.of_kind(seen.kind)
-    outcomes = [
-        (one.name, seen.store.score(one.name, seen.position)) for one in asked
-    ]
+    snapshot = seen.view.snapshot
     return "plain_item.html.j2", {
-        "row": seen.view.snapshot.subjects[seen.kind].kind.to_row(
-            seen.subject
-        ),
-        "outcomes": [(name, _shown(outcome)) for name, outcome in outcomes],
+        "row": snapshot.subjects[seen.kind].kind.to_row(seen.subject),
+        "outcomes": [
+            (one.name, seen.store.score(one.name, seen.position))
+            for one in snapshot.of_kind(seen.kind)
+        ],
         "pictures": seen.pictures,
-    }
-
-
-def _shown(outcome: ItemScore | ItemFailure | None) -> Mapping[str, object]:
-    if outcome is None:
-        return {"state": "open"}
-    if isinstance(outcome, ItemFailure):
-        return {"state": "failed", "reason": outcome.message}
-    detail = {
-        k: v
-        for k, v in outcome.detail.items()
-        if isinstance(v, str | int | float)
-    }
-    return {
-        "state": "scored",
-        "values": dict(outcome.values),
-        "detail": detail,
     }
 
 
@@ -121,12 +103,12 @@ class AskedQuestion:
 
     Attributes:
         asker: Who put it.
-        messages: Role and words of each message; None where the run kept the answer alone.
+        messages: Its words; None where the run kept the answer alone.
         answer: What came back, or None if nothing did.
     """
 
     asker: str
-    messages: tuple[tuple[str, str], ...] | None
+    messages: Messages | None
     answer: GivenAnswer | None
 
     def mentions(self, words: str) -> bool:
@@ -145,39 +127,32 @@ def questions_of(
     Raises:
         RunError: The store cannot be read.
     """
-    found: list[tuple[str, str, tuple[tuple[str, str], ...] | None]] = []
+    questions: list[AskedQuestion] = []
     with view.store() as store:
         for one in view.snapshot.of_kind(kind):
             outcome = store.score(one.name, position)
-            detail = outcome.detail if outcome is not None else {}
-            found += _noted(
-                one.name, detail.get("questions"), detail.get("answers")
-            )
-    known = answers(view.folder, [key for _, key, _ in found])
-    questions = [
-        AskedQuestion(asker, words, known.get(key))
-        for asker, key, words in found
-    ]
-    names = [one.name for one in view.snapshot.asked]
-    return sorted(
-        questions,
-        key=lambda one: (
-            names.index(one.asker),
-            one.answer.operation if one.answer else "",
-        ),
-    )
+            noted = _noted({} if outcome is None else outcome.detail)
+            given = answers(view.folder, [key for key, _ in noted])
+            own = [
+                AskedQuestion(one.name, messages, given.get(key))
+                for key, messages in noted
+            ]
+            questions += sorted(own, key=_operation)
+    return questions
 
 
-def _noted(
-    asker: str, questions: object, keys: object
-) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...] | None]]:
-    """The questions of an outcome; of runs from before prompts were stored only their keys."""
+def _operation(question: AskedQuestion) -> str:
+    return "" if question.answer is None else question.answer.operation
+
+
+def _noted(detail: Mapping[str, Any]) -> list[tuple[str, Messages | None]]:
+    """Keys and words of questions; of runs from before prompts were stored only the keys."""
+    questions, keys = detail.get("questions"), detail.get("answers")
     if isinstance(questions, list):
-        for one in questions:
-            yield (
-                asker,
-                one["key"],
-                tuple((role, text) for role, text in one["messages"]),
-            )
-    elif isinstance(keys, list):
-        yield from ((asker, key, None) for key in keys if isinstance(key, str))
+        return [
+            (one["key"], tuple((role, text) for role, text in one["messages"]))
+            for one in questions
+        ]
+    if isinstance(keys, list):
+        return [(key, None) for key in keys if isinstance(key, str)]
+    return []

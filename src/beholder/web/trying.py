@@ -69,21 +69,10 @@ class TryPage:
 
     async def page(self, request: Request) -> Response:
         """The form, with the result of what was sent."""
-        form = await request.form() if request.method == "POST" else None
-        given = (
-            {}
-            if form is None
-            else {k: v for k, v in form.items() if isinstance(v, str)}
-        )
-        chosen = (
-            ["accord", "vcs"]
-            if form is None
-            else [str(m) for m in form.getlist("metric")]
-        )
-        context = {
+        context: dict[str, Any] = {
             "layout": "try.html.j2",
-            "given": given,
-            "chosen": chosen,
+            "given": {},
+            "chosen": ["accord", "vcs"],
             "judges": self._judges,
             "metrics": [
                 name for name in METRICS.names() if name not in self._unusable
@@ -93,18 +82,17 @@ class TryPage:
             "problems": (),
             "cautions": (),
         }
-        if form is None:
+        if request.method != "POST":
             return page(request, "try.html.j2", context)
+        form = await request.form()
+        given = {k: v for k, v in form.items() if isinstance(v, str)}
+        chosen = [str(name) for name in form.getlist("metric")]
+        context |= {"given": given, "chosen": chosen}
         if self._n_waiting >= MOST_WAITING:
-            problems = [
+            context["problems"] = [
                 "too many texts wait to be scored; send it again in a moment"
             ]
-            return page(
-                request,
-                "try.html.j2",
-                {**context, "problems": problems},
-                status=503,
-            )
+            return page(request, "try.html.j2", context, status=503)
         self._n_waiting += 1
         try:
             # Waiting here takes none of the threads that make the other pages.
@@ -118,18 +106,11 @@ class TryPage:
             template, parts = "try.html.j2", {"problems": [str(error)]}
         finally:
             self._n_waiting -= 1
-        return page(
-            request,
-            template,
-            {**context, **parts},
-            status=200 if "scored" in parts else 400,
-        )
+        status = 200 if "scored" in parts else 400
+        return page(request, template, {**context, **parts}, status=status)
 
     def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
-        text, references = (
-            given.get("text", "").strip(),
-            given.get("references", ""),
-        )
+        text = given.get("text", "").strip()
         if not text:
             raise ConfigError("text: expected a text, got none")
         judge = given.get("judge", "")
@@ -138,10 +119,8 @@ class TryPage:
             raise ConfigError(
                 "choose a metric, and a judge that the page offers"
             )
-        others = [
-            one.strip()
-            for one in re.split(r"\n\s*\n", references.replace("\r", ""))
-        ]
+        references = given.get("references", "").replace("\r", "")
+        others = map(str.strip, re.split(r"\n\s*\n", references))
         item = Item("pasted", text, tuple(filter(None, others)))
         Bounds(MAX_TEXT).check(item, "this page")
         _check_cost(item)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,18 +16,19 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from beholder.errors import ConfigError
 from beholder.options import WorkOptions
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
 from beholder.run.store import Store
-from beholder.run.subjects import ITEM
+from beholder.run.subjects import ITEM, KINDS
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
 from beholder.web.items import STATES, Remembered, RunView, Watcher
 from beholder.web.lists import (
     OF_ITEMS,
+    Beside,
+    Query,
     cell,
     group_counts,
     listing,
@@ -35,14 +36,14 @@ from beholder.web.lists import (
     read_pairs,
     read_whole,
     spread,
-    state_cells,
+    value_choices,
     verdict_counts,
     write_wanted,
 )
-from beholder.web.notes import MAX_TAG, Notes
+from beholder.web.notes import Notes
 from beholder.web.overview import overview
-from beholder.web.pages import kept, page
-from beholder.web.pictures import RunPictures, images_of
+from beholder.web.pages import download, kept, page
+from beholder.web.pictures import RunPictures
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import (
     SeenSubject,
@@ -53,9 +54,6 @@ from beholder.web.subject_pages import (
 from beholder.web.trying import TryPage
 
 _MARKS = ("text", "marks")
-_FURTHER = (_MARKS, *(("text", name) for name in OF_ITEMS))
-_VIEW = "view"
-"""What notes call an address that has a name."""
 _MOST_GROUPS = 200
 """Values of a group column that can be chosen; others are found by their words."""
 
@@ -95,15 +93,7 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
-        pasted = (
-            None if self._trying is None else TryPage(self._trying, self._work)
-        )
-        return [
-            *(
-                (Route("/try", pasted.page, methods=["GET", "POST"]),)
-                if pasted
-                else ()
-            ),
+        routes: list[BaseRoute] = [
             Route("/", self.start),
             Route("/compare", self.compare),
             Route("/compare/item", self.compare_item),
@@ -112,7 +102,6 @@ class Viewer:
             Route(f"{run}/progress", self.progress),
             Route(f"{run}/items", self.items),
             Route(f"{run}/selection", self.selection),
-            Route(f"{run}/views", self.keep_view, methods=["POST"]),
             Route("/compare/selection", self.compare_selection),
             Route(f"{run}/thumbs/{{number:int}}", self.frame),
             Route(subject, self.subject),
@@ -120,23 +109,17 @@ class Viewer:
             Route(f"{subject}/note", self.note, methods=["POST"]),
             Route(f"{subject}/pictures/{{number:int}}", self.picture),
         ]
+        if self._trying is not None:
+            pasted = TryPage(self._trying, self._work)
+            routes.append(Route("/try", pasted.page, methods=["GET", "POST"]))
+        return routes
 
     # Pages
 
     def start(self, request: Request) -> Response:
         """All runs."""
-        rows = [
-            {
-                "number": number,
-                "name": name,
-                "view": view,
-                "snapshot": view.snapshot,
-            }
-            for number, (name, view) in enumerate(
-                zip(self.names, self.runs, strict=True)
-            )
-        ]
-        return page(request, "runs.html.j2", {"rows": rows})
+        runs = list(zip(self.names, self.runs, strict=True))
+        return page(request, "runs.html.j2", {"runs": runs})
 
     def overview(self, request: Request) -> Response:
         """A run as a whole: means, distributions, failures, cost."""
@@ -164,33 +147,13 @@ class Viewer:
         shown = read_pairs("col", [query.get("col", "")])
         found = listing(snapshot, query, self._notes[number])
         wanted = found.wanted
-        others = self._others(number, wanted.kind)
-        beside = {
-            f"@{other}": self._comparisons.beside(
-                view, self.runs[other], wanted, found.shown
-            )
-            for other in others
-            if any(name == f"@{other}" for name, _ in shown)
-        }
         notes = self._notes[number].all(wanted.kind)
         subjects = snapshot.subjects[wanted.kind]
-        known = (
-            subjects.groups.get("system", ((), None))[0]
-            if wanted.kind == ITEM.name
-            else ()
-        )
-        systems = known[:_MOST_GROUPS] if len(known) > 1 else ()
-        beside |= {
-            f"={one}": self._comparisons.by_system(
-                view, wanted, one, found.shown
-            )
-            for one in systems
-            if any(name == f"={one}" for name, _ in shown)
-        }
+        others = self._beside(number, wanted)
+        chosen = {name for name, _ in shown} & others.keys()
+        beside = {name: others[name][1](found.shown) for name in chosen}
         asked = snapshot.listed(wanted.kind)
-        columns = next(
-            (one for one in asked if one.name == wanted.asked), None
-        )
+        columns = snapshot.asker(wanted.kind, wanted.asked)
         with view.store() as store:
             rows = [
                 {
@@ -200,17 +163,20 @@ class Viewer:
                     "picture": self._pictures[number].has(
                         wanted.kind, position, subject
                     ),
-                    **state_cells(columns, wanted.value, position),
+                    "state": STATES[columns.state[position]]
+                    if columns
+                    else "",
+                    "score": cell(
+                        snapshot,
+                        (wanted.asked, wanted.value),
+                        position,
+                        subject,
+                        {},
+                    )[0],
                     "more": [
-                        cell(
-                            snapshot,
-                            one,
-                            position,
-                            subject,
-                            beside.get(one[0]),
-                        )
-                        for one in shown
-                        if one != _MARKS
+                        cell(snapshot, column, position, subject, beside)
+                        for column in shown
+                        if column != _MARKS
                     ],
                     "marks": _MARKS in shown
                     and _marked(store, wanted.asked, position, subject),
@@ -220,32 +186,20 @@ class Viewer:
                     subjects.kind, found.shown
                 )
             ]
-        further = [
-            (one, one[1]) for one in _FURTHER if wanted.kind == ITEM.name
-        ]
-        beyond = [(f"={one}", one) for one in systems]
-        beyond += [(f"@{other}", self.names[other]) for other in others]
-        further += [
-            (
-                (key, what),
-                f"{name} · {wanted.value if what == 'value' else what}",
-            )
-            for key, name in beyond
-            for what in ("value", "text")
-        ]
+        further = {("text", name): name for name in ("marks", *OF_ITEMS)}
+        if wanted.kind != ITEM.name:
+            further = {}
+        for key, (label, _) in others.items():
+            further[key, "value"] = f"{label} · {wanted.value}"
+            further[key, "text"] = f"{label} · text"
         context |= {
             "found": found,
             "wanted": wanted,
             "rows": rows,
             "query": query,
-            "kinds": list(snapshot.subjects),
-            "n": len(subjects.ids),
+            "subjects": subjects,
             "columns": columns,
-            "by": [
-                (pair(one.name, value.name), f"{one.name} · {value.name}")
-                for one in asked
-                for value in one.values
-            ],
+            "by": value_choices(asked),
             "chosen_by": pair(wanted.asked, wanted.value),
             "verdicts": verdict_counts(columns) if columns else [],
             "groups": {
@@ -253,11 +207,8 @@ class Viewer:
                 for name in subjects.groups
             },
             "states": STATES,
-            "chosen_groups": wanted.groups,
             "shown": shown,
             "further": further,
-            "labels": dict(further),
-            "views": self._notes[number].all(_VIEW),
             "tags": sorted(
                 {tag for one in notes.values() for tag in one.tags}
             ),
@@ -275,7 +226,7 @@ class Viewer:
                 at: kind.to_row(one)
                 for at, one in store.subjects(kind, wanted)
             }
-        return _file(
+        return download(
             f"{self.names[number]}.jsonl", [rows[at] for at in wanted]
         )
 
@@ -286,50 +237,23 @@ class Viewer:
         _, found = self._comparisons.page(
             self.runs[a], self.runs[b], query, whole=True
         )
-        told = [
-            {
-                "id": row["id"],
-                "difference": row["difference"],
-                "a": row["score_a"],
-            }
-            | {
-                "b": row["score_b"],
-                "text_a": row["text_a"],
-                "text_b": row["text_b"],
-            }
+        rows = [
+            {name: cell for name, cell in row.items() if name != "at"}
             for row in found.get("rows", ())
         ]
-        return _file(f"{self.names[b]}-against-{self.names[a]}.jsonl", told)
+        return download(f"{self.names[b]}-against-{self.names[a]}.jsonl", rows)
 
     async def note(self, request: Request) -> Response:
         """Keep the tags and the note of a subject."""
         number, view, kind, position = self._subject(request)
-        form = {
-            name: str(value) for name, value in (await request.form()).items()
-        }
+        form = await request.form()
+        tags, text = str(form.get("tags", "")), str(form.get("note", ""))
         name = view.snapshot.subjects[kind].ids[position]
-        self._notes[number].write(
-            kind, name, form.get("tags", ""), form.get("note", "")
-        )
+        self._notes[number].write(kind, name, tags, text)
         back = write_wanted(dict(request.query_params))
         return RedirectResponse(
             f"/runs/{number}/{kind}/{position}?{back}", 303
         )
-
-    async def keep_view(self, request: Request) -> Response:
-        """Keep the address of a list under a name, or forget it."""
-        number, _ = self._run(request)
-        form = await request.form()
-        name, address = (
-            str(form.get("name", "")).strip(),
-            write_wanted(_query(request), page=None),
-        )
-        if not 0 < len(name) <= MAX_TAG:
-            raise ConfigError(f"name: expected 1 to {MAX_TAG} characters")
-        self._notes[number].write(
-            _VIEW, name, "", "" if "forget" in form else address
-        )
-        return RedirectResponse(f"/runs/{number}/items?{address}", 303)
 
     def subject(self, request: Request) -> Response:
         """A subject with its outcomes."""
@@ -346,21 +270,20 @@ class Viewer:
             template, parts = subject_page(
                 SeenSubject(view, store, kind, position, subject, addresses)
             )
+        name = snapshot.subjects[kind].ids[position]
         context = {
             **self._of_run(number, view),
             **parts,
             "kind": kind,
             "position": position,
-            "id": snapshot.subjects[kind].ids[position],
+            "id": name,
             "place": place,
             "n_found": len(found.positions),
             "before": before,
             "after": after,
             "rest": write_wanted({**query, "kind": kind}, page=None),
             "chosen": found.wanted.asked,
-            "note": self._notes[number]
-            .all(kind)
-            .get(snapshot.subjects[kind].ids[position]),
+            "note": self._notes[number].all(kind).get(name),
         }
         return page(request, template, context)
 
@@ -389,12 +312,9 @@ class Viewer:
             [(_, subject)] = store.subjects(
                 view.snapshot.subjects[kind].kind, [position]
             )
-        which, small = (
-            request.path_params["number"],
-            request.query_params.get("small") == "1",
-        )
+        which = request.path_params["number"]
         return self._pictures[number].response(
-            request, kind, position, subject, which, small
+            request, kind, position, subject, which
         )
 
     def frame(self, request: Request) -> Response:
@@ -410,8 +330,8 @@ class Viewer:
         template, found = self._comparisons.page(
             self.runs[a], self.runs[b], request.query_params
         )
-        shared = {"a": a, "b": b, "names": self.names}
-        return page(request, template, shared | dict(found))
+        context = {**found, "a": a, "b": b, "names": self.names}
+        return page(request, template, context)
 
     def compare_item(self, request: Request) -> Response:
         """One item in two runs."""
@@ -436,15 +356,11 @@ class Viewer:
     def _addresses(
         self, number: int, kind: str, position: int, subject: Any
     ) -> list[str]:
-        seen, n = self._pictures[number], len(images_of(subject))
-        places = (
-            which
-            for which in range(n)
-            if seen.has(kind, position, subject, which)
-        )
+        pictures = self._pictures[number]
         return [
             f"/runs/{number}/{kind}/{position}/pictures/{which}"
-            for which in places
+            for which, _ in enumerate(KINDS[kind].pictures(subject))
+            if pictures.has(kind, position, subject, which)
         ]
 
     def _of_run(self, number: int, view: RunView) -> dict[str, object]:
@@ -457,6 +373,27 @@ class Viewer:
             "several": len(self.runs) > 1,
             "others": self._others(number),
         }
+
+    def _beside(
+        self, number: int, wanted: Query
+    ) -> dict[str, tuple[str, Callable[[list[int]], Beside]]]:
+        """Per system of a run and per other run, its label and what finds its subjects."""
+        view, comparisons = self.runs[number], self._comparisons
+        finders: dict[str, tuple[str, Callable[[list[int]], Beside]]] = {}
+        groups = view.snapshot.subjects[wanted.kind].groups
+        systems = groups["system"][0] if "system" in groups else ()
+        if wanted.kind == ITEM.name and len(systems) > 1:
+            for system in systems[:_MOST_GROUPS]:
+                of_system = partial(
+                    comparisons.by_system, view, wanted, system
+                )
+                finders[f"={system}"] = system, of_system
+        for other in self._others(number, wanted.kind):
+            of_run = partial(
+                comparisons.beside, view, self.runs[other], wanted
+            )
+            finders[f"@{other}"] = self.names[other], of_run
+        return finders
 
     def _others(self, number: int, kind: str = "") -> list[int]:
         """The other runs that have a value of this one, too."""
@@ -481,10 +418,8 @@ class Viewer:
 
     def _subject(self, request: Request) -> tuple[int, RunView, str, int]:
         number, view = self._run(request)
-        kind, position = (
-            request.path_params["kind"],
-            request.path_params["position"],
-        )
+        kind = request.path_params["kind"]
+        position = request.path_params["position"]
         subjects = view.snapshot.subjects.get(kind)
         if subjects is None or position >= len(subjects.ids):
             raise HTTPException(404, f"the run has no {kind} {position}")
@@ -542,11 +477,3 @@ def _marked(
     outcome = store.score(asked, position)
     units = outcome.units if isinstance(outcome, ItemScore) else ()
     return marked_texts(item, units)[0], units
-
-
-def _file(name: str, rows: Sequence[object]) -> Response:
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    header = {
-        "content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"
-    }
-    return Response(text, media_type="application/json", headers=header)

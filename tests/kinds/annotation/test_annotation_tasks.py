@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
 
+from annotated_data import DATA_OF
 from annotating import finish, study_of
 from beholder.data.row import from_row
 from beholder.errors import ConfigError, ItemError
@@ -17,13 +20,16 @@ from beholder.kinds.annotation.agreement import (
     of_numbers,
     of_rankings,
 )
-from beholder.kinds.annotation.records import Judgments
+from beholder.kinds.annotation.load import units_of
+from beholder.kinds.annotation.records import AnnotationUnit, Judgments
 from beholder.kinds.annotation.study import AnnotationStudy
-from beholder.kinds.annotation.tasks import task_named
+from beholder.kinds.annotation.tasks import Task, task_named
 from beholder.kinds.annotation.tasks.ranking import RankTask
+from beholder.options import DataOptions
 from beholder.records import Interval, Reviews
 
 MARK = {"kind": "object", "severity": "minor"}
+Units: TypeAlias = Mapping[str, tuple[Task, AnnotationUnit]]
 UNITS = {
     "marks": "harbour-north",
     "pairs": "harbour-north | harbour-south",
@@ -117,25 +123,33 @@ REFUSED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def units(tmp_path_factory: pytest.TempPathFactory) -> Units:
+    """Each task with one unit of its data."""
+    found = {}
+    for name, unit_id in UNITS.items():
+        task = task_named(name)
+        data = DATA_OF[name](tmp_path_factory.mktemp(name))
+        by_id = {u.id: u for u in units_of(task, str(data), DataOptions())[0]}
+        found[name] = task, by_id[unit_id]
+    return found
+
+
 @pytest.mark.parametrize(("task", "part", "value"), TAKEN)
 def test_a_part_that_can_be_is_taken(
-    tmp_path: Path, task: str, part: str, value: Any
+    units: Units, task: str, part: str, value: Any
 ) -> None:
-    study = study_of(tmp_path, task)
-    unit = study.unit(study.positions()[UNITS[task]])
-    study.task.check(unit, part, value)
-    study.close()
+    asked, unit = units[task]
+    asked.check(unit, part, value)
 
 
 @pytest.mark.parametrize(("task", "part", "value", "words"), REFUSED)
 def test_a_part_that_cannot_be_is_refused(
-    tmp_path: Path, task: str, part: str, value: Any, words: str
+    units: Units, task: str, part: str, value: Any, words: str
 ) -> None:
-    study = study_of(tmp_path, task)
-    unit = study.unit(study.positions()[UNITS[task]])
+    asked, unit = units[task]
     with pytest.raises(ItemError, match=words):
-        study.task.check(unit, part, value)
-    study.close()
+        asked.check(unit, part, value)
 
 
 @pytest.mark.parametrize(
@@ -168,13 +182,11 @@ def test_a_part_that_cannot_be_is_refused(
     ],
 )
 def test_what_a_judgment_lacks(
-    tmp_path: Path, task: str, state: dict[str, Any], lacking: str | None
+    units: Units, task: str, state: dict[str, Any], lacking: str | None
 ) -> None:
-    study = study_of(tmp_path, task)
-    unit = study.unit(study.positions()[UNITS[task]])
-    told = study.task.missing(unit, state)
+    asked, unit = units[task]
+    told = asked.missing(unit, state)
     assert told is None if lacking is None else lacking in (told or "")
-    study.close()
 
 
 def test_tasks_refuse_data_that_lack_what_is_judged() -> None:
@@ -252,7 +264,7 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     found = of_numbers(
         Cells(
             "x",
-            [[8, 7, nan], [5, nan, 5], [nan, 2, 3]],
+            np.array([[8, 7, nan], [5, nan, 5], [nan, 2, 3]]),
             ("a", "b", "c"),
             [(n,) for n in "xyz"],
         )
@@ -265,7 +277,7 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     uneven = of_numbers(
         Cells(
             "x",
-            [[8, 7, 9], [5, nan, 5], [nan, 2, nan]],
+            np.array([[8, 7, 9], [5, nan, 5], [nan, 2, nan]]),
             ("a", "b", "c"),
             [(n,) for n in "xyz"],
         )
@@ -300,7 +312,7 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
 
 def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
-    rows = [[0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]]
+    rows = np.array([[0.0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]])
     found = of_kinds(
         Cells(
             "facts",

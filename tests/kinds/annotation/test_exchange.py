@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from annotated_data import write_rows
 from annotating import finish, study_of
-from beholder.errors import ConfigError, DataError
+from beholder.errors import DataError
 from beholder.kinds.annotation.exchange import bring_in, exported
 from beholder.kinds.annotation.records import Act
 
@@ -44,16 +45,12 @@ JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("form", ["judgments", "label-studio"])
 @pytest.mark.parametrize("task", JUDGED)
-def test_judgments_come_back_as_they_left(
-    tmp_path: Path, task: str, form: str
-) -> None:
+def test_judgments_come_back_as_they_left(tmp_path: Path, task: str) -> None:
     unit, parts = JUDGED[task]
     study = study_of(tmp_path / "a", task)
     finish(study, "anna", unit, {**parts, "remark": "a remark"})
-    file = tmp_path / ("out.jsonl" if form == "judgments" else "out.json")
-    file.write_text(exported(study, form), encoding="utf-8")
+    file = write_rows(tmp_path / "out.jsonl", exported(study, "judgments"))
     other = study_of(tmp_path / "b", task, ("ben",))
     assert bring_in(other, file) == (1, 1)
     (judged,) = other.judged()
@@ -71,75 +68,12 @@ def test_judgments_come_back_as_they_left(
     other.close()
 
 
-def test_label_studio_gets_its_own_form(tmp_path: Path) -> None:
-    study = study_of(tmp_path, "marks")
-    finish(study, "anna", *JUDGED["marks"])
-    (task,) = json.loads(exported(study, "label-studio"))
-    assert task["data"]["unit"] == "harbour-north"
-    assert (
-        task["data"]["text1"]
-        == "A blue boat lies at a pier. Three people stand beside it."
-    )
-    assert task["data"]["picture1"] == "harbour.png"
-    (annotation,) = task["annotations"]
-    assert annotation["result"][0] == {
-        "id": "mistakes:2-11",
-        "from_name": "mistakes",
-        "to_name": "candidate",
-        "type": "labels",
-        "value": {
-            "start": 2,
-            "end": 11,
-            "text": "blue boat",
-            "labels": ["attribute"],
-        },
-    }
-    assert annotation["result"][1]["value"]["choices"] == ["minor"]
-    study.close()
-
-
-def test_a_file_made_in_label_studio_is_read(tmp_path: Path) -> None:
-    study = study_of(tmp_path, "ratings")
-    file = tmp_path / "ls.json"
-    result = [
-        {
-            "id": "x1",
-            "from_name": "rating",
-            "to_name": "text",
-            "type": "rating",
-        }
-        | {"value": {"rating": 6}}
-    ]
-    annotations = [
-        {
-            "id": 3,
-            "completed_by": {"id": 1, "email": "a@b.org"},
-            "result": result,
-        },
-        {"id": 4, "completed_by": 2, "result": result, "was_cancelled": False},
-        {"id": 5, "completed_by": 3, "result": [], "was_cancelled": True},
-    ]
-    row = {
-        "id": 1,
-        "data": {"unit": "harbour-north/candidate"},
-        "annotations": annotations,
-    }
-    file.write_text(json.dumps([row]))
-    assert bring_in(study, file) == (2, 2)
-    (judged,) = study.judged()
-    assert {who: state["rating"] for who, state in judged.by.items()} == {
-        "a@b.org": 6,
-        "2": 6,
-    }
-    study.close()
-
-
 def test_an_import_replaces_what_the_same_annotator_said(
     tmp_path: Path,
 ) -> None:
     study = study_of(tmp_path, "marks")
     finish(study, "anna", *JUDGED["marks"])
-    row = json.loads(exported(study, "judgments"))
+    (row,) = exported(study, "judgments")
     del row["judgment"]["mistakes:2-11"]
     row["judgment"]["omissions:2-10"] = {"kind": "other", "severity": "minor"}
     file = tmp_path / "in.jsonl"
@@ -161,48 +95,42 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ({**GOOD, "unit": "nowhere"}, "no unit"),
-        (
-            {**GOOD, "annotator": 5},
-            r"Expected `str`, got `int` - at `\$.annotator`",
-        ),
-        ({**GOOD, "annotator": " "}, "printable"),
-        ({**GOOD, "annotator": "a\x00b"}, "printable"),
-        ({**GOOD, "judgment": {"rating": 11}}, "rating: Expected `int` <= 10"),
-        ({**GOOD, "judgment": {"done": True}}, "done is true, but: not rated"),
-        ({**GOOD, "judgment": 7}, "expected a judgment"),
-        (
-            {"data": {"unit": "harbour-north/candidate"}, "annotations": [{}]},
-            r"missing required field `result` - at `\$.annotations\[0\]`",
-        ),
-        (
-            {
-                "data": {"unit": "harbour-north/candidate"},
-                "annotations": [{"result": ["x"]}],
-            },
-            r"Expected `object`, got `str` - at `\$.annotations\[0\].result\[0\]`",
-        ),
-    ],
-)
+WRONG: list[tuple[Any, str]] = [
+    ({**GOOD, "unit": "nowhere"}, "no unit"),
+    (
+        {**GOOD, "annotator": 5},
+        r"Expected `str`, got `int` - at `\$.annotator`",
+    ),
+    ({**GOOD, "annotator": " "}, "printable"),
+    ({**GOOD, "annotator": "a\x00b"}, "printable"),
+    ({**GOOD, "judgment": {"rating": 11}}, "rating: Expected `int` <= 10"),
+    (
+        {**GOOD, "judgment": {"done": True}},
+        "the judgment is not complete: not rated",
+    ),
+    (
+        {**GOOD, "judgment": 7},
+        r"Expected `object`, got `int` - at `\$.judgment`",
+    ),
+    (
+        {**GOOD, "judgment": {"remark": "\ud800"}},
+        "half of a surrogate pair",
+    ),
+    ({"data": {}, "annotations": []}, "missing required field `unit`"),
+    ([1], "Expected `object`, got `array`"),
+]
+
+
 def test_a_wrong_row_stops_an_import_before_anything_is_taken(
-    tmp_path: Path, row: Any, words: str
+    tmp_path: Path,
 ) -> None:
     study = study_of(tmp_path, "ratings")
     file = tmp_path / "in.jsonl"
-    file.write_text(f"{json.dumps(GOOD)}\n{json.dumps(row)}\n")
-    with pytest.raises(DataError, match=words) as told:
-        bring_in(study, file)
-    assert told.value.line == 2
-    assert list(study.annotators()) == ["anna", "ben"]
-    assert exported(study, "judgments") == ""
-    study.close()
-
-
-def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
-    study = study_of(tmp_path, "ratings")
-    with pytest.raises(ConfigError, match="label-studio"):
-        exported(study, "xml")
+    for row, words in WRONG:
+        file.write_text(f"{json.dumps(GOOD)}\n{json.dumps(row)}\n")
+        with pytest.raises(DataError, match=words) as told:
+            bring_in(study, file)
+        assert told.value.line == 2
+        assert list(study.annotators()) == ["anna", "ben"], row
+        assert exported(study, "judgments") == []
     study.close()

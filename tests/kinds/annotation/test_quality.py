@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,9 @@ import pytest
 from annotated_data import DATA_OF, write_rows
 from annotating import finish
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.annotation.agreement import competence, disputed, with_gold
+from beholder.kinds.annotation.agreement import competence, disputed
 from beholder.kinds.annotation.assignment import AnnotationDesign
-from beholder.kinds.annotation.exchange import exported
+from beholder.kinds.annotation.exchange import exported, with_gold
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import PLACES_AT_ONCE, study_settings
 from beholder.kinds.annotation.study import AnnotationStudy
@@ -92,9 +91,7 @@ def test_gold_units_are_in_no_result(
     assert [one.unit.id for one in study.judged()] == [
         "street-south/candidate"
     ]
-    rows = [
-        json.loads(line) for line in exported(study, "results").splitlines()
-    ]
+    rows = exported(study, "results")
     assert [row["id"] for row in rows] == ["street-south"]
     study.close()
 
@@ -135,9 +132,7 @@ def test_what_cannot_be_judged_is_done_and_in_no_result(
     progress = study.progress()[0]
     assert (progress.done, progress.cannot) == (2, 1)
     assert [one.unit.id for one in study.judged()] == ["field-south/candidate"]
-    rows = [
-        json.loads(line) for line in exported(study, "judgments").splitlines()
-    ]
+    rows = exported(study, "judgments")
     assert rows[0]["judgment"] == {"cannot": True, "done": True}
     study.close()
 
@@ -159,9 +154,7 @@ def test_a_third_person_decides_disputes(
     assert study.assigned("carl") == [far]
     finish(study, "carl", "field-north/candidate", {"rating": 5})
     assert [list(one.by) for one in study.judged()] == [["anna", "ben"]] * 2
-    rows = [
-        json.loads(line) for line in exported(study, "results").splitlines()
-    ]
+    rows = exported(study, "results")
     assert [row["judgments"]["rating"] for row in rows] == [[5], [6, 7]]
     assert rows[0]["annotators"] == ["carl"]
     study.close()

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, get_args
 
 from beholder.kinds.annotation.agreement import cells, of_kinds
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
 from beholder.kinds.annotation.tasks import Task
 from beholder.kinds.annotation.tasks.base import JudgmentPart, unit_of
@@ -33,15 +32,7 @@ class ToneTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The tone."""
-        words = {tone: tone for tone in TONES}
-        return [
-            JudgmentPart(
-                "tone",
-                Tone,
-                "the tone",
-                (Field("tone", "text", "choice", words),),
-            )
-        ]
+        return [JudgmentPart("tone", Tone, "the tone")]
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]

@@ -5,35 +5,28 @@ A task builds its table with ``cells`` and passes it to one of the ``of_...`` fu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, compress
-from pathlib import Path
-from typing import Any, Literal
+from string import ascii_uppercase
+from typing import Any
 
-import msgspec
 import numpy as np
 from scipy.stats import binomtest
 
-from beholder.data.sources import read_rows
-from beholder.errors import DataError, ItemError
 from beholder.kinds.annotation.records import (
     DONE,
-    REMARK,
-    AnnotationUnit,
-    Gold,
     Judged,
     State,
-    half_pair,
-    read_as,
 )
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks.base import Task
 from beholder.records import Interval
 from beholder.run.reliability import Coefficient, Reliability
+from beholder.stats.agreement import Agreement
 from beholder.stats.bootstrap import mean_interval
-from beholder.stats.checks import Floats
+from beholder.stats.checks import Floats, Ints
 from beholder.stats.intraclass import ICCKind, icc
 from beholder.stats.kappa import cohen_kappa, fleiss_kappa
 from beholder.stats.krippendorff import krippendorff_alpha
@@ -100,36 +93,37 @@ class Cells:
 
     Attributes:
         what: What was judged.
-        rows: Rows of one number per annotator, NaN where an annotator has no judgment.
-        raters: The annotators.
+        table: (n, k) a number per annotator in each row, NaN where an annotator has no judgment.
+        raters: The k annotators.
         sources: The source of each row.
     """
 
     what: str
-    rows: Sequence[Sequence[float]]
+    table: Floats
     raters: Sequence[str]
     sources: Sequence[Source]
 
     def shared(self) -> tuple[Floats, list[Source]]:
         """The rows with two or more judgments, and their sources."""
-        table = np.array(self.rows, dtype=np.float64).reshape(
-            len(self.rows), len(self.raters)
-        )
-        enough = [n >= 2 for n in self._counts()]
-        return table[enough], list(compress(self.sources, enough))
+        enough = _counts(self.table) >= 2
+        return self.table[enough], list(compress(self.sources, enough))
 
     def reliability(self, *coefficients: Coefficient) -> Reliability:
         """The coefficients, with how many rows have two or more judgments, and how many one."""
-        counts = self._counts()
-        n_shared, n_single = sum(n >= 2 for n in counts), counts.count(1)
+        counts = _counts(self.table)
         return Reliability(
-            self.what, tuple(self.raters), n_shared, n_single, coefficients
+            self.what,
+            tuple(self.raters),
+            int((counts >= 2).sum()),
+            int((counts == 1).sum()),
+            coefficients,
         )
 
-    def _counts(self) -> list[int]:
-        return [
-            sum(not math.isnan(number) for number in row) for row in self.rows
-        ]
+
+def _counts(table: Floats) -> Ints:
+    """(n,) judgments in each row."""
+    counts: Ints = np.count_nonzero(~np.isnan(table), axis=1)
+    return counts
 
 
 def cells(
@@ -152,21 +146,18 @@ def cells(
     """
     rows, sources = [], []
     for one in judged:
-        for name in (
-            own.name for own in task.parts(one.unit) if part in ("", own.name)
-        ):
-            given = [
-                one.by[who][name] if who in one.by else None
-                for who in annotators
-            ]
+        names = [part] if part else [own.name for own in task.parts(one.unit)]
+        for name in names:
             rows.append(
                 [
-                    np.nan if value is None else float(number(value))
-                    for value in given
+                    number(one.by[who][name]) if who in one.by else np.nan
+                    for who in annotators
                 ]
             )
             sources.append(one.unit.source)
-    return Cells(what, rows, annotators, sources)
+    table = np.array(rows, dtype=np.float64)
+    shape = len(rows), len(annotators)
+    return Cells(what, table.reshape(shape), annotators, sources)
 
 
 def of_numbers(given: Cells) -> Reliability:
@@ -179,28 +170,27 @@ def of_numbers(given: Cells) -> Reliability:
     table, clusters = given.shared()
     alpha = krippendorff_alpha(table, "interval", clusters=clusters)
     found = [Coefficient.of("Krippendorff alpha (interval)", alpha)]
-    whole = table[~np.isnan(table).any(axis=1)]
-    if len(whole) == len(table):
-        found += [_icc(whole, "2,1"), _icc(whole, "2,k")]
+    if np.isnan(table).any():
+        found += [_icc(table, "1,1"), _icc(table, "1,k")]
+    else:
+        found += [_icc(table, "2,1"), _icc(table, "2,k")]
         correlation = mean_pairwise_correlation(
-            whole, "spearman", clusters=clusters
+            table, "spearman", clusters=clusters
         )
         found.append(Coefficient.of("mean pairwise Spearman", correlation))
-    else:
-        found += [_one_way(table, "1,1"), _one_way(table, "1,k")]
     return given.reliability(*found)
 
 
-def _one_way(table: Floats, kind: ICCKind) -> Coefficient:
-    counts = (~np.isnan(table)).sum(axis=1)
-    if len(set(counts.tolist())) > 1:
-        reason = f"needs equally many ratings of each; there are {counts.min()} to {counts.max()}"
-        return Coefficient(f"ICC({kind})", None, None, reason)
-    return _icc(np.array([row[~np.isnan(row)] for row in table]), kind)
-
-
 def _icc(table: Floats, kind: ICCKind) -> Coefficient:
-    return Coefficient.of(f"ICC({kind})", icc(table, kind))
+    """An ICC; ratings that are missing are left out if each row has equally many."""
+    name, counts = f"ICC({kind})", _counts(table)
+    if len(np.unique(counts)) > 1:
+        reason = f"needs equally many ratings of each; there are {counts.min()} to {counts.max()}"
+        return Coefficient(name, None, None, reason)
+    known = ~np.isnan(table)
+    if not known.all():
+        table = table[known].reshape(len(table), -1)
+    return Coefficient.of(name, icc(table, kind))
 
 
 def of_order(given: Cells, levels: Sequence[int]) -> Reliability:
@@ -232,7 +222,7 @@ def of_kinds(given: Cells, n_kinds: int) -> Reliability:
         found.append(
             Coefficient.of("Cohen kappa", cohen_kappa(a, b, clusters=clusters))
         )
-    elif len(set((~np.isnan(table)).sum(axis=1).tolist())) > 1:
+    elif len(np.unique(_counts(table))) > 1:
         reason = "needs equally many judgments of each; alpha does not"
         found.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
@@ -299,88 +289,27 @@ def of_rankings(
         for source, ranks in rankings
         if len(ranks) > 1
     ]
-    tests: dict[str, Callable[[Floats], float | None]] = {
-        "Kendall W, mean over sets": lambda table: (
-            kendall_w(table, n_resamples=1).value
-        ),
-        "Spearman of two, mean over sets": lambda table: (
-            mean_pairwise_correlation(table, "spearman", n_resamples=1).value
-        ),
+    correlation = partial(mean_pairwise_correlation, kind="spearman")
+    measures: dict[str, Callable[..., Agreement]] = {
+        "Kendall W, mean over sets": kendall_w,
+        "Spearman of two, mean over sets": correlation,
     }
-    none = "no set was ranked by two annotators"
-    found = [
-        mean_of(
-            name,
-            [(v, s) for s, table in shared if (v := of(table)) is not None],
-            none,
-        )
-        for name, of in tests.items()
-    ]
+    found = []
+    for name, measure in measures.items():
+        values = [
+            (measure(table, n_resamples=1).value, source)
+            for source, table in shared
+        ]
+        defined = [(v, source) for v, source in values if v is not None]
+        reason = "no set was ranked by two annotators"
+        found.append(mean_of(name, defined, reason))
+    n_single = len(rankings) - len(shared)
     return Reliability(
-        what,
-        tuple(raters),
-        len(shared),
-        len(rankings) - len(shared),
-        tuple(found),
+        what, tuple(raters), len(shared), n_single, tuple(found)
     )
 
 
 _USES = {"gold": "gold units right", "attention": "attention checks passed"}
-
-
-class _GoldRow(msgspec.Struct, frozen=True):
-    """A row of ``--gold``: like a row of exported judgments, whose other fields are not read."""
-
-    unit: str
-    judgment: State
-    use: Literal["training", "gold", "attention"] = "gold"
-    feedback: str = ""
-
-
-def with_gold(
-    task: Task, units: Sequence[AnnotationUnit], path: Path
-) -> list[AnnotationUnit]:
-    """Units with the right judgments of a file.
-
-    Args:
-        task: The task.
-        units: The units of the study.
-        path: JSONL of ``unit``, ``judgment``, ``use`` and ``feedback``.
-
-    Raises:
-        DataError: A row is wrong, names no unit, or its judgment is not complete.
-    """
-    by_id = {unit.id: unit for unit in units}
-    for line, row in read_rows(path, str(path)):
-        if isinstance(row, DataError):
-            raise row
-        try:
-            given = read_as(row, _GoldRow, "gold")
-            msgspec.json.encode(
-                given
-            )  # refuses halves of surrogate pairs, wherever they are
-            if given.unit not in by_id:
-                raise ItemError(f"the study has no unit {given.unit[:60]!r}")
-            unit = by_id[given.unit]
-            judgment = {
-                k: v
-                for k, v in given.judgment.items()
-                if k not in (DONE, REMARK)
-            }
-            for part, value in judgment.items():
-                task.check(unit, part, value)
-            if missing := task.unfinished(unit, judgment):
-                raise ItemError(missing)
-        except UnicodeEncodeError as error:
-            raise DataError(
-                str(path), str(half_pair("gold", error)), line=line
-            ) from error
-        except ItemError as error:
-            raise DataError(str(path), str(error), line=line) from error
-        by_id[unit.id] = replace(
-            unit, gold=Gold(judgment, given.use, given.feedback)
-        )
-    return list(by_id.values())
 
 
 def disputed(study: AnnotationStudy) -> list[int]:
@@ -411,7 +340,7 @@ def answers_shown(
         by = next(
             (one.by for one in study.judged() if one.unit.id == unit.id), {}
         )
-        letters = zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", by.values(), strict=False)
+        letters = zip(ascii_uppercase, by.values(), strict=False)
         return [{"label": letter, "judgment": own} for letter, own in letters]
     if (
         unit.gold is None
@@ -419,15 +348,13 @@ def answers_shown(
         or not state.get(DONE)
     ):
         return []
-    facts = {
-        "label": "right",
-        "judgment": unit.gold.judgment,
-        "feedback": unit.gold.feedback,
-    }
+    right = unit.gold.judgment
     return [
         {
-            **facts,
-            "wrong": study.task.differences(unit, state, unit.gold.judgment),
+            "label": "right",
+            "judgment": right,
+            "feedback": unit.gold.feedback,
+            "wrong": study.task.differences(unit, state, right),
         }
     ]
 
@@ -448,37 +375,29 @@ def competence(
     """
     found = []
     for use, what in _USES.items():
-        own = [
-            (one, one.unit.gold)
+        checks = [
+            (one, one.unit.gold.judgment)
             for one in gold
-            if one.unit.gold and one.unit.gold.use == use
+            if one.unit.gold is not None and one.unit.gold.use == use
         ]
-        right = {
-            name: [
-                not task.differences(one.unit, one.by[name], known.judgment)
-                for one, known in own
+        shares = []
+        for name in annotators:
+            answers = [
+                not task.differences(one.unit, one.by[name], expected)
+                for one, expected in checks
                 if name in one.by
             ]
-            for name in annotators
-        }
-        shares = [
-            _share(name, answers) for name, answers in right.items() if answers
-        ]
-        found.append((what, len(own), 0, shares))
-    shares = [
-        one
-        for name in annotators
-        if (one := _with_others(task, judged, name)) is not None
-    ]
+            if answers:
+                shares.append(_share(name, answers))
+        found.append((what, len(checks), 0, shares))
     n = sum(len(one.by) > 1 for one in judged)
-    found.append(
-        (
-            "answers that another annotator gave, too",
-            n,
-            len(judged) - n,
-            shares,
-        )
-    )
+    shares = []
+    for name in annotators:
+        pairs = _same_as_others(task, judged, name)
+        if pairs:
+            shares.append(mean_of(name, pairs, ""))
+    what = "answers that another annotator gave, too"
+    found.append((what, n, len(judged) - n, shares))
     return [
         Reliability(
             what, tuple(one.name for one in shares), n, n_single, tuple(shares)
@@ -497,9 +416,11 @@ def _share(name: str, answers: Sequence[bool]) -> Coefficient:
     )
 
 
-def _with_others(task: Task, judged: Judged, name: str) -> Coefficient | None:
-    """The share of comparisons with another annotator in which an annotator gave the same."""
-    pairs = [
+def _same_as_others(
+    task: Task, judged: Judged, name: str
+) -> list[tuple[float, Source]]:
+    """Per comparison with another annotator 1 if the answers agree, else 0, and the source."""
+    return [
         (
             float(not task.differences(one.unit, one.by[name], state)),
             one.unit.source,
@@ -508,4 +429,3 @@ def _with_others(task: Task, judged: Judged, name: str) -> Coefficient | None:
         for other, state in one.by.items()
         if name in one.by and other != name
     ]
-    return mean_of(name, pairs, "") if pairs else None

@@ -36,7 +36,7 @@ TaskName: TypeAlias = Annotated[
         help=f"One of {', '.join(TASKS.names())}; see `annotate tasks`."
     ),
 ]
-Form: TypeAlias = Literal["results", "judgments", "label-studio"]
+Form: TypeAlias = Literal["results", "judgments"]
 Database: TypeAlias = Annotated[
     str | None,
     Parameter(
@@ -120,8 +120,8 @@ def annotate(
     """
     say(f"preparing the study {out}")
     from beholder.data.notes import RowNotes
-    from beholder.kinds.annotation.agreement import with_gold
     from beholder.kinds.annotation.assignment import AnnotationDesign
+    from beholder.kinds.annotation.exchange import with_gold
     from beholder.kinds.annotation.load import media_folder, units_of
     from beholder.kinds.annotation.shown import not_shown, read_instructions
     from beholder.kinds.annotation.study import AnnotationStudy
@@ -203,29 +203,26 @@ def export(
     Args:
         study: Folder of the study.
         out: File to write.
-        form: Rows of finished judgments for other commands, all judgments, or JSON for Label
-            Studio.
+        form: Rows of finished judgments for other commands, or all judgments.
     """
     from beholder.base import files
-    from beholder.errors import ConfigError
     from beholder.kinds.annotation.exchange import exported
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    text = exported(opened, form)
+    rows = exported(opened, form)
     judged = opened.settled()
     left_out = opened.task.left_out(judged)
-    if not text:
+    if not rows:
         raise ConfigError(
             f"{study} has nothing to export: {left_out or 'no unit is finished'}; judge more with"
             f" beholder annotate serve {study}"
         )
-    files.write_text(out, text)
+    files.write_jsonl(out, rows)
     n = sum(len(one.by) for one in judged)
     if form == "results":
-        n_rows = text.count("\n")
         say(
-            f"{n:,} finished judgments of {len(judged):,} units, in {n_rows:,} rows: {out}"
+            f"{n:,} finished judgments of {len(judged):,} units, in {len(rows):,} rows: {out}"
         )
         if left_out:
             say(left_out)
@@ -240,7 +237,7 @@ def export(
 def import_judgments(
     study: Path, source: Path, /, *, database: Database = None
 ) -> None:
-    """Import judgments from a file of judgments (JSONL) or of Label Studio (JSON).
+    """Import judgments from a JSONL file, as `export --format judgments` writes it.
 
     Example: `beholder annotate import studies/marks others.jsonl`
 

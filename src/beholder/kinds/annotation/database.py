@@ -44,72 +44,66 @@ def tables() -> MetaData:
     """The tables of studies, units, annotators, assignments and acts; acts are only added."""
     sa = sql()
     meta: MetaData = sa.MetaData()
-    key, needed = {"primary_key": True}, {"nullable": False}
+    text, number = sa.Text(), sa.Integer()
+    short, name = sa.String(64), sa.String(200)
 
-    def table(name: str, *columns: Any) -> None:
-        sa.Table(f"beholder_{name}", meta, *columns)
+    def key(column: str, kind: Any = short) -> Any:
+        return sa.Column(column, kind, primary_key=True)
 
-    def of_study(name: str, *columns: Any) -> None:
-        table(name, text("study", 64, **key), *columns)
+    def needed(column: str, kind: Any = short, **options: Any) -> Any:
+        return sa.Column(column, kind, nullable=False, **options)
 
-    def text(name: str, length: int | None = None, **options: Any) -> Any:
-        return sa.Column(
-            name, sa.Text if length is None else sa.String(length), **options
-        )
-
-    def number(
-        name: str, *, autoincrement: bool = False, **options: Any
-    ) -> Any:
-        return sa.Column(
-            name, sa.Integer, autoincrement=autoincrement, **options
-        )
+    def table(table: str, *columns: Any) -> None:
+        sa.Table(f"beholder_{table}", meta, *columns)
 
     table(
         "studies",
-        text("id", 64, **key),
-        text("task", TASK_LENGTH, **needed),
-        text("digest", 64, **needed),
-        text("settings", **needed),
-        text("secret", 64, **needed),
-        text("token", 64, **needed, unique=True),
+        key("id"),
+        needed("task", sa.String(TASK_LENGTH)),
+        needed("digest"),
+        needed("settings", text),
+        needed("secret"),
+        needed("token", unique=True),
     )
-    of_study(
+    table(
         "units",
-        number("position", **key),
-        text("id", **needed),
-        text("body", **needed),
+        key("study"),
+        key("position", number),
+        needed("id", text),
+        needed("body", text),
     )
-    of_study(
+    table(
         "annotators",
-        text("annotator", 200, **key),
-        number("place", **needed),
-        text("token", 64, **needed, unique=True),
+        key("study"),
+        key("annotator", name),
+        needed("place", number),
+        needed("token", unique=True),
     )
-    of_study(
+    table(
         "participants",
-        text("participant", 64, **key),
-        text("annotator", 200, **needed),
+        key("study"),
+        key("participant"),
+        needed("annotator", name),
         sa.UniqueConstraint("study", "annotator"),
     )
-    of_study(
+    table(
         "assignments",
-        text("annotator", 200, **key),
-        number("place", **key),
-        number("unit", **needed),
+        key("study"),
+        key("annotator", name),
+        key("place", number),
+        needed("unit", number),
     )
     table(
         "acts",
-        number("id", **key, autoincrement=True),
-        text("study", 64, **needed),
-        text("annotator", 200, **needed),
-        number("unit", **needed),
-        text("client", 64, **needed),
-        number("number", **needed),
-        text("part", 64),
-        text("value"),
-        sa.Column(
-            "saved_at", sa.DateTime, **needed, server_default=sa.func.now()
-        ),
+        key("id", number),
+        needed("study"),
+        needed("annotator", name),
+        needed("unit", number),
+        needed("client"),
+        needed("number", number),
+        sa.Column("part", short),
+        sa.Column("value", text),
+        needed("saved_at", sa.DateTime(), server_default=sa.func.now()),
         sa.UniqueConstraint("study", "annotator", "client", "number"),
         sa.Index("beholder_acts_of_unit", "study", "annotator", "unit", "id"),
     )
@@ -237,15 +231,13 @@ class SharedCommits(Generic[T]):
 
 
 _LATER = (
-    *(
-        "gold",
-        "fps",
-        "adjudicator",
-        "participants",
-        "completion_code",
-        "instructions",
-        "iiif",
-    ),
+    "gold",
+    "fps",
+    "adjudicator",
+    "participants",
+    "completion_code",
+    "instructions",
+    "iiif",
 )
 """Fields that the digest contains only if they are set: older studies have none of them."""
 
@@ -261,15 +253,11 @@ def check_units(task: Task, units: Sequence[AnnotationUnit]) -> None:
             f"the name {task.full_name!r} of the task has more than {TASK_LENGTH} characters;"
             " give its package or its entry point a shorter one"
         )
-    twice, n = (
-        Counter(unit.id for unit in units).most_common(1)[0]
-        if units
-        else ("", 1)
-    )
-    if n > 1:
-        raise ConfigError(
-            f"two units of the study have the id {twice!r}; ids must differ"
-        )
+    for name, n in Counter(unit.id for unit in units).most_common(1):
+        if n > 1:
+            raise ConfigError(
+                f"two units of the study have the id {name!r}; ids must differ"
+            )
 
 
 def digest_of(
@@ -304,9 +292,10 @@ def insert_study(
         "id": study,
         "task": task.full_name,
         "digest": digest,
+        "settings": json.dumps(settings),
+        "secret": secrets.token_hex(32),
         "token": _token(),
     }
-    row |= {"settings": json.dumps(settings), "secret": secrets.token_hex(32)}
     _insert(db, "studies", [row])
     rows = [
         {

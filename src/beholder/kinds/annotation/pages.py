@@ -35,7 +35,12 @@ from beholder.kinds.annotation.agreement import (
 )
 from beholder.kinds.annotation.assignment import order_of
 from beholder.kinds.annotation.exchange import EXPORTS, exported
-from beholder.kinds.annotation.records import Act, AnnotationUnit, read_as
+from beholder.kinds.annotation.records import (
+    Act,
+    AnnotationUnit,
+    State,
+    read_as,
+)
 from beholder.kinds.annotation.shown import (
     INSTRUCTION_PICTURES,
     Instructions,
@@ -45,7 +50,7 @@ from beholder.kinds.annotation.shown import (
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.text.tokenize import words
 from beholder.web.guard import Buckets
-from beholder.web.pages import TEMPLATE, page
+from beholder.web.pages import TEMPLATE, download, page
 from beholder.web.pictures import SmallPictures
 from beholder.web.settings import JOIN, OWNER, Settings
 
@@ -68,28 +73,25 @@ def study_settings(
 ) -> Settings:
     """Access for the owner and the annotators, each by a personal link."""
     known: dict[str, str] = {}
+    server = study.design.iiif or ""
     new_places = Buckets(PLACES_PER_SECOND, PLACES_AT_ONCE, time.monotonic)
 
     def invited(
         query: Mapping[str, str], address: str, token: str
     ) -> str | None:
-        given = query.get(JOIN, "").encode()
-        if study.join is None or not hmac.compare_digest(
-            given, study.join.encode()
-        ):
+        key = query.get(JOIN, "").encode()
+        join = (study.join or "").encode()
+        if not join or not hmac.compare_digest(key, join):
             return None
-        participant = next(
-            (query[name] for name in PARTICIPANT if name in query), ""
-        )
+        ids = [query[name] for name in PARTICIPANT if name in query]
         return study.claim(
-            participant, token, lambda: new_places.take(address)
+            ids[0] if ids else "", token, lambda: new_places.take(address)
         )
 
     def who(token: str) -> str | None:
-        name = known.get(token) or study.annotator_of(token)
-        if name is not None:
+        if token not in known and (name := study.annotator_of(token)):
             known[token] = name
-        return name
+        return known.get(token)
 
     return Settings(
         host=host,
@@ -98,9 +100,7 @@ def study_settings(
         names=tuple(names),
         people=who,
         invited=invited,
-        pictures_from=f"{study.design.iiif.rstrip('/')}/"
-        if study.design.iiif
-        else "",
+        pictures_from=server and f"{server.rstrip('/')}/",
         secret=bytes.fromhex(study.secret),
     )
 
@@ -192,16 +192,16 @@ class _Pages:
             "who": who,
             "third": third,
             "code": None if third or next_place else self.study.code(who),
-            "link": None if third else self._participant_link(request, who),
+            "link": None
+            if third or self.study.join is None
+            else self._link(request, self.study.annotators()[who]),
             "prolific": self.study.design.completion_code and self.study.join,
         }
         return self._page(request, "start", facts)
 
-    def _participant_link(self, request: Request, who: str) -> str | None:
-        """The personal link of a participant, who came by the link for all."""
-        if self.study.join is None:
-            return None
-        return f"{request.base_url}?token={self.study.annotators()[who]}"
+    def _link(self, request: Request, token: str) -> str:
+        """A personal link."""
+        return f"{request.base_url}?token={token}"
 
     def unit(self, request: Request) -> Response:
         """A unit to judge."""
@@ -209,12 +209,9 @@ class _Pages:
         task, state = self.study.task, self.study.state(who, position)
         share, done = self._shares[who], self.study.done(who)
         n_training = self._n_training(share)
-        first = next(
-            (n for n in range(1, n_training + 1) if share[n - 1] not in done),
-            place,
-        )
-        if place > first:  # training comes first
-            return RedirectResponse(f"/units/{first}", 303)
+        for first, at in enumerate(share[:n_training], start=1):
+            if at not in done and place > first:
+                return RedirectResponse(f"/units/{first}", 303)
         n = task.n_shuffled(unit)
         order = [
             *order_of(n, self.study.design.seed, who, unit.id),
@@ -249,44 +246,33 @@ class _Pages:
         )
 
     def _save(self, request: Request, act: Act) -> Response:
-        who, place = request.state.who, request.path_params["place"]
-        share = [] if who == OWNER else self._share(who, place)
-        position = share[place - 1] if 1 <= place <= len(share) else -1
-        sent_by, own = (
-            request.headers.get(PAGE_KEY, ""),
-            self._key(who, position),
-        )
-        if position < 0 or not hmac.compare_digest(
-            sent_by.encode(), own.encode()
+        who = request.state.who
+        position = self._position(request)
+        sent_by = request.headers.get(PAGE_KEY, "").encode()
+        if position is None or not hmac.compare_digest(
+            sent_by, self._key(who, position).encode()
         ):
             # Someone else has signed in since the page was opened.
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
-        third, state = (
-            who == self.study.design.adjudicator,
-            self.study.state(who, position),
-        )
+
+        def shown(state: State) -> list[dict[str, object]]:
+            if who == self.study.design.adjudicator:
+                return []
+            return answers_shown(self.study, who, position, state)
+
+        state = self.study.state(who, position)
         try:
-            shown = (
-                ()
-                if third
-                else answers_shown(self.study, who, position, state)
-            )
-            if shown and act.number > self.study.last(who, act.client):
+            if shown(state) and act.number > self.study.last(who, act.client):
                 raise ItemError(
                     "the right answer was shown, so this one can no longer be changed"
                 )
             saved = self.study.save(who, position, act)
         except ItemError as error:
             return JSONResponse({"error": str(error), "state": state}, 422)
-        shown = (
-            ()
-            if third
-            else answers_shown(self.study, who, position, saved.state)
-        )
-        answer = {"last": saved.last, "state": saved.state} | (
-            {"shown": shown} if shown else {}
-        )
+        answer = {"last": saved.last, "state": saved.state}
+        if answers := shown(saved.state):
+            answer["shown"] = answers
         return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
@@ -329,14 +315,8 @@ class _Pages:
         form = request.path_params["form"]
         if form not in EXPORTS:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
-        ending = "json" if form == "label-studio" else "jsonl"
-        name = f'attachment; filename="{self.study.task.name}-{form}.{ending}"'
-        header = {"content-disposition": name}
-        return Response(
-            exported(self.study, form),
-            media_type="application/json",
-            headers=header,
-        )
+        name = f"{self.study.task.name}-{form}.jsonl"
+        return download(name, exported(self.study, form))
 
     def _overview(self, request: Request) -> Response:
         study = self.study
@@ -358,7 +338,7 @@ class _Pages:
             "n_done": sum(one.done for one in progress),
             "n_assigned": sum(one.assigned for one in progress),
             "links": {
-                name: f"{request.base_url}?token={token}"
+                name: self._link(request, token)
                 for name, token in tokens.items()
             },
             "join": join_link(study, str(request.base_url)),
@@ -407,29 +387,28 @@ class _Pages:
             raise HTTPException(
                 403, "only annotators judge; open a personal link to try it"
             )
-        assigned = self._share(who, place)
-        if not 1 <= place <= len(assigned):
-            raise HTTPException(404, f"your share has {len(assigned)} units")
-        return (
-            who,
-            place,
-            self.study.unit(assigned[place - 1]),
-            assigned[place - 1],
-        )
+        position = self._position(request)
+        if position is None:
+            n = len(self._shares[who])
+            raise HTTPException(404, f"your share has {n} units")
+        return who, place, self.study.unit(position), position
+
+    def _position(self, request: Request) -> int | None:
+        """Position of the unit of an address; None if it is not in the share of who asks."""
+        who, place = request.state.who, request.path_params["place"]
+        if who == OWNER:
+            return None
+        # Not read yet, or an import added to the share.
+        if place > len(self._shares.get(who, ())):
+            self._shares[who] = self.study.assigned(who)
+        share = self._shares[who]
+        return share[place - 1] if 1 <= place <= len(share) else None
 
     def _n_training(self, share: Sequence[int]) -> int:
         golds = [self.study.unit(position).gold for position in share]
         return sum(
             gold is not None and gold.use == "training" for gold in golds
         )
-
-    def _share(self, who: str, place: int) -> list[int]:
-        assigned = self._shares.get(who, [])
-        if place > len(
-            assigned
-        ):  # not read yet, or an import added to the share
-            assigned = self._shares[who] = self.study.assigned(who)
-        return assigned
 
     def _key(self, who: str, position: int) -> str:
         """The proof of a page that it is for this unit and this annotator."""

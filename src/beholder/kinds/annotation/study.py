@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -138,16 +138,14 @@ class AnnotationStudy:
         self._commits = commits if one_writer else None
         self._tables = tables().tables
         studies = self._tables["beholder_studies"]
-        found = next(
-            iter(self._all(studies.select().where(studies.c.id == study))),
-            None,
-        )
+        rows = self._all(studies.select().where(studies.c.id == study))
         try:
-            if found is None:
+            if not rows:
                 raise RunError(
                     f"{folder} belongs to a study that is not in its database; name the right"
                     " database with --database URL"
                 )
+            found = rows[0]
             self.task: Task = task_named(found.task)
             self.design = read_as(
                 json.loads(found.settings), _Design, f"settings of {folder}"
@@ -254,13 +252,9 @@ class AnnotationStudy:
 
     def annotator_of(self, token: str) -> str | None:
         """The annotator of a personal token; None if it is no one's."""
-        return next(
-            (
-                row.annotator
-                for row in self._rows("annotators", "place", token=token)
-            ),
-            None,
-        )
+        for row in self._rows("annotators", "place", token=token):
+            return str(row.annotator)
+        return None
 
     def assigned(self, annotator: str) -> list[int]:
         """Positions of an annotator's units, in the order of showing."""
@@ -296,38 +290,9 @@ class AnnotationStudy:
             raise ItemError(
                 "an act needs a client of 1 to 64 letters and a number from 1"
             )
-        unit = self.unit(position)
         if act.part is not None:
-            self.task.check(unit, act.part, act.value)
-
-        def keep(db: Any) -> SavedAct:
-            last = self.last(annotator, act.client, db)
-            state = self.state(annotator, position, db)
-            if act.number != last + 1:
-                return SavedAct(act.number <= last, last, state)
-            missing = (
-                self.task.unfinished(unit, state)
-                if act.part == DONE and act.value
-                else None
-            )
-            if missing is not None:
-                raise ItemError(missing)
-            row = {
-                **msgspec.structs.asdict(act),
-                "annotator": annotator,
-                "unit": position,
-            }
-            value = (
-                None
-                if act.value is None
-                else json.dumps(act.value, ensure_ascii=False)
-            )
-            row |= {"study": self.id, "value": value}
-            db.execute(self._tables["beholder_acts"].insert(), row)
-            return SavedAct(
-                True, act.number, self.state(annotator, position, db)
-            )
-
+            self.task.check(self.unit(position), act.part, act.value)
+        keep = partial(self._keep, annotator, position, act)
         try:
             if self._commits is not None:
                 return self._commits.do(keep)
@@ -335,30 +300,54 @@ class AnnotationStudy:
                 return keep(db)
         except sql().exc.IntegrityError:  # the same act arrived twice at once
             last = self.last(annotator, act.client)
-            return SavedAct(
-                act.number <= last, last, self.state(annotator, position)
-            )
+            state = self.state(annotator, position)
+            return SavedAct(act.number <= last, last, state)
+
+    def _keep(
+        self, annotator: str, position: int, act: Act, db: Any
+    ) -> SavedAct:
+        """Save an act within an open transaction."""
+        last = self.last(annotator, act.client, db)
+        state = self.state(annotator, position, db)
+        if act.number != last + 1:
+            return SavedAct(act.number <= last, last, state)
+        if act.part == DONE and act.value:
+            missing = self.task.unfinished(self.unit(position), state)
+            if missing is not None:
+                raise ItemError(missing)
+        row = {
+            **msgspec.structs.asdict(act),
+            "study": self.id,
+            "annotator": annotator,
+            "unit": position,
+            "value": None
+            if act.value is None
+            else json.dumps(act.value, ensure_ascii=False),
+        }
+        db.execute(self._tables["beholder_acts"].insert(), row)
+        return SavedAct(True, act.number, self.state(annotator, position, db))
 
     def progress(self) -> list[AnnotatorProgress]:
         """Each annotator's progress, in the order of the design."""
-        states, known = self._states(), self._participants()
-        found = []
+        participants, progress = self._participants(), []
         for name in self.annotators():
-            own = {
-                at: state for (who, at), state in states.items() if who == name
-            }
+            states = self._states(annotator=name)
             done = [
-                state for at, state in own.items() if self._is_done(at, state)
+                state
+                for (_, at), state in states.items()
+                if self._is_done(at, state)
             ]
-            cannot = sum(bool(state.get(CANNOT)) for state in done)
-            counts = (
-                len(self.assigned(name)),
-                len(own) - len(done),
-                len(done),
-                cannot,
+            progress.append(
+                AnnotatorProgress(
+                    annotator=name,
+                    assigned=len(self.assigned(name)),
+                    begun=len(states) - len(done),
+                    done=len(done),
+                    cannot=sum(bool(state.get(CANNOT)) for state in done),
+                    participant=participants.get(name),
+                )
             )
-            found.append(AnnotatorProgress(name, *counts, known.get(name)))
-        return found
+        return progress
 
     def done(self, annotator: str) -> set[int]:
         """Positions of an annotator's finished units."""
@@ -382,18 +371,12 @@ class AnnotationStudy:
         Args:
             gold: Whether to return the units whose right judgment is known, or all others.
         """
-        return [
-            Judgments(unit, by)
-            for unit, finished in self._finished()
-            if (unit.gold is not None) == gold
-            and (
-                by := {
-                    who: s
-                    for who, s in finished.items()
-                    if who != self.design.adjudicator
-                }
-            )
-        ]
+        judged = []
+        for unit, by in self._finished():
+            by.pop(self.design.adjudicator or "", None)
+            if by and (unit.gold is not None) == gold:
+                judged.append(Judgments(unit, by))
+        return judged
 
     def settled(self) -> list[Judgments]:
         """Like ``judged``; an adjudicator's judgment replaces those of the annotators."""
@@ -428,51 +411,43 @@ class AnnotationStudy:
         table = self._tables["beholder_participants"]
         is_allowed = False
         while True:
-            known = self._participants()
-            own = next(
-                (name for name, who in known.items() if who == participant),
-                None,
-            )
-            tokens = self.annotators()
-            if own is not None:
+            participants, tokens = self._participants(), self.annotators()
+            for name, who in participants.items():
+                if who != participant:
+                    continue
                 if not hmac.compare_digest(
-                    token.encode(), tokens[own].encode()
+                    token.encode(), tokens[name].encode()
                 ):
                     raise ConfigError(
                         "the place of this participant was taken in another browser; continue"
                         " there, or open the personal link that its first page shows; if you have"
                         " neither, ask the owner of the study for that link"
                     )
-                return tokens[own]
-            third = self.design.adjudicator
-            free = [
-                name for name in tokens if name not in known and name != third
-            ]
+                return tokens[name]
+            taken = {*participants, self.design.adjudicator}
+            free = [name for name in tokens if name not in taken]
             if not free:
                 raise ConfigError(
                     "all places of this study are taken; thank you for your interest"
                 )
-            is_allowed = (
-                is_allowed or may_take()
-            )  # once, also if another participant was faster
+            # Asked once, also if another participant was faster.
+            is_allowed = is_allowed or may_take()
             if not is_allowed:
                 raise ConfigError(
                     "several people came from your network address just now; open the link again"
                     " in a minute"
                 )
-            row = {
+            place = {
                 "study": self.id,
                 "participant": participant,
                 "annotator": free[0],
             }
             try:
                 with self._db.begin() as db:
-                    db.execute(table.insert(), row)
-            except (
-                sql().exc.IntegrityError
-            ):  # another participant took the place
-                continue
-            return tokens[free[0]]
+                    db.execute(table.insert(), place)
+                return tokens[free[0]]
+            except sql().exc.IntegrityError:
+                continue  # another participant took the place
 
     def code(self, annotator: str) -> str | None:
         """What an annotator sees when everything is done; None if the study gives no codes."""
@@ -536,12 +511,9 @@ class AnnotationStudy:
     def _positions(self) -> dict[str, int]:
         """Position of each unit by its id."""
         units = self._tables["beholder_units"].c
-        query = (
-            sql()
-            .select(units.id, units.position)
-            .where(units.study == self.id)
-        )
-        return {json.loads(row.id): row.position for row in self._all(query)}
+        query = sql().select(units.id, units.position)
+        rows = self._all(query.where(units.study == self.id))
+        return {json.loads(row.id): row.position for row in rows}
 
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
         """All judgments by annotator and position."""

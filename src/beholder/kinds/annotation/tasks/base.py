@@ -12,12 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from beholder.base.registry import origin
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.kinds.annotation.label_studio import (
-    Field,
-    Region,
-    parts_from,
-    regions_of,
-)
 from beholder.kinds.annotation.records import (
     CANNOT,
     DONE,
@@ -53,13 +47,11 @@ class JudgmentPart:
         type: The type of its value, as ``msgspec`` reads it: ``Literal["calm", "glad"]``,
             ``Annotated[int, msgspec.Meta(ge=1, le=10)]`` or a frozen record.
         words: What the page calls it while the annotator has not answered.
-        studio: Where its value is in Label Studio's JSON.
     """
 
     name: str
     type: Any
     words: str
-    studio: tuple[Field, ...] = ()
 
 
 class Task(ABC):
@@ -231,24 +223,6 @@ class Task(ABC):
     def left_out(self, judged: Judged) -> str:
         """A sentence about judgments that no row of the results contains; empty if none."""
         return ""
-
-    def regions(self, unit: AnnotationUnit, state: State) -> list[Region]:
-        """A judgment as Label Studio's ``result``, without the remark."""
-        return regions_of(
-            [(one.name, one.studio) for one in self.parts(unit)], state
-        )
-
-    def parts_of(
-        self, unit: AnnotationUnit, regions: Sequence[Region]
-    ) -> State:
-        """The judgment in regions that ``regions`` or Label Studio wrote.
-
-        Raises:
-            ItemError: A region has another form.
-        """
-        return parts_from(
-            [(one.name, one.studio) for one in self.parts(unit)], regions
-        )
 
     def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
         """Parts that a metric's outcome for the unit's item proposes."""

@@ -9,7 +9,6 @@ from typing import ClassVar, Literal, get_args
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.load import outcomes
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
@@ -70,16 +69,10 @@ class FactTask(Task):
         return [unit_of(item, *_facts(item)) for item in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """A verdict per fact; Label Studio counts from 1."""
-        words = {verdict: verdict for verdict in VERDICTS}
+        """A verdict per fact."""
         return [
-            JudgmentPart(
-                str(n - 1),
-                Verdict,
-                str(n),
-                (Field(f"fact-{n}", "facts", "choice", words),),
-            )
-            for n in range(1, len(unit.texts) + 1)
+            JudgmentPart(str(n), Verdict, str(n + 1))
+            for n in range(len(unit.texts))
         ]
 
     def agreement(

@@ -8,19 +8,16 @@ from typing import ClassVar, Literal, get_args
 
 import msgspec
 
-from beholder.base.grouping import by_key
 from beholder.data.marks import SIDES, Label
 from beholder.data.row import shorten
 from beholder.errors import ItemError
 from beholder.kinds.annotation.agreement import of_spans
-from beholder.kinds.annotation.label_studio import Region, one_value, region
 from beholder.kinds.annotation.records import (
     CANNOT,
     AnnotationUnit,
     Judged,
     Row,
     State,
-    read_as,
 )
 from beholder.kinds.annotation.tasks.base import (
     MAX_PARTS,
@@ -62,14 +59,6 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: Kind
     severity: Severity | None
-
-
-class _Labels(msgspec.Struct, frozen=True):
-    """The value of a ``labels`` region in Label Studio."""
-
-    start: int
-    end: int
-    labels: list[str]
 
 
 class MarkTask(Task):
@@ -203,65 +192,6 @@ class MarkTask(Task):
                         )
                     ],
                 }
-
-    def regions(self, unit: AnnotationUnit, state: State) -> list[Region]:
-        """A ``labels`` region per mark, with its severity as a choice of the same id."""
-        found = []
-        for part, label, side, (start, end), text in _marked(unit, state):
-            mark = read_as(state[part], Mark, part)
-            values = (
-                (label, "labels", mark.kind),
-                (f"{label}-severity", "choices", mark.severity),
-            )
-            for name, kind, value in values:
-                if value is not None:
-                    own = region(
-                        name,
-                        side,
-                        kind,
-                        [value],
-                        start=start,
-                        end=end,
-                        text=text,
-                    )
-                    found.append(msgspec.structs.replace(own, id=part))
-        return found
-
-    def parts_of(
-        self, unit: AnnotationUnit, regions: Sequence[Region]
-    ) -> State:
-        """The marks, each with the severity that was chosen for the region of its id."""
-        by_id = by_key((str(one.id), one) for one in regions)
-        found = {}
-        for one in regions:
-            if one.type != "labels":
-                continue
-            label = one.from_name
-            if label not in ("mistakes", "omissions"):
-                raise ItemError(
-                    f"expected a mark of mistakes or omissions, got {shorten(label)}"
-                )
-            marked = read_as(one.value, _Labels, label)
-            if len(marked.labels) != 1:
-                raise ItemError(
-                    f"{label}: expected one kind, got {shorten(marked.labels)}"
-                )
-            chosen = one_value(
-                by_id[str(one.id)], f"{label}-severity", "choices"
-            )
-            severities = (
-                []
-                if chosen is None
-                else read_as(chosen, list[str], f"{label}-severity")
-            )
-            if len(severities) > 1:
-                raise ItemError(
-                    f"{label}: expected one severity, got {shorten(severities)}"
-                )
-            severity = severities[0] if severities else None
-            part = f"{label}:{marked.start}-{marked.end}"
-            found[part] = {"kind": marked.labels[0], "severity": severity}
-        return found
 
     def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
         """The spans of units that a metric calls mistakes or omissions."""

@@ -13,7 +13,6 @@ from beholder.data.marks import SCORE_OF
 from beholder.data.row import to_row
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_order
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import AnnotationUnit, Judged, Row
 from beholder.kinds.annotation.tasks.base import JudgmentPart, Task, unit_of
 from beholder.records import Item
@@ -73,14 +72,8 @@ class PairTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """An answer per question."""
-        levels = dict(enumerate(LEVELS))
         return [
-            JudgmentPart(
-                name,
-                Level,
-                f'"{words}"',
-                (Field(name, "pair", "choice", levels),),
-            )
+            JudgmentPart(name, Level, f'"{words}"')
             for name, words in QUESTIONS.items()
         ]
 
@@ -113,15 +106,9 @@ class PairTask(Task):
         """A row per judgment in the coarse protocol of ``agree``: 2 means #1 is much better."""
         for one in judged:
             a, b = one.unit.row["a"], one.unit.row.get("b")
-            systems = (
-                []
-                if b is None
-                else [own.get("group", {}).get("system", "") for own in (a, b)]
-            )
-            models = {
-                f"model{n}": system
-                for n, system in enumerate(systems, start=1)
-            }
+            models = {}
+            if b is not None:
+                models = {"model1": _system(a), "model2": _system(b)}
             for name, state in one.by.items():
                 labels = {
                     question: 2 - state[question] for question in QUESTIONS
@@ -139,6 +126,10 @@ class PairTask(Task):
                     "judgments": {**labels, **models},
                     "annotator": name,
                 }
+
+
+def _system(row: Row) -> str:
+    return str(row.get("group", {}).get("system", ""))
 
 
 def _of_row(item: Item) -> AnnotationUnit:

@@ -10,7 +10,6 @@ from beholder.data.reviews import read_reviews, reviews_row
 from beholder.data.row import shorten
 from beholder.errors import DataError, ItemError
 from beholder.kinds.annotation.agreement import of_rankings
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
     Judged,
@@ -68,11 +67,7 @@ class RankTask(Task):
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The order."""
         words = "move a text, or confirm that the order is right"
-        return [
-            JudgmentPart(
-                ORDER, list[int], words, (Field(ORDER, "texts", "ranker"),)
-            )
-        ]
+        return [JudgmentPart(ORDER, list[int], words)]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
         """All texts."""

@@ -14,7 +14,6 @@ from beholder.data.read import good_rows
 from beholder.errors import ConfigError, DataError
 from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
 from beholder.kinds.annotation.agreement import cells, of_kinds, of_numbers
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
     Judged,
@@ -40,7 +39,7 @@ class RatingTask(Task):
     """One rating, 1 to 10, higher is better.
 
     Class attributes:
-        rated: What is rated, in Label Studio and in messages.
+        rated: What is rated, in messages.
     """
 
     rated: ClassVar[str]
@@ -48,14 +47,7 @@ class RatingTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The rating."""
-        return [
-            JudgmentPart(
-                RATING,
-                Rating,
-                f"the {self.rated}",
-                (Field(RATING, self.rated, "rating"),),
-            )
-        ]
+        return [JudgmentPart(RATING, Rating, f"the {self.rated}")]
 
     def close(self, given: int | None, expected: int) -> bool:
         """Whether two ratings are at most one level apart."""
@@ -256,18 +248,10 @@ class StepTask(_SequenceTask):
         return super().units(rows)
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """A rating and breaks per step; Label Studio counts from 1."""
+        """A rating and breaks per step."""
         return [
-            JudgmentPart(
-                str(n - 1),
-                StepJudgment,
-                str(n),
-                (
-                    Field(f"step-{n}", "sequence", "rating", key=RATING),
-                    Field(f"breaks-{n}", "sequence", "choices", key="breaks"),
-                ),
-            )
-            for n in range(1, len(unit.pictures))
+            JudgmentPart(str(n), StepJudgment, str(n + 1))
+            for n in range(len(unit.pictures) - 1)
         ]
 
     def is_whole(self, value: object) -> bool:

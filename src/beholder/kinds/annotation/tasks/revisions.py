@@ -9,7 +9,6 @@ import msgspec
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
-from beholder.kinds.annotation.label_studio import Field
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
     Judged,
@@ -53,33 +52,10 @@ class RevisionTask(Task):
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """The decision, its reason and the edited text."""
-        kinds = (
-            ("decision", Decision, "the decision"),
-            ("reason", Reason, "the reason"),
-        )
         return [
-            *(
-                JudgmentPart(
-                    name,
-                    of,
-                    words,
-                    (
-                        Field(
-                            name,
-                            "text",
-                            "choice",
-                            {one: one for one in get_args(of)},
-                        ),
-                    ),
-                )
-                for name, of, words in kinds
-            ),
-            JudgmentPart(
-                "final",
-                Final,
-                "the text",
-                (Field("final", "text", "textarea"),),
-            ),
+            JudgmentPart("decision", Decision, "the decision"),
+            JudgmentPart("reason", Reason, "the reason"),
+            JudgmentPart("final", Final, "the text"),
         ]
 
     def context(
@@ -155,21 +131,14 @@ class RevisionTask(Task):
                 }
                 for who, state in one.by.items()
             }
-            agreed: dict[str, Any] = {
-                "decision": "contested",
-                "reason": "",
-                "final": text,
-            }
-            if (
-                len(
-                    {
-                        (own["decision"], own["final"])
-                        for own in decisions.values()
-                    }
-                )
-                == 1
+            first, *others = decisions.values()
+            agreed: Mapping[str, Any] = first
+            if any(
+                (other["decision"], other["final"])
+                != (first["decision"], first["final"])
+                for other in others
             ):
-                agreed = next(iter(decisions.values()))
+                agreed = {"decision": "contested", "reason": "", "final": text}
             yield {
                 **one.unit.row,
                 "candidate": agreed["final"],
