@@ -162,22 +162,16 @@ def agree(
         return _tell_reliability(
             source, metric, judgments, rows, drawing, tell
         )
-    import msgspec
-
     from beholder.data.marks import MARKED
     from beholder.kinds.agreement import agree as benchmark
     from beholder.kinds.agreement.contents import contents_tables
-    from beholder.kinds.agreement.figures import (
-        MOST_DRAWN,
-        write_agreement_figures,
-    )
+    from beholder.kinds.agreement.figures import write_agreement_figures
     from beholder.kinds.agreement.load import load
     from beholder.kinds.agreement.page_tables import (
         agreement_tables,
         published_of,
     )
     from beholder.report.drawing import draw
-    from beholder.report.pages import no_figures
     from beholder.run.corrected import labelled_tables
     from beholder.run.labels import check_fit, targets
     from beholder.run.scores import ScoreConfig
@@ -233,11 +227,12 @@ def agree(
         )
     corrected, reasons = labelled_tables(config.out, wanted)
     whole = own and rows.limit is None and judgments.subset is None
-    beside = published_of(report.result, whole) if judgments.published else []
+    result = report.result
+    beside = published_of(result, whole) if judgments.published else []
     if judged.known:
         beside += contents_tables(judged)
-    found = [*agreement_tables(report), *beside, *corrected]
-    plain = msgspec.to_builtins(report.result)
+    found = [*agreement_tables(result), *beside, *corrected]
+    plain = result.without_data()
     plain |= {table.name: table.rows for table in (*beside, *corrected)}
     say_each(judged.notes)
     _tell(f"Agreement: {judged.name}", plain, found, drawing, tell)
@@ -245,17 +240,9 @@ def agree(
         say(problem)
     _say_run(config.out)
     drawing.write(found)
-    if not drawing.no_figures and (lacking := no_figures()):
-        say(f"left out: {lacking}")
-    elif not drawing.no_figures:
-        paths = write_agreement_figures(report, config.out / "agreement")
-        n = len(report.sections)
-        drawn = (
-            f", of the first {MOST_DRAWN} of {n} measures"
-            if n > MOST_DRAWN
-            else ""
-        )
-        say(f"figures: {config.out / 'agreement'} ({len(paths)} files{drawn})")
+    if not drawing.no_figures:
+        paths = write_agreement_figures(result, config.out / "agreement")
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
     page = None if drawing.no_report else draw(config.out, media_root=pictures)
     return close(config.out, progress, page)
 
