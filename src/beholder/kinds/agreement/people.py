@@ -1,13 +1,15 @@
-"""How well metrics agree with people, for the page of a run of ``agree``."""
+"""How well metrics agree with people: the section of a run's page, and its scatters as files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
+from beholder.base import files
 from beholder.base.grouping import by_key
 from beholder.kinds.agreement import results
 from beholder.report.drawing import PageSection
@@ -305,3 +307,36 @@ def _text_at(store: Store, position: int | None) -> str:
     if position is None:
         return ""
     return next(iter(store.items([position])))[1].candidate
+
+
+def write_agreement_figures(
+    result: results.AgreementResult, folder: Path
+) -> list[Path]:
+    """Write an SVG per metric and label; measures of the same labels share it.
+
+    Args:
+        result: The agreement.
+        folder: Folder for the files, created if missing.
+
+    Returns:
+        The files.
+    """
+    files.make_folder(folder)
+    # Loads jinja2, which runs without a page do not need.
+    from beholder.report.pages import environment
+
+    template = environment().get_template("scatter.svg.j2")
+    written: list[Path] = []
+    labels = set()
+    for number, measure in enumerate(result.measures, start=1):
+        name = measure.name.partition(", ")[2] or measure.name
+        if (name, measure.data.gold) in labels:
+            continue
+        labels.add((name, measure.data.gold))
+        for plot in scatter_plots(measure):
+            stem = files.safe_name(f"{number}-{measure.name}-{plot.label}")
+            path = folder / f"{stem}.svg"
+            text = template.render(plot=plot, measure=name, alone=True)
+            files.write_text(path, text)
+            written.append(path)
+    return written
