@@ -208,21 +208,19 @@ def read(folder: Path) -> AgreementResult | None:
 
 def _check_lengths(where: str, measure: MeasureResult) -> None:
     """Scores, labels and ids must fit each other: the page pairs them by place."""
-    data, n = measure.data, len(measure.data.gold)
-    for name, length, expected in (
-        ("first", len(data.first), n),
-        ("second", len(data.second), n),
-        ("scores", len(data.scores), len(measure.metrics)),
-        *(
-            (f"scores[{i}]", len(column), n)
-            for i, column in enumerate(data.scores)
-        ),
-        ("said", len(data.said), len(data.said) and len(measure.metrics)),
-        *(
-            (f"said[{i}]", len(column), n)
-            for i, column in enumerate(data.said)
-        ),
-    ):
+    data = measure.data
+    n, n_metrics = len(data.gold), len(measure.metrics)
+    lengths = {
+        "first": (len(data.first), n),
+        "second": (len(data.second), n),
+        "scores": (len(data.scores), n_metrics),
+        # Labels that are no verdicts have no verdicts of metrics beside them.
+        "said": (len(data.said), n_metrics if data.said else 0),
+    }
+    for name, columns in (("scores", data.scores), ("said", data.said)):
+        for i, column in enumerate(columns):
+            lengths[f"{name}[{i}]"] = (len(column), n)
+    for name, (length, expected) in lengths.items():
         if length != expected:
             raise msgspec.ValidationError(
                 f"{where}.data.{name} has {length} entries, expected {expected}"
