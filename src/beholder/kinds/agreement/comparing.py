@@ -21,9 +21,9 @@ from beholder.kinds.agreement.agree import (
     with_length,
 )
 from beholder.kinds.agreement.annotators import annotator_tables
-from beholder.kinds.agreement.command import DrawingGroup, JudgmentGroup
 from beholder.kinds.agreement.contents import contents_tables
 from beholder.kinds.agreement.granular import granular
+from beholder.kinds.agreement.groups import DrawingGroup, JudgmentGroup
 from beholder.kinds.agreement.load import JudgedSet, folder_of, load
 from beholder.kinds.agreement.measure import scored_items
 from beholder.kinds.agreement.page_tables import (
