@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -298,12 +299,10 @@ class TestAgree:
         ]
         minus, plus = (row.found for row in section.rows)
         assert minus.value == pytest.approx(-plus.value)
-        (difference,) = section.differences
+        (difference,) = section.result.differences
         assert difference.difference == pytest.approx(2 * minus.value)
-        assert difference.interval.high < 0
-        assert difference.p_value == pytest.approx(
-            2 / 201
-        )  # no resample crosses 0
+        assert difference.high < 0
+        assert difference.p == pytest.approx(2 / 201)  # no resample crosses 0
 
     def test_length_controlled_for_itself_has_no_value(
         self, tmp_path: Path
@@ -312,7 +311,7 @@ class TestAgree:
             tmp_path, Quiet(), control_length=True, n_resamples=20
         )
         (section,) = report.sections  # type: ignore[attr-defined]
-        assert section.data.name == "spearman, good, beyond length"
+        assert section.data.measure.name == "spearman, good, beyond length"
         assert all(row.found.value is None for row in section.rows)
 
     def test_a_value_can_be_named(self) -> None:
@@ -344,7 +343,7 @@ class TestCaparena:
             judged, protocol("caparena"), [], config, Quiet(), n_resamples=0
         )
         assert report.sections[0].rows[0].found.value == 1.0
-        assert report.extra["length"] == {
+        assert report.result.extra["length"] == {
             "model_spearman": pytest.approx(1),
             "model_kendall": pytest.approx(1),
         }
@@ -443,7 +442,6 @@ class TestCommands:
         )
         return path
 
-    @pytest.mark.drawn
     def test_agree_prints_tables_and_draws_figures(
         self, cli: Cli, tmp_path: Path
     ) -> None:
@@ -454,7 +452,7 @@ class TestCommands:
         assert "rouge_1" in done.out
         assert "length" in done.out
         assert (
-            tmp_path / "run" / "agreement" / "1-spearman-good-scatter.png"
+            tmp_path / "run/agreement/1-spearman-good-rouge-rouge-1.svg"
         ).is_file()
         again = cli(*arguments, "--json", "--no-figures")
         report = json.loads(again.out)
@@ -464,7 +462,7 @@ class TestCommands:
         ]
         assert "40 reused" in again.err
 
-    def test_without_matplotlib_agree_says_that_it_draws_nothing(
+    def test_figures_are_the_scatters_of_the_page_and_need_no_matplotlib(
         self, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         without(monkeypatch, "matplotlib", *PLOTS)
@@ -472,12 +470,18 @@ class TestCommands:
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)
         assert done.code == 0, done.err
-        assert (
-            "left out: drawing figures needs the package 'matplotlib'"
-            in done.err
-        )
-        assert not (tmp_path / "run" / "agreement").exists()
-        assert "left out" not in cli(*arguments, "--no-figures").err
+        drawn = sorted((tmp_path / "run" / "agreement").iterdir())
+        assert [path.name for path in drawn] == [
+            "1-spearman-good-length-words.svg",
+            "1-spearman-good-rouge-rouge-1.svg",
+        ]
+        page = (tmp_path / "run" / "report.html").read_text("utf-8")
+        for path in drawn:
+            root = ElementTree.fromstring(path.read_text("utf-8"))
+            circles = [one for one in root if one.tag.endswith("circle")]
+            assert len(circles) == len(ITEMS)
+            assert f'cx="{circles[0].get("cx")}"' in page
+        assert "figures: " not in cli(*arguments, "--no-figures").err
 
     def test_agree_takes_the_first_rows_and_leaves_out_wrong_ones(
         self, cli: Cli, tmp_path: Path

@@ -151,7 +151,10 @@ def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"text": "A dog."}, "graph: is None; expected a dict"),
+        (
+            {"text": "A dog."},
+            "missing required field `graph`; expected text, graph",
+        ),
         (
             {"text": "A dog.", "graph": {"entities": []}},
             "graph: the graph has no 'relations'",
@@ -167,7 +170,7 @@ def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
             },
             "graph cannot be read",
         ),
-        ([1], "is no object"),
+        ([1], "Expected `object`, got `array`"),
     ],
 )
 def test_a_row_that_is_no_annotated_graph_is_named(
@@ -222,13 +225,20 @@ def test_a_judge_is_held_against_peoples_answers(tmp_path: Path) -> None:
     [
         (
             {**ROWS[0], "side": "left"},
-            "side: is 'left'; expected one of candidate, reference",
+            "Invalid enum value 'left' - at `$.side`; expected kind, text, target,"
+            " side (candidate or reference)",
         ),
-        ({**ROWS[0], "kind": "thing"}, "kind: is 'thing'"),
-        ({**ROWS[0], "present": "yes"}, "present: is 'yes'; expected a bool"),
+        (
+            {**ROWS[0], "kind": "thing"},
+            "Invalid enum value 'thing' - at `$.kind`",
+        ),
+        (
+            {**ROWS[0], "present": "yes"},
+            "Expected `bool`, got `str` - at `$.present`",
+        ),
         (
             {**ROWS[0], "grade": 6},
-            "grade: is 6; expected a number from 1 to 5",
+            "Expected `float` <= 5.0 - at `$.grade`",
         ),
     ],
 )

@@ -365,13 +365,8 @@ def test_every_set_says_where_it_is_and_can_be_read() -> None:
     for known in SETS.values():
         assert known.where
         assert known.licence
-        assert (
-            sum(
-                way is not None
-                for way in (known.read, known.row, known.mapped)
-            )
-            == 1
-        )
+        assert known.form in ("folder", "columns", "rows")
+        assert bool(known.hub) == (known.form == "rows")
     assert set(SETS) - set(PROTOCOLS) == set(MARKED)
 
 

@@ -217,7 +217,7 @@ class TestCapArenaAuto:
             Quiet(),
             n_resamples=0,
         )
-        assert report.extra["length"]["model_spearman"] == expected
+        assert report.result.extra["length"]["model_spearman"] == expected
 
 
 DETAIL: list[dict[str, Any]] = [

@@ -125,7 +125,7 @@ def test_both_kinds_are_there() -> None:
     kinds = [each.kind for each in PERTURBATIONS.values()]
     assert kinds.count("breaking") == 13
     assert kinds.count("preserving") == 10
-    assert all(each.help.endswith(".") for each in PERTURBATIONS.values())
+    assert all(each.change.__doc__ for each in PERTURBATIONS.values())
 
 
 def test_two_things_of_a_sentence_change_places_and_so_do_two_colours() -> (

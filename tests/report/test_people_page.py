@@ -14,7 +14,7 @@ import beholder
 from beholder.errors import RunError
 from beholder.kinds.agreement import results
 from beholder.kinds.agreement.people import people
-from beholder.kinds.agreement.results import AgreementResult, StoredMeasure
+from beholder.kinds.agreement.results import AgreementResult
 from beholder.kinds.scores.page import write_report
 from beholder.records import Item, ItemScore
 from beholder.report.comparison import write_comparison
@@ -44,7 +44,7 @@ def _kept(
     }  # fmt: skip
 
 
-def stored(folder: Path) -> AgreementResult[StoredMeasure]:
+def stored(folder: Path) -> AgreementResult:
     """The agreement that a run has."""
     found = results.read(folder)
     assert found is not None

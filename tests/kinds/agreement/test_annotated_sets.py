@@ -31,9 +31,16 @@ LONGER = [
 ]  # words of the first text minus words of the second
 
 
+@pytest.fixture(scope="session")
+def written_sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sets(tmp_path_factory.mktemp("annotated") / "sets")
+
+
 @pytest.fixture
-def sets(tmp_path: Path) -> Path:
-    return write_sets(tmp_path / "sets")
+def sets(written_sets: Path, tmp_path: Path) -> Path:
+    """The folder ``sets``, which tests only read."""
+    (tmp_path / "sets").symlink_to(written_sets)
+    return tmp_path / "sets"
 
 
 @pytest.fixture
@@ -360,8 +367,10 @@ def test_a_subset_is_counted(sets: Path, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "[1]", "[", "\n \n"])
-def test_a_subset_needs_names(sets: Path, content: str) -> None:
-    path = sets / "names"
+def test_a_subset_needs_names(
+    sets: Path, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "names"
     path.write_text(content, "utf-8")
     with pytest.raises(DataError, match="expected"):
         load("caparena", str(sets), subset=path)

@@ -8,15 +8,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import msgspec
 import numpy as np
 
+from beholder.api import Printed
 from beholder.base.spec import with_value
 from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena, results
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import (
-    AgreementDifference,
     AgreementFound,
     Data,
     agreement,
@@ -37,6 +36,7 @@ from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.checks import Floats
+from beholder.tables import Table
 
 
 @dataclass(frozen=True)
@@ -63,18 +63,17 @@ class MetricValue:
     @property
     def info(self) -> ValueInfo:
         """The value, with its direction; the headline unless one was named."""
-        known = {value.name: value for value in self.metric.values}
-        return (
-            self.metric.values[0] if self.value is None else known[self.value]
-        )
+        return self.find_value(self.value)
 
     def value_for(self, measure: Measure) -> ValueInfo:
         """The value that is compared with the labels of a measure."""
-        known = {value.name: value for value in self.metric.values}
-        return (
-            self.info
-            if self.value is not None
-            else known.get(measure.prefers or "", self.info)
+        return self.find_value(self.value or measure.prefers)
+
+    def find_value(self, name: str | None) -> ValueInfo:
+        """The value of this name, or else the headline."""
+        values = self.metric.values
+        return next(
+            (value for value in values if value.name == name), values[0]
         )
 
 
@@ -84,8 +83,8 @@ def asked(text: str, **defaults: object) -> MetricValue:
     Raises:
         ConfigError: No such metric or value.
     """
-    named, value = with_value(text)
-    built = metric(named, **defaults)
+    spec, value = with_value(text)
+    built = metric(spec, **defaults)
     names = [info.name for info in built.values]
     if value is not None and value not in names:
         raise ConfigError(
@@ -118,6 +117,10 @@ class Row:
     def record(self, cluster: int | None) -> results.MetricAgreement:
         """The row as results store it, with its cluster."""
         low, high = ends_of(self.found.interval) or (None, None)
+        categories = {
+            name: results.CategoryAgreement(*figures)
+            for name, figures in self.categories.items()
+        }
         return results.MetricAgreement(
             metric=self.metric,
             value=self.value,
@@ -129,10 +132,7 @@ class Row:
             n_undefined=self.found.n_undefined,
             n_sources=self.found.n_sources,
             reason=self.found.reason,
-            categories={
-                name: results.CategoryAgreement(*one)
-                for name, one in self.categories.items()
-            },
+            categories=categories,
             cluster=cluster,
         )
 
@@ -144,90 +144,30 @@ class MeasureSection:
     Attributes:
         data: Its data.
         rows: Per metric, the length baseline last.
-        scores: (n,) per row, for plots.
-        differences: Per pair of metrics.
-        clusters: Per row, the number of the group that is not significantly different from its
-            best; None without agreement or without resamples.
+        result: The measure as the run stores it, with differences and clusters of metrics.
     """
 
     data: Data
     rows: tuple[Row, ...]
-    scores: tuple[Floats, ...]
-    differences: tuple[AgreementDifference, ...]
-    clusters: tuple[int | None, ...]
-
-    @property
-    def result(self) -> results.StoredMeasure:
-        """The measure as the run stores it."""
-        verdicts = self.data.measure.kind == "kappa"
-        return results.StoredMeasure(
-            name=self.data.name,
-            metrics=records(self.rows, self.clusters),
-            differences=tuple(one.record for one in self.differences),
-            paired=self.data.measure.paired,
-            data=results.MeasureData(
-                self.data.first,
-                self.data.second,
-                _numbers(self.data.gold),
-                tuple(map(_numbers, self.scores)),
-                tuple(
-                    _numbers(used(self.data, x))
-                    for x in self.scores
-                    if verdicts
-                ),
-            ),
-        )
+    result: results.MeasureResult
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
-    """Agreement of several metrics with people on one set.
+class AgreementReport(Printed):
+    """Agreement with people on one set; prints as the tables of ``beholder agree``.
 
     Attributes:
-        name: The set.
-        n_items: Judged items.
         sections: One per measure; the first is the headline.
-        signatures: How each metric's scores were made.
-        extra: Further figures by metric: rankings of models, with the ends of their intervals
-            (``_low``, ``_high``), and ``changed``, the mean share of answers that differ between
-            judges or repeats.
-        n_resamples: Bootstrap resamples.
+        result: All figures, as ``agreement.json`` has them.
     """
 
-    name: str
-    n_items: int
     sections: tuple[MeasureSection, ...]
-    signatures: Mapping[str, str]
-    extra: Mapping[str, Mapping[str, float | None]]
-    n_resamples: int
+    result: results.AgreementResult
 
-    @property
-    def stored(self) -> results.AgreementResult[results.StoredMeasure]:
-        """The report as the run stores it, with the data of each measure."""
-        return results.AgreementResult(
-            name=self.name,
-            n_items=self.n_items,
-            n_resamples=self.n_resamples,
-            signatures=dict(self.signatures),
-            measures=tuple(section.result for section in self.sections),
-            extra={
-                name: dict(figures) for name, figures in self.extra.items()
-            },
-        )
+    def _tables(self) -> list[Table]:
+        from beholder.kinds.agreement.page_tables import agreement_tables
 
-    @property
-    def result(self) -> results.AgreementResult[results.MeasureResult]:
-        """The report without the data of its measures, as ``--json`` prints it."""
-        stored = self.stored
-        plain = tuple(
-            results.MeasureResult(
-                name=one.name, metrics=one.metrics, differences=one.differences
-            )
-            for one in stored.measures
-        )
-        return results.AgreementResult(
-            **{**msgspec.structs.asdict(stored), "measures": plain}
-        )
+        return agreement_tables(self.result)
 
 
 def records(
@@ -275,7 +215,7 @@ def agree(
     *,
     control_length: bool = False,
     n_resamples: int = 1000,
-) -> Report:
+) -> AgreementReport:
     """Score what is missing, then compare every metric with the labels.
 
     The length of the candidate is always compared too, as the last row.
@@ -294,42 +234,40 @@ def agree(
         RunError: The run directory is busy or holds other data.
     """
     everyone = with_length(metrics)
-    sections_data = [
+    measure_data = [
         collect(measure, judged.items, control_length=control_length)
         for measure in measures
     ]
     run = scoring(config, everyone)
     items = scored_items(judged.items, measures)
     kind.run(SCORES, run, progress, given=items, notes=judged.row_notes)
-    names = [one.name for one in run.metrics]
     with Store.read(run.out) as store:
-        columns = {name: _columns(store, name) for name in names}
+        columns = {one.name: _columns(store, one.name) for one in run.metrics}
         signatures = {
-            name: " ; ".join(store.signatures(name)) for name in names
+            name: " ; ".join(store.signatures(name)) for name in columns
         }
     sections = tuple(
-        _section(data, everyone, columns, n_resamples)
-        for data in sections_data
+        _section(data, everyone, columns, n_resamples) for data in measure_data
     )
     extra: dict[str, dict[str, float | None]] = {
-        name: {"changed": fmean(found["changed"].values())}
-        for name, found in columns.items()
-        if "changed" in found
+        name: {"changed": fmean(values["changed"].values())}
+        for name, values in columns.items()
+        if "changed" in values
     }
     if judged.name in ("caparena", "caparena_auto"):
         for one in everyone:
             figures = _model_level(judged, one, columns, n_resamples)
             extra.setdefault(one.label, {}).update(figures)
-    report = Report(
-        judged.name,
-        len(judged.items),
-        sections,
-        signatures,
-        extra,
-        n_resamples,
+    result = results.AgreementResult(
+        name=judged.name,
+        n_items=len(judged.items),
+        n_resamples=n_resamples,
+        signatures=signatures,
+        measures=tuple(section.result for section in sections),
+        extra=extra,
     )
-    results.write(run.out, report.stored)
-    return report
+    results.write(run.out, result)
+    return AgreementReport(sections, result)
 
 
 def _numbers(values: Floats) -> tuple[float | None, ...]:
@@ -371,9 +309,23 @@ def _section(
     differences, clusters = compare(
         [row.label for row in rows], shared, n_resamples
     )
-    return MeasureSection(
-        data, tuple(rows), tuple(scores), tuple(differences), tuple(clusters)
+    verdicts: tuple[tuple[float | None, ...], ...] = ()
+    if data.measure.kind == "kappa":
+        verdicts = tuple(_numbers(used(data, x)) for x in scores)
+    result = results.MeasureResult(
+        name=data.measure.name,
+        metrics=records(rows, clusters),
+        differences=tuple(differences),
+        paired=data.measure.paired,
+        data=results.MeasureData(
+            data.first,
+            data.second,
+            _numbers(data.gold),
+            tuple(map(_numbers, scores)),
+            verdicts,
+        ),
     )
+    return MeasureSection(data, tuple(rows), result)
 
 
 def _on_common_data(
@@ -414,8 +366,7 @@ def _model_level(
     n_resamples: int,
 ) -> dict[str, float | None]:
     """Rankings of the models from gold and predicted battles, over battles with both scores."""
-    values = {value.name: value for value in one.metric.values}
-    info = values.get(one.value or "f1", one.metric.values[0])
+    info = one.find_value(one.value or "f1")
     scores = {
         text: info.sign * score
         for text, score in columns[one.metric.name].get(info.name, {}).items()
@@ -436,12 +387,12 @@ def _model_level(
     if not battles:
         return {}
     auto = judged.name == "caparena_auto"
-    found = caparena.agreement(
+    figures = caparena.agreement(
         battles, scores, auto=auto, n_resamples=n_resamples
     )
     return {
         name: value
-        for name, value in found.items()
+        for name, value in figures.items()
         if name.startswith("model_")
     }
 

@@ -7,9 +7,12 @@ own measures (``protocols``); only metrics under one measure are compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from beholder.data.marks import MARKED
 from beholder.errors import ConfigError
@@ -24,7 +27,6 @@ from beholder.kinds.agreement.agree import (
 )
 from beholder.kinds.agreement.coarse import measures_of_set
 from beholder.kinds.agreement.granular import (
-    MarkedSide,
     MarkedText,
     marked_sides,
 )
@@ -133,30 +135,29 @@ def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
         raise ConfigError(
             f"--suite {folder}: expected a folder that holds sets"
         )
-    found = [load(source, data, rows) for source, data in _sources(folder)]
-    if not found:
+    sets = [load(*source, rows) for source in _sources(folder)]
+    if not sets:
         raise ConfigError(
             f"--suite {folder}: holds no set; put data files with judgments there, or folders"
             " with published files, each called as its set is, such as flickr8k_expert"
         )
-    names = [judged.name for judged in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(
-                f"--suite {folder}: two sets are called {name}; rename one"
-            )
-    return found
+    name, n = Counter(judged.name for judged in sets).most_common(1)[0]
+    if n > 1:
+        raise ConfigError(
+            f"--suite {folder}: two sets are called {name}; rename one"
+        )
+    return sets
 
 
 def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
     """Name or file, and where its data are, as ``load`` takes them."""
     for path in sorted(folder.iterdir()):
         name = path.name.partition(".")[0]
-        if path.is_dir():
-            if name in SETS:
-                yield name, str(path)
-        elif path.name.endswith(_DATA):
-            yield (name, str(path)) if name in SETS else (str(path), None)
+        is_data = path.is_dir() or path.name.endswith(_DATA)
+        if name in SETS and is_data:
+            yield name, str(path)
+        elif is_data and not path.is_dir():
+            yield str(path), None
 
 
 def measures_of(judged: JudgedSet, kind: str) -> tuple[Measure, ...]:
@@ -170,13 +171,14 @@ def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
     return planned(run, judged, measures_of(judged, config.kind))
 
 
+SetResult: TypeAlias = tuple[Sequence[SuiteMeasureResult], Mapping[str, str]]
+"""What was computed under each measure of a set, and how each metric's scores were made."""
+
+
 def held_against(
     judged: JudgedSet, config: AgreementSuiteConfig, progress: Progress
-) -> tuple[list[SuiteMeasureResult], dict[str, str]]:
-    """All metrics on one set: what is missing is scored first.
-
-    Returns:
-        What was found under each measure, and how each metric's scores were made.
+) -> SetResult:
+    """Compare all metrics with one set; what is missing is scored first.
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
@@ -184,10 +186,8 @@ def held_against(
     """
     run = config.run_of(judged)
     if judged.name in MARKED:
-        return _of_marks(
-            judged, config, scoring(run, with_length(config.metrics)), progress
-        )
-    found = agree(
+        return _compare_marks(judged, config, run, progress)
+    report = agree(
         judged,
         measures_of(judged, config.kind),
         config.metrics,
@@ -196,110 +196,86 @@ def held_against(
         control_length=config.control_length,
         n_resamples=config.n_resamples,
     )
-    return list(measures_of_set(found.stored)), dict(found.signatures)
+    return measures_of_set(report.result), report.result.signatures
 
 
-def _found(
-    judged: JudgedSet,
-    measure: str,
-    rows: Sequence[Row],
-    clusters: Sequence[int | None],
-) -> SuiteMeasureResult:
-    metrics, n = records(rows, clusters), len(judged.items)
-    return SuiteMeasureResult(
-        name=judged.name, measure=measure, n_items=n, metrics=metrics
-    )
-
-
-def _of_marks(
+def _compare_marks(
     judged: JudgedSet,
     config: AgreementSuiteConfig,
     run: ScoreConfig,
     progress: Progress,
-) -> tuple[list[SuiteMeasureResult], dict[str, str]]:
+) -> SetResult:
     """A set of marks: how well units of the metrics find them, whatever the threshold."""
-    sides, signatures = marked_sides(judged, run, progress)
     everyone = with_length(config.metrics)
+    sides, signatures = marked_sides(judged, scoring(run, everyone), progress)
     measures = []
     for side in sides:
-        own, shared = _areas(side, config.n_resamples)
         names = [one.metric.name for one in everyone]
+        speaking = [side.texts[n] for n in names if side.reason(n) is None]
+        # Metrics are compared on the texts that all with any units scored.
+        is_common = [all(texts) for texts in zip(*speaking, strict=True)]
+        rows, shared = [], []
+        for name in names:
+            texts = side.texts[name]
+            common = [
+                text if keep else None
+                for text, keep in zip(texts, is_common, strict=False)
+            ]
+            area = partial(_area, side.reason(name), config.n_resamples)
+            rows.append(Row(name, "units", area(texts)))
+            shared.append(rows[-1].found if common == texts else area(common))
         _, clusters = compare(
-            [one.label for one in everyone],
-            [shared[name] for name in names],
-            config.n_resamples,
+            [one.label for one in everyone], shared, config.n_resamples
         )
-        rows = [Row(name, "units", own[name]) for name in names]
-        measures.append(_found(judged, f"AUC, {side.label}", rows, clusters))
+        measures.append(
+            SuiteMeasureResult(
+                name=judged.name,
+                measure=f"AUC, {side.label}",
+                n_items=len(judged.items),
+                metrics=records(rows, clusters),
+            )
+        )
     return measures, signatures
 
 
-def _areas(
-    side: MarkedSide, n_resamples: int
-) -> tuple[dict[str, AgreementFound], dict[str, AgreementFound]]:
-    """Area of each metric over its own texts, and over those that all with any units scored."""
-    speaking = [
-        texts
-        for name, texts in side.texts.items()
-        if side.reason(name) is None
-    ]
-    scored_by_all = [all(texts) for texts in zip(*speaking, strict=True)]
-    own: dict[str, AgreementFound] = {}
-    shared: dict[str, AgreementFound] = {}
-    for name, texts in side.texts.items():
-        if reason := side.reason(name):
-            own[name] = shared[name] = AgreementFound(
-                None, None, 0, len(texts), 0, reason=reason
-            )
-            continue
-        scored = [text for text in texts if text]
-        common = [
-            text
-            for text, kept in zip(texts, scored_by_all, strict=True)
-            if text and kept
-        ]
-        own[name] = _area(scored, len(texts), n_resamples)
-        same = len(common) == len(scored)
-        shared[name] = (
-            own[name] if same else _area(common, len(texts), n_resamples)
-        )
-    return own, shared
-
-
 def _area(
-    texts: Sequence[MarkedText], n_texts: int, n_resamples: int
+    reason: str | None, n_resamples: int, texts: Sequence[MarkedText | None]
 ) -> AgreementFound:
-    sources = [text.source for text in texts]
-    scores, labels = (
-        [text.scores for text in texts],
-        [text.labels for text in texts],
-    )
-    found = alert_auc(
-        scores, labels, clusters=sources, n_resamples=n_resamples
+    scored = [text for text in texts if text]
+    if reason:
+        return AgreementFound(None, None, 0, len(texts), 0, reason=reason)
+    sources = [text.source for text in scored]
+    area = alert_auc(
+        [text.scores for text in scored],
+        [text.labels for text in scored],
+        clusters=sources,
+        n_resamples=n_resamples,
     )
     return AgreementFound(
-        found.auc,
-        found.interval,
-        len(texts),
-        n_texts - len(texts),
+        area.auc,
+        area.interval,
+        len(scored),
+        len(texts) - len(scored),
         len(set(sources)),
-        found.replicates,
-        found.reason,
+        area.replicates,
+        area.reason,
     )
 
 
 def together(
-    config: AgreementSuiteConfig,
-    found: Sequence[tuple[list[SuiteMeasureResult], dict[str, str]]],
+    config: AgreementSuiteConfig, sets: Sequence[SetResult]
 ) -> SuiteResult:
-    """One report of what was found on each set."""
+    """One report of what was computed on each set."""
     everyone = with_length(config.metrics)
-    signatures: dict[str, dict[str, str]] = {
-        one.metric.name: {} for one in everyone
-    }
-    for found_measures, made in found:
-        for metric, signature in made.items():
-            signatures[metric][found_measures[0].name] = signature
-    labels = tuple(one.label for one in everyone)
-    measures = tuple(measure for of_set, _ in found for measure in of_set)
-    return SuiteResult(config.n_resamples, labels, signatures, measures)
+    return SuiteResult(
+        config.n_resamples,
+        tuple(one.label for one in everyone),
+        {
+            one.metric.name: {
+                measures[0].name: signatures[one.metric.name]
+                for measures, signatures in sets
+            }
+            for one in everyone
+        },
+        tuple(measure for measures, _ in sets for measure in measures),
+    )

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
+import msgspec
 import numpy as np
+from msgspec import Meta, Struct
 from scipy.optimize import linear_sum_assignment
 
 from beholder.aio import run_sync
@@ -98,25 +100,42 @@ class Verification:
     best: AlertF1
 
 
+class _GraphRow(Struct):
+    """text, graph."""
+
+    text: str
+    graph: dict[str, Any]
+
+
+class _AnswerRow(Struct):
+    """kind, text, target, side (candidate or reference), present (true or false); grade 1 to 5."""
+
+    kind: QuestionKind
+    text: str
+    target: str
+    side: Side
+    present: bool
+    subject: str | None = None
+    object: str | None = None
+    grade: Annotated[float, Meta(ge=1, le=5)] | None = None
+
+
 def read_graphs(path: str | Path) -> list[AnnotatedGraph]:
     """Read annotated graphs: rows with ``text`` and ``graph`` in the public form.
 
     Raises:
         DataError: A row is not of that form; names it.
     """
-    found = []
-    for number, row in _rows(path, {"text": str, "graph": dict}):
+    annotated = []
+    for number, row in _rows(path, _GraphRow):
         try:
-            found.append(
-                AnnotatedGraph(
-                    row["text"], PublishedGraph.of_public(row["graph"])
-                )
-            )
+            graph = PublishedGraph.of_public(row.graph)
         except ItemError as error:
             raise DataError(
                 str(path), str(error), line=number, field="graph"
             ) from error
-    return found
+        annotated.append(AnnotatedGraph(row.text, graph))
+    return annotated
 
 
 def read_answers(path: str | Path) -> list[AnnotatedAnswer]:
@@ -128,55 +147,33 @@ def read_answers(path: str | Path) -> list[AnnotatedAnswer]:
     Raises:
         DataError: A row is not of that form; names it.
     """
-    found = []
-    needed = {
-        "kind": str,
-        "text": str,
-        "target": str,
-        "side": str,
-        "present": bool,
-    }
-    for number, row in _rows(path, needed):
-        for field, known in (
-            ("kind", get_args(QuestionKind)),
-            ("side", get_args(Side)),
-        ):
-            if row[field] not in known:
-                reason = (
-                    f"is {row[field]!r}; expected one of {', '.join(known)}"
-                )
-                raise DataError(str(path), reason, line=number, field=field)
-        grade = row.get("grade")
-        if grade is not None and not (
-            isinstance(grade, int | float) and 1 <= grade <= 5
-        ):
-            reason = f"is {grade!r}; expected a number from 1 to 5"
-            raise DataError(str(path), reason, line=number, field="grade")
-        ends = (row.get("subject") or "", row.get("object") or "")
-        question = Question(row["kind"], row["text"], *ends)
-        found.append(
-            AnnotatedAnswer(
-                question, row["target"], row["side"], row["present"], grade
-            )
+    return [
+        AnnotatedAnswer(
+            Question(row.kind, row.text, row.subject or "", row.object or ""),
+            row.target,
+            row.side,
+            row.present,
+            row.grade,
         )
-    return found
+        for _, row in _rows(path, _AnswerRow)
+    ]
 
 
-def _rows(
-    path: str | Path, needed: Mapping[str, type]
-) -> Iterable[tuple[int, Mapping[str, Any]]]:
+Row = TypeVar("Row")
+
+
+def _rows(path: str | Path, form: type[Row]) -> Iterator[tuple[int, Row]]:
     n = 0
     for number, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
             raise row
-        if not isinstance(row, dict):
-            raise DataError(str(path), "is no object", line=number)
-        for field, kind in needed.items():
-            if not isinstance(row.get(field), kind):
-                reason = f"is {row.get(field)!r}; expected a {kind.__name__}"
-                raise DataError(str(path), reason, line=number, field=field)
+        try:
+            record = msgspec.convert(row, form)
+        except msgspec.ValidationError as error:
+            reason = f"{error}; expected {form.__doc__}"
+            raise DataError(str(path), reason, line=number) from None
         n += 1
-        yield number, row
+        yield number, record
     if not n:
         raise DataError(str(path), "contains no rows")
 
@@ -189,48 +186,49 @@ def verification(
     Returns:
         By name: ``mistakes``, ``omissions``, and ``overall``; a side without units is left out.
     """
-    grades = run_sync(_graded(judge, answers))
-    found = {}
-    for name, side in (
-        ("mistakes", "candidate"),
-        ("omissions", "reference"),
-        ("overall", ""),
-    ):
-        own = [
-            i for i, answer in enumerate(answers) if side in ("", answer.side)
-        ]
-        if own:
-            there = [answers[i].present for i in own]
-            held = calibrate(
-                [grades[i] for i in own], there, judge.presence_threshold
+    grades = run_sync(_collect_grades(judge, answers))
+    sides: dict[str, tuple[Side, ...]] = {
+        "mistakes": ("candidate",),
+        "omissions": ("reference",),
+        "overall": ("candidate", "reference"),
+    }
+    verifications = {}
+    for name, chosen in sides.items():
+        places = [i for i, one in enumerate(answers) if one.side in chosen]
+        if places:
+            fit = calibrate(
+                [grades[i] for i in places],
+                [answers[i].present for i in places],
+                judge.presence_threshold,
             )
-            found[name] = Verification(len(own), held.used, held.best)
-    return found
+            verifications[name] = Verification(len(places), fit.used, fit.best)
+    return verifications
 
 
-async def _graded(
+async def _collect_grades(
     judge: Judge, answers: Sequence[AnnotatedAnswer]
-) -> list[float]:
+) -> dict[int, float]:
     """The known grades, and the judge's for the rest; one operation per text."""
     grades = {
-        i: float(a.grade) for i, a in enumerate(answers) if a.grade is not None
+        i: float(one.grade)
+        for i, one in enumerate(answers)
+        if one.grade is not None
     }
-    by_text = by_key(
+    places_by_text = by_key(
         (answer.target, i)
         for i, answer in enumerate(answers)
         if i not in grades
     )
-    told = await asyncio.gather(
+    asked = await asyncio.gather(
         *(
             judge.ask(Presence([answers[i].question for i in places], target))
-            for target, places in by_text.items()
+            for target, places in places_by_text.items()
         )
     )
-    for places, own in zip(by_text.values(), told, strict=True):
-        grades.update(
-            (i, grade.value) for i, grade in zip(places, own, strict=True)
-        )
-    return [grades[i] for i in range(len(answers))]
+    for places, replies in zip(places_by_text.values(), asked, strict=True):
+        for i, grade in zip(places, replies, strict=True):
+            grades[i] = grade.value
+    return grades
 
 
 def score_annotated(

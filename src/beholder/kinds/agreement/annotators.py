@@ -7,9 +7,10 @@ name one, else in the order of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, zip_longest
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,6 @@ from beholder.tables import (
 )
 
 Source = tuple[str, ...]
-Pair = tuple[Any, Any]
-"""The judgments of two annotators of the same texts, the expert's first."""
 Row = tuple[Source, Sequence[float]]
 """The source of two texts, and all judgments of them."""
 
@@ -135,18 +134,20 @@ MARKED_SHARES = Table(
 
 
 @dataclass(frozen=True)
-class LabelledPair:
-    """A judgment of two texts of one question.
+class Judgment:
+    """What one annotator says of a text, or of two.
 
     Attributes:
-        texts: The source and both texts, in the order of the first judgment of them.
+        source: What is described.
+        texts: The texts, in the order of their first judgment.
         annotator: Who judged; empty if the row names no one.
-        value: The label; positive if the first of the texts is better.
+        value: A number, positive if the first of two texts is better; or marked spans.
     """
 
-    texts: tuple[Source, str, str]
+    source: Source
+    texts: tuple[object, ...]
     annotator: str
-    value: float
+    value: Any
 
 
 def annotator_tables(
@@ -222,96 +223,95 @@ def _numbers(item: Item, question: str) -> list[float]:
     return [float(label) for label in values] if numeric else []
 
 
-def _labels(pairs: Sequence[Item], question: str) -> Iterator[LabelledPair]:
+def _labels(pairs: Sequence[Item], question: str) -> Iterator[Judgment]:
     """Labels of a question; one is negated if its texts were judged the other way round before."""
     order: set[tuple[Source, str, str]] = set()
     for item in pairs:
-        first, second = item.candidate, str(item.meta["candidate_b"])
-        turned = (item.source, second, first) in order
-        texts = (
-            item.source,
-            *((second, first) if turned else (first, second)),
-        )
-        order.add(texts)
+        texts = (item.candidate, str(item.meta["candidate_b"]))
+        is_turned = (item.source, *texts[::-1]) in order
+        if is_turned:
+            texts = texts[::-1]
+        order.add((item.source, *texts))
         values = _numbers(item, question)
         for place, value in enumerate(values, start=1):
             name = _annotator(item) or (f"#{place}" if len(values) > 1 else "")
-            yield LabelledPair(texts, name, -value if turned else value)
+            yield Judgment(
+                item.source, texts, name, -value if is_turned else value
+            )
 
 
 def _pair_up(
-    judgments: Sequence[tuple[str, Any]], expert: str | None
-) -> Iterator[tuple[str, Pair]]:
-    """Each two judgments of the same texts, and between whom they are."""
-    for (name, value), (other_name, other) in combinations(judgments, 2):
-        if expert is None or expert not in (name, other_name):
-            yield AMONG, (value, other)
-        elif name != other_name:
-            yield (
-                f"{expert} and others",
-                (value, other) if name == expert else (other, value),
-            )
+    judgments: Iterable[Judgment], expert: str | None
+) -> dict[str, list[tuple[Judgment, Judgment]]]:
+    """Each two judgments of the same texts, by between whom they are."""
+    pairs: dict[str, list[tuple[Judgment, Judgment]]] = {AMONG: []}
+    if expert is not None:
+        pairs[f"{expert} and others"] = []
+    for same_texts in _by_texts(judgments):
+        for pair in combinations(same_texts, 2):
+            names = [judgment.annotator for judgment in pair]
+            if expert not in names:
+                pairs[AMONG].append(pair)
+            elif names[0] != names[1]:
+                ordered = pair if names[0] == expert else pair[::-1]
+                pairs[f"{expert} and others"].append(ordered)
+    return pairs
 
 
-def _between(expert: str | None) -> list[str]:
-    return [AMONG] if expert is None else [AMONG, f"{expert} and others"]
+def _by_texts(judgments: Iterable[Judgment]) -> Iterable[list[Judgment]]:
+    return by_key(
+        ((judgment.source, judgment.texts), judgment) for judgment in judgments
+    ).values()
 
 
 def _agree_on_labels(
-    question: str, labels: Sequence[LabelledPair], expert: str | None
+    question: str, labels: Sequence[Judgment], expert: str | None
 ) -> Iterator[Cells]:
-    by_texts = by_key(
-        (label.texts, (label.annotator, label.value)) for label in labels
-    )
-    for between in _between(expert):
-        compared = [
-            (texts[0], pair)
-            for texts, judgments in by_texts.items()
-            for group, pair in _pair_up(judgments, expert)
-            if group == between
-        ]
-        rows: list[Row] = [(source, pair) for source, pair in compared]
+    for between, pairs in _pair_up(labels, expert).items():
+        rows: Iterable[Sequence[Judgment]] = pairs
         if between == AMONG:
-            rows = [
-                (
-                    texts[0],
-                    [value for name, value in judgments if name != expert],
-                )
-                for texts, judgments in by_texts.items()
-            ]
+            others = [each for each in labels if each.annotator != expert]
+            rows = _by_texts(others)
+        values = [
+            (row[0].source, [judgment.value for judgment in row])
+            for row in rows
+        ]
         cells: Cells = {
             "question": question,
             "between": between,
-            "n": len(compared),
+            "n": len(pairs),
+            "n_judgments": sum(len(numbers) for _, numbers in values),
+            **_alpha(values),
         }
-        cells |= {
-            "n_judgments": sum(len(values) for _, values in rows),
-            **_alpha(rows),
-        }
-        if compared:
-            first, second = np.array([pair for _, pair in compared]).T
-            clusters = [source for source, _ in compared]
+        if pairs:
+            first, second = (
+                np.array([judgment.value for judgment in side])
+                for side in zip(*pairs, strict=True)
+            )
             correlation = correlate(
-                first, second, "pearson", clusters=clusters
+                first,
+                second,
+                "pearson",
+                clusters=[judgment.source for judgment, _ in pairs],
             )
-            cells |= {"pearson": correlation.value, "p": correlation.p_value}
-            cells |= interval_cells(
-                "pearson", correlation.interval, correlation.reason
-            )
-            cells["same"] = float((first == second).mean())
+            cells |= {
+                "pearson": correlation.value,
+                **interval_cells(
+                    "pearson", correlation.interval, correlation.reason
+                ),
+                "p": correlation.p_value,
+                "same": float((first == second).mean()),
+            }
         yield cells
 
 
 def _alpha(rows: Sequence[Row]) -> Cells:
     """Ordinal alpha of judgments of the same texts, a row of any length for each two texts."""
-    width = max(len(values) for _, values in rows) if rows else 0
-    if width < 2:
+    columns = list(zip_longest(*(values for _, values in rows), fillvalue=nan))
+    if len(columns) < 2:
         return {"alpha": None, **interval_cells("alpha", None)}
-    table = np.full((len(rows), width), np.nan)
-    for line, (_, values) in zip(table, rows, strict=True):
-        line[: len(values)] = values
     alpha = krippendorff_alpha(
-        table, "ordinal", clusters=[source for source, _ in rows]
+        np.array(columns).T, "ordinal", clusters=[source for source, _ in rows]
     )
     return {
         "alpha": alpha.value,
@@ -327,13 +327,6 @@ def _systems(item: Item) -> tuple[str, str]:
     )
 
 
-def _texts(item: Item) -> tuple[Source, frozenset[str]]:
-    """The source and both texts of a pair, in whichever order."""
-    return item.source, frozenset(
-        (item.candidate, str(item.meta["candidate_b"]))
-    )
-
-
 def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
     """Mean preference of each two systems, in the order in which they appear first."""
     order = list(
@@ -344,28 +337,34 @@ def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
         for item in pairs
     )
     for (system, against), items in by_systems.items():
-        signed = [
-            (item, value if _systems(item)[0] == system else -value)
+        labels = [
+            Judgment(
+                item.source,
+                tuple(sorted((item.candidate, str(item.meta["candidate_b"])))),
+                "",
+                value if _systems(item)[0] == system else -value,
+            )
             for item in items
             for value in _numbers(item, question)
         ]
-        if not signed:
+        if not labels:
             continue
-        values = [value for _, value in signed]
-        sources = [item.source for item, _ in signed]
-        by_texts = by_key((_texts(item), value) for item, value in signed)
+        preference = mean_interval(
+            [label.value for label in labels],
+            clusters=[label.source for label in labels],
+        )
+        rows = [
+            (same[0].source, [label.value for label in same])
+            for same in _by_texts(labels)
+        ]
         yield {
             "question": question,
             "system": system,
             "against": against,
-            **estimate_cells(
-                "preference", mean_interval(values, clusters=sources)
-            ),
-            **_alpha(
-                [(source, labels) for (source, _), labels in by_texts.items()]
-            ),
-            "n_judgments": len(values),
-            "n_pairs": len(by_texts),
+            **estimate_cells("preference", preference),
+            **_alpha(rows),
+            "n_judgments": len(labels),
+            "n_pairs": len(rows),
         }
 
 
@@ -374,42 +373,38 @@ def _agree_on_marks(
 ) -> Table:
     rows: list[Cells] = []
     for label, side in SIDES:
-        marked = [item for item in items if label in item.judgments]
-        by_texts = by_key(
-            (
-                (item.source, item.candidate, item.references[:1]),
-                (_annotator(item), _spans(item, label, side, protocol)),
+        marks = [
+            Judgment(
+                item.source,
+                (item.candidate, item.references[:1]),
+                _annotator(item),
+                _spans(item, label, side, protocol),
             )
-            for item in marked
-        )
-        for between in _between(expert):
-            compared = [
-                (texts[0], pair)
-                for texts, judgments in by_texts.items()
-                for group, pair in _pair_up(judgments, expert)
-                if group == between
-            ]
+            for item in items
+            if label in item.judgments
+        ]
+        for between, pairs in _pair_up(marks, expert).items():
             cells: Cells = {
                 "marked": label,
                 "between": between,
-                "n": len(compared),
+                "n": len(pairs),
+                "n_judgments": len(marks),
             }
-            cells["n_judgments"] = len(marked)
             for key, (_, overlap, share) in OVERLAPS.items():
                 agreement = relaxed_f1(
-                    [other for _, (_, other) in compared],
-                    [first for _, (first, _) in compared],
+                    [other.value for _, other in pairs],
+                    [first.value for first, _ in pairs],
                     overlap=overlap,
                     of=share,
-                    clusters=[source for source, _ in compared],
+                    clusters=[first.source for first, _ in pairs],
                 )
                 cells |= {
                     f"f1_{key}": agreement.f1,
                     f"recall_{key}": agreement.recall,
+                    **interval_cells(
+                        f"f1_{key}", agreement.interval, agreement.reason
+                    ),
                 }
-                cells |= interval_cells(
-                    f"f1_{key}", agreement.interval, agreement.reason
-                )
             rows.append(cells)
     return MARKS.with_rows(rows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,13 +22,15 @@ from beholder.stats.checks import Floats, Ints
 from beholder.stats.correlation import coefficient
 from beholder.stats.ratings import elo, elo_replicates
 
+Battle: TypeAlias = Mapping[str, Any]
+
 MOST_RESAMPLES = 200
 """Resamples of pictures at the model level: each plays all battles 20 times."""
 _OUTCOMES = {"model1": 1, "model2": -1, "equal": 0, "skip": 0, "bad": 0}
 
 
 def agreement(
-    battles: Sequence[Mapping[str, Any]],
+    battles: Sequence[Battle],
     scores: Mapping[str, float] | Mapping[str, Mapping[str, float]],
     *,
     auto: bool = False,
@@ -62,45 +64,44 @@ def agreement(
         ConfigError: No battle without a human, a missing field, an unknown winner, a
             generation without a score, or a score that is not finite.
     """
-    kept = [
+    n_battles = len(battles)
+    battles = [
         battle
         for i, battle in enumerate(battles)
         if "human"
         not in (field(battle, "model1", i), field(battle, "model2", i))
     ]
-    if not kept:
+    if not battles:
         raise ConfigError(
-            f"battles: none of {len(battles)} is between two models"
+            f"battles: none of {n_battles} is between two models"
         )
-    gold = np.array(
-        [_outcome(battle, i) for i, battle in enumerate(kept)], dtype=np.int64
-    )
-    predicted = outcomes(differences(kept, scores, "f1"), gold)
+    gold = np.array([_outcome(battle, i) for i, battle in enumerate(battles)])
+    predicted = outcomes(differences(battles, scores, "f1"), gold)
     right = predicted == gold
     result: dict[str, float | None] = {"caption_overall": float(right.mean())}
-    clusters = [
-        str(field(b, "cluster", i)).replace(" ", "_")
-        for i, b in enumerate(kept)
-    ]
-    for cluster in dict.fromkeys(clusters):
-        result[f"caption_{cluster}"] = float(
-            right[np.array(clusters) == cluster].mean()
-        )
-    of: Callable[[Sequence[Mapping[str, Any]], Ints], Floats] = (
-        net_wins if auto else _ratings
+    clusters = np.array(
+        [
+            str(field(battle, "cluster", i)).replace(" ", "_")
+            for i, battle in enumerate(battles)
+        ]
     )
-    gold_ratings, predicted_ratings = of(kept, gold), of(kept, predicted)
-    replicates: list[tuple[Floats, Floats]] = []
-    if n_resamples:
-        resample = _resample_net_wins if auto else _resample_ratings
-        n = min(n_resamples, MOST_RESAMPLES)
-        replicates = list(
-            zip(
-                resample(kept, gold, n),
-                resample(kept, predicted, n),
-                strict=True,
-            )
+    for cluster in dict.fromkeys(clusters.tolist()):
+        result[f"caption_{cluster}"] = float(right[clusters == cluster].mean())
+    rate = net_wins if auto else _ratings
+    gold_ratings, predicted_ratings = (
+        rate(battles, outcome) for outcome in (gold, predicted)
+    )
+    resample = _resample_net_wins if auto else _resample_ratings
+    n = min(n_resamples, MOST_RESAMPLES)
+    replicates = list(
+        zip(
+            resample(battles, gold, n),
+            resample(battles, predicted, n),
+            strict=True,
         )
+        if n
+        else []
+    )
     for name, kind in COEFFICIENTS.items():
         correlation = coefficient(kind)
         result[f"model_{name}"] = correlation(gold_ratings, predicted_ratings)
@@ -125,18 +126,17 @@ def _correlate(
     )
 
 
-def _sources(battles: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _sources(battles: Sequence[Battle]) -> list[Any]:
     return [
         battle.get("source", place) for place, battle in enumerate(battles)
     ]
 
 
 def _resample_ratings(
-    battles: Sequence[Mapping[str, Any]], outcome: Ints, n_resamples: int
+    battles: Sequence[Battle], outcome: Ints, n_resamples: int
 ) -> Floats:
     ratings = elo_replicates(
-        [battle["model1"] for battle in battles],
-        [battle["model2"] for battle in battles],
+        *_sides(battles),
         (outcome + 1) / 2,
         clusters=_sources(battles),
         n_resamples=n_resamples,
@@ -144,13 +144,21 @@ def _resample_ratings(
     return np.floor(ratings + 0.5)  # whole numbers, as the protocol has them
 
 
+def _sides(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
+    """The models of each battle."""
+    first, second = (
+        [battle[side] for battle in battles] for side in ("model1", "model2")
+    )
+    return first, second
+
+
 def _resample_net_wins(
-    battles: Sequence[Mapping[str, Any]], outcome: Ints, n_resamples: int
+    battles: Sequence[Battle], outcome: Ints, n_resamples: int
 ) -> Iterator[Floats]:
-    rows = by_key(
+    places_by_source = by_key(
         (source, place) for place, source in enumerate(_sources(battles))
     )
-    clusters = [np.array(places) for places in rows.values()]
+    clusters = [np.array(places) for places in places_by_source.values()]
     rng = np.random.default_rng(42)
     for _ in range(n_resamples):
         drawn = rng.integers(len(clusters), size=len(clusters))
@@ -158,7 +166,7 @@ def _resample_net_wins(
         yield net_wins([battles[place] for place in places], outcome[places])
 
 
-def _outcome(battle: Mapping[str, Any], position: int) -> int:
+def _outcome(battle: Battle, position: int) -> int:
     winner = field(battle, "winner", position)
     if winner not in _OUTCOMES:
         known = ", ".join(_OUTCOMES)
@@ -168,7 +176,7 @@ def _outcome(battle: Mapping[str, Any], position: int) -> int:
     return _OUTCOMES[winner]
 
 
-def net_wins(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
+def net_wins(battles: Sequence[Battle], outcome: Ints) -> Floats:
     """Score of each evaluated model in CapArena-Auto, in order of appearance.
 
     Against each baseline the wins minus the losses, halved (there are 200 battles each, so that
@@ -189,11 +197,7 @@ def net_wins(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
     return np.array(list(total.values())) / 2 / len(baselines)
 
 
-def _ratings(battles: Sequence[Mapping[str, Any]], outcome: Ints) -> Floats:
+def _ratings(battles: Sequence[Battle], outcome: Ints) -> Floats:
     """Integer Elo rating per model; the order depends on the battles alone."""
-    ratings = elo(
-        [battle["model1"] for battle in battles],
-        [battle["model2"] for battle in battles],
-        (outcome + 1) / 2,
-    )
+    ratings = elo(*_sides(battles), (outcome + 1) / 2)
     return np.array([rating.rating for rating in ratings], dtype=np.float64)

@@ -9,7 +9,6 @@ from beholder.kinds.agreement.docent import COEFFICIENTS
 from beholder.kinds.agreement.results import (
     AgreementResult,
     MetricAgreement,
-    StoredMeasure,
     SuiteMeasureResult,
 )
 from beholder.tables import METRIC, Cells, Column, Table
@@ -25,7 +24,7 @@ _SHORT = {
 
 
 def measures_of_set(
-    result: AgreementResult[StoredMeasure],
+    result: AgreementResult,
 ) -> tuple[SuiteMeasureResult, ...]:
     """The measures of a set, and the ranking of its models as further ones if it has any."""
     measures = [
@@ -56,7 +55,7 @@ def measures_of_set(
 
 
 def _rank_models(
-    result: AgreementResult[StoredMeasure], row: MetricAgreement, figure: str
+    result: AgreementResult, row: MetricAgreement, figure: str
 ) -> MetricAgreement | None:
     """A row with the agreement at the model level; None if the set has no such level."""
     figures = result.extra.get(row.label) or result.extra.get(row.metric) or {}

@@ -54,21 +54,21 @@ def agreement(
         raise ConfigError("battles: got none")
     result: dict[str, float | None] = {}
     for question, score in SCORE_OF.items():
-        labels = np.array(
-            [_label(battle, question, i) for i, battle in enumerate(battles)]
+        gold = np.array(
+            [
+                2.0 - _label(battle, question, i)
+                for i, battle in enumerate(battles)
+            ]
         )
         difference = differences(battles, scores, score)
-        gold = 2.0 - labels
-        predicted = outcomes(difference, gold)
-        result[f"{question}_accuracy"] = float(
-            (predicted == np.sign(gold)).mean()
-        )
+        right = outcomes(difference, gold) == np.sign(gold)
+        result[f"{question}_accuracy"] = float(right.mean())
         # Ranks of the exact differences: `correlate` would tie those that differ by rounding alone.
         ranks = np.unique(difference, return_inverse=True)[1]
         for name, kind in COEFFICIENTS.items():
-            found = correlate(gold, ranks, kind, n_resamples=0)
-            result[f"{question}_{name}"] = found.value
-            result[f"{question}_{name}_pvalue"] = found.p_value
+            correlation = correlate(gold, ranks, kind, n_resamples=0)
+            result[f"{question}_{name}"] = correlation.value
+            result[f"{question}_{name}_pvalue"] = correlation.p_value
     return result
 
 
@@ -93,13 +93,16 @@ def differences(
     Raises:
         ConfigError: A generation or its score is missing, or the score is not finite.
     """
-    return np.array(
-        [
-            _score_of(scores, field(battle, "generation1", i), name)
-            - _score_of(scores, field(battle, "generation2", i), name)
-            for i, battle in enumerate(battles)
-        ]
+    first, second = (
+        np.array(
+            [
+                _score_of(scores, field(battle, side, i), name)
+                for i, battle in enumerate(battles)
+            ]
+        )
+        for side in ("generation1", "generation2")
     )
+    return np.asarray(first - second)
 
 
 def outcomes(difference: Floats, gold: Floats | Ints) -> Ints:
@@ -107,30 +110,29 @@ def outcomes(difference: Floats, gold: Floats | Ints) -> Ints:
 
     As ``stats.three_way_accuracy``, but differences are compared to the last bit.
     """
-    n_ties = int((gold == 0).sum())
     sizes = np.sort(np.abs(difference))
-    if n_ties == len(sizes):
-        return np.zeros(len(sizes), dtype=np.int64)
-    threshold = sizes[n_ties]
-    is_second = -difference >= threshold
-    return np.where(difference >= threshold, 1, np.where(is_second, -1, 0))
+    n_ties = int((gold == 0).sum())
+    threshold = sizes[n_ties] if n_ties < len(sizes) else np.inf
+    # A difference at the threshold is a preference, tested for the first side first.
+    return np.where(
+        difference >= threshold, 1, -(-difference >= threshold).astype(int)
+    )
 
 
 def _score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
-    """The named score of a generation; a bare number stands for itself."""
+    """The named score of a generation; a bare number is its only score."""
     if generation not in scores:
         raise ConfigError(f"scores: nothing for generation {generation!r}")
-    entry = scores[generation]
-    if isinstance(entry, Mapping):
-        if name not in entry:
+    score = scores[generation]
+    if isinstance(score, Mapping):
+        if name not in score:
             raise ConfigError(
-                f"scores[{generation!r}]: no {name}, got {', '.join(entry)}"
+                f"scores[{generation!r}]: no {name}, got {', '.join(score)}"
             )
-        entry = entry[name]
-    value = float(entry)
-    if not np.isfinite(value):
-        raise ConfigError(f"scores[{generation!r}]: {name} is {value}")
-    return value
+        score = score[name]
+    if not np.isfinite(score):
+        raise ConfigError(f"scores[{generation!r}]: {name} is {score}")
+    return float(score)
 
 
 def _label(battle: Mapping[str, Any], question: str, position: int) -> int:

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from beholder.api import Printed
 from beholder.judges import Judge
 from beholder.kinds.agreement.agree import (
+    AgreementReport,
     MetricValue,
-    Report,
     asked,
     default_out,
 )
-from beholder.kinds.agreement.agree import agree as hold_against
+from beholder.kinds.agreement.agree import agree as compare_with_people
 from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import GenericKind
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, check_list, grouped
 from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
-from beholder.tables import Table
-
-
-@dataclass(frozen=True)
-class AgreementReport(Printed, Report):
-    """Agreement with people on one set; prints as the tables of ``beholder agree``."""
-
-    def _tables(self) -> list[Table]:
-        from beholder.kinds.agreement.page_tables import agreement_tables
-
-        return agreement_tables(self)
 
 
 def agree(
@@ -85,7 +73,7 @@ def agree(
     config = ScoreConfig(
         judged.name, (), folder, replace(rows, limit=None), judging, work
     )
-    found = hold_against(
+    return compare_with_people(
         judged,
         judged.measures(labels, kind),
         [
@@ -96,7 +84,4 @@ def agree(
         progress or Quiet(),
         control_length=control_length,
         n_resamples=resamples,
-    )
-    return AgreementReport(
-        **{field.name: getattr(found, field.name) for field in fields(found)}
     )

@@ -168,10 +168,10 @@ class MarkedSide:
 
     def reason(self, metric: str) -> str | None:
         """Why a metric says nothing of the parts; None where it does."""
-        found = [text for text in self.texts[metric] if text is not None]
-        if not found:
+        texts = [text for text in self.texts[metric] if text is not None]
+        if not texts:
             return "no item has a score"
-        if any(text.n_units for text in found):
+        if any(text.n_units for text in texts):
             return None
         side = dict(SIDES)[self.label]
         return (
@@ -199,20 +199,22 @@ def marked_sides(
         raise ConfigError(
             "no item has marked spans (judgments mistakes, omissions)"
         )
-    how = MARKED[judged.name]
+    protocol = MARKED[judged.name]
     items = scored_items(judged.items, ())
     kind.run(SCORES, config, progress, given=items, notes=judged.row_notes)
-    names = [metric.name for metric in config.metrics]
+    units: dict[str, list[Sequence[Unit] | None]] = {}
+    signatures = {}
     with Store.read(config.out) as store:
-        outcomes = {
-            name: [
-                store.score(name, place) for place in range(len(judged.items))
+        for metric in config.metrics:
+            scores = [
+                store.score(metric.name, place)
+                for place in range(len(judged.items))
             ]
-            for name in names
-        }
-        signatures = {
-            name: " ; ".join(store.signatures(name)) for name in names
-        }
+            units[metric.name] = [
+                score.units if isinstance(score, ItemScore) else None
+                for score in scores
+            ]
+            signatures[metric.name] = " ; ".join(store.signatures(metric.name))
     sides = []
     for label, side in SIDES:
         marked = [
@@ -224,19 +226,19 @@ def marked_sides(
             continue
         texts = {
             name: [
-                _text(item, one.units, label, side, how)
-                if isinstance(one := found[at], ItemScore)
-                else None
+                None
+                if (of_item := by_place[at]) is None
+                else _text(item, of_item, label, side, protocol)
                 for at, item in marked
             ]
-            for name, found in outcomes.items()
+            for name, by_place in units.items()
         }
         rng = np.random.default_rng(SEED)
-        plain = [_text(item, (), label, side, how) for _, item in marked]
-        chance = [
-            replace(x, scores=rng.random(n := len(x.labels)), n_units=n)
-            for x in plain
-        ]
+        chance = []
+        for _, item in marked:
+            text = _text(item, (), label, side, protocol)
+            n = len(text.labels)
+            chance.append(replace(text, scores=rng.random(n), n_units=n))
         sides.append(MarkedSide(label, texts, chance))
     return sides, signatures
 
@@ -265,28 +267,26 @@ def granular(
     resampling(n_resamples, LEVEL)
     run = replace(config, metrics=tuple(metrics))
     sides, signatures = marked_sides(judged, run, progress)
-    how = MARKED[judged.name]
+    protocol = MARKED[judged.name]
     findings = []
     for side in sides:
         for name, texts in side.texts.items():
-            found = [text for text in texts if text is not None]
-            left = GranularFinding(
+            scored = [text for text in texts if text is not None]
+            finding = GranularFinding(
                 name,
                 side.label,
-                len(found),
-                len(texts) - len(found),
+                len(scored),
+                len(texts) - len(scored),
                 side.reason(name),
             )
-            findings.append(
-                left
-                if left.reason
-                else _figures(left, found, how, n_resamples)
-            )
+            if not finding.reason:
+                finding = _figures(finding, scored, protocol, n_resamples)
+            findings.append(finding)
         plain = GranularFinding(RANDOM, side.label, len(side.chance), 0)
-        findings.append(_figures(plain, side.chance, how, n_resamples))
+        findings.append(_figures(plain, side.chance, protocol, n_resamples))
     return GranularReport(
         judged.name,
-        how.part,
+        protocol.part,
         len(judged.items),
         tuple(findings),
         signatures,
@@ -299,9 +299,9 @@ def _text(
     units: Sequence[Unit],
     label: Label,
     side: Side,
-    how: MarkProtocol,
+    protocol: MarkProtocol,
 ) -> MarkedText:
-    parts = how.parts(
+    parts = protocol.parts(
         item, item.candidate if side == "candidate" else item.references[0]
     )
     gold = touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
@@ -318,7 +318,7 @@ def _text(
         item.source,
         gold,
         token_labels(len(parts), gold),
-        token_scores(len(parts), scored, several=how.several),
+        token_scores(len(parts), scored, several=protocol.several),
         len(scored),
     )
 
@@ -333,7 +333,7 @@ def _score(unit: Unit) -> float | None:
 def _figures(
     plain: GranularFinding,
     texts: Sequence[MarkedText],
-    how: MarkProtocol,
+    protocol: MarkProtocol,
     n_resamples: int,
 ) -> GranularFinding:
     """A finding with its figures."""
@@ -349,13 +349,21 @@ def _figures(
         held_out = held_out_alert_f1(
             scores, labels, clusters=clusters, **resampled
         )
-    raised = [s < alerts.threshold for s in scores]
+    raised = [parts < alerts.threshold for parts in scores]
     counts = np.array(
         [
-            (r.sum(), y.sum(), (r & (y == 1)).sum())
-            for r, y in zip(raised, labels, strict=True)
+            (alarms.sum(), marks.sum(), (alarms & (marks == 1)).sum())
+            for alarms, marks in zip(raised, labels, strict=True)
         ],
         dtype=np.float64,
+    )
+    n_alerts, n_gold, n_hits = counts.T
+    # What the hits are a share of, for precision, recall, F1 and IoU.
+    wholes = (
+        n_alerts,
+        n_gold,
+        (n_alerts + n_gold) / 2,
+        n_alerts + n_gold - n_hits,
     )
     codes = cluster_codes(clusters, len(clusters))
 
@@ -365,33 +373,40 @@ def _figures(
             return float(hits[rows].sum() / n) if n else None
 
         value = statistic(np.arange(len(hits)))
-        return (
-            _NOTHING
-            if value is None
-            else Share(value, cluster_bootstrap(statistic, codes, **resampled))
-        )
+        if value is None:
+            return _NOTHING
+        return Share(value, cluster_bootstrap(statistic, codes, **resampled))
 
-    n_alerts, n_gold, n_hits = counts.T
-    runs = [_runs(r) for r in raised]
-    gold = [text.gold for text in texts]
-    return replace(
+    def mean_of_texts(whole: Floats, empty: float) -> Share:
+        shares = np.full(len(whole), empty)
+        np.divide(n_hits, whole, out=shares, where=whole > 0)
+        mean = mean_interval(shares, clusters=clusters, **resampled)
+        return Share(mean.mean, mean.interval)
+
+    precision, recall, f1, iou = (share(n_hits, whole) for whole in wholes)
+    finding = replace(
         plain,
         reason=alerts.reason,
         auc=Share(auc.auc, auc.interval),
         alerts=alerts,
         held_out=held_out,
-        precision=share(n_hits, n_alerts),
-        recall=share(n_hits, n_gold),
-        f1=share(n_hits, (n_alerts + n_gold) / 2),
-        iou=share(n_hits, n_alerts + n_gold - n_hits),
-        spans=relaxed_f1(runs, gold, clusters=clusters, **resampled)
-        if how.runs
-        else None,
-        span_iou=share(*_covered(runs, gold)) if how.runs else _NOTHING,
-        per_text=_per_text(counts, clusters, resampled)
-        if how.per_text
-        else (),
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        iou=iou,
     )
+    if protocol.runs:
+        runs = [_runs(alarms) for alarms in raised]
+        gold = [text.gold for text in texts]
+        finding = replace(
+            finding,
+            spans=relaxed_f1(runs, gold, clusters=clusters, **resampled),
+            span_iou=share(*_covered(runs, gold)),
+        )
+    if protocol.per_text:
+        means = map(mean_of_texts, wholes, (0.0, 0.0, 0.0, 1.0))
+        finding = replace(finding, per_text=tuple(means))
+    return finding
 
 
 def _covered(
@@ -413,26 +428,6 @@ def _covered(
     return np.array(sums, dtype=np.float64), np.array(
         [len(g) for g in gold], dtype=np.float64
     )
-
-
-def _per_text(
-    counts: Floats, clusters: Sequence[tuple[str, ...]], resampled: Resampling
-) -> tuple[Share, ...]:
-    """Precision, recall, F1 and IoU as means over texts; see the head of the module."""
-    n_alerts, n_gold, n_hits = counts.T
-    either = n_alerts + n_gold - n_hits
-    wholes = (n_alerts, n_gold, (n_alerts + n_gold) / 2, either)
-    columns = [
-        np.divide(
-            n_hits, whole, out=np.full(len(counts), empty), where=whole > 0
-        )
-        for whole, empty in zip(wholes, (0.0, 0.0, 0.0, 1.0), strict=True)
-    ]
-    means = [
-        mean_interval(column, clusters=clusters, **resampled)
-        for column in columns
-    ]
-    return tuple(Share(mean.mean, mean.interval) for mean in means)
 
 
 def _runs(alerts: np.ndarray[Any, np.dtype[np.bool_]]) -> list[TokenSpan]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,44 +32,44 @@ from beholder.run.labels import check_answers, with_labels
 
 @dataclass(frozen=True)
 class HumanSet:
-    """A published set of human judgments.
+    """A published set of human judgments: a row of ``sets.csv``.
 
     Attributes:
         name: Name on the command line.
+        form: What ``reader`` takes: a ``folder`` of published files, such a folder and names of
+            its ``columns``, or the number and cells of a row of a table (``rows``).
+        reader: Yields the items.
+        hub: Name, configuration and split on the Hugging Face hub; empty where it is not there.
         what: What people judged, one line.
         where: Where it is published.
         licence: As its source states it.
-        read: Reads the published files in a folder; None where it is a table on the hub.
-        hub: Name, configuration and split on the Hugging Face hub; None where it is not there.
-        row: Items of one row of that table.
-        mapped: As ``read``, of files whose columns have to be named.
     """
 
     name: str
+    form: str
+    reader: Callable[..., Iterator[Item]]
+    hub: Sequence[str]
     what: str
     where: str
     licence: str
-    read: Callable[[Path], Iterator[Item]] | None = None
-    hub: tuple[str, str | None, str] | None = None
-    row: Callable[[int, Mapping[str, Any]], Iterator[Item]] | None = None
-    mapped: Callable[[Path, Mapping[str, str]], Iterator[Item]] | None = None
 
 
-def _known() -> Mapping[str, HumanSet]:
-    listed = tomllib.loads(
-        Path(__file__).with_name("sets.toml").read_text(encoding="utf-8")
-    )
-    for facts in listed.values():
-        if "hub" in facts:
-            dataset, configuration, split = facts["hub"]
-            facts["hub"] = (dataset, configuration or None, split)
-        for reader in {"read", "row", "mapped"} & set(facts):
-            facts[reader] = resolve_name(f"{__package__}.{facts[reader]}")
-    return {name: HumanSet(name, **facts) for name, facts in listed.items()}
+def _read_sets() -> Mapping[str, HumanSet]:
+    path = Path(__file__).with_name("sets.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            row["name"]: HumanSet(
+                **{
+                    **row,
+                    "reader": resolve_name(f"{__package__}.{row['reader']}"),
+                    "hub": row["hub"].split(" ") if row["hub"] else (),
+                }
+            )
+            for row in csv.DictReader(file)
+        }
 
 
-SETS = _known()
-
+SETS = _read_sets()
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
 """JudgedSet together under the name ``long_sxs``: each alone is small."""
@@ -216,38 +216,30 @@ def _data_file(known: HumanSet, path: Path) -> Path | None:
     return next((file for file in beside if file.is_file()), None)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(
-        as_number(value) if isinstance(value, str) else value, int | float
-    )
-
-
 def _known_items(
     known: HumanSet, data: str, columns: Mapping[str, str]
 ) -> Iterator[Item]:
     if data.startswith("hf:"):
-        yield from _from_hub(known, columns)
+        yield from _read_rows(known, _fetch_rows(known), columns)
         return
     path = Path(data)
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
-    if known.row is not None:
-        split = (
-            f"{known.hub[2]}-*.parquet" if known.hub else ""
-        )  # not what others train on
-        pattern = split if split and any(path.rglob(split)) else "*.parquet"
-        yield from _from_rows(known, parquet_rows(path, pattern), columns)
+    if known.form == "rows":
+        # A split that others train on is not read if the test split is there.
+        split = f"{known.hub[2]}-*.parquet"
+        pattern = split if any(path.rglob(split)) else "*.parquet"
+        yield from _read_rows(known, parquet_rows(path, pattern), columns)
         return
     try:
-        if known.mapped is not None:
-            yield from known.mapped(path, columns)
-        elif known.read is not None:
-            yield from known.read(path)
+        yield from known.reader(
+            path, *([columns] if known.form == "columns" else [])
+        )
     except (DataError, ConfigError):
         raise
     except ItemError as error:
         raise DataError(data, str(error)) from error
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except _WRONG_FORM as error:
         missing = (
             f": field {error.args[0]!r} is missing"
             if isinstance(error, KeyError)
@@ -258,6 +250,10 @@ def _known_items(
             f"is not in the published form of {known.name}{missing}; expected the files of"
             f" {known.where}",
         ) from error
+
+
+_WRONG_FORM = (LookupError, TypeError, ValueError, AttributeError)
+"""What a reader raises on data that are not in the published form."""
 
 
 def _from_file(
@@ -286,7 +282,13 @@ def _from_file(
         check_answers(columns, chosen, len(items))
     if not any(item.judgments for item in items):
         numbers = {
-            k for item in items for k, v in item.meta.items() if _is_number(v)
+            name
+            for item in items
+            for name, value in item.meta.items()
+            if isinstance(
+                as_number(value) if isinstance(value, str) else value,
+                int | float,
+            )
         }
         hint = (
             f"; numbers are in {', '.join(sorted(numbers)[:10])}: map one, as"
@@ -323,8 +325,9 @@ def _from_file(
     )
 
 
-def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:
-    if known.hub is None:
+def _fetch_rows(known: HumanSet) -> Any:
+    """Rows of a table on the hub, without its pictures."""
+    if not known.hub:
         raise ConfigError(
             f"{known.name} is not on the hub; it is published as: {known.where}"
         )
@@ -332,58 +335,49 @@ def _from_hub(known: HumanSet, columns: Mapping[str, str]) -> Iterator[Item]:
         "datasets", extra="datasets", purpose=f"{known.name} from the hub"
     )
     name, configuration, split = known.hub
-    rows = datasets.load_dataset(name, configuration, split=split)
+    rows = datasets.load_dataset(name, configuration or None, split=split)
     pictures = [
         column
         for column in ("image", "img", "binary")
-        if column in rows.column_names
+        if column in rows.column_names and not isinstance(rows[0][column], str)
     ]
-    pictures = [
-        column for column in pictures if not isinstance(rows[0][column], str)
-    ]
-    yield from _from_rows(known, rows.remove_columns(pictures), columns)
+    return rows.remove_columns(pictures)
 
 
-def _from_rows(
+def _read_rows(
     known: HumanSet,
     rows: Iterable[Mapping[str, Any]],
     columns: Mapping[str, str],
 ) -> Iterator[Item]:
-    assert known.row is not None
     n_judgments: Counter[str] = Counter()
     for number, row in enumerate(rows):
-        named = {
+        mapped = {
             name: row[column]
             for name, column in columns.items()
             if column in row
         }
         try:
-            for item in known.row(number, {**row, **named}):
+            for item in known.reader(number, {**row, **mapped}):
                 n_judgments[item.id] += 1
-                again = n_judgments[
-                    item.id
-                ]  # a further judgment of the same text
-                yield (
-                    item
-                    if again == 1
-                    else replace(item, id=f"{item.id}/{again}")
+                again = n_judgments[item.id]
+                # A further judgment of the same text has an id of its own.
+                name = item.id if again == 1 else f"{item.id}/{again}"
+                yield replace(item, id=name)
+        except (ItemError, *_WRONG_FORM) as error:
+            if isinstance(error, ItemError | RowError):
+                reason = str(error)
+            elif isinstance(error, KeyError):
+                reason = (
+                    f"has no column {error}; the row has: {', '.join(row)}; say where it lies with"
+                    f" --map {error.args[0]}=COLUMN"
                 )
-        except (ItemError, RowError) as error:
-            raise DataError(known.name, str(error), line=number + 1) from error
-        except KeyError as error:
-            raise DataError(
-                known.name,
-                f"has no column {error}; the row has: {', '.join(row)}; say where it lies with"
-                f" --map {error.args[0]}=COLUMN",
-                line=number + 1,
-            ) from error
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            values = ", ".join(
-                f"{column}={shorten(value)}" for column, value in row.items()
-            )
-            raise DataError(
-                known.name,
-                f"is not in the published form ({known.where}); the row has: {values}; if these"
-                " are rows of another set, name the folder of this one with --data",
-                line=number + 1,
-            ) from error
+            else:
+                values = ", ".join(
+                    f"{column}={shorten(value)}"
+                    for column, value in row.items()
+                )
+                reason = (
+                    f"is not in the published form ({known.where}); the row has: {values}; if"
+                    " these are rows of another set, name the folder of this one with --data"
+                )
+            raise DataError(known.name, reason, line=number + 1) from error

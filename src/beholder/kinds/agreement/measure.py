@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,11 +102,6 @@ class Data:
     raters: tuple[int, ...]
     categories: NDArray[np.str_]
     control: Floats | None
-
-    @property
-    def name(self) -> str:
-        """The measure, with what was partialled out of it beyond its own protocol."""
-        return self.measure.name
 
     def scores(self, column: Mapping[str, float]) -> Floats:
         """(n,) scores, of pairs the difference; NaN where a text has none."""
@@ -414,36 +410,9 @@ def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
     return yeses if kind == "recall of yes" else noes
 
 
-@dataclass(frozen=True)
-class AgreementDifference:
-    """Two metrics under one measure, on the data that both scored.
-
-    Attributes:
-        a: Label of the first.
-        b: Label of the second.
-        difference: Agreement of the first minus that of the second; None where undefined.
-        interval: Paired bootstrap interval.
-        p_value: Two-sided, from the same resamples, corrected (Holm) over the pairs of a measure.
-    """
-
-    a: str
-    b: str
-    difference: float | None
-    interval: Interval | None
-    p_value: float | None
-
-    @property
-    def record(self) -> MetricDifference:
-        """The difference as results store it."""
-        low, high = ends_of(self.interval) or (None, None)
-        return MetricDifference(
-            self.a, self.b, self.difference, low, high, self.p_value
-        )
-
-
 def compare(
     labels: Sequence[str], found: Sequence[AgreementFound], n_resamples: int
-) -> tuple[list[AgreementDifference], list[int | None]]:
+) -> tuple[list[MetricDifference], list[int | None]]:
     """Differences of all pairs, and clusters of metrics that are not significantly different.
 
     Args:
@@ -465,29 +434,30 @@ def compare(
     }
     clusters = significance_clusters(
         [one.value for one in found],
-        lambda i, j: raw[min(i, j), max(i, j)].p_value,
+        lambda i, j: raw[min(i, j), max(i, j)].p,
     )
-    corrected = holm([one.p_value for one in raw.values()])
+    corrected = holm([one.p for one in raw.values()])
     pairs = zip(raw.values(), corrected, strict=True)
-    return [replace(one, p_value=p) for one, p in pairs], clusters
+    return [msgspec.structs.replace(one, p=p) for one, p in pairs], clusters
 
 
 def _difference(
     names: tuple[str, str],
     found: tuple[AgreementFound, AgreementFound],
     n_resamples: int,
-) -> AgreementDifference:
+) -> MetricDifference:
     """One pair; its p is not corrected yet."""
     a, b = found
     if a.value is None or b.value is None:
-        return AgreementDifference(*names, None, None, None)
+        return MetricDifference(*names, None, None, None, None)
     pairs = zip(a.replicates, b.replicates, strict=True)
-    drawn = np.array(
+    replicates = np.array(
         [x - y for x, y in pairs if x is not None and y is not None]
     )
-    interval, p = None, None
-    if len(drawn) >= 0.9 * n_resamples:
-        interval = percentile_interval(drawn, 0.95)
-        tail = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-        p = min(1.0, 2 * (tail + 1) / (len(drawn) + 1))
-    return AgreementDifference(*names, a.value - b.value, interval, p)
+    low = high = p = None
+    if len(replicates) >= 0.9 * n_resamples:
+        interval = percentile_interval(replicates, LEVEL)
+        low, high = ends_of(interval) or (None, None)
+        tail = min((replicates <= 0).sum(), (replicates >= 0).sum())
+        p = min(1.0, 2 * (int(tail) + 1) / (len(replicates) + 1))
+    return MetricDifference(*names, a.value - b.value, low, high, p)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
+import csv
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from beholder.base.files import safe_name
 from beholder.kinds.agreement import results
-from beholder.kinds.agreement.agree import Report
 from beholder.kinds.agreement.coarse import coarse_table, measures_of_set
 from beholder.kinds.agreement.granular import (
     GranularFinding,
@@ -55,27 +54,24 @@ def agreement_cells(row: results.MetricAgreement) -> Cells:
 
 
 def agreement_of(
-    found: results.AgreementResult[results.M], measure: results.MeasureResult
+    result: results.AgreementResult, measure: results.MeasureResult
 ) -> Table:
     """Return the agreement of each metric with people under one measure; the length last.
 
     Args:
-        found: The agreement on a set.
+        result: The agreement on a set.
         measure: One of its measures.
     """
-    clusters = (
-        [CLUSTERS] if any(row.cluster for row in measure.metrics) else []
-    )
+    notes = [_judged(result.n_items, result.n_resamples)]
+    if any(row.cluster for row in measure.metrics):
+        notes.append(CLUSTERS)
+    notes += _signatures(result.signatures)
     return Table(
         f"agreement-{safe_name(measure.name)}",
-        f"{found.name}: {measure.name}",
+        f"{result.name}: {measure.name}",
         agreement_columns(),
         tuple(map(agreement_cells, measure.metrics)),
-        (
-            _judged(found.n_items, found.n_resamples),
-            *clusters,
-            *_signatures(found.signatures),
-        ),
+        tuple(notes),
     )
 
 
@@ -93,19 +89,20 @@ def matrix_of(measure: results.MeasureResult) -> Table | None:
     if not measure.differences:
         return None
     labels = [row.label for row in measure.metrics]
-    found = {(one.a, one.b): one for one in measure.differences}
+    differences = {
+        (each.a, each.b): _show_difference(each)
+        for each in measure.differences
+    }
     rows: list[Cells] = []
     for place, label in enumerate(labels[:-1], start=1):
-        later = enumerate(labels[place:], start=place)
-        cells = {
-            f"c{at}": _difference(found.get((label, other)))
-            for at, other in later
+        cells: Cells = {
+            f"c{at}": differences.get((label, other), DASH)
+            for at, other in enumerate(labels[place:], start=place)
         }
         rows.append({"metric": label, **cells})
     others = [
         Column(f"c{place}", label, "cell")
-        for place, label in enumerate(labels)
-        if place
+        for place, label in enumerate(labels[1:], start=1)
     ]
     return Table(
         f"differences-{safe_name(measure.name)}",
@@ -116,14 +113,14 @@ def matrix_of(measure: results.MeasureResult) -> Table | None:
     )
 
 
-def _difference(found: results.MetricDifference | None) -> str:
-    if found is None or found.difference is None:
+def _show_difference(difference: results.MetricDifference) -> str:
+    if difference.difference is None:
         return DASH
-    p = DASH if found.p is None else show_p(found.p)
-    return f"{show_signed(found.difference)}, p {p}"
+    p = DASH if difference.p is None else show_p(difference.p)
+    return f"{show_signed(difference.difference)}, p {p}"
 
 
-def confusion_of(measure: results.StoredMeasure) -> Table | None:
+def confusion_of(measure: results.MeasureResult) -> Table | None:
     """How often people and each metric said yes and no; None of labels that are no verdicts."""
     if not measure.data.said:
         return None
@@ -151,87 +148,88 @@ def confusion_of(measure: results.StoredMeasure) -> Table | None:
     )
 
 
-_PUBLISHED = (
-    METRIC,
-    Column("agreement", "agreement", interval=True),
-    Column("said", "", "text"),
-    Column("references", "reads references", "text"),
-    Column("split", "split", "text"),
-    Column("ties", "ties", "text"),
-    Column("source", "source", "text"),
-    Column("year", "year", "cell"),
-    Column("measure", "measure", "text"),
+_PUBLISHED = Table(
+    "published-figures",
+    "published figures",
+    (
+        METRIC,
+        Column("agreement", "agreement", interval=True),
+        Column("said", "", "text"),
+        Column("references", "reads references", "text"),
+        Column("split", "split", "text"),
+        Column("ties", "ties", "text"),
+        Column("source", "source", "text"),
+        Column("year", "year", "cell"),
+        Column("measure", "measure", "text"),
+    ),
+    by="measure",
 )
 
 
-def published_of(
-    found: results.AgreementResult[results.M], whole: bool
-) -> list[Table]:
+def read_figures() -> list[dict[str, Any]]:
+    """Return the rows of ``published_figures.csv``, each reviewed by hand against its source.
+
+    ``measure`` is the name of our measure of the same set, labels and statistic, if there is one;
+    ``differs`` says why a figure cannot be compared; ``references``, whether the metric reads
+    them; ``split``, which part of the set; ``n``, its labels, where known; ``checked``, what
+    confirms a figure whose paper we read in part only.
+    """
+    path = Path(__file__).with_name("published_figures.csv")
+    types = {"value": float, "n": int, "year": int}
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            {
+                key: types.get(key, str)(text)
+                for key, text in row.items()
+                if text
+            }
+            for row in csv.DictReader(file)
+        ]
+
+
+def published_of(result: results.AgreementResult, whole: bool) -> list[Table]:
     """Figures of a set beside published ones of the same protocol, as one table.
 
     Args:
-        found: The agreement on a set.
+        result: The agreement on a set.
         whole: Whether all of the set was judged by its own protocol.
     """
-    file = Path(__file__).with_name("published_figures.toml")
-    known = tomllib.loads(file.read_text(encoding="utf-8"))["figure"]
-    of_set = [row for row in known if row["set"] == found.name]
+    figures = [row for row in read_figures() if row["set"] == result.name]
     rows: list[Cells] = []
-    for measure in found.measures if of_set else ():
-        rows += [
-            {
-                "measure": measure.name,
-                **agreement_cells(row),
-                "metric": row.label,
-                "said": "yours",
-                "split": f"{row.n:,} labels",
-            }
-            for row in measure.metrics
-        ]
-        for row in of_set:
-            if row.get("measure", measure.name) == measure.name:
-                n = max(one.n + one.n_missing for one in measure.metrics)
-                same = whole and row.get("n", n) == n
-                differs = row.get("differs") or (
-                    "" if same else "yours is not the whole set"
-                )
-                said = (
-                    f"not comparable: {differs}"
-                    if differs
-                    else "same protocol"
-                )
-                cells = {
+    for measure in result.measures if figures else ():
+        for row in measure.metrics:
+            cells = {"metric": row.label, "measure": measure.name}
+            cells |= {"said": "yours", "split": f"{row.n:,} labels"}
+            rows.append(agreement_cells(row) | cells)
+        n_labels = max(row.n + row.n_missing for row in measure.metrics)
+        for figure in figures:
+            if figure.get("measure", measure.name) != measure.name:
+                continue
+            is_same = whole and figure.get("n", n_labels) == n_labels
+            differs = figure.get("differs")
+            if not differs and not is_same:
+                differs = "yours is not the whole set"
+            verdict = (
+                f"not comparable: {differs}" if differs else "same protocol"
+            )
+            rows.append(
+                {
+                    **figure,
+                    "agreement": figure["value"],
                     "measure": measure.name,
-                    "agreement": row["value"],
-                    "said": said,
+                    "said": verdict,
                 }
-                rows.append(
-                    {
-                        **row,
-                        **cells,
-                        "references": "yes" if row["references"] else "no",
-                    }
-                )
-    note = "A figure is comparable by set, labels, statistic and ties; look at references, too."
+            )
     note = (
-        note
+        "A figure is comparable by set, labels, statistic and ties; look at references, too."
         if rows
         else "Not comparable: we know no published figure of this set."
     )
-    title = f"{found.name}: published figures"
-    return [
-        Table(
-            "published-figures",
-            title,
-            _PUBLISHED,
-            tuple(rows),
-            (note,),
-            by="measure",
-        )
-    ]
+    title = f"{result.name}: {_PUBLISHED.title}"
+    return [replace(_PUBLISHED, title=title).with_rows(rows, [note])]
 
 
-def _row_names(result: results.AgreementResult[results.M]) -> list[str]:
+def _row_names(result: results.AgreementResult) -> list[str]:
     """The metric of each row, with its value if that is the same under all measures."""
     rows = zip(*(measure.metrics for measure in result.measures), strict=True)
     return [
@@ -251,32 +249,34 @@ class FigureRow:
     value: Annotated[float | None, heading("value")]
 
 
-def agreement_tables(report: Report) -> list[Table]:
-    """The tables of a report.
+def agreement_tables(result: results.AgreementResult) -> list[Table]:
+    """The tables of a result.
 
     Of a set of coarse judgments one table of all measures; of others per measure its table and the
     matrix of differences. Then figures without intervals.
     """
-    found = report.stored
-    tables: list[Table] = []
     coarse = coarse_table(
-        measures_of_set(found),
-        _row_names(found),
-        filter(None, found.signatures.values()),
-        found.n_resamples,
+        measures_of_set(result),
+        _row_names(result),
+        _signatures(result.signatures),
+        result.n_resamples,
     )
     if coarse is not None:
-        tables.append(coarse)
-    for measure in () if coarse else found.measures:
-        made = (
-            agreement_of(found, measure),
-            matrix_of(measure),
-            confusion_of(measure),
-        )
-        tables += [table for table in made if table]
+        tables = [coarse]
+    else:
+        tables = [
+            table
+            for measure in result.measures
+            for table in (
+                agreement_of(result, measure),
+                matrix_of(measure),
+                confusion_of(measure),
+            )
+            if table
+        ]
     rows = [
         FigureRow(metric, name, value)
-        for metric, figures in found.extra.items()
+        for metric, figures in result.extra.items()
         for name, value in figures.items()
         if not (coarse and name.startswith("model_"))
     ]

@@ -1,18 +1,21 @@
-"""How well metrics agree with people, for the page of a run of ``agree``."""
+"""How well metrics agree with people: the section of a run's page, and its scatters as files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
+from beholder.base import files
+from beholder.base.grouping import by_key
 from beholder.kinds.agreement import results
 from beholder.report.drawing import PageSection
 from beholder.report.numbers import show_tick, ticks
 from beholder.run.store import Store
+from beholder.stats.checks import Floats
 from beholder.tables import Table
 
 _MOST_POINTS = 400
@@ -115,29 +118,29 @@ class People:
     @property
     def positions(self) -> list[int]:
         """Positions in the run of all listed data, in the order of the page."""
-        found = (
+        positions = (
             one.position
             for section in self.sections
             for _, high, low in section.far
             for one in (*high, *low)
         )
         return list(
-            dict.fromkeys(place for place in found if place is not None)
+            dict.fromkeys(place for place in positions if place is not None)
         )
 
 
 def section(store: Store) -> PageSection | None:
     """The section of the page of a run that was compared with people; None for other runs."""
-    found = results.read(store.folder)
-    if found is None:
+    result = results.read(store.folder)
+    if result is None:
         return None
-    drawn = people(store, found)
+    view = people(store, result)
     return PageSection(
         id="people",
         title="Agreement with people",
         template="people.html.j2",
-        values={"people": drawn},
-        positions=drawn.positions,
+        values={"people": view},
+        positions=view.positions,
     )
 
 
@@ -146,185 +149,194 @@ def confused(store: Store) -> dict[str, dict[str, str]]:
 
     A text that several people judged is in the cell of their mean, from one half on of yes.
     """
-    found = results.read(store.folder)
+    result = results.read(store.folder)
     columns: dict[str, dict[str, str]] = {}
-    for measure in found.measures if found else ():
+    for measure in result.measures if result else ():
         label = measure.name.partition(", ")[2].rpartition(" (")[0]
         data = measure.data
-        for row, said in zip(measure.metrics, data.said, strict=False):
-            by_text: dict[str, list[float]] = {}
-            verdicts = {}
-            for text, gold, verdict in zip(
-                data.first, data.gold, said, strict=True
-            ):
-                if verdict is not None and gold is not None:
-                    by_text.setdefault(text, []).append(gold)
-                    verdicts[text] = verdict
+        for row, verdicts in zip(measure.metrics, data.said, strict=False):
+            ratings = by_key(
+                (text, (gold, verdict))
+                for text, gold, verdict in zip(
+                    data.first, data.gold, verdicts, strict=True
+                )
+                if gold is not None and verdict is not None
+            )
             columns[f"{label}: people, {row.label}"] = {
-                text: results.cell(fmean(by_text[text]) >= 0.5, verdict == 1)
-                for text, verdict in verdicts.items()
+                text: results.cell(
+                    fmean(gold for gold, _ in pairs) >= 0.5, pairs[-1][1] == 1
+                )
+                for text, pairs in ratings.items()
             }
     return columns
 
 
-def people(
-    store: Store, found: results.AgreementResult[results.StoredMeasure]
-) -> People:
-    """What the page draws of the stored agreement of a run."""
-    places = {item.id: place for place, item in store.items()}
-    return People(
-        found.name,
-        [_section(store, found, one, places) for one in found.measures],
-    )
-
-
-def _section(
-    store: Store,
-    found: results.AgreementResult[results.StoredMeasure],
-    measure: results.StoredMeasure,
-    places: Mapping[str, int],
-) -> PeopleSection:
+def people(store: Store, result: results.AgreementResult) -> People:
+    """Build the page's view of the stored agreement of a run."""
     # Loads scipy, which pages of runs without human ratings do not need.
     from beholder.kinds.agreement.page_tables import agreement_of, matrix_of
 
+    places = {item.id: place for place, item in store.items()}
+    sections = [
+        PeopleSection(
+            measure.name,
+            agreement_of(result, measure),
+            matrix_of(measure),
+            scatter_plots(measure),
+            _list_far(store, measure, places),
+        )
+        for measure in result.measures
+    ]
+    return People(result.name, sections)
+
+
+def scatter_plots(measure: results.MeasureResult) -> list[ScatterPlot]:
+    """Return a scatter per metric with at least two scores."""
     gold = _floats(measure.data.gold)
-    columns = list(
-        zip(measure.metrics, map(_floats, measure.data.scores), strict=True)
-    )
-    far = [
-        (row.label, *_far(store, measure.data, gold, scores, places))
-        for row, scores in columns
-        if not _is_length(row) and np.isfinite(scores).sum() > 2 * _N_FAR
-    ]
-    plots = [
-        _plot(row.label, scores, gold, _is_length(row))
-        for row, scores in columns
-        if np.isfinite(scores).sum() > 1
-    ]
-    return PeopleSection(
-        measure.name,
-        agreement_of(found, measure),
-        matrix_of(measure),
-        plots,
-        far,
-    )
+    plots = []
+    for row, column in zip(measure.metrics, measure.data.scores, strict=True):
+        scores = _floats(column)
+        usable = np.isfinite(scores) & np.isfinite(gold)
+        if np.isfinite(scores).sum() > 1:
+            x, y = scores[usable], gold[usable]
+            plots.append(_plot(row.label, x, y, _is_length(row)))
+    return plots
 
 
 def _is_length(row: results.MetricAgreement) -> bool:
     return row.metric.partition("(")[0] == "length"
 
 
-def _floats(values: Sequence[float | None]) -> NDArray[np.float64]:
-    return np.array(
-        [np.nan if value is None else value for value in values],
-        dtype=np.float64,
-    )
+def _floats(values: Sequence[float | None]) -> Floats:
+    return np.array(values, dtype=np.float64)  # None becomes NaN
 
 
-def _plot(
-    label: str,
-    scores: NDArray[np.float64],
-    gold: NDArray[np.float64],
-    baseline: bool,
-) -> ScatterPlot:
-    known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
-    x, y = scores[known], gold[known]
+def _plot(label: str, x: Floats, y: Floats, baseline: bool) -> ScatterPlot:
     x_marks, y_marks = (
-        ticks(float(v.min()), float(v.max()), 4) for v in (x, y)
+        ticks(float(values.min()), float(values.max()), 4) for values in (x, y)
     )
 
-    def share(value: float, marks: Sequence[float]) -> float:
-        return 0.06 + 0.88 * (value - marks[0]) / (marks[-1] - marks[0])
+    def place(
+        value: float, marks: Sequence[float], start: float, end: float
+    ) -> float:
+        share = 0.06 + 0.88 * (value - marks[0]) / (marks[-1] - marks[0])
+        return round(start + share * (end - start), 1)
 
-    def at(score: float, said: float) -> tuple[float, float]:
-        return (
-            round(
-                _LEFT + share(score, x_marks) * (_WIDTH - _LEFT - _RIGHT), 1
-            ),
-            round(
-                _HEIGHT
-                - _BOTTOM
-                - share(said, y_marks) * (_HEIGHT - _TOP - _BOTTOM),
-                1,
-            ),
-        )
+    def across(score: float) -> float:
+        return place(score, x_marks, _LEFT, _WIDTH - _RIGHT)
+
+    def up(rating: float) -> float:
+        return place(rating, y_marks, _HEIGHT - _BOTTOM, _TOP)
 
     order = np.argsort(x, kind="stable")
-    shown = order[:: max(1, -(-len(order) // _MOST_POINTS))]
+    sample = order[:: max(1, -(-len(order) // _MOST_POINTS))]
     noise = np.random.default_rng(0)
-    across, up = (
-        v + _SPREAD * noise.uniform(-1, 1, len(v)) * np.all(v % 1 == 0)
-        for v in (x, y)
+    spread_x, spread_y = (
+        values
+        + _SPREAD * noise.uniform(-1, 1, len(values)) * np.all(values % 1 == 0)
+        for values in (x, y)
     )
     # The part of a score follows from the mean rank of all within 2 % of the axis.
     near = np.round(50 * (x - x_marks[0]) / (x_marks[-1] - x_marks[0]))
-    _, scored, counts = np.unique(
-        near, return_inverse=True, return_counts=True
-    )
-    part_of = ((np.cumsum(counts) - counts / 2) * _BINS / len(x)).astype(int)[
-        scored
-    ]
+    _, group, counts = np.unique(near, return_inverse=True, return_counts=True)
+    part_of_group = (np.cumsum(counts) - counts / 2) * _BINS / len(x)
+    part_of = part_of_group.astype(int)[group]
     parts = [part_of == number for number in np.unique(part_of)]
     return ScatterPlot(
         label=label,
-        points=[at(float(across[i]), float(up[i])) for i in shown],
-        curve=[
-            at(float(x[part].mean()), float(y[part].mean())) for part in parts
-        ],
-        x_ticks=[
-            (at(mark, y_marks[0])[0], show_tick(mark, x_marks))
-            for mark in x_marks
-        ],
-        y_ticks=[
-            (at(x_marks[0], mark)[1], show_tick(mark, y_marks))
-            for mark in y_marks
-        ],
-        n=len(known),
-        n_shown=len(shown),
+        points=[(across(spread_x[i]), up(spread_y[i])) for i in sample],
+        curve=[(across(x[part].mean()), up(y[part].mean())) for part in parts],
+        x_ticks=[(across(mark), show_tick(mark, x_marks)) for mark in x_marks],
+        y_ticks=[(up(mark), show_tick(mark, y_marks)) for mark in y_marks],
+        n=len(x),
+        n_shown=len(sample),
         baseline=baseline,
     )
 
 
-def _far(
-    store: Store,
-    data: results.MeasureData,
-    gold: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    places: Mapping[str, int],
-) -> tuple[list[Disagreement], list[Disagreement]]:
-    """Data with the greatest distance between their places by score and by label."""
-    from scipy.stats import (
-        rankdata,
-    )  # slow to load, and pages of other runs need no ranks
+def _list_far(
+    store: Store, measure: results.MeasureResult, places: Mapping[str, int]
+) -> list[tuple[str, list[Disagreement], list[Disagreement]]]:
+    """Per metric the data with the greatest distance between their places by score and label."""
+    # Slow to load, and pages of other runs need no ranks.
+    from scipy.stats import rankdata
 
-    known = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
-    distance = (rankdata(scores[known]) - rankdata(gold[known])) / max(
-        1, len(known) - 1
-    )
-    order = np.argsort(-distance, kind="stable")
+    data = measure.data
+    gold = _floats(data.gold)
+    far = []
+    for row, column in zip(measure.metrics, data.scores, strict=True):
+        scores = _floats(column)
+        if _is_length(row) or np.isfinite(scores).sum() <= 2 * _N_FAR:
+            continue
+        usable = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
+        distance = np.zeros(len(gold))
+        ranks = rankdata(scores[usable]) - rankdata(gold[usable])
+        distance[usable] = ranks / max(1, len(usable) - 1)
 
-    def first_of(chosen: NDArray[np.int64]) -> list[Disagreement]:
-        found: dict[str, Disagreement] = {}
-        for place in chosen.tolist():
-            datum = int(known[place])
-            text = data.first[datum]
-            if (
-                text not in found and len(found) < _N_FAR
-            ):  # several people may rate one text
-                at = places.get(text)
-                found[text] = Disagreement(
+        def first_of(
+            order: Sequence[int],
+            scores: Floats = scores,
+            distance: Floats = distance,
+        ) -> list[Disagreement]:
+            by_text: dict[str, Disagreement] = {}
+            for datum in order[: 8 * _N_FAR]:
+                text = data.first[datum]
+                # Several people may rate one text.
+                if text in by_text:
+                    continue
+                position = places.get(text)
+                by_text[text] = Disagreement(
                     id=text,
-                    position=at,
+                    position=position,
                     other=data.second[datum],
                     label=float(gold[datum]),
                     score=float(scores[datum]),
-                    share=float(distance[place]),
-                    text=""
-                    if at is None
-                    else next(iter(store.items([at])))[1].candidate,
+                    share=float(distance[datum]),
+                    text=_text_at(store, position),
                 )
-        return list(found.values())
+            return list(by_text.values())[:_N_FAR]
 
-    high = first_of(order[distance[order] > 0][: 8 * _N_FAR])
-    low = first_of(order[::-1][distance[order[::-1]] < 0][: 8 * _N_FAR])
-    return high, low
+        order = usable[np.argsort(-distance[usable], kind="stable")]
+        high = first_of([i for i in order.tolist() if distance[i] > 0])
+        low = first_of([i for i in order[::-1].tolist() if distance[i] < 0])
+        far.append((row.label, high, low))
+    return far
+
+
+def _text_at(store: Store, position: int | None) -> str:
+    if position is None:
+        return ""
+    return next(iter(store.items([position])))[1].candidate
+
+
+def write_agreement_figures(
+    result: results.AgreementResult, folder: Path
+) -> list[Path]:
+    """Write an SVG per metric and label; measures of the same labels share it.
+
+    Args:
+        result: The agreement.
+        folder: Folder for the files, created if missing.
+
+    Returns:
+        The files.
+    """
+    files.make_folder(folder)
+    # Loads jinja2, which runs without a page do not need.
+    from beholder.report.pages import environment
+
+    template = environment().get_template("scatter.svg.j2")
+    written: list[Path] = []
+    labels = set()
+    for number, measure in enumerate(result.measures, start=1):
+        name = measure.name.partition(", ")[2] or measure.name
+        if (name, measure.data.gold) in labels:
+            continue
+        labels.add((name, measure.data.gold))
+        for plot in scatter_plots(measure):
+            stem = files.safe_name(f"{number}-{measure.name}-{plot.label}")
+            path = folder / f"{stem}.svg"
+            text = template.render(plot=plot, measure=name, alone=True)
+            files.write_text(path, text)
+            written.append(path)
+    return written

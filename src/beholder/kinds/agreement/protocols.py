@@ -95,7 +95,7 @@ def each(label: str) -> Callable[[Item], Sequence[float]]:
     """A label that is a rating, or a list of ratings, each a datum; NaN where one is missing."""
     return lambda item: [
         math.nan if rating is None else float(rating)
-        for rating in _ratings(item.judgments.get(label))
+        for rating in ratings_of(item, label)
     ]
 
 
@@ -204,101 +204,99 @@ def generic(
     known = get_args(GenericKind)
     if kind not in known:
         raise ConfigError(f"kind={kind!r}: expected one of {', '.join(known)}")
-    lists = by_key(
+    ratings = by_key(
         (name, _ratings(value))
         for item in items
         for name, value in item.judgments.items()
         if value is not None
     )
-    found = {
-        name: [answers for ratings in given if (answers := _answered(ratings))]
-        for name, given in lists.items()
+    answers = {
+        name: [answer for answer in chain(*lists) if answer is not None]
+        for name, lists in ratings.items()
     }
-    found = {name: given for name, given in found.items() if given}
-    if kind == "verdicts":
-        what = "yes-or-no"
-        usable = [
-            name
-            for name, given in found.items()
-            if all(map(_are_verdicts, given))
-            or (name in (labels or ()) and all(map(_are_categories, given)))
-        ]
-    else:
-        what = "numeric"
-        usable = [
-            name
-            for name, given in found.items()
-            if all(map(_are_numbers, given))
-        ]
+    answers = {name: given for name, given in answers.items() if given}
+    is_verdicts = kind == "verdicts"
+    what = "yes-or-no" if is_verdicts else "numeric"
+    fits = _are_verdicts if is_verdicts else _are_numbers
+    categories = [
+        name
+        for name in (labels or () if is_verdicts else ())
+        if _are_categories(answers.get(name, [0]))
+    ]
+    usable = [
+        name
+        for name, given in answers.items()
+        if fits(given) or name in categories
+    ]
     for label in labels or ():
         if label not in usable:
             raise ConfigError(
                 f"no item has a {what} judgment {label!r}; there are: {', '.join(usable) or 'none'}"
-                f"{_seen(found.get(label))}"
+                f"{_seen(answers.get(label))}"
             )
     if not usable:
         seen = "".join(
             f"; {name}{_seen(given)}"
-            for name, given in list(found.items())[:5]
+            for name, given in list(answers.items())[:_MOST_SHOWN]
         )
         raise ConfigError(
             f"the items have no {what} judgments to agree with{seen}"
         )
-    chosen = labels or usable
     measures: list[Measure] = []
-    for label in chosen:
-        if kind != "verdicts":
+    for label in labels or usable:
+        if not is_verdicts:
             measures.append(
                 Measure(f"{kind}, {label}", cast("Kind", kind), each(label))
             )
-        elif _are_categories(found[label][0]):
-            measures += _of_categories(label, found[label])
+        elif label in categories:
+            measures += _of_categories(label, answers[label])
         else:
-            measures += _of_verdicts(label, found[label], lists[label])
+            measures += _of_verdicts(label, answers[label], ratings[label])
     return tuple(measures)
 
 
-def _of_categories(
-    label: str, given: Sequence[Sequence[str]]
-) -> Iterator[Measure]:
+def _of_categories(label: str, answers: Sequence[str]) -> Iterator[Measure]:
     """Measures of each category of a label against all others; a metric's value of its name."""
-    for category in sorted(set(chain(*given))):
-        share = fmean(name == category for name in chain(*given))
+    for category in sorted(set(answers)):
+        share = answers.count(category) / len(answers)
 
         def labels(item: Item, category: str = category) -> Sequence[float]:
-            answers = _answered(_ratings(item.judgments.get(label)))
-            return [float(name == category) for name in answers]
+            return [
+                float(answer == category)
+                for answer in ratings_of(item, label)
+                if answer is not None
+            ]
 
         for kind in VERDICTS:
             name = f"{kind}, {label} {category} ({share:.0%})"
             yield Measure(name, kind, labels, prefers=category)
 
 
-def _seen(given: Sequence[Sequence[Any]] | None) -> str:
-    """What a label has, for a message that expected something else."""
-    if not given:
+def _seen(answers: Sequence[Any] | None) -> str:
+    """The answers of a label, for a message that expected something else."""
+    if not answers:
         return ""
-    answers = list(dict.fromkeys(chain(*given)))
-    more = ", ..." if len(answers) > _MOST_SHOWN else ""
+    different = list(dict.fromkeys(answers))
+    more = ", ..." if len(different) > _MOST_SHOWN else ""
     hint = (
         "; --statistic verdicts is for true and false"
-        if set(answers) <= {0, 1}
+        if set(different) <= {0, 1}
         else ""
     )
-    return f"; its answers are {', '.join(map(repr, answers[:_MOST_SHOWN]))}{more}{hint}"
+    return f"; its answers are {', '.join(map(repr, different[:_MOST_SHOWN]))}{more}{hint}"
 
 
 def _of_verdicts(
-    label: str, given: Sequence[Sequence[Any]], lists: Sequence[Sequence[Any]]
+    label: str, answers: Sequence[float], ratings: Sequence[Sequence[Any]]
 ) -> Iterator[Measure]:
     """Measures of a label with its share of yes, without which kappa and precision say little.
 
     Who gave which rating is known only if all lists have one length, in the same order of people.
     """
-    share = fmean(chain(*given))
     for kind in VERDICTS:
-        yield Measure(f"{kind}, {label} ({share:.0%} yes)", kind, each(label))
-    lengths = {len(ratings) for ratings in lists}
+        name = f"{kind}, {label} ({fmean(answers):.0%} yes)"
+        yield Measure(name, kind, each(label))
+    lengths = {len(given) for given in ratings}
     if len(lengths) == 1 and lengths.pop() > 1:
         for people, epsilon in EPSILONS.items():
             name = f"may replace {people} ({epsilon:g}), {label}"
@@ -317,24 +315,19 @@ def _ratings(value: Any) -> Sequence[Any]:
     return () if value is None else (value,)
 
 
-def _answered(ratings: Sequence[Any]) -> Sequence[Any]:
-    """The ratings that were given."""
-    return [rating for rating in ratings if rating is not None]
-
-
-def _are_numbers(ratings: Sequence[Any]) -> bool:
-    return bool(ratings) and all(
-        isinstance(rating, int | float) and not isinstance(rating, bool)
-        for rating in ratings
+def _are_numbers(answers: Sequence[Any]) -> bool:
+    return all(
+        isinstance(answer, int | float) and not isinstance(answer, bool)
+        for answer in answers
     )
 
 
-def _are_categories(ratings: Sequence[Any]) -> bool:
-    return bool(ratings) and all(isinstance(rating, str) for rating in ratings)
+def _are_categories(answers: Sequence[Any]) -> bool:
+    return all(isinstance(answer, str) for answer in answers)
 
 
-def _are_verdicts(ratings: Sequence[Any]) -> bool:
-    return bool(ratings) and all(
-        isinstance(rating, int | float) and rating in (0, 1)
-        for rating in ratings
+def _are_verdicts(answers: Sequence[Any]) -> bool:
+    return all(
+        isinstance(answer, int | float) and answer in (0, 1)
+        for answer in answers
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
@@ -73,14 +73,6 @@ class MetricDifference(Struct, frozen=True):
     p: float | None
 
 
-class MeasureResult(Struct, frozen=True, kw_only=True):
-    """All metrics under one measure: the length of the candidate last, then their differences."""
-
-    name: str
-    metrics: tuple[MetricAgreement, ...]
-    differences: tuple[MetricDifference, ...]
-
-
 class MeasureData(Struct, frozen=True, omit_defaults=True):
     """The data behind one measure; all tuples but ``scores`` have one entry per datum.
 
@@ -99,23 +91,31 @@ class MeasureData(Struct, frozen=True, omit_defaults=True):
     said: tuple[tuple[float | None, ...], ...] = ()
 
 
-class StoredMeasure(MeasureResult, frozen=True, kw_only=True):
-    """A measure as ``agreement.json`` has it: with its data, and whether it compares pairs."""
+class MeasureResult(Struct, frozen=True, kw_only=True):
+    """All metrics under one measure, the length of the candidate last.
 
+    Attributes:
+        name: The measure.
+        metrics: Agreement per metric.
+        differences: Differences of all pairs of metrics.
+        paired: Whether a datum compares two texts.
+        data: What agreement was computed from.
+    """
+
+    name: str
+    metrics: tuple[MetricAgreement, ...]
+    differences: tuple[MetricDifference, ...]
     paired: bool = False
     data: MeasureData
 
 
-def cell(label: bool, said: bool) -> str:
+def cell(label: bool, verdict: bool) -> str:
     """Name of a cell of the confusion table."""
-    return f"{'yes' if label else 'no'}, metric {'yes' if said else 'no'}"
-
-
-M = TypeVar("M", bound=MeasureResult)
+    return f"{'yes' if label else 'no'}, metric {'yes' if verdict else 'no'}"
 
 
 class AgreementResult(
-    Struct, Generic[M], frozen=True, kw_only=True, rename={"name": "set"}
+    Struct, frozen=True, kw_only=True, rename={"name": "set"}
 ):
     """Agreement of several metrics with people on one set.
 
@@ -125,15 +125,24 @@ class AgreementResult(
         n_resamples: Bootstrap resamples.
         signatures: How each metric's scores were made.
         measures: The first is the headline.
-        extra: Further figures per metric; the ends of an interval are ``NAME_low``, ``NAME_high``.
+        extra: Further figures per metric: rankings of models, with the ends of their intervals
+            (``NAME_low``, ``NAME_high``), and ``changed``, the mean share of answers that differ
+            between judges or repeats.
     """
 
     name: str
     n_items: int
     n_resamples: int
     signatures: dict[str, str]
-    measures: tuple[M, ...]
+    measures: tuple[MeasureResult, ...]
     extra: dict[str, dict[str, float | None]]
+
+    def without_data(self) -> dict[str, Any]:
+        """The result as ``--json`` prints it: without the data of its measures."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        for measure in plain["measures"]:
+            del measure["paired"], measure["data"]
+        return plain
 
 
 class SuiteMeasureResult(
@@ -169,14 +178,14 @@ class SuiteResult(Struct, frozen=True):
         return tuple(one for one in self.measures if first[one.name] is one)
 
 
-def write(folder: Path, result: AgreementResult[StoredMeasure]) -> None:
+def write(folder: Path, result: AgreementResult) -> None:
     """Write ``agreement.json`` into a run."""
     plain = {"format": FORMAT, **msgspec.to_builtins(result)}
     text = json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n"
     files.write_text(folder / FILE_NAME, text)
 
 
-def read(folder: Path) -> AgreementResult[StoredMeasure] | None:
+def read(folder: Path) -> AgreementResult | None:
     """Read ``agreement.json`` of a run; None if the run has none.
 
     Raises:
@@ -187,7 +196,7 @@ def read(folder: Path) -> AgreementResult[StoredMeasure] | None:
         return None
     found = files.read_json(path, form=FORMAT, kind="agreement", missing="")
     try:
-        result = msgspec.convert(found, AgreementResult[StoredMeasure])
+        result = msgspec.convert(found, AgreementResult)
         for place, measure in enumerate(result.measures):
             _check_lengths(f"$.measures[{place}]", measure)
     except msgspec.ValidationError as error:
@@ -197,23 +206,21 @@ def read(folder: Path) -> AgreementResult[StoredMeasure] | None:
     return result
 
 
-def _check_lengths(where: str, measure: StoredMeasure) -> None:
+def _check_lengths(where: str, measure: MeasureResult) -> None:
     """Scores, labels and ids must fit each other: the page pairs them by place."""
-    data, n = measure.data, len(measure.data.gold)
-    for name, length, expected in (
-        ("first", len(data.first), n),
-        ("second", len(data.second), n),
-        ("scores", len(data.scores), len(measure.metrics)),
-        *(
-            (f"scores[{i}]", len(column), n)
-            for i, column in enumerate(data.scores)
-        ),
-        ("said", len(data.said), len(data.said) and len(measure.metrics)),
-        *(
-            (f"said[{i}]", len(column), n)
-            for i, column in enumerate(data.said)
-        ),
-    ):
+    data = measure.data
+    n, n_metrics = len(data.gold), len(measure.metrics)
+    lengths = {
+        "first": (len(data.first), n),
+        "second": (len(data.second), n),
+        "scores": (len(data.scores), n_metrics),
+        # Labels that are no verdicts have no verdicts of metrics beside them.
+        "said": (len(data.said), n_metrics if data.said else 0),
+    }
+    for name, columns in (("scores", data.scores), ("said", data.said)):
+        for i, column in enumerate(columns):
+            lengths[f"{name}[{i}]"] = (len(column), n)
+    for name, (length, expected) in lengths.items():
         if length != expected:
             raise msgspec.ValidationError(
                 f"{where}.data.{name} has {length} entries, expected {expected}"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-
-from markupsafe import Markup
 
 from beholder.base import files
 from beholder.base.grouping import by_key
@@ -16,43 +13,39 @@ from beholder.kinds.agreement.page_tables import (
     agreement_cells,
     agreement_columns,
 )
-from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
-from beholder.report.pages import content_hash, environment, styles
+from beholder.kinds.agreement.results import SuiteResult
+from beholder.report.pages import render_page
 from beholder.report.study_tables import html
-from beholder.tables import METRIC, Column, Table
+from beholder.tables import METRIC, Cells, Column, Table
 
 
 def suite_table(report: SuiteResult) -> Table:
     """The table of a paper: metrics down, sets across, each under its headline measure."""
     headlines = report.headlines
-    rows = []
+    rows: list[Cells] = []
     for place, metric in enumerate(report.metrics):
-        row: dict[str, object] = {"metric": metric}
+        cells: Cells = {"metric": metric}
         for one in headlines:
-            found = one.metrics[place]
-            row |= {
-                one.name: found.agreement,
-                f"{one.name}_best": found.cluster == 1,
+            row = one.metrics[place]
+            cells |= {
+                one.name: row.agreement,
+                f"{one.name}_low": row.low,
+                f"{one.name}_high": row.high,
+                f"{one.name}_best": row.cluster == 1,
             }
-            row |= {
-                f"{one.name}_low": found.low,
-                f"{one.name}_high": found.high,
-            }
-        row["n_best"] = sum(
-            one.metrics[place].cluster == 1 for one in headlines
-        )
-        rows.append(row)
-    tested = report.n_resamples > 0
+        bests = [cells[f"{one.name}_best"] for one in headlines]
+        rows.append(cells | {"n_best": bests.count(True)})
+    is_tested = report.n_resamples > 0
     columns = [METRIC]
     columns += [
-        Column(one.name, one.name, interval=True, best=tested)
+        Column(one.name, one.name, interval=True, best=is_tested)
         for one in headlines
     ]
     notes = [
         f"{one.name}: {one.measure}; {one.n_items:,} judged."
         for one in headlines
     ]
-    if tested:
+    if is_tested:
         columns.append(Column("n_best", "★", "count"))
         notes += [
             f"95 % intervals over sources, {report.n_resamples:,} resamples.",
@@ -76,44 +69,47 @@ def suite_tables(report: SuiteResult) -> list[Table]:
 
 def measures_table(report: SuiteResult) -> Table:
     """Return every metric under every measure of every set, a row each."""
-    place = (
-        Column("set", "set", "text"),
-        Column("measure", "measure", "text"),
-    )
+    rows = [
+        {"set": measure.name, "measure": measure.measure}
+        | agreement_cells(row)
+        for measure in report.measures
+        for row in measure.metrics
+    ]
+    about = {
+        name: f"{known.what}. Published: {known.where}. Licence: {known.licence}."
+        for name, known in SETS.items()
+    }
     return Table(
         "suite-measures",
         "All measures",
-        (*place, *agreement_columns()),
-        tuple(row for measure in report.measures for row in _rows(measure)),
+        (
+            Column("set", "set", "text"),
+            Column("measure", "measure", "text"),
+            *agreement_columns(),
+        ),
+        tuple(rows),
         (CLUSTERS,) if report.n_resamples else (),
         by="set",
+        heads=about,
     )
 
 
-def _rows(measure: SuiteMeasureResult) -> list[dict[str, object]]:
-    return [
-        {
-            "set": measure.name,
-            "measure": measure.measure,
-            **agreement_cells(row),
-        }
-        for row in measure.metrics
+def _signature_table(report: SuiteResult) -> Table:
+    """Per metric its signatures, each with the sets whose scores it made."""
+    rows = [
+        {"metric": metric, "signature": signature, "sets": ", ".join(names)}
+        for metric, by_set in report.signatures.items()
+        for signature, names in by_key(
+            (signature or "no score", name)
+            for name, signature in by_set.items()
+        ).items()
     ]
-
-
-@dataclass(frozen=True)
-class SetOnPage:
-    """A set with all its measures, for the page.
-
-    Attributes:
-        name: The set.
-        about: What people judged, where it is published and its licence; empty of own data.
-        tables: A table per measure.
-    """
-
-    name: str
-    about: tuple[str, ...]
-    tables: tuple[tuple[str, Markup], ...]
+    columns = (
+        METRIC,
+        Column("signature", "signature", "text"),
+        Column("sets", "sets", "text"),
+    )
+    return Table("signatures", "Signatures", columns, tuple(rows), by="metric")
 
 
 def write_suite(report: SuiteResult, output: Path) -> Path:
@@ -122,50 +118,15 @@ def write_suite(report: SuiteResult, output: Path) -> Path:
     Raises:
         RunError: The file cannot be written.
     """
-    style = styles("page.css")
-    whole = suite_table(report)
-    page = environment().get_template("agreement_suite.html.j2")
-    text = page.render(
-        style=style,
-        style_hash=content_hash(style),
-        title=whole.title,
-        table=Markup().join(map(html, suite_tables(report))),
-        sets=[_on_page(report, one.name) for one in report.headlines],
-        signatures=_signatures(report),
-    )
-    files.write_text(output, text)
-    return output
-
-
-def _on_page(report: SuiteResult, name: str) -> SetOnPage:
-    known = SETS.get(name)
-    about = (known.what, known.where, known.licence) if known else ()
     tables = [
-        (
-            one.measure,
-            html(Table("", "", agreement_columns(), tuple(_rows(one)))),
-        )
-        for one in report.measures
-        if one.name == name
+        *suite_tables(report),
+        measures_table(report),
+        _signature_table(report),
     ]
-    return SetOnPage(name, about, tuple(tables))
-
-
-def _signatures(
-    report: SuiteResult,
-) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Per metric its signatures, each with the sets it was found on."""
-    found = []
-    for metric, of_sets in report.signatures.items():
-        where = by_key(
-            (signature, name)
-            for name, signature in of_sets.items()
-            if signature
-        )
-        several = len(where) > 1
-        told = [
-            (made, ", ".join(names) if several else "")
-            for made, names in where.items()
-        ]
-        found.append((metric, told))
-    return found
+    page = render_page(
+        "agreement_suite.html.j2",
+        ["page.css"],
+        tables=[(table.title, html(table)) for table in tables],
+    )
+    files.write_text(output, page)
+    return output

@@ -38,7 +38,7 @@ def audit(
     from beholder.run import SCORES, kind, manifest
     from beholder.run.scores import ScoreConfig
     from beholder.run.session import default_out
-    from beholder.tables import plain as as_plain
+    from beholder.tables import plain
     from beholder.terminal.printing import (
         close,
         say,
@@ -50,29 +50,31 @@ def audit(
     from beholder.terminal.progress import TerminalProgress
 
     folder = out or default_out(data, "audit-")
-    asked = (metric("audit", judge=judge, answers=answers),)
+    metrics = (metric("audit", judge=judge, answers=answers),)
     config = ScoreConfig(
-        data, asked, folder, run.rows, run.judging, run.work.found()
+        data, metrics, folder, run.rows, run.judging, run.work.found()
     )
     if run.finish.dry_run:
         return tell_plan(kind.plan(SCORES, config), folder)
     with TerminalProgress() as progress:
         n = run_audit(config, progress)
     log = manifest.read(folder)
-    plain = manifest.content(folder)
     study = tables(folder, config.metrics[0].name, labels)
     write_tables(study, folder / "tables")
     tell_result(
-        {**plain, "tables": list(map(as_plain, study))},
+        {**manifest.content(folder), "tables": list(map(plain, study))},
         [summary_table(log), *study],
         run.finish.as_json,
     )
     say_incomplete(folder)
-    say(f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}"
-        f" --media-root {config.folder.absolute()}")  # fmt: skip
-    failed = [
-        why for one in manifest.results(log).values() for why in one.failures
-    ]
-    return close(
-        folder, progress, problems=too_many(failed, run.finish.allow_failed)
+    say(
+        f"{n} rows with doubtful facts; decide with beholder annotate facts {folder / DOUBTFUL}"
+        f" --media-root {config.folder.absolute()}"
     )
+    failures = [
+        reason
+        for result in manifest.results(log).values()
+        for reason in result.failures
+    ]
+    problems = too_many(failures, run.finish.allow_failed)
+    return close(folder, progress, problems=problems)

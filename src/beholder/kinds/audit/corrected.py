@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isnan, nan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -34,6 +35,10 @@ def _key(item: Item, fact: str) -> _Key:
     )
 
 
+_STATES = {"true": "supported", "false": "doubtful", "unsure": "uncertain"}
+"""The judge's words for the answers of people."""
+
+
 @dataclass(frozen=True)
 class _AuditedFact:
     """A fact of a reference: what the judge and what people say of it, and whether it is stated."""
@@ -47,12 +52,12 @@ class _AuditedFact:
     @property
     def corrected(self) -> str:
         """People's answer, or else the judge's."""
-        named = {
-            "true": "supported",
-            "false": "doubtful",
-            "unsure": "uncertain",
-        }
-        return self.judge if self.people is None else named[self.people]
+        return self.judge if self.people is None else _STATES[self.people]
+
+    @property
+    def source(self) -> str:
+        """What is resampled."""
+        return str(self.item.source)
 
 
 def read_verdicts(labels: Path) -> Mapping[_Key, str]:
@@ -63,8 +68,8 @@ def read_verdicts(labels: Path) -> Mapping[_Key, str]:
     """
     return {
         _key(item, fact.text): fact.agreed
-        for item, said in exported_rows(labels, _Facts, textless=True)
-        for fact in said.facts
+        for item, row in exported_rows(labels, _Facts, textless=True)
+        for fact in row.facts
     }
 
 
@@ -82,153 +87,139 @@ def tables(run: Path, metric: str, labels: Path | None) -> list[Table]:
     """
     verdicts = read_verdicts(labels) if labels else {}
     with Store.read(run) as store:
-        facts = [
-            own
+        facts_by_item = [
+            list(_facts(item, score, verdicts))
             for position, item in store.items()
             if isinstance(score := store.score(metric, position), ItemScore)
-            and (own := list(_facts(item, score, verdicts)))
         ]
-    if labels and not any(fact.people for own in facts for fact in own):
+    facts_by_item = [facts for facts in facts_by_item if facts]
+    if not labels:
+        return [_compare_systems(facts_by_item, "as the judge says")]
+    every = [fact for facts in facts_by_item for fact in facts]
+    if not any(fact.people for fact in every):
         raise ConfigError(
             f"{labels} judges no fact of {run}; export the study of its doubtful.jsonl"
         )
-    made = [_systems(facts, with_people=labels is not None)]
-    return [*made, _hits(facts)] if labels else made
+    return [
+        _compare_systems(facts_by_item, "as people and else the judge say"),
+        _count_hits(every),
+    ]
 
 
 def _facts(
     item: Item, score: ItemScore, verdicts: Mapping[_Key, str]
 ) -> Iterator[_AuditedFact]:
     for unit in score.units:
-        if unit.side == "reference":
-            if "stated" not in unit.detail:
-                raise ConfigError(
-                    "the run is of an earlier release; audit in a new folder"
-                )
-            people = verdicts.get(_key(item, unit.text))
-            yield _AuditedFact(
-                item,
-                unit.text,
-                unit.verdict or "",
-                people,
-                bool(unit.detail["stated"]),
+        if unit.side != "reference":
+            continue
+        if "stated" not in unit.detail:
+            raise ConfigError(
+                "the run is of an earlier release; audit in a new folder"
             )
+        yield _AuditedFact(
+            item,
+            unit.text,
+            unit.verdict or "",
+            verdicts.get(_key(item, unit.text)),
+            bool(unit.detail["stated"]),
+        )
 
 
-_COLUMNS = (
-    SYSTEM,
-    Column("n", "items", "count"),
-    Column("recall", "recall", interval=True),
-    Column("place", "place", "count"),
-    Column("sure", "without doubtful", interval=True),
-    Column("sure_place", "place", "count"),
-    Column("difference", "difference", "signed", interval=True),
-    Column("undefined", "all doubtful", "count"),
+SYSTEMS = Table(
+    "systems",
+    "Recall with and without doubtful facts",
+    (
+        SYSTEM,
+        Column("n", "items", "count"),
+        Column("recall", "recall", interval=True),
+        Column("place", "place", "count"),
+        Column("sure", "without doubtful", interval=True),
+        Column("sure_place", "place", "count"),
+        Column("difference", "difference", "signed", interval=True),
+        Column("undefined", "all doubtful", "count"),
+    ),
+)
+HITS = Table(
+    "confirmed",
+    "Do people confirm the judge?",
+    (
+        Column("judge", "judge", "text"),
+        Column("n", "facts", "count"),
+        Column("false", "false, people say", "percent", interval=True),
+    ),
+    notes=("the share of doubtful facts is the judge's hit rate",),
 )
 
 
-def _systems(facts: list[list[_AuditedFact]], *, with_people: bool) -> Table:
+def _compare_systems(
+    facts_by_item: list[list[_AuditedFact]], doubt: str
+) -> Table:
     by_system = by_key(
-        (own[0].item.group.get("system", ""), own) for own in facts
+        (facts[0].item.group.get("system", ""), facts)
+        for facts in facts_by_item
     )
     rows: list[dict[str, Any]] = []
     for system, items in by_system.items():
-        pairs = []
-        for own in items:
-            sure = [
-                fact.stated for fact in own if fact.corrected != "doubtful"
+        recalls = [fmean(fact.stated for fact in facts) for facts in items]
+        sources = [facts[0].source for facts in items]
+        sure, differences, sure_sources = [], [], []
+        for facts, recall, source in zip(items, recalls, sources, strict=True):
+            stated = [
+                fact.stated for fact in facts if fact.corrected != "doubtful"
             ]
-            if sure:
-                pairs.append(
-                    (
-                        fmean(f.stated for f in own),
-                        fmean(sure),
-                        str(own[0].item.source),
-                    )
-                )
-        sources = [str(own[0].item.source) for own in items]
+            if stated:
+                sure.append(fmean(stated))
+                differences.append(sure[-1] - recall)
+                sure_sources.append(source)
         rows.append(
             {
                 "system": system or "all",
                 "n": len(items),
-                **estimate(
-                    "recall",
-                    [fmean(f.stated for f in own) for own in items],
-                    sources,
-                ),
-                **estimate(
-                    "sure",
-                    [sure for _, sure, _ in pairs],
-                    [s for *_, s in pairs],
-                ),
-                **estimate(
-                    "difference",
-                    [b - a for a, b, _ in pairs],
-                    [s for *_, s in pairs],
-                ),
-                "undefined": len(items) - len(pairs),
+                **estimate("recall", recalls, sources),
+                **estimate("sure", sure, sure_sources),
+                **estimate("difference", differences, sure_sources),
+                "undefined": len(items) - len(sure),
             }
         )
     for key, place in (("recall", "place"), ("sure", "sure_place")):
-        known = round_values(
-            [row[key] for row in rows if row[key] is not None]
-        ).tolist()
-        for row in rows:
-            mean = None if row[key] is None else float(round_values(row[key]))
-            row[place] = (
-                None if mean is None else 1 + sum(v > mean for v in known)
-            )
-    moved = [
-        str(row["system"]) for row in rows if row["place"] != row["sure_place"]
-    ]
-    who = (
-        "as people and else the judge say"
-        if with_people
-        else "as the judge says"
-    )
-    notes = [f"doubtful {who}"]
+        # Means that differ by rounding alone share a place.
+        means = round_values(
+            [nan if row[key] is None else row[key] for row in rows]
+        )
+        for row, mean in zip(rows, means, strict=True):
+            row[place] = None if isnan(mean) else 1 + int((means > mean).sum())
+    notes = [f"doubtful {doubt}"]
     if len(rows) > 1:
+        moved = [
+            str(row["system"])
+            for row in rows
+            if row["place"] != row["sure_place"]
+        ]
         notes.append(
             f"other place without doubtful facts: {', '.join(moved) or 'no system'}"
         )
-    return Table(
-        "systems",
-        "Recall with and without doubtful facts",
-        _COLUMNS,
-        tuple(rows),
-        tuple(notes),
-    )
+    return SYSTEMS.with_rows(rows, notes)
 
 
-def _hits(facts: list[list[_AuditedFact]]) -> Table:
+def _count_hits(facts: list[_AuditedFact]) -> Table:
     """How often people call a fact false, by what the judge says of it; each fact once."""
-    each = {
-        _key(fact.item, fact.text): fact for own in facts for fact in own
-    }.values()
-    rows = []
-    for state in ("doubtful", "supported", "uncertain"):
-        own = [
-            fact
-            for fact in each
-            if fact.judge == state and fact.people is not None
-        ]
-        false = [float(fact.people == "false") for fact in own]
-        sources = [str(fact.item.source) for fact in own]
-        if own:
-            rows.append(
-                {
-                    "judge": state,
-                    "n": len(own),
-                    **estimate("false", false, sources),
-                }
-            )
-    columns = (Column("judge", "judge", "text"), Column("n", "facts", "count"),
-               Column("false", "false, people say", "percent", interval=True))  # fmt: skip
-    notes = ("the share of doubtful facts is the judge's hit rate",)
-    return Table(
-        "confirmed",
-        "Do people confirm the judge?",
-        columns,
-        tuple(rows),
-        notes,
+    unique = {_key(fact.item, fact.text): fact for fact in facts}
+    judged = by_key(
+        (fact.judge, fact)
+        for fact in unique.values()
+        if fact.people is not None
     )
+    rows = [
+        {
+            "judge": state,
+            "n": len(judged[state]),
+            **estimate(
+                "false",
+                [float(fact.people == "false") for fact in judged[state]],
+                [fact.source for fact in judged[state]],
+            ),
+        }
+        for state in ("doubtful", "supported", "uncertain")
+        if state in judged
+    ]
+    return HITS.with_rows(rows)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Unpack
 
 from beholder.api import Run
 from beholder.base.files import write_jsonl
+from beholder.base.grouping import by_key
 from beholder.data.row import to_row
 from beholder.metrics import metric
 from beholder.options import Options, grouped
@@ -46,8 +46,8 @@ def audit(
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """
-    asked = (metric("audit", judge=judge, answers=answers),)
-    config = ScoreConfig(str(data), asked, Path(out), *grouped(options))
+    metrics = (metric("audit", judge=judge, answers=answers),)
+    config = ScoreConfig(str(data), metrics, Path(out), *grouped(options))
     run_audit(config, progress or Quiet())
     return Run(config.out)
 
@@ -55,49 +55,51 @@ def audit(
 def run_audit(config: ScoreConfig, progress: Progress) -> int:
     """Make the run, and write the doubtful facts; returns the number of rows that have any."""
     kind.run(SCORES, config, progress)
-    rows = list(_doubtful(config))
+    rows = _list_doubtful(config)
     write_jsonl(config.out / DOUBTFUL, rows)
     return len(rows)
 
 
-def _doubtful(config: ScoreConfig) -> Iterator[dict[str, Any]]:
+def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
     """Rows with the doubtful facts and as many supported ones, most doubtful rows first.
 
     References that several rows share, such as those of several systems, are listed once.
     """
-    found, seen = [], set()
+    rows: dict[object, tuple[float, dict[str, Any]]] = {}
     with Store.read(config.out) as store:
         for position, item in store.items():
             score = store.score(config.metrics[0].name, position)
             units = score.units if isinstance(score, ItemScore) else ()
-            facts = {v: [u for u in units if u.verdict == v and u.side == "reference"]
-                     for v in ("doubtful", "supported")}  # fmt: skip
+            facts = by_key(
+                (unit.verdict, unit)
+                for unit in units
+                if unit.side == "reference"
+            )
+            doubtful = facts.get("doubtful", [])
             shared = item.source, item.references
-            if facts["doubtful"] and shared not in seen:
-                seen.add(shared)
-                found.append(
-                    (
-                        min(unit.score or 0.0 for unit in facts["doubtful"]),
-                        position,
-                        item,
-                        facts,
-                    )
-                )
-    for _, position, item, facts in sorted(found, key=lambda one: one[:2]):
-        rng = random.Random(position)  # noqa: S311
-        n = min(len(facts["doubtful"]), len(facts["supported"]))
-        shown = [*facts["doubtful"], *rng.sample(facts["supported"], n)]
-        rng.shuffle(shown)
-        images = [
-            rebased(image, config.folder, config.out) for image in item.images
-        ]
-        judged = [
-            {"text": unit.text, "state": unit.verdict, "share": unit.score}
-            for unit in shown
-        ]
-        row = {
-            **to_row(item),
-            "images": images,
-            "facts": [unit.text for unit in shown],
-        }
-        yield {**row, "audit": judged}
+            if not doubtful or shared in rows:
+                continue
+            supported = facts.get("supported", [])
+            rng = random.Random(position)  # noqa: S311
+            n = min(len(doubtful), len(supported))
+            shown = [*doubtful, *rng.sample(supported, n)]
+            rng.shuffle(shown)
+            row = {
+                **to_row(item),
+                "images": [
+                    rebased(image, config.folder, config.out)
+                    for image in item.images
+                ],
+                "facts": [unit.text for unit in shown],
+                "audit": [
+                    {
+                        "text": unit.text,
+                        "state": unit.verdict,
+                        "share": unit.score,
+                    }
+                    for unit in shown
+                ],
+            }
+            rows[shared] = (min(unit.score or 0.0 for unit in doubtful), row)
+    ordered = sorted(rows.values(), key=lambda each: each[0])
+    return [row for _, row in ordered]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, permutations
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +19,11 @@ from beholder.base.grouping import by_key
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites.comparison import (
-    SignedScores,
-    mean_over_sources,
-    scored,
+    Head,
+    ItemScores,
+    read_scores,
 )
 from beholder.records import Estimate, Item
-from beholder.run.store import Store
 
 REFERENCE, CANDIDATE, ABOUT = "reference_author", "candidate_author", "about"
 """Group columns of a comparison: whose text is which, and whether it is about the same source."""
@@ -157,81 +156,51 @@ def results(
         metrics: Metrics of the run, each with the value that is compared.
         n_resamples: Bootstrap resamples, over sources.
     """
-    with Store.read(run) as store:
-        items = [item for _, item in store.items()]
-        return [
-            _result(items, scored(store, one), one, n_resamples)
-            for one in metrics
-        ]
+    return [_result(*each) for each in read_scores(run, metrics, n_resamples)]
 
 
-def _result(
-    items: Sequence[Item],
-    scores: SignedScores,
-    asked: MetricValue,
-    n_resamples: int,
-) -> AuthorsResult:
-    named = (
-        ((one.group[REFERENCE], one.group[CANDIDATE]), at)
-        for at, one in enumerate(items)
+def _result(head: Head, scores: ItemScores) -> AuthorsResult:
+    groups = [item.group for item in scores.items]
+    # By position of a text about the same source: share of other texts that it stands above.
+    wins: dict[int, float] = {}
+    comparisons = by_key(
+        ((group[REFERENCE], group[CANDIDATE], scores.items[at].source), at)
+        for at, group in enumerate(groups)
+        if at in scores.values
     )
-    pairs = by_key(named)
-    won = {pair: _won(items, places, scores) for pair, places in pairs.items()}
-
-    def mean_of(reference: str | None = None) -> Estimate | None:
-        chosen = (won[pair] for pair in pairs if reference in (None, pair[0]))
-        return mean_over_sources([*chain.from_iterable(chosen)], n_resamples)
+    for places in comparisons.values():
+        sides = by_key((groups[at][ABOUT], at) for at in places)
+        if len(sides) == 2:
+            same, others = (scores.better(sides[key]) for key in (SAME, OTHER))
+            share = (same > others) + 0.5 * (same == others)
+            wins[sides[SAME][0]] = float(share.mean())
+    references = by_key(
+        (group[REFERENCE], at) for at, group in enumerate(groups)
+    )
+    pairs = by_key(
+        ((group[REFERENCE], group[CANDIDATE]), at)
+        for at, group in enumerate(groups)
+    )
 
     def mean_about(about: str, places: Sequence[int]) -> Estimate | None:
-        known = [
-            p
-            for p in places
-            if p in scores.values and items[p].group[ABOUT] == about
-        ]
-        found = [(scores.values[p], items[p].source) for p in known]
-        return mean_over_sources(found, n_resamples)
+        chosen = [at for at in places if groups[at][ABOUT] == about]
+        return scores.mean(scores.values, chosen)
 
     return AuthorsResult(
-        asked.metric.name,
-        asked.info.name,
-        scores.signature,
-        mean_of(),
+        *head,
+        scores.mean(wins),
         {
-            name: mean_of(name)
-            for name in dict.fromkeys(first for first, _ in pairs)
+            name: scores.mean(wins, places)
+            for name, places in references.items()
         },
         tuple(
             AuthorPair(
                 *pair,
-                accuracy=mean_over_sources(won[pair], n_resamples),
+                accuracy=scores.mean(wins, places),
                 same=mean_about(SAME, places),
                 other=mean_about(OTHER, places),
-                n_failed=sum(place not in scores.values for place in places),
+                n_failed=scores.count_failed(places),
             )
             for pair, places in pairs.items()
         ),
     )
-
-
-def _won(
-    items: Sequence[Item], places: Sequence[int], scores: SignedScores
-) -> list[tuple[float, tuple[str, ...]]]:
-    """Per source, the share of other texts that the text about it stands above."""
-    by_source: dict[tuple[str, ...], dict[str, list[float]]] = {}
-    for place in places:
-        if place in scores.values:
-            found = by_source.setdefault(
-                items[place].source, {SAME: [], OTHER: []}
-            )
-            found[items[place].group[ABOUT]].append(scores.better(place))
-    return [
-        (
-            float(
-                np.mean([(same > x) + 0.5 * (same == x) for x in found[OTHER]])
-            ),
-            source,
-        )
-        for source, found in by_source.items()
-        if found[OTHER]
-        for same in found[SAME]
-    ]

@@ -7,10 +7,10 @@ can write further valid ones (``beholder.run.rows.askers.VaryRow``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
 from beholder.records import Estimate, Item
 from beholder.run.store import Store
 from beholder.stats.bootstrap import mean_interval
+from beholder.stats.checks import Floats
 
 Validity: TypeAlias = Literal["valid", "invalid"]
 
@@ -76,19 +77,18 @@ def texts_of(items: Iterable[Item]) -> list[Item]:
 
     The text becomes the candidate. Rows that share a text and its source give one.
     """
-    found: dict[tuple[object, str], Item] = {}
+    texts: dict[tuple[object, str], Item] = {}
     for item in items:
         text = item.references[0] if item.references else item.candidate
-        group = {"language": item.language} if item.language else {}
-        one = Item(
+        plain = Item(
             id=item.id,
             candidate=text,
             images=item.images,
             video=item.video,
-            group=group,
+            group={"language": item.language} if item.language else {},
         )
-        found.setdefault((item.images or item.video, text), one)
-    return list(found.values())
+        texts.setdefault((item.images or item.video, text), plain)
+    return list(texts.values())
 
 
 def by_rule(texts: Sequence[Item], seed: int = 0) -> list[Item]:
@@ -134,125 +134,133 @@ def results(
         metrics: Metrics of the run, each with the value to compare.
         n_resamples: Bootstrap resamples, over what is described.
     """
-    with Store.read(run) as store:
-        items = [item for _, item in store.items()]
-        return [
-            _result(items, scored(store, one), one, n_resamples)
-            for one in metrics
-        ]
+    return [_result(*each) for each in read_scores(run, metrics, n_resamples)]
 
 
 @dataclass(frozen=True)
-class SignedScores:
+class ItemScores:
     """One value of a metric over the items of a run.
 
     Attributes:
+        items: The items.
         values: By position; items without a score are not in it.
         sign: 1 where higher is better, -1 where lower is.
-        signature: How they were made.
+        n_resamples: Bootstrap resamples of means.
     """
 
+    items: Sequence[Item]
     values: Mapping[int, float]
     sign: float
+    n_resamples: int
+
+    def better(self, places: Iterable[int]) -> Floats:
+        """The values at places, turned so that higher is better."""
+        return self.sign * np.array([self.values[place] for place in places])
+
+    def mean(
+        self, numbers: Mapping[int, float], places: Iterable[int] | None = None
+    ) -> Estimate | None:
+        """Mean of numbers by position, resampled over sources; None without numbers.
+
+        Args:
+            numbers: The numbers.
+            places: Positions to take; None takes all.
+        """
+        usable = [
+            place
+            for place in (numbers if places is None else places)
+            if place in numbers
+        ]
+        if not usable:
+            return None
+        return mean_interval(
+            [numbers[place] for place in usable],
+            clusters=[self.items[place].source for place in usable],
+            n_resamples=self.n_resamples,
+        )
+
+    def count_failed(self, places: Iterable[int]) -> int:
+        """Positions without a score."""
+        return sum(place not in self.values for place in places)
+
+
+class Head(NamedTuple):
+    """The metric that a result is of.
+
+    Attributes:
+        metric: Canonical name.
+        value: Name of its value.
+        signature: How the scores were made.
+    """
+
+    metric: str
+    value: str
     signature: str
 
-    def better(self, place: int) -> float:
-        """The value of an item, turned so that higher is better."""
-        return self.sign * self.values[place]
+
+def read_scores(
+    run: Path, metrics: Sequence[MetricValue], n_resamples: int
+) -> Iterator[tuple[Head, ItemScores]]:
+    """Yield the scores of each metric of a run."""
+    with Store.read(run) as store:
+        items = [item for _, item in store.items()]
+        signatures = {asker.name: asker.signature for asker in store.askers()}
+        for one in metrics:
+            name, info = one.metric.name, one.info
+            values = {
+                position: numbers[info.name]
+                for position, numbers in store.values(name)
+                if info.name in numbers
+            }
+            head = Head(name, info.name, signatures[name])
+            yield head, ItemScores(items, values, info.sign, n_resamples)
 
 
-def scored(store: Store, asked: MetricValue) -> SignedScores:
-    """What a run holds of a metric's value."""
-    info = asked.info
-    signature = next(
-        a.signature for a in store.askers() if a.name == asked.metric.name
-    )
-    values = {
-        position: numbers[info.name]
-        for position, numbers in store.values(asked.metric.name)
-        if info.name in numbers
-    }
-    return SignedScores(values, info.sign, signature)
-
-
-def mean_over_sources(
-    found: Sequence[tuple[float, tuple[str, ...]]], n_resamples: int
-) -> Estimate | None:
-    """Mean of numbers, each with what it describes, which is what is resampled; None of none."""
-    if not found:
-        return None
-    numbers, sources = zip(*found, strict=True)
-    return mean_interval(numbers, clusters=sources, n_resamples=n_resamples)
-
-
-def _result(
-    items: Sequence[Item],
-    scores: SignedScores,
-    asked: MetricValue,
-    n_resamples: int,
-) -> ComparisonResult:
+def _result(head: Head, scores: ItemScores) -> ComparisonResult:
+    items = scores.items
+    # By position: of a text, that of its first version; of a version, its own.
+    accuracy: dict[int, float] = {}
+    ties: dict[int, float] = {}
+    separated: dict[int, float] = {}
+    right: dict[int, float] = {}
     texts = by_key(
         (items[place].group[TEXT], place) for place in scores.values
     )
-    accuracy, ties, separated = [], [], []
-    right: dict[int, float] = {}
     for places in texts.values():
-        valid = [
-            place
-            for place in places
-            if items[place].group[VALIDITY] == "valid"
-        ]
-        invalid = [
-            place
-            for place in places
-            if items[place].group[VALIDITY] == "invalid"
-        ]
-        if not valid or not invalid:
-            continue
-        high = np.array([scores.better(place) for place in valid])[:, None]
-        low = np.array([scores.better(place) for place in invalid])[None, :]
-        won = (high > low) + 0.5 * (high == low)
-        source = items[places[0]].source
-        accuracy.append((float(won.mean()), source))
-        ties.append((float((high == low).mean()), source))
-        separated.append((float(high.min() > low.max()), source))
-        right |= dict(zip(valid, won.mean(axis=1).tolist(), strict=True))
-        right |= dict(zip(invalid, won.mean(axis=0).tolist(), strict=True))
-    kinds: dict[tuple[Validity, str], list[int]] = {}
-    for place, item in enumerate(items):
-        validity: Validity = (
-            "valid" if item.group[VALIDITY] == "valid" else "invalid"
+        sides = by_key(
+            (items[place].group[VALIDITY], place) for place in places
         )
-        kinds.setdefault((validity, item.group[KIND]), []).append(place)
-
-    def mean_of(
-        values: Mapping[int, float], places: Sequence[int]
-    ) -> Estimate | None:
-        found = [
-            (values[place], items[place].source)
-            for place in places
-            if place in values
-        ]
-        return mean_over_sources(found, n_resamples)
-
+        if len(sides) < 2:
+            continue
+        valid, invalid = sides["valid"], sides["invalid"]
+        high = scores.better(valid)[:, None]
+        low = scores.better(invalid)[None, :]
+        wins = (high > low) + 0.5 * (high == low)
+        accuracy[places[0]] = float(wins.mean())
+        ties[places[0]] = float((high == low).mean())
+        separated[places[0]] = float(high.min() > low.max())
+        right |= zip(valid, wins.mean(axis=1).tolist(), strict=True)
+        right |= zip(invalid, wins.mean(axis=0).tolist(), strict=True)
+    kinds = by_key(
+        ((item.group[VALIDITY], item.group[KIND]), place)
+        for place, item in enumerate(items)
+    )
     rows = [
         KindRow(
             kind,
-            validity,
-            mean_of(scores.values, places),
-            mean_of(right, places),
-            sum(place not in scores.values for place in places),
+            "valid" if validity == "valid" else "invalid",
+            scores.mean(scores.values, places),
+            scores.mean(right, places),
+            scores.count_failed(places),
         )
         for (validity, kind), places in sorted(
-            kinds.items(), key=lambda one: one[0][0] != "valid"
+            kinds.items(), key=lambda each: each[0][0] != "valid"
         )
     ]
     return ComparisonResult(
-        asked.metric.name,
-        asked.info.name,
-        scores.signature,
-        mean_over_sources(accuracy, n_resamples),
-        mean_over_sources(ties, n_resamples),
-        mean_over_sources(separated, n_resamples),
+        *head,
+        scores.mean(accuracy),
+        scores.mean(ties),
+        scores.mean(separated),
         tuple(rows),
     )

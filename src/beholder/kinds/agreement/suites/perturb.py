@@ -8,7 +8,7 @@ the result with the original should score the second kind high and the first kin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -37,10 +37,10 @@ _PAIRS = {
     name: _both_ways(dict(line.split(" = ") for line in lines))
     for name, lines in _LISTS.items()
 }
-DIGITS = _both_ways(
+# Numbers from two on: "one" is often no number.
+_PAIRS["digits"] = _both_ways(
     {word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)}
 )
-"""Numbers from two on: "one" is often no number."""
 
 _SPLITTER = RuleSplitter()
 _NAMED = re.compile(
@@ -49,232 +49,271 @@ _NAMED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbation:
-    """A named change of a text.
+class Draft:
+    """A text to change.
 
     Attributes:
-        name: Key in ``PERTURBATIONS``.
-        kind: Whether it changes what the text says.
-        help: One line on what it does.
-        apply: From a text, a random generator and another text to the changed text. A text that
-            offers nothing to change (one sentence to shuffle, no number to swap) comes back as it
-            was.
+        text: The text.
+        rng: Source of what is drawn at random.
+        other: Another text, for sentences that the first does not have.
     """
 
-    name: str
+    text: str
+    rng: np.random.Generator
+    other: str
+
+    def sentences(self) -> list[str]:
+        """Return the sentences of the text."""
+        return sentences(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbation:
+    """A change of a text.
+
+    Attributes:
+        kind: Whether it changes what the text says.
+        change: From a draft to the changed text. A text that offers nothing to change (one
+            sentence to shuffle, no number to swap) is returned as it was.
+    """
+
     kind: Kind
-    help: str
-    apply: Callable[[str, np.random.Generator, str], str]
+    change: Callable[[Draft], str]
+
+    def apply(
+        self, text: str, rng: np.random.Generator, other: str = ""
+    ) -> str:
+        """Return the changed text."""
+        return self.change(Draft(text, rng, other))
+
+
+PERTURBATIONS: dict[str, Perturbation] = {}
+"""All perturbations by name, breaking ones first; what is drawn depends on the order."""
+
+
+def _breaking(change: Callable[[Draft], str]) -> None:
+    PERTURBATIONS[change.__name__] = Perturbation("breaking", change)
+
+
+def _preserving(change: Callable[[Draft], str]) -> None:
+    PERTURBATIONS[change.__name__] = Perturbation("preserving", change)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, by the built-in rules."""
+    """Return the sentences of a text, by the built-in rules."""
     return [segment.of(text) for segment in _SPLITTER.split(text)]
 
 
-def shuffle(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """All sentences in random order, never the given one."""
-    found = sentences(text)
-    if len(set(found)) < 2:
-        return text
+@_breaking
+def shuffle(draft: Draft) -> str:
+    """Put all sentences in random order, never the given one."""
+    given = draft.sentences()
+    if len(set(given)) < 2:
+        return draft.text
     while True:
-        shuffled = [found[i] for i in rng.permutation(len(found))]
-        if shuffled != found:
+        shuffled = _permute(given, draft.rng)
+        if shuffled != given:
             return " ".join(shuffled)
 
 
-def reverse(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Sentences from the last to the first."""
-    return " ".join(sentences(text)[::-1])
+@_breaking
+def reverse(draft: Draft) -> str:
+    """Put the sentences from the last to the first."""
+    return " ".join(draft.sentences()[::-1])
 
 
-def swap_blocks(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """The second half of the sentences before the first."""
-    found = sentences(text)
-    middle = len(found) // 2
-    return " ".join(found[middle:] + found[:middle])
+@_breaking
+def swap_blocks(draft: Draft) -> str:
+    """Put the second half of the sentences before the first."""
+    parts = draft.sentences()
+    middle = len(parts) // 2
+    return " ".join(parts[middle:] + parts[:middle])
 
 
-def delete(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """A third of the sentences left out, at random places."""
-    found = sentences(text)
-    if len(found) > 1:
-        gone = set(
-            rng.choice(
-                len(found), max(1, len(found) // 3), replace=False
-            ).tolist()
-        )
-        found = [sentence for i, sentence in enumerate(found) if i not in gone]
-    return " ".join(found)
+@_breaking
+def delete(draft: Draft) -> str:
+    """Leave out a third of the sentences, at random places."""
+    parts = draft.sentences()
+    n = len(parts)
+    if n > 1:
+        places = draft.rng.choice(n, max(1, n // 3), replace=False)
+        parts = np.delete(parts, places).tolist()
+    return " ".join(parts)
 
 
-def repeat(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """The first third of the sentences repeated at the end."""
-    found = sentences(text)
-    return " ".join(found + found[: max(1, len(found) // 3)])
+@_breaking
+def repeat(draft: Draft) -> str:
+    """Repeat the first third of the sentences at the end."""
+    parts = draft.sentences()
+    return " ".join(parts + parts[: max(1, len(parts) // 3)])
 
 
-def truncate(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Only the first half of the sentences."""
-    found = sentences(text)
-    return " ".join(found[: max(1, len(found) // 2)])
+@_breaking
+def truncate(draft: Draft) -> str:
+    """Keep only the first half of the sentences."""
+    parts = draft.sentences()
+    return " ".join(parts[: max(1, len(parts) // 2)])
 
 
-def insert(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Sentences of the other text, a third as many as there are, put in at random places."""
-    found, foreign = sentences(text), sentences(other)
-    for sentence in foreign[: max(1, len(found) // 3)]:
-        found.insert(int(rng.integers(len(found) + 1)), sentence)
-    return " ".join(found)
+@_breaking
+def insert(draft: Draft) -> str:
+    """Put sentences of the other text, a third as many as there are, at random places."""
+    parts = draft.sentences()
+    for sentence in sentences(draft.other)[: max(1, len(parts) // 3)]:
+        parts.insert(int(draft.rng.integers(len(parts) + 1)), sentence)
+    return " ".join(parts)
 
 
-def swap_numbers(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Each number, in digits or as a word up to twelve, becomes another one."""
+@_breaking
+def swap_numbers(draft: Draft) -> str:
+    """Make each number, in digits or as a word up to twelve, another one."""
 
     def change(match: re.Match[str]) -> str:
         word = match.group()
         if not word.isdigit():
-            return _another(word, NUMBERS, rng)
+            return _another(word, NUMBERS, draft.rng)
         low, high = 10 ** (len(word) - 1), 10 ** len(word)
-        drawn = int(rng.integers(low, high - 1))
-        return str(drawn + (drawn >= int(word)))
+        number = int(draft.rng.integers(low, high - 1))
+        return str(number + (number >= int(word)))
 
     return re.sub(
-        rf"\b(?:\d{{1,9}}|{'|'.join(NUMBERS)})\b", change, text, flags=re.I
+        rf"\b(?:\d{{1,9}}|{'|'.join(NUMBERS)})\b",
+        change,
+        draft.text,
+        flags=re.I,
     )
 
 
-def swap_colours(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Each colour word becomes another one."""
+@_breaking
+def swap_colours(draft: Draft) -> str:
+    """Make each colour word another one."""
     return _word_pattern(COLOURS).sub(
-        lambda match: _another(match.group(), COLOURS, rng), text
+        lambda match: _another(match.group(), COLOURS, draft.rng), draft.text
     )
 
 
-def swap_directions(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """Left becomes right, above becomes below, and so on."""
-    return _replace(text, _PAIRS["opposites"])
+@_breaking
+def swap_directions(draft: Draft) -> str:
+    """Make left right, above below, and so on."""
+    return _replace(draft.text, "opposites")
 
 
-def exchange_colours(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """Two neighbouring colours change places."""
-    return _exchange(
-        text, pairwise(_word_pattern(COLOURS).finditer(text)), rng
-    )
+@_breaking
+def exchange_colours(draft: Draft) -> str:
+    """Let two neighbouring colours change places."""
+    colours = _word_pattern(COLOURS).finditer(draft.text)
+    return _exchange(draft, pairwise(colours))
 
 
-def exchange_things(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """Of one sentence, the words after its first two articles change places: who does what."""
+@_breaking
+def exchange_things(draft: Draft) -> str:
+    """Let the words after the first two articles of a sentence change places: who does what."""
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
-    for segment in _SPLITTER.split(text):
-        pairs += islice(
-            pairwise(_NAMED.finditer(text, segment.start, segment.end)), 1
-        )
-    return _exchange(text, pairs, rng)
+    for segment in _SPLITTER.split(draft.text):
+        names = _NAMED.finditer(draft.text, segment.start, segment.end)
+        pairs += islice(pairwise(names), 1)
+    return _exchange(draft, pairs)
 
 
-def scramble(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """The words of each sentence in random order."""
+@_breaking
+def scramble(draft: Draft) -> str:
+    """Put the words of each sentence in random order."""
     mixed = []
-    for sentence in sentences(text):
-        words, end = (
-            sentence.rstrip(".!?").split(),
-            sentence[len(sentence.rstrip(".!?")) :],
-        )
-        mixed.append(
-            " ".join(words[i] for i in rng.permutation(len(words))) + end
-        )
+    for sentence in draft.sentences():
+        body = sentence.rstrip(".!?")
+        words = _permute(body.split(), draft.rng)
+        mixed.append(" ".join(words) + sentence[len(body) :])
     return " ".join(mixed)
 
 
-def split_sentences(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """Sentences cut in two at a semicolon, or at a comma with and, but or while."""
+@_preserving
+def split_sentences(draft: Draft) -> str:
+    """Cut sentences in two at a semicolon, or at a comma with and, but or while."""
     return re.sub(
         r"(?:; | ?, (?:and|but|while) )(\w)",
         lambda match: ". " + match.group(1).upper(),
-        text,
+        draft.text,
     )
 
 
-def merge_sentences(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """Each two neighbouring sentences joined by a semicolon."""
-    found = sentences(text)
+@_preserving
+def merge_sentences(draft: Draft) -> str:
+    """Join each two neighbouring sentences by a semicolon."""
+    parts = draft.sentences()
     merged = []
-    for first, second in zip(found[::2], found[1::2], strict=False):
+    for first, second in zip(parts[::2], parts[1::2], strict=False):
         merged.append(
             first.rstrip(".") + "; " + second[:1].lower() + second[1:]
         )
-    return " ".join(merged + found[len(merged) * 2 :])
+    return " ".join(merged + parts[len(merged) * 2 :])
 
 
-def reorder_mildly(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """One of each four neighbouring sentences changes places with the next."""
-    found = sentences(text)
-    for start in range(0, len(found) - 1, 4):
-        at = min(start + int(rng.integers(3)), len(found) - 2)
-        found[at], found[at + 1] = found[at + 1], found[at]
-    return " ".join(found)
+@_preserving
+def reorder_mildly(draft: Draft) -> str:
+    """Let one of each four neighbouring sentences change places with the next."""
+    parts = draft.sentences()
+    for start in range(0, len(parts) - 1, 4):
+        at = min(start + int(draft.rng.integers(3)), len(parts) - 2)
+        parts[at], parts[at + 1] = parts[at + 1], parts[at]
+    return " ".join(parts)
 
 
-def contract(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """It is becomes it's and the other way round."""
-    return _replace(text, _PAIRS["contractions"])
+@_preserving
+def contract(draft: Draft) -> str:
+    """Make "it is" "it's" and the other way round."""
+    return _replace(draft.text, "contractions")
 
 
-def lower_case(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """All letters small."""
-    return text.lower()
+@_preserving
+def lower_case(draft: Draft) -> str:
+    """Make all letters small."""
+    return draft.text.lower()
 
 
-def strip_punctuation(
-    text: str, rng: np.random.Generator, other: str = ""
-) -> str:
-    """Commas, quotation marks, brackets and colons left out; hyphens become spaces."""
-    return re.sub(r"(?<=\w)-(?=\w)", " ", re.sub(r"[,\"“”()\[\]:]", "", text))
+@_preserving
+def strip_punctuation(draft: Draft) -> str:
+    """Leave out commas, quotation marks, brackets and colons; make hyphens spaces."""
+    plain = re.sub(r"[,\"“”()\[\]:]", "", draft.text)
+    return re.sub(r"(?<=\w)-(?=\w)", " ", plain)
 
 
-def same_words(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Some words become others that mean the same."""
-    return _replace(text, _PAIRS["same"])
+@_preserving
+def same_words(draft: Draft) -> str:
+    """Make some words others that mean the same."""
+    return _replace(draft.text, "same")
 
 
-def spelling(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """American spellings become British and the other way round."""
-    return _replace(text, _PAIRS["spellings"])
+@_preserving
+def spelling(draft: Draft) -> str:
+    """Make American spellings British and the other way round."""
+    return _replace(draft.text, "spellings")
 
 
-def digits(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """Two becomes 2 and the other way round, up to twelve."""
-    return _replace(text, DIGITS)
+@_preserving
+def digits(draft: Draft) -> str:
+    """Make "two" "2" and the other way round, up to twelve."""
+    return _replace(draft.text, "digits")
 
 
-def preface(text: str, rng: np.random.Generator, other: str = "") -> str:
-    """A sentence before all others that says nothing."""
-    return f"Here is what can be seen. {text}"
+@_preserving
+def preface(draft: Draft) -> str:
+    """Put a sentence that says nothing before all others."""
+    return f"Here is what can be seen. {draft.text}"
+
+
+def _permute(parts: Sequence[str], rng: np.random.Generator) -> list[str]:
+    return [parts[i] for i in rng.permutation(len(parts))]
 
 
 def _exchange(
-    text: str,
-    pairs: Iterable[tuple[re.Match[str], re.Match[str]]],
-    rng: np.random.Generator,
+    draft: Draft, pairs: Iterable[tuple[re.Match[str], re.Match[str]]]
 ) -> str:
-    """A pair of different words, drawn at random, has changed places; without any, the text."""
+    """Let a pair of different words, drawn at random, change places, if there is one."""
+    text = draft.text
     different = [(a, b) for a, b in pairs if a[0].lower() != b[0].lower()]
     if not different:
         return text
-    first, second = different[int(rng.integers(len(different)))]
+    first, second = different[int(draft.rng.integers(len(different)))]
     between = text[first.end() : second.start()]
     return (
         text[: first.start()]
@@ -285,7 +324,7 @@ def _exchange(
     )
 
 
-def _word_pattern(words: Sequence[str]) -> re.Pattern[str]:
+def _word_pattern(words: Iterable[str]) -> re.Pattern[str]:
     longest_first = sorted(words, key=len, reverse=True)
     return re.compile(
         rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE
@@ -297,8 +336,10 @@ def _another(word: str, words: Sequence[str], rng: np.random.Generator) -> str:
     return _in_case_of(word, others[int(rng.integers(len(others)))])
 
 
-def _replace(text: str, table: Mapping[str, str]) -> str:
-    return _word_pattern(list(table)).sub(
+def _replace(text: str, name: str) -> str:
+    """Return the text with each word of a list exchanged for its counterpart."""
+    table = _PAIRS[name]
+    return _word_pattern(table).sub(
         lambda match: _in_case_of(match.group(), table[match.group().lower()]),
         text,
     )
@@ -306,45 +347,3 @@ def _replace(text: str, table: Mapping[str, str]) -> str:
 
 def _in_case_of(pattern: str, word: str) -> str:
     return word[:1].upper() + word[1:] if pattern[:1].isupper() else word
-
-
-def _table(
-    kind: Kind, *functions: Callable[..., str]
-) -> dict[str, Perturbation]:
-    return {
-        function.__name__: Perturbation(
-            function.__name__, kind, str(function.__doc__).strip(), function
-        )
-        for function in functions
-    }
-
-
-PERTURBATIONS: dict[str, Perturbation] = _table(
-    "breaking",
-    shuffle,
-    reverse,
-    swap_blocks,
-    delete,
-    repeat,
-    truncate,
-    insert,
-    swap_numbers,
-    swap_colours,
-    swap_directions,
-    exchange_colours,
-    exchange_things,
-    scramble,
-) | _table(
-    "preserving",
-    split_sentences,
-    merge_sentences,
-    reorder_mildly,
-    contract,
-    lower_case,
-    strip_punctuation,
-    same_words,
-    spelling,
-    digits,
-    preface,
-)
-"""All perturbations by name, breaking ones first."""

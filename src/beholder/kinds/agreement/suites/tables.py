@@ -3,168 +3,153 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import replace
 
 from beholder.kinds.agreement.suites.authors import AuthorsResult
 from beholder.kinds.agreement.suites.comparison import ComparisonResult
 from beholder.records import Estimate
-from beholder.tables import Column, Table, heading, record_cells
+from beholder.tables import (
+    FAILED,
+    METRIC,
+    Column,
+    EstimateCells,
+    Table,
+    estimate_cells,
+)
 
+_ACCURACY = Column("accuracy", "accuracy", interval=True, scale=(0.0, 1.0))
 
-@dataclass(frozen=True)
-class ComparisonRow:
-    """Accuracy of a metric on pairs of a valid and an invalid version of one text."""
-
-    metric: Annotated[str, heading("metric", "text")]
-    accuracy: Annotated[
-        Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))
-    ]
-    level: Annotated[float | None, heading("level")]
-    separated: Annotated[float | None, heading("separated")]
-    n: Annotated[int, heading("texts", "count")]
-
-
-@dataclass(frozen=True)
-class VersionRow:
-    """Scores of a metric for one kind of versions."""
-
-    metric: Annotated[str, heading("metric", "text")]
-    validity: Annotated[str, heading("validity", "text")]
-    kind: Annotated[str, heading("version", "text")]
-    mean: Annotated[float | None, heading("mean")]
-    right: Annotated[
-        Estimate | None, heading("right", interval=True, scale=(0.0, 1.0))
-    ]
-    n: Annotated[int, heading("n", "count")]
-    n_failed: Annotated[int, heading("failed", "failed")]
+COMPARISON = Table(
+    "comparison",
+    "valid above invalid",
+    (
+        METRIC,
+        _ACCURACY,
+        Column("level", "level"),
+        Column("separated", "separated"),
+        Column("n", "texts", "count"),
+    ),
+    notes=(
+        "Accuracy: share of pairs of a valid and an invalid version of one text in which the valid"
+        " one is better, ties half; level: share of ties; separated: share of texts whose worst"
+        " valid version is better than their best invalid one.",
+    ),
+)
+KINDS = Table(
+    "kinds",
+    "kinds of versions",
+    (
+        METRIC,
+        Column("validity", "validity", "text"),
+        Column("kind", "version", "text"),
+        Column("mean", "mean"),
+        replace(_ACCURACY, key="right", heading="right"),
+        Column("n", "n", "count"),
+        FAILED,
+    ),
+    notes=(
+        "Right: share of the other sort's versions of the same text on the right side of it.",
+    ),
+    by="metric",
+)
+AUTHORS = Table(
+    "authors",
+    "same above other",
+    (METRIC, _ACCURACY),
+    notes=(
+        "Share of an author's texts about other videos that the text about the same video stands"
+        " above, with the other author's text for reference; ties half.",
+    ),
+)
+PAIRS = Table(
+    "pairs",
+    "pairs of authors",
+    (
+        METRIC,
+        Column("candidate", "texts of", "text"),
+        Column("reference", "against", "text"),
+        _ACCURACY,
+        Column("same", "same"),
+        Column("other", "other"),
+        Column("n", "videos", "count"),
+        FAILED,
+    ),
+    by="metric",
+)
 
 
 def comparison_tables(results: Sequence[ComparisonResult]) -> list[Table]:
     """Return the accuracy of all metrics, then of each metric the kinds of versions."""
     accuracy = [
-        ComparisonRow(
-            _name(result),
-            result.accuracy,
-            _mean(result.ties),
-            _mean(result.separated),
-            _count(result.accuracy),
-        )
+        _head(result)
+        | estimate_cells("accuracy", result.accuracy)
+        | {
+            "level": _mean(result.ties),
+            "separated": _mean(result.separated),
+            "n": _count(result.accuracy),
+        }
         for result in results
     ]
     versions = [
-        VersionRow(
-            _name(result),
-            row.validity,
-            row.kind,
-            _mean(row.score),
-            row.accuracy,
-            _count(row.score),
-            row.n_failed,
-        )
+        _head(result)
+        | estimate_cells("right", row.accuracy)
+        | {
+            "validity": row.validity,
+            "kind": row.kind,
+            "mean": _mean(row.score),
+            "n": _count(row.score),
+            "n_failed": row.n_failed,
+        }
         for result in results
         for row in result.kinds
     ]
-    legend = (
-        "Accuracy: share of pairs of a valid and an invalid version of one text in which the valid"
-        " one is better, ties half; level: share of ties; separated: share of texts whose worst"
-        " valid version is better than their best invalid one."
-    )
-    right = "Right: share of the other sort's versions of the same text on the right side of it."
+    signatures = [result.signature for result in results]
     return [
-        Table.from_records(
-            "comparison",
-            "valid above invalid",
-            ComparisonRow,
-            accuracy,
-            [legend, *(result.signature for result in results)],
-        ),
-        Table.from_records(
-            "kinds",
-            "kinds of versions",
-            VersionRow,
-            versions,
-            [right],
-            by="metric",
-        ),
+        COMPARISON.with_rows(accuracy, signatures),
+        KINDS.with_rows(versions),
     ]
-
-
-@dataclass(frozen=True)
-class AuthorsRow:
-    """Accuracy of a metric over all pairs of authors."""
-
-    metric: Annotated[str, heading("metric", "text")]
-    accuracy: Annotated[
-        Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))
-    ]
-
-
-@dataclass(frozen=True)
-class AuthorPairRow:
-    """Scores of a metric for the texts of one author against those of another."""
-
-    metric: Annotated[str, heading("metric", "text")]
-    candidate: Annotated[str, heading("texts of", "text")]
-    reference: Annotated[str, heading("against", "text")]
-    accuracy: Annotated[
-        Estimate | None, heading("accuracy", interval=True, scale=(0.0, 1.0))
-    ]
-    same: Annotated[float | None, heading("same")]
-    other: Annotated[float | None, heading("other")]
-    n: Annotated[int, heading("videos", "count")]
-    n_failed: Annotated[int, heading("failed", "failed")]
 
 
 def authors_tables(results: Sequence[AuthorsResult]) -> list[Table]:
     """Return the accuracy of all metrics by author, then of each metric the pairs of authors."""
-    names = dict.fromkeys(
-        name for result in results for name in result.by_reference
-    )
-    against = {name: f"against {name}" for name in names}
     accuracy = [
-        record_cells(AuthorsRow(_name(result), result.accuracy))
+        _head(result)
+        | estimate_cells("accuracy", result.accuracy)
         | {
-            key: _mean(result.by_reference.get(name))
-            for name, key in against.items()
+            f"against {name}": _mean(estimate)
+            for name, estimate in result.by_reference.items()
         }
         for result in results
     ]
     pairs = [
-        AuthorPairRow(
-            _name(result),
-            pair.candidate,
-            pair.reference,
-            pair.accuracy,
-            _mean(pair.same),
-            _mean(pair.other),
-            _count(pair.accuracy),
-            pair.n_failed,
-        )
+        _head(result)
+        | estimate_cells("accuracy", pair.accuracy)
+        | {
+            "candidate": pair.candidate,
+            "reference": pair.reference,
+            "same": _mean(pair.same),
+            "other": _mean(pair.other),
+            "n": _count(pair.accuracy),
+            "n_failed": pair.n_failed,
+        }
         for result in results
         for pair in result.pairs
     ]
-    legend = (
-        "Share of an author's texts about other videos that the text about the same video stands"
-        " above, with the other author's text for reference; ties half."
+    names = dict.fromkeys(
+        f"against {name}" for result in results for name in result.by_reference
     )
+    columns = [Column(name, name) for name in names]
+    signatures = [result.signature for result in results]
     return [
-        Table.from_records(
-            "authors",
-            "same above other",
-            AuthorsRow,
-            accuracy,
-            [legend, *(result.signature for result in results)],
-            after=(Column(key, key) for key in against.values()),
+        replace(AUTHORS, columns=(*AUTHORS.columns, *columns)).with_rows(
+            accuracy, signatures
         ),
-        Table.from_records(
-            "pairs", "pairs of authors", AuthorPairRow, pairs, by="metric"
-        ),
+        PAIRS.with_rows(pairs),
     ]
 
 
-def _name(result: ComparisonResult | AuthorsResult) -> str:
-    return f"{result.metric}.{result.value}"
+def _head(result: ComparisonResult | AuthorsResult) -> EstimateCells:
+    return {"metric": f"{result.metric}.{result.value}"}
 
 
 def _mean(estimate: Estimate | None) -> float | None:

@@ -1,0 +1,301 @@
+"""``beholder agree`` carried out: its comparisons scored, printed and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from beholder.api import Run
+from beholder.data.marks import MARKED
+from beholder.errors import ConfigError
+from beholder.kinds.agreement import agreement_suite as suite
+from beholder.kinds.agreement.agree import (
+    agree,
+    asked,
+    default_out,
+    planned,
+    scoring,
+    with_length,
+)
+from beholder.kinds.agreement.annotators import annotator_tables
+from beholder.kinds.agreement.contents import contents_tables
+from beholder.kinds.agreement.granular import granular
+from beholder.kinds.agreement.groups import DrawingGroup, JudgmentGroup
+from beholder.kinds.agreement.load import JudgedSet, folder_of, load
+from beholder.kinds.agreement.measure import scored_items
+from beholder.kinds.agreement.page_tables import (
+    agreement_tables,
+    granular_table,
+    published_of,
+)
+from beholder.kinds.agreement.people import write_agreement_figures
+from beholder.kinds.agreement.suite_page import (
+    measures_table,
+    suite_tables,
+    write_suite,
+)
+from beholder.metrics import metric
+from beholder.options import DataOptions, JudgeOptions, WorkOptions
+from beholder.report.drawing import draw
+from beholder.report.markdown import summed_up
+from beholder.report.study_tables import write_tables
+from beholder.report.tables import reliability_table
+from beholder.run import session
+from beholder.run.corrected import labelled_tables
+from beholder.run.labels import check_fit, targets
+from beholder.run.reading import describe_incomplete
+from beholder.run.reliability import of_panels, of_ratings, reliability
+from beholder.run.scores import ScoreConfig
+from beholder.run.store import Store
+from beholder.tables import Table
+from beholder.terminal.groups import TellGroup
+from beholder.terminal.printing import (
+    close,
+    say,
+    say_each,
+    say_failures,
+    say_left_out,
+    tell_plan,
+    tell_result,
+    tell_summary,
+)
+from beholder.terminal.progress import TerminalProgress
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of the command: the arguments of ``command.agree``."""
+
+    source: str
+    metrics: Sequence[str]
+    judgments: JudgmentGroup
+    out: Path | None
+    tools: Mapping[str, str]
+    rows: DataOptions
+    judging: JudgeOptions
+    work: WorkOptions
+    drawing: DrawingGroup
+    tell: TellGroup
+
+    def load(self, labels: Sequence[str]) -> JudgedSet:
+        """Load the set, and count the rows that were left out and those of a subset."""
+        judged = load(
+            self.source,
+            self.judgments.data,
+            self.rows,
+            self.judgments.labels,
+            self.judgments.subset,
+            labels,
+        )
+        say_left_out(judged.bad_rows)
+        if judged.subset:
+            say(judged.subset)
+        return judged
+
+    def print(
+        self, title: str, plain: object, tables: Sequence[Table]
+    ) -> None:
+        """Print a result, and sum it up in Markdown where that is asked for."""
+        tell_summary(
+            plain,
+            tables,
+            self.tell.as_json,
+            self.drawing.markdown,
+            lambda: summed_up(title, tables),
+        )
+
+
+def compare_set(call: Call) -> int:
+    """Compare metrics with the judgments of a set; returns the exit code."""
+    judgments = call.judgments
+    labels = [
+        one.rpartition("=")[2].partition("@")[0] for one in judgments.label
+    ]
+    judged = call.load(labels)
+    pictures = call.rows.media_root or _folder(
+        Path(judgments.data or call.source), judged.name
+    )
+    name = judged.name
+    if judgments.subset:
+        name += f"-{judgments.subset.stem}"
+    config = ScoreConfig(
+        judged.name,
+        (),
+        call.out or default_out(name),
+        replace(call.rows, limit=None, media_root=pictures),
+        call.judging,
+        call.work,
+    )
+    is_own = judged.known and not judgments.label
+    if is_own and judged.name in MARKED:
+        return _compare_marks(call, judged, config)
+    measures = judged.measures(labels, judgments.kind)
+    metrics = [asked(name, **call.tools) for name in call.metrics]
+    problems: list[str] = []
+    values = {one.metric.name: [one.info] for one in metrics}
+    wanted = targets(judgments.labels, judgments.label, values, problems)
+    check_fit(judged.items, wanted)
+    if call.tell.dry_run:
+        say_each(judged.notes)
+        run = scoring(config, with_length(metrics))
+        return tell_plan(planned(run, judged, measures), run.out)
+    with TerminalProgress() as progress:
+        result = agree(
+            judged,
+            measures,
+            metrics,
+            config,
+            progress,
+            control_length=judgments.control == "length",
+            n_resamples=judgments.resamples,
+        ).result
+    corrected, reasons = labelled_tables(config.out, wanted)
+    is_whole = is_own and call.rows.limit is None and judgments.subset is None
+    further = published_of(result, is_whole) if judgments.published else []
+    if judged.known:
+        further += contents_tables(judged)
+    further += corrected
+    tables = agreement_tables(result) + further
+    plain = result.without_data()
+    plain |= {table.name: table.rows for table in further}
+    say_each(judged.notes)
+    call.print(f"Agreement: {judged.name}", plain, tables)
+    say_each([*problems, *reasons])
+    _say_run(config.out)
+    call.drawing.write(tables)
+    if not call.drawing.no_figures:
+        paths = write_agreement_figures(result, config.out / "agreement")
+        say(f"figures: {config.out / 'agreement'} ({len(paths)} files)")
+    page = (
+        None
+        if call.drawing.no_report
+        else draw(config.out, media_root=pictures)
+    )
+    return close(config.out, progress, page)
+
+
+def _say_run(out: Path) -> None:
+    """Report what a reader must know about the rows of a run, and which failed."""
+    run = Run(out)
+    say_each(run.notes)
+    say_failures(run.summary)
+
+
+def _folder(data: Path, name: str) -> Path | None:
+    """Default folder of the pictures of a set."""
+    if data.is_file():
+        return data.parent
+    return folder_of(name, data) if data.is_dir() else None
+
+
+def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
+    """Compare units of metrics with the spans that people marked."""
+    if not call.metrics:
+        raise ConfigError(
+            f"{judged.name} needs a metric that gives units, such as -m posh"
+        )
+    metrics = tuple(metric(name, **call.tools) for name in call.metrics)
+    if call.tell.dry_run:
+        return tell_plan(
+            planned(replace(config, metrics=metrics), judged, ()), config.out
+        )
+    with TerminalProgress() as progress:
+        report = granular(
+            judged,
+            metrics,
+            config,
+            progress,
+            n_resamples=call.judgments.resamples,
+        )
+    contents = contents_tables(judged) if judged.known else []
+    tables = [granular_table(report), *contents]
+    plain = asdict(report) | {table.name: table.rows for table in contents}
+    call.print(f"Agreement: {judged.name}", plain, tables)
+    call.drawing.write(tables)
+    _say_run(config.out)
+    return close(config.out, progress)
+
+
+def print_reliability(call: Call) -> int:
+    """Print the agreement of the judges or metrics of a run, or of the annotators of data."""
+    source, labels = Path(call.source), call.judgments.label
+    if call.judgments.data is None and source.is_dir():
+        with Store.read(source) as store:
+            coefficients = [] if call.metrics else of_panels(source)
+            coefficients = coefficients or [
+                reliability(store, call.metrics or None)
+            ]
+            if caution := describe_incomplete(store):
+                say(f"caution: {caution}")
+    else:
+        judged = call.load(labels)
+        say_each(judged.notes)
+        for item in scored_items(judged.items, ()):
+            judged.row_notes.add(item)
+        say_each(judged.row_notes.sentences())
+        is_paired = any(item.meta.get("candidate_b") for item in judged.items)
+        if is_paired or judged.name in MARKED or len(labels) != 1:
+            tables = annotator_tables(judged, labels, call.judgments.expert)
+            plain = {table.name: table.rows for table in tables}
+            call.print(f"Annotators: {judged.name}", plain, tables)
+            call.drawing.write(tables)
+            return 0
+        coefficients = [of_ratings(judged.items, labels[0])]
+    tell_result(
+        [asdict(one) for one in coefficients],
+        map(reliability_table, coefficients),
+        call.tell.as_json,
+    )
+    return 0
+
+
+def compare_suite(call: Call, folder: Path) -> int:
+    """Score set after set, then print, write and draw one table; returns the exit code.
+
+    By default with all metrics that need neither key nor download, in runs/suite-FOLDER.
+    """
+    names = call.metrics or suite.WITHOUT_A_KEY
+    config = suite.AgreementSuiteConfig(
+        folder,
+        tuple(asked(name, **call.tools) for name in names),
+        call.out or session.default_out(str(folder.resolve()), "suite-"),
+        call.rows,
+        call.judging,
+        call.work,
+        kind=call.judgments.kind,
+        control_length=call.judgments.control == "length",
+        n_resamples=call.judgments.resamples,
+    )
+    sets = suite.load_sets(config.folder, config.rows)
+    for judged in sets:
+        say_left_out(judged.bad_rows)
+    if call.tell.dry_run:
+        return max(
+            tell_plan(
+                suite.plan_set(judged, config), config.run_of(judged).out
+            )
+            for judged in sets
+        )
+    results = []
+    for number, judged in enumerate(sets, start=1):
+        say(
+            f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged"
+        )
+        with TerminalProgress() as progress:
+            results.append(suite.held_against(judged, config, progress))
+        run = config.run_of(judged).out
+        _say_run(run)
+        close(run, progress)
+    report = suite.together(config, results)
+    tables = suite_tables(report)
+    plain = msgspec.to_builtins(report)
+    call.print("Agreement of metrics with people", plain, tables)
+    place = call.drawing.tables or config.out / "tables"
+    paths = write_tables([*tables, measures_table(report)], place)
+    say(f"tables: {place} ({len(paths)} files)")
+    if not call.drawing.no_report:
+        say(f"report: {write_suite(report, config.out / 'suite.html')}")
+    return 0
