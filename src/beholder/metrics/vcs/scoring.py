@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.asking.params import check_number
 from beholder.embed.base import FloatArray
@@ -236,9 +237,8 @@ def vcs_values(
     las_precision = bounded(_mean(alignment.precision.similarities))
     las_recall = bounded(_mean(alignment.recall.similarities))
     las = local(las_precision, las_recall, setting)
-    (d_precision, l_precision), (d_recall, l_recall) = narrative(
-        alignment, setting
-    )
+    d_precision, l_precision = narrative(alignment.precision, setting)
+    d_recall, l_recall = narrative(alignment.recall, setting)
     nas_d, nas_l = f1(d_precision, d_recall), f1(l_precision, l_recall)
     nas_f1 = f1(nas_d, nas_l)
     regularizer = regularizer_of(n_reference, n_candidate, setting)
@@ -274,46 +274,24 @@ def _mean(similarities: FloatArray) -> float:
     return float(np.add.reduce(similarities)) / len(similarities)
 
 
-_Pair: TypeAlias = tuple[float, float]
-
-
-def narrative(
-    alignment: ChunkAlignment, setting: Setting
-) -> tuple[_Pair, _Pair]:
-    """(NAS-D, NAS-L) of the precision direction, and of the recall direction."""
+def narrative(direction: Direction, setting: Setting) -> tuple[float, float]:
+    """NAS-D and NAS-L of one direction."""
+    windows, matches = direction.windows, direction.matches
+    penalties: npt.NDArray[np.number]
     if setting.rules == "fixed":
-        return _mended(alignment.precision, setting), _mended(
-            alignment.recall, setting
-        )
-    precision, recall = order.ideal_bands(*alignment.similarity.shape)
-    return (
-        _published(alignment.precision, precision, setting),
-        _published(alignment.recall, recall, setting),
-    )
+        pulled = order.pull_to_windows(matches, windows, setting.lct)
+        penalties = order.corrected_penalties(pulled, windows)
+        nas_l = order.corrected_line(pulled, windows, setting.lct)
+    else:
+        penalties = order.published_penalties(matches, windows, setting.lct)
+        nas_l = order.published_line(matches, windows, setting.lct)
+    nas_d = order.distance_score(penalties, windows, if_no_penalty(setting))
+    return nas_d, nas_l
 
 
-def _mended(direction: Direction, setting: Setting) -> _Pair:
-    windows = direction.windows
-    pulled = order.pull_to_windows(direction.matches, windows, setting.lct)
-    penalties = order.corrected_penalties(pulled, windows)
-    return (
-        order.distance_score(penalties, windows, if_none=1.0),
-        order.corrected_line(pulled, windows, setting.lct),
-    )
-
-
-def _published(
-    direction: Direction, band: order.IdealBand, setting: Setting
-) -> _Pair:
-    windows = direction.windows
-    penalties = order.published_penalties(
-        direction.matches, windows, setting.lct
-    )
-    if_none = 1.0 if setting.rules == "paper" else 0.0
-    return (
-        order.distance_score(penalties, windows, if_none),
-        order.published_line(direction.matches, windows, band, setting.lct),
-    )
+def if_no_penalty(setting: Setting) -> float:
+    """NAS-D of a text for which no penalty is possible."""
+    return 0.0 if setting.rules in ("package", "head") else 1.0
 
 
 def regularizer_of(
@@ -342,7 +320,7 @@ def regularize(nas_f1: float, regularizer: float) -> float:
     )
 
 
-def _coverage(n_reference: int, n_candidate: int) -> _Pair:
+def _coverage(n_reference: int, n_candidate: int) -> tuple[float, float]:
     """Share of the timeline that the direct windows cover, and the least share possible."""
     longer, shorter = (
         max(n_reference, n_candidate),
