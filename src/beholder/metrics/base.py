@@ -136,6 +136,17 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / total if total else 0.0
 
 
+def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
+    """``(1 + beta^2) P R / (R + beta^2 P)``; 0 when either is 0."""
+    if precision == 0 or recall == 0:
+        return 0.0
+    # 1 of 1 and 1 must be 1, and rounding can pass it
+    return min(
+        1.0,
+        (1 + beta**2) * precision * recall / (recall + beta**2 * precision),
+    )
+
+
 def _n_signs(text: str) -> int:
     """Characters that are neither white space nor part of a word."""
     return sum(map(len, text.split())) - sum(

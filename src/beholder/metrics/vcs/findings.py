@@ -191,13 +191,13 @@ def regularizer_step(
     detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
 ) -> RegularizerStep:
     """What unequal lengths take off, here and for other lengths of the shorter text."""
-    sizes = np.shape(detail["similarity"])
-    shorter, longer = sorted(sizes)
+    n_reference, n_candidate = np.shape(detail["similarity"])
+    shorter, longer = sorted((n_reference, n_candidate))
     lengths = sorted(
         {*range(1, longer + 1, max(1, longer // _CURVE)), shorter, longer}
     )
     curve = [regularizer_of(longer, length, setting) for length in lengths]
-    value = regularizer_of(*sizes, setting)
+    value = regularizer_of(n_reference, n_candidate, setting)
     return RegularizerStep(lengths, curve, shorter, longer, value, values)
 
 

@@ -137,7 +137,7 @@ def _draw_matches(
     ]
     if direction == "precision":
         size = float(np.clip(0.75 * cell, 4.5, 15))
-        style = {"facecolors": "none", "edgecolors": colours}
+        style: dict[str, Any] = {"facecolors": "none", "edgecolors": colours}
     else:
         size = float(np.clip(0.4 * cell, 3, 7))
         style = {"marker": "x", "c": colours}

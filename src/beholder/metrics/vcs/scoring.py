@@ -17,13 +17,6 @@ from beholder.metrics.base import f1
 from beholder.metrics.vcs import order
 
 
-def f_measure(precision: float, recall: float, beta: float) -> float:
-    """F-beta: recall counts beta times as much as precision; 0 when both are 0."""
-    weight = beta * beta
-    total = weight * precision + recall
-    return (1 + weight) * precision * recall / total if total else 0.0
-
-
 def semantic(global_alignment: float, local_alignment: float) -> float:
     """SAS: global alignment scaled by local alignment, ``(GAS - (1 - LAS)) / LAS``.
 
