@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,16 @@ def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
 Rules: TypeAlias = Literal["fixed", "paper", "package", "head"]
 
 
+_BOUNDS: Mapping[str, tuple[Any, ...]] = {
+    "lct": (0,),
+    "context_cutoff": (0, 1),
+    "context_window_control": (0, None, True),
+    "nas_blend_factor": (-1, 1),
+    "nas_coverage_cutoff": (0, 1, True),
+}
+"""Least and most of each number, and whether it must be above the least one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Parameters of scoring, under the names the metrics give them; checked when made.
@@ -102,29 +112,19 @@ class Setting:
     nas_coverage_cutoff: float = 0.5
 
     def __post_init__(self) -> None:
-        check_number("lct", self.lct, 0, math.inf)
-        check_number("context_cutoff", self.context_cutoff, 0, 1)
-        check_number(
-            "context_window_control",
-            self.context_window_control,
-            0,
-            math.inf,
-            above=True,
-        )
-        check_number("nas_blend_factor", self.nas_blend_factor, -1, 1)
-        check_number(
-            "nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True
-        )
-        if self.rules != "head":
-            for name, default in (
-                ("nas_blend_factor", 0.0),
-                ("nas_coverage_cutoff", 0.5),
+        for name, bounds in _BOUNDS.items():
+            value = getattr(self, name)
+            check_number(name, value, *bounds)
+            of_head = name.startswith("nas_") and self.rules != "head"
+            # The class has the defaults.
+            if (
+                of_head
+                and value != type(self).__dataclass_fields__[name].default
             ):
-                if getattr(self, name) != default:
-                    raise ConfigError(
-                        f"{name}={getattr(self, name)!r} has no effect under "
-                        f"rules={self.rules!r}: leave it out, or set rules='head'"
-                    )
+                raise ConfigError(
+                    f"{name}={value!r} has no effect under rules={self.rules!r}: leave it out, or"
+                    " set rules='head'"
+                )
 
 
 @dataclass(frozen=True, slots=True)
