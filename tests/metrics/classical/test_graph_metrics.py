@@ -105,9 +105,9 @@ def test_facts_of_a_text_leave_out_what_it_denies() -> None:
     assert {("dog",), ("cat",)} <= found["objects"]
     assert ("dog", "red") in found["attributes"]
     assert ("dog", "chase", "cat") in found["relations"]
-    assert ("cat",) not in facts(
-        ("A dog sits. There is no cat.",), "builtin"
-    )["objects"]
+    assert ("cat",) not in facts(("A dog sits. There is no cat.",), "builtin")[
+        "objects"
+    ]
 
 
 def test_units_of_parts_stand_where_their_text_is() -> None:
