@@ -183,29 +183,29 @@ class Metric(Asker[Item], Generic[E]):
         ``evaluate`` signs a score without a signature, by the tools in use.
         """
 
+    @property
+    def shown(self) -> frozenset[str]:
+        """Fields of the item that it needs as it is configured; none may be empty."""
+        return self.required_fields
+
     def check_item(self, item: Item) -> None:
         """Refuse an item without what the metric needs, or with a text that says nothing.
 
         Raises:
             ItemError: Names the field that is missing or empty, or the text without words.
         """
-        for field in sorted(self.required_fields):
+        for field in sorted(self.shown):
             if not getattr(item, field):
                 close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
-                hint = (
-                    "; beholder lint checks texts alone"
-                    if field == "references"
-                    else ""
-                )
-                hint = (
-                    f"; it has {close[0]!r}: did you mean {field}?"
-                    if close
-                    else hint
-                )
+                hint = ""
+                if close:
+                    hint = f"; it has {close[0]!r}: did you mean {field}?"
+                elif field == "references":
+                    hint = "; beholder lint checks texts alone"
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
-        check_words_in(item, "references" in self.required_fields)
+        check_words_in(item, "references" in self.shown)
 
     def check_row(self, item: Item) -> None:
         """Refuse a row whose own fields are malformed, which a run does before all work.
