@@ -48,7 +48,7 @@ def param(
         number: Least and most of a number.
         above: Whether the number must be above the least one.
     """
-    bounds = (*number, above) if number else None
+    bounds: tuple[Any, ...] | None = (*number, above) if number else None
     if whole:
         bounds = (*whole, False, int)
     metadata = {
