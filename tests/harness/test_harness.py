@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 
 from beholder.errors import ConfigError, RunError
-from beholder.harness.compute import load
 from beholder.harness.lmms import captions
 from beholder.harness.testing import assert_score
 from beholder.harness.tracking import numbers
@@ -19,43 +15,11 @@ TEXTS = ["red dog", "red cat"]
 REFERENCE = "a red dog"
 
 
-@pytest.mark.usefixtures("two_sources_are_enough")
-def test_compute_gives_means_and_forgets() -> None:
-    rouge = load("rouge")
-    rouge.add(prediction=TEXTS[0], references=REFERENCE)
-    rouge.add_batch(predictions=TEXTS[1:], references=[[REFERENCE, "b"]])
-    found = rouge.compute()
-    assert found["rouge_1"] == pytest.approx(0.6)
-    assert found["rouge_1_low"] <= 0.6 <= found["rouge_1_high"]
-    assert found["n_failed"] == 0
-    assert found["signature"].startswith("rouge")
-    with pytest.raises(ConfigError, match="nothing to compute"):
-        rouge.compute()
-    again = rouge.compute(predictions=TEXTS[:1], references=[REFERENCE])
-    assert again["rouge_1"] == pytest.approx(0.8)
-    assert "rouge_1_low" not in again  # one text has no interval
-
-
 def test_blank_references_are_none() -> None:
-    assert load("rouge").compute(
-        predictions=TEXTS[:1], references=[["", REFERENCE]]
-    )["rouge_1"] == pytest.approx(0.8)
     process, _ = captions("rouge", references="answer")
     assert process({"answer": [" ", REFERENCE]}, ["x"])["rouge"][
         "references"
     ] == [REFERENCE]
-
-
-def test_columns_may_be_arrays() -> None:
-    texts: Any = np.array(TEXTS)
-    references: Any = np.array([REFERENCE] * 2)
-    found = load("rouge").compute(predictions=texts, references=references)
-    assert found["rouge_1"] == pytest.approx(0.6)
-
-
-def test_compute_refuses_columns_of_another_length() -> None:
-    with pytest.raises(ConfigError, match="2 predictions have 1 references"):
-        load("rouge").compute(predictions=TEXTS, references=[REFERENCE])
 
 
 def test_a_task_of_lmms_eval_collects_and_scores_at_the_end() -> None:

@@ -110,13 +110,13 @@ EXACT = (
 )
 
 
-@pytest.mark.parametrize("samples", [1, 3])
 @pytest.mark.parametrize(
-    ("name", "silent"),
+    ("name", "silent", "samples"),
     [
-        *((name, False) for name in (*EXACT, "qa", "autodq")),
-        ("qa", True),
-        ("autodq", True),
+        *((name, False, 3) for name in (*EXACT, "qa", "autodq")),
+        ("checklist", False, 1),
+        ("qa", True, 1),
+        ("autodq", True, 1),
     ],
 )
 def test_a_dry_run_knows_the_calls_that_are_made(

@@ -46,6 +46,12 @@ def rouge() -> Iterator[Reward]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def posh() -> Iterator[Reward]:
+    with closing(reward("posh", lowest=-3.0, guards=(), workers=1)) as made:
+        yield made
+
+
 def _call(
     asked: Reward, completions: list[Any], **columns: Any
 ) -> list[float | None]:
@@ -258,19 +264,8 @@ def test_what_failed_by_no_fault_of_the_text_is_none(
 
 
 @pytest.mark.slow
-def test_a_dead_worker_is_told_and_the_next_batch_works() -> None:
-    asked = reward(WordCount(), guards=(), workers=1)
-    try:
-        with pytest.raises(RunError, match="a worker process died"):
-            _call(asked, ["DIE"])
-        assert _call(asked, ["two words"]) == [2.0]
-    finally:
-        asked.close()
-
-
-@pytest.mark.slow
 def test_workers_that_were_killed_while_idle_are_replaced() -> None:
-    with closing(reward(WordCount(), guards=(), workers=2)) as asked:
+    with closing(reward(WordCount(), guards=(), workers=1)) as asked:
         assert _call(asked, ["two words", "one"]) == [2.0, 1.0]
         for _ in range(2):
             workers = multiprocessing.active_children()
@@ -290,6 +285,7 @@ def test_calls_that_overlap_share_the_workers_that_replace_dead_ones() -> None:
     with closing(reward(WordCount(), guards=(), workers=1)) as asked:
         dead, _ = asyncio.run(both(asked))
         assert isinstance(dead, RunError)
+        assert "a worker process died" in str(dead)
         assert _call(asked, ["two words"]) == [2.0]
 
 
@@ -301,11 +297,12 @@ if __name__ == "__main__":
     asked = reward("rouge", value="rouge_1", guards=(), workers=1)
     ask = lambda: asyncio.run(asked(completions=["a dog"], references=["a dog"]))
     assert ask() == [1.0]
-    child = os.fork()
-    if not child:
-        assert sys.argv[1] == "idle" or ask() == [1.0]
-        sys.exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+    for child_asks in (False, True):
+        child = os.fork()
+        if not child:
+            assert not child_asks or ask() == [1.0]
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
     assert ask() == [1.0], "the child has left the workers of its parent alone"
 """
 
@@ -313,12 +310,11 @@ if __name__ == "__main__":
 @pytest.mark.skipif(
     not hasattr(os, "fork"), reason="no processes are forked here"
 )
-@pytest.mark.parametrize("child", ["idle", "asks"])
 @pytest.mark.slow
-def test_a_forked_child_ends_in_silence(tmp_path: Path, child: str) -> None:
+def test_a_forked_child_ends_in_silence(tmp_path: Path) -> None:
     script = tmp_path / "forked.py"
     script.write_text(FORKED, encoding="utf-8")
-    command = [sys.executable, "-W", "ignore", str(script), child]
+    command = [sys.executable, "-W", "ignore", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -343,7 +339,7 @@ def test_a_forked_child_ends_in_silence(tmp_path: Path, child: str) -> None:
 def test_what_is_no_completion_is_refused_in_words(
     rouge: Reward, completion: Any, said: str
 ) -> None:
-    words = f"completion 2: a completion holds {re.escape(said)}: expected a text, or messages"
+    words = rf"completion 2: a completion holds .*{re.escape(said)}.*: expected a text, or messages"
     with pytest.raises(ConfigError, match=words):
         _call(rouge, ["a dog", completion], references=["a dog"] * 2)
 
@@ -365,7 +361,6 @@ ODD_TEXTS = {
     "vcs": ["((((", "!!!", "\ufdd0", "half \ud800", "\udfff", ""],
     "vcs_short": ["((((", "\ufdd0", "half \ud800"],
     "accord": ["dog " * 7200, "half \ud800"],
-    "posh": ["dog " * 300_000, "half \ud800"],
 }
 
 
@@ -373,19 +368,29 @@ ODD_TEXTS = {
 def test_texts_that_are_refused_at_any_step_get_the_lowest_reward(
     metric: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    texts: list[Any] = ["A dog sleeps on a sofa.", *ODD_TEXTS[metric]]
     with closing(reward(metric, lowest=-3.0, guards=(), workers=1)) as asked:
-        good, *bad = _call(
-            asked, texts, references=["A dog is asleep."] * len(texts)
-        )
-        assert good is not None
-        assert good > -3
-        assert bad == [-3.0] * len(bad)
-        unfit = _call(asked, texts[:1], references=["\ud800"])
-        assert unfit == [None], (
-            "a reference that cannot be used is no fault of the text"
-        )
+        _check_refused(asked, ODD_TEXTS[metric])
     assert "bug" not in caplog.text
+
+
+def test_texts_that_posh_refuses_get_the_lowest_reward(
+    posh: Reward, caplog: pytest.LogCaptureFixture
+) -> None:
+    _check_refused(posh, ["dog " * 300_000, "half \ud800"])
+    assert "bug" not in caplog.text
+
+
+def _check_refused(asked: Reward, odd_texts: list[Any]) -> None:
+    texts: list[Any] = ["A dog sleeps on a sofa.", *odd_texts]
+    references = ["A dog is asleep."] * len(texts)
+    good, *bad = _call(asked, texts, references=references)
+    assert good is not None
+    assert good > -3
+    assert bad == [-3.0] * len(bad)
+    unfit = _call(asked, texts[:1], references=["\ud800"])
+    assert unfit == [None], (
+        "a reference that cannot be used is no fault of the text"
+    )
 
 
 def test_dense_rewards_of_a_text_that_is_refused_are_the_lowest() -> None:
@@ -444,51 +449,34 @@ def test_judges_are_asked_in_the_loop_and_their_answers_kept(
         answer(5)
 
 
-@pytest.mark.slow
-def test_a_language_that_is_not_read_is_the_text_s_fault() -> None:
-    asked = reward("posh", workers=1, guards=())
+def test_a_language_that_is_not_read_is_the_text_s_fault(posh: Reward) -> None:
     german = "Ein Mann geht mit seinem Hund durch den Park und die Sonne scheint auf die Wiese."
-    try:
-        found = _call(
-            asked, [german], references=["A man walks his dog in the park."]
-        )
-    finally:
-        asked.close()
-    assert found == [0.0]
+    found = _call(
+        posh, [german], references=["A man walks his dog in the park."]
+    )
+    assert found == [-3.0]
 
 
-@pytest.mark.slow
-def test_dense_rewards_stay_in_place_behind_thinking() -> None:
+def test_dense_rewards_stand_at_the_words_behind_thinking(
+    posh: Reward,
+) -> None:
     text, references = "A red dog sleeps.", ["A brown dog sleeps."]
     offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
-    with closing(reward("posh", workers=1, guards=())) as asked:
-        (plain,) = asyncio.run(
-            asked.dense([text], [offsets], references=references)
-        )
-        later = [(0, 2), *((start + 2, end + 2) for start, end in offsets)]
-        said = f"<think>A cat?</think>\n\n{text}"
-        (behind,) = asyncio.run(
-            asked.dense([said], [later], references=references)
-        )
-        assert plain is not None
-        assert plain[1] < 0 < plain[2]
-        assert behind == [0.0, *plain]
-    with pytest.raises(RunError, match="is closed; make another"):
-        asyncio.run(asked(completions=[text], references=references))
-
-
-@pytest.mark.slow
-def test_dense_rewards_stand_at_the_words_that_are_right_and_wrong() -> None:
-    asked = reward("posh", workers=1, guards=())
-    text = "A red dog sleeps."
-    offsets = [(0, 1), (2, 5), (6, 9), (10, 16), (16, 17)]
-    try:
-        found = asyncio.run(
-            asked.dense([text], [offsets], references=["A brown dog sleeps."])
-        )
-    finally:
-        asked.close()
-    assert found[0] is not None
-    article, red, dog, _, dot = found[0]
+    (plain,) = asyncio.run(
+        posh.dense([text], [offsets], references=references)
+    )
+    later = [(0, 2), *((start + 2, end + 2) for start, end in offsets)]
+    said = f"<think>A cat?</think>\n\n{text}"
+    (behind,) = asyncio.run(posh.dense([said], [later], references=references))
+    assert plain is not None
+    article, red, dog, _, dot = plain
     assert (article, dot) == (0.0, 0.0)
     assert red < 0 < dog
+    assert behind == [0.0, *plain]
+
+
+def test_a_closed_reward_says_so() -> None:
+    asked = reward("rouge", workers=1)
+    asked.close()
+    with pytest.raises(RunError, match="is closed; make another"):
+        asyncio.run(asked(completions=["a dog"], references=["a dog"]))

@@ -48,15 +48,16 @@ def param(
         number: Least and most of a number.
         above: Whether the number must be above the least one.
     """
-    bounds = number and (*number, above)
-    known = {
+    bounds: tuple[Any, ...] | None = (*number, above) if number else None
+    if whole:
+        bounds = (*whole, False, int)
+    metadata = {
         "help": help,
         "affects_score": affects_score,
         "tool": tool,
-        "whole": whole,
+        "bounds": bounds,
     }
-    known["number"] = bounds
-    return field(default=default, metadata=known)
+    return field(default=default, metadata=metadata)
 
 
 def params(metric: object) -> tuple[Field[Any], ...]:
@@ -109,15 +110,8 @@ def validate_params(built: object) -> None:
         if p.name in known and value not in known[p.name]:
             listed = ", ".join(map(repr, known[p.name]))
             raise ConfigError(f"{p.name}={value!r}: expected one of {listed}")
-        if p.metadata["whole"] and value is not p.default:
-            low, high = p.metadata["whole"]
-            if type(value) is not int or not low <= value <= (high or value):
-                most = f" to {high}" if high else ""
-                raise ConfigError(
-                    f"{p.name}={value!r}: expected a whole number from {low}{most}"
-                )
-        if p.metadata["number"] and value is not p.default:
-            check_number(p.name, value, *p.metadata["number"])
+        if p.metadata["bounds"] and value is not p.default:
+            check_number(p.name, value, *p.metadata["bounds"])
         if p.metadata["tool"] and value is not None:
             if isinstance(value, Judge):
                 value = value.named()
@@ -129,20 +123,35 @@ def validate_params(built: object) -> None:
 
 
 def check_number(
-    name: str, value: object, low: float, high: float, above: bool = False
+    name: str,
+    value: object,
+    low: float,
+    high: float | None = None,
+    above: bool = False,
+    kind: type[float] = float,
 ) -> None:
     """Refuse what is no finite number within two bounds.
+
+    Args:
+        name: Of the field.
+        value: Its value.
+        low: Least number.
+        high: Most; None: no most.
+        above: Whether the number must be above the least one.
+        kind: ``int`` for whole numbers.
 
     Raises:
         ConfigError: Names the field and its value.
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        inside = (low < value if above else low <= value) and value <= high
-        if inside and math.isfinite(value):
+    most = math.inf if high is None else high
+    if isinstance(value, int | kind) and not isinstance(value, bool):
+        is_low = value <= low if above else value < low
+        if not is_low and value <= most and math.isfinite(value):
             return
+    wanted = "a whole number" if kind is int else "a number"
     least = f"above {low}" if above else f"from {low}"
-    most = "" if high == math.inf else f" up to {high}"
-    raise ConfigError(f"{name}={value!r}: expected a number {least}{most}")
+    end = f" to {high}" if most < math.inf else ""
+    raise ConfigError(f"{name}={value!r}: expected {wanted} {least}{end}")
 
 
 def to_spec(name: str, built: object) -> Spec:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from beholder.errors import ConfigError
 from beholder.media import load_image
 from beholder.records import Frame
 
+T = TypeVar("T")
 _BATCH = 32
 
 
@@ -79,38 +80,39 @@ class Clip(HubModel, ImageEmbedder):
         Raises:
             ItemError: A file is missing or no picture that can be read; names it.
         """
-        rows = []
         with self._lock:
             model = self._model
-            for start in range(0, len(paths), _BATCH):
-                some = paths[start : start + _BATCH]
-                pixels = self._torch.cat([self._pixels(path) for path in some])
-                with self._torch.inference_mode():
-                    seen = model.vision_model(
-                        pixel_values=pixels.to(self._device)
-                    )
-                    rows.append(
-                        self._array(
-                            model.visual_projection(seen.pooler_output)
-                        )
-                    )
-        return unit_rows(np.concatenate(rows))
+
+            def encode(batch: Sequence[Path]) -> Any:
+                pixels = self._torch.cat([*map(self._pixels, batch)])
+                seen = model.vision_model(pixel_values=pixels.to(self._device))
+                return model.visual_projection(seen.pooler_output)
+
+            return self._in_batches(paths, encode)
 
     def embed_texts(self, texts: Sequence[str]) -> FloatArray:
         """Vectors (n, D) of length 1; what a text has beyond ``max_tokens`` is not read."""
-        rows = []
         with self._lock:
             model = self._model
-            for start in range(0, len(texts), _BATCH):
-                tokens = self._tokens(texts[start : start + _BATCH])
-                with self._torch.inference_mode():
-                    read = model.text_model(
-                        input_ids=tokens["input_ids"],
-                        attention_mask=tokens["attention_mask"],
-                    )
-                    rows.append(
-                        self._array(model.text_projection(read.pooler_output))
-                    )
+
+            def encode(batch: Sequence[str]) -> Any:
+                tokens = self._tokens(batch)
+                read = model.text_model(
+                    input_ids=tokens["input_ids"],
+                    attention_mask=tokens["attention_mask"],
+                )
+                return model.text_projection(read.pooler_output)
+
+            return self._in_batches(texts, encode)
+
+    def _in_batches(
+        self, inputs: Sequence[T], encode: Callable[[Sequence[T]], Any]
+    ) -> FloatArray:
+        rows = []
+        for start in range(0, len(inputs), _BATCH):
+            with self._torch.inference_mode():
+                batch = encode(inputs[start : start + _BATCH])
+            rows.append(batch.float().cpu().numpy())
         return unit_rows(np.concatenate(rows))
 
     def is_cut(self, text: str) -> bool:
@@ -126,9 +128,6 @@ class Clip(HubModel, ImageEmbedder):
         return self._processor(images=[load_image(path)], return_tensors="pt")[
             "pixel_values"
         ]
-
-    def _array(self, rows: Any) -> FloatArray:
-        return np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
 
     @cached_property
     def _processor(self) -> Any:

@@ -136,6 +136,17 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / total if total else 0.0
 
 
+def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
+    """``(1 + beta^2) P R / (R + beta^2 P)``; 0 when either is 0."""
+    if precision == 0 or recall == 0:
+        return 0.0
+    # 1 of 1 and 1 must be 1, and rounding can pass it
+    return min(
+        1.0,
+        (1 + beta**2) * precision * recall / (recall + beta**2 * precision),
+    )
+
+
 def _n_signs(text: str) -> int:
     """Characters that are neither white space nor part of a word."""
     return sum(map(len, text.split())) - sum(
@@ -172,29 +183,29 @@ class Metric(Asker[Item], Generic[E]):
         ``evaluate`` signs a score without a signature, by the tools in use.
         """
 
+    @property
+    def shown(self) -> frozenset[str]:
+        """Fields of the item that it needs as it is configured; none may be empty."""
+        return self.required_fields
+
     def check_item(self, item: Item) -> None:
         """Refuse an item without what the metric needs, or with a text that says nothing.
 
         Raises:
             ItemError: Names the field that is missing or empty, or the text without words.
         """
-        for field in sorted(self.required_fields):
+        for field in sorted(self.shown):
             if not getattr(item, field):
                 close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
-                hint = (
-                    "; beholder lint checks texts alone"
-                    if field == "references"
-                    else ""
-                )
-                hint = (
-                    f"; it has {close[0]!r}: did you mean {field}?"
-                    if close
-                    else hint
-                )
+                hint = ""
+                if close:
+                    hint = f"; it has {close[0]!r}: did you mean {field}?"
+                elif field == "references":
+                    hint = "; beholder lint checks texts alone"
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
-        check_words_in(item, "references" in self.required_fields)
+        check_words_in(item, "references" in self.shown)
 
     def check_row(self, item: Item) -> None:
         """Refuse a row whose own fields are malformed, which a run does before all work.

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
+import msgspec
 import numpy as np
 
 from beholder.aio import run_sync
@@ -355,35 +356,36 @@ def _answer(completion: Completion) -> str:
     return "" if answer.lstrip().startswith("<think>") else answer
 
 
+class _Part(msgspec.Struct):
+    """A part of a message; of another kind than text (a picture) it has no text."""
+
+    text: str = ""
+
+
+class _Message(msgspec.Struct):
+    content: str | list[_Part] | None
+    role: str = "assistant"
+
+
 def _said(messages: Sequence[Mapping[str, Any]]) -> str:
-    if not isinstance(messages, Sequence) or isinstance(messages, bytes):
-        raise _odd(messages)
-    for message in reversed(messages):
-        if not isinstance(message, Mapping) or "content" not in message:
-            raise _odd(message)
-        if message.get("role", "assistant") == "assistant":
-            content = "" if message["content"] is None else message["content"]
-            if isinstance(content, str):
-                return content
-            if not isinstance(content, Sequence) or isinstance(content, bytes):
-                raise _odd(message)
-            return "".join(map(_part, content))
+    """The last text by the assistant."""
+    message: object = messages
+    try:
+        if not isinstance(messages, Sequence) or isinstance(messages, bytes):
+            raise TypeError
+        for message in reversed(messages):
+            read = msgspec.convert(message, _Message)
+            if read.role == "assistant":
+                parts = read.content or ""
+                if isinstance(parts, str):
+                    return parts
+                return "".join(part.text for part in parts)
+    except (TypeError, msgspec.ValidationError):
+        raise ConfigError(
+            f"a completion holds {repr(message)[:200]}: expected a text, or messages with role and"
+            " content (a text, or parts with a text)"
+        ) from None
     return ""
-
-
-def _part(part: object) -> str:
-    """The text of a part of a message; of another kind than text (a picture) it has none."""
-    text = part.get("text", "") if isinstance(part, Mapping) else None
-    if not isinstance(text, str):
-        raise _odd(part)
-    return text
-
-
-def _odd(found: object) -> ConfigError:
-    return ConfigError(
-        f"a completion holds {repr(found)[:200]}: expected a text, or messages with role and"
-        " content (a text, or parts with a text)"
-    )
 
 
 def _text_of(number: int, completion: Completion) -> str:

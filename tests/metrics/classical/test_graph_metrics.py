@@ -54,11 +54,11 @@ def evidence(
     ours: AbstractSet[Fact], theirs: AbstractSet[Fact]
 ) -> FactEvidence:
     def side(found: AbstractSet[Fact]) -> Facts:
-        by_size = [
-            frozenset(fact for fact in found if len(fact) == n)
-            for n in (1, 2, 3)
-        ]
-        return Facts(*by_size)
+        kinds = ("objects", "attributes", "relations")
+        return {
+            kind: {fact for fact in found if len(fact) == n}
+            for n, kind in enumerate(kinds, start=1)
+        }
 
     vectors = {
         phrase(fact): np.array(VECTORS.get(phrase(fact), (1.0, 0.0)))
@@ -102,12 +102,12 @@ def test_capture_matches_in_stages_and_weighs_kinds() -> None:
 
 def test_facts_of_a_text_leave_out_what_it_denies() -> None:
     found = facts(("A red dog chases a cat.",), "builtin")
-    assert {("dog",), ("cat",)} <= found.objects
-    assert ("dog", "red") in found.attributes
-    assert ("dog", "chase", "cat") in found.relations
-    assert ("cat",) not in facts(
-        ("A dog sits. There is no cat.",), "builtin"
-    ).objects
+    assert {("dog",), ("cat",)} <= found["objects"]
+    assert ("dog", "red") in found["attributes"]
+    assert ("dog", "chase", "cat") in found["relations"]
+    assert ("cat",) not in facts(("A dog sits. There is no cat.",), "builtin")[
+        "objects"
+    ]
 
 
 def test_units_of_parts_stand_where_their_text_is() -> None:

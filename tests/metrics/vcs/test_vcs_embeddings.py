@@ -136,7 +136,7 @@ def test_unusable_embeddings_are_refused_with_the_place(
         ({"chunk_size": 1.5}, "chunk_size=1.5"),
         (
             {"context_cutoff": 1.2},
-            "context_cutoff=1.2: expected a number from 0 up to 1",
+            "context_cutoff=1.2: expected a number from 0 to 1",
         ),
         (
             {"context_window_control": 0},

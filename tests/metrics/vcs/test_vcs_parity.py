@@ -10,7 +10,7 @@ import pytest
 
 from beholder import VCS
 from beholder.errors import ItemError
-from beholder.metrics.vcs.order import ideal_bands, similarity_band
+from beholder.metrics.vcs.order import mapping_windows, similarity_band
 from beholder.records import ItemScore
 from toy.vectors import load_vectors
 
@@ -141,7 +141,7 @@ def test_candidate_matches_and_ideal_paths_are_those_of_the_package(
     for case in SCORED:
         expected, named = case["expected"], case["id"]
         similarity = package_scores[named].detail["similarity"]
-        bands = ideal_bands(*similarity.shape)
+        bands = mapping_windows(*similarity.shape, exact=False)
         for side, oriented, band in zip(
             ("precision", "recall"),
             (similarity.T, similarity),

@@ -12,7 +12,6 @@ from beholder.metrics.vcs import order, scoring
 from beholder.metrics.vcs.order import (
     IntArray,
     best_match,
-    ideal_bands,
     mapping_windows,
     similarity_band,
 )
@@ -121,17 +120,16 @@ def test_distance_score_is_the_share_of_the_largest_penalty_left() -> None:
 
 def test_published_line_takes_out_backward_and_too_long_steps() -> None:
     windows, _ = mapping_windows(4, 4, exact=False)
-    band, _ = ideal_bands(4, 4)
-    assert band.floor == pytest.approx(3 * math.sqrt(2))
+    assert windows.floor == pytest.approx(3 * math.sqrt(2))
     # Steps 1, -1, 2 of at most 1: one of three counts.
     assert order.published_line(
-        positions(1, 2, 1, 3), windows, band, 0
+        positions(1, 2, 1, 3), windows, 0
     ) == pytest.approx(1 / 3)
 
 
 def test_ideal_band_of_a_wide_window_by_enumeration() -> None:
     # Two source chunks with windows [0, 3) and [3, 6): nearest step 1, farthest 5.
-    _, recall = ideal_bands(2, 6)
+    _, recall = mapping_windows(2, 6, exact=False)
     assert recall.floor == pytest.approx(math.sqrt(2))
     assert recall.ceil == pytest.approx(math.sqrt(26))
     assert recall.floor_path.tolist() == [2, 3]

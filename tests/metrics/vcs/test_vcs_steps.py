@@ -33,14 +33,14 @@ def test_windows_distances_and_penalties_are_those_worked_out_by_hand() -> (
 ):
     precision, recall = direction_steps(strayed().detail, VCS(lct=0).setting)
     # Ratio 4/3: windows [0, 2), [1, 3), [2, 4); the second match, 3, is one off.
-    assert (precision.starts.tolist(), precision.ends.tolist()) == (
+    assert precision.windows.ranges.T.tolist() == [
         [0, 1, 2],
         [2, 3, 4],
-    )
+    ]
     assert precision.matches.tolist() == [0, 3, 2]
     assert precision.distances.tolist() == [0, 1, 0]
     assert precision.penalties.tolist() == [0, 1, 0]
-    assert precision.max_penalty == 2 + 1 + 2
+    assert precision.windows.max_penalty == 2 + 1 + 2
     assert precision.nas_d == pytest.approx(1 - 1 / 5)
     assert (recall.source, recall.target) == ("reference", "candidate")
     tolerant, _ = direction_steps(strayed().detail, VCS(lct=1).setting)

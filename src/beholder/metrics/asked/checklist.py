@@ -277,18 +277,12 @@ class Checklist(Metric[Checked]):
             ]
         elif self.rules == "tuna":
             typed = {
-                kind: self._shares(groups[kind])
-                for kind in _TYPES
-                if kind in groups
+                f"{kind}_{name}": value
+                for kind, sums in groups.items()
+                for name, value in self._shares(sums).items()
             }
-            names = [
-                (kind, name)
-                for kind in typed
-                for name in ("f1", "precision", "accuracy")
-            ]
-            values |= {
-                f"{kind}_{name}": typed[kind][name] for kind, name in names
-            }
+            names = [info.name for info in _BY_TYPE if info.name in typed]
+            values |= {name: typed[name] for name in names}
         units = tuple(
             rows.unit_of("statement", one, weight=one.row.weight)
             for one in found
@@ -373,33 +367,26 @@ async def _by_event(
         await judge.ask(MatchNearest(claims, events, language))
     )
 
-    async def of(event: int) -> list[TextAnswer | None]:
-        told = [
-            place
-            for place, match in zip(sentences, matches, strict=True)
+    found: dict[int, TextAnswer | None] = {}
+
+    async def ask_about(event: int) -> None:
+        spans = [
+            span
+            for span, match in zip(sentences, matches, strict=True)
             if match == event
         ]
-        at = [
-            i for start, end in told for i in range(start, end + 1)
-        ]  # a blank after each
+        # Sentences are joined by blanks: a place more for each.
+        at = [i for start, end in spans for i in range(start, end + 1)]
         asked = [one for one in criteria if one.event == events[event]]
-        return [
-            answer
-            and replace(
-                answer,
-                spans=tuple((at[a], at[b - 1] + 1) for a, b in answer.spans),
-            )
-            for answer in await ask(
-                asked, " ".join(text[a:b] for a, b in told)
-            )
-        ]
+        answers = await ask(asked, " ".join(text[a:b] for a, b in spans))
+        for one, answer in zip(asked, answers, strict=True):
+            if answer is not None:
+                places = ((at[a], at[b - 1] + 1) for a, b in answer.spans)
+                answer = replace(answer, spans=tuple(places))
+            found[id(one)] = answer
 
-    found = await asyncio.gather(*map(of, range(len(events))))
-    left = {
-        event: iter(answers)
-        for event, answers in zip(events, found, strict=True)
-    }
-    return [next(left[one.event]) for one in criteria]
+    await asyncio.gather(*map(ask_about, range(len(events))))
+    return [found[id(one)] for one in criteria]
 
 
 def _in_order(matches: Sequence[int | None]) -> list[int | None]:
@@ -437,13 +424,8 @@ async def _named(
     ]
     if not asked or not text.strip():
         return {}
-    return dict(
-        zip(
-            asked,
-            await judge.ask(NameSubjects(asked, text, language)),
-            strict=True,
-        )
-    )
+    answers = await judge.ask(NameSubjects(asked, text, language))
+    return dict(zip(asked, answers, strict=True))
 
 
 def _consistency(

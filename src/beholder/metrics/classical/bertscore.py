@@ -21,6 +21,7 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.metrics import Metric, Tools, ValueInfo, param
+from beholder.metrics.base import f1
 from beholder.metrics.classical.clipscore import CUT
 from beholder.metrics.classical.embedding import greedy_match
 from beholder.records import Item, ItemScore
@@ -333,13 +334,11 @@ class BERTScore(Metric[EncodedTexts]):
         scored = []
         for theirs in evidence.references:
             similarity = products(ours.vectors, theirs.vectors)
-            scored.append(
-                self._f1(
-                    *greedy_match(similarity, weights, self._weights(theirs))
-                )
-            )
-        f1, precision, recall = max(scored)
-        values = {"f1": f1, "precision": precision, "recall": recall}
+            shares = greedy_match(similarity, weights, self._weights(theirs))
+            scored.append((f1(*shares) if min(shares) > 0 else 0.0, *shares))
+        values = dict(
+            zip(("f1", "precision", "recall"), max(scored), strict=True)
+        )
         if self.baseline != "none":
             base = read_baseline(self.baseline, self.compared).values
             values = {
@@ -358,15 +357,6 @@ class BERTScore(Metric[EncodedTexts]):
                     "every token of a text is in all references: idf weighs it 0"
                 )
         return weights
-
-    @staticmethod
-    def _f1(precision: float, recall: float) -> tuple[float, float, float]:
-        both = precision > 0 and recall > 0
-        return (
-            2 * precision * recall / (precision + recall) if both else 0.0,
-            precision,
-            recall,
-        )
 
 
 def _by_language(given: Mapping[str, Any]) -> dict[str, tuple[str, int]]:

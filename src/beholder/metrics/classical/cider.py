@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import add
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -142,7 +142,7 @@ def gram_lists(words: Words) -> Iterator[Sequence[str]]:
 SCALE = 10.0
 SIGMA = 6.0
 
-_CACHED = 1 << 14
+_CACHED = 1 << 12
 _NOTHING = 1e-6
 """A value below says nothing, on a scale from 0 to 10."""
 _MANY = 0.1
@@ -258,7 +258,7 @@ class CIDEr(WordMetric):
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Compare with each reference and take the mean."""
         weigh = self._weigher
-        candidate = weigh.candidate(evidence.candidate)
+        candidate = weigh.runs(evidence.candidate)
         total = 0.0
         for words in evidence.references:
             similar = weigh.similarity(candidate, words, self.clips)
@@ -325,36 +325,12 @@ class CIDErD(CIDEr):
     clips = True
 
 
-class _Runs(NamedTuple):
-    """The runs of a candidate of one length.
-
-    Attributes:
-        squares: The square of what each weighs when it occurs once.
-        counts: How often each occurs; None if each occurs once.
-        norm: Length of the tf-idf vector.
-    """
-
-    squares: Mapping[str, float]
-    counts: Mapping[str, int] | None
-    norm: float
-
-
-class _Squares(dict[str, float]):
-    """The square of what a run weighs when it occurs once; of one in no document ``new``."""
-
-    new: float = 0.0
-
-    def __missing__(self, gram: str) -> float:
-        return self.new
+_Runs: TypeAlias = Sequence[tuple[Mapping[str, int], float]]
+"""Per length of runs, how often each occurs, and the length of the tf-idf vector."""
 
 
 class _Weigher:
-    """Cosines of tf-idf vectors.
-
-    No vector of a reference is built: of its runs those count that the candidate has, too, and the
-    length of its vector, which is kept. Runs that stand once on both sides, nearly all, add the
-    square of what they weigh. Loops over runs are those of C functions.
-    """
+    """Cosines of tf-idf vectors; the runs of references are kept, which candidates share."""
 
     def __init__(self, table: Frequencies) -> None:
         n = max(1, table.n_documents)
@@ -362,83 +338,43 @@ class _Weigher:
             table.counts.values(), np.float64, len(table.counts)
         )
         squares = np.log(n / np.maximum(1.0, documents)) ** 2
-        self._squares = _Squares(
+        self._squares: dict[str, float] = dict(
             zip(table.counts, squares.tolist(), strict=True)
         )
-        self._squares.new = math.log(n) ** 2
-        self._norms: dict[Words, list[tuple[float, bool]]] = {}
+        self._of_new = math.log(n) ** 2
+        self._references: dict[Words, _Runs] = {}
 
-    def candidate(self, words: Words) -> list[_Runs]:
-        """The runs of a candidate, per length."""
+    def runs(self, words: Words) -> _Runs:
+        """The runs of a text."""
         found = []
-        for grams in gram_lists(words):
-            squares = dict(
-                zip(grams, map(self._squares.__getitem__, grams), strict=True)
+        for counts in map(Counter, gram_lists(words)):
+            norm = sum(
+                n * n * self._square(gram) for gram, n in counts.items()
             )
-            if len(squares) == len(grams):
-                found.append(
-                    _Runs(squares, None, math.sqrt(sum(squares.values())))
-                )
-            else:
-                counts = Counter(grams)
-                found.append(
-                    _Runs(
-                        squares,
-                        counts,
-                        math.sqrt(self._sum_of_squares(counts)),
-                    )
-                )
+            found.append((counts, math.sqrt(norm)))
         return found
 
-    def similarity(
-        self, candidate: Sequence[_Runs], words: Words, clips: bool
-    ) -> float:
+    def similarity(self, candidate: _Runs, words: Words, clips: bool) -> float:
         """Sum over the lengths of runs of the cosine of a candidate with a reference."""
-        norms = self._norms.get(words)
-        if norms is None:
-            if len(self._norms) >= _CACHED:
-                self._norms.clear()
-            norms = self._norms[words] = []
+        reference = self._references.get(words)
+        if reference is None:
+            if len(self._references) >= _CACHED:
+                self._references.clear()
+            reference = self._references[words] = self.runs(words)
         total = 0.0
-        for order, (ours, grams) in enumerate(
-            zip(candidate, gram_lists(words), strict=True)
+        for (ours, norm), (theirs, other_norm) in zip(
+            candidate, reference, strict=True
         ):
-            shared = list(filter(ours.squares.__contains__, grams))
-            if not shared:
-                break  # a longer run in common would hold a shorter one
-            if order == len(norms):
-                norms.append(
-                    self._norm(grams, known_plain=order > 0 and norms[-1][1])
-                )
-            norm, plain = norms[order]
-            if not (ours.norm and norm):
-                continue
-            if plain and ours.counts is None:
-                dot = sum(map(ours.squares.__getitem__, shared))
-            else:
-                dot = _repeated(ours, shared, clips)
-            total += dot / (ours.norm * norm)
+            dot = 0.0
+            for gram, n in theirs.items():
+                own = ours.get(gram, 0)
+                if own:
+                    counted = min(own, n) if clips else own
+                    dot += counted * n * self._square(gram)
+            if norm and other_norm:
+                total += dot / (norm * other_norm)
         return total
 
-    def _norm(
-        self, grams: Sequence[str], *, known_plain: bool
-    ) -> tuple[float, bool]:
-        """Length of a reference's vector, and whether each run occurs once.
-
-        Where that is so of runs of one length, it is so of longer ones.
-        """
-        if known_plain or len(set(grams)) == len(grams):
-            return math.sqrt(sum(map(self._squares.__getitem__, grams))), True
-        return math.sqrt(self._sum_of_squares(Counter(grams))), False
-
-    def _sum_of_squares(self, counts: Mapping[str, int]) -> float:
-        return sum(n * n * self._squares[gram] for gram, n in counts.items())
-
-
-def _repeated(ours: _Runs, shared: Iterable[str], clips: bool) -> float:
-    """Dot product over runs in common, some of which occur several times."""
-    dot = 0.0
-    for gram, count in Counter(shared).items():
-        own = 1 if ours.counts is None else ours.counts[gram]
-        dot += (min(own, count) if clips else own) * count * ours.squares[gram]
-    return dot
+    def _square(self, gram: str) -> float:
+        """The square of what a run weighs when it occurs once."""
+        return self._squares.get(gram, self._of_new)

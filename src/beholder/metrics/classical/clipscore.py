@@ -8,6 +8,7 @@ import numpy as np
 
 from beholder.embed.base import FloatArray
 from beholder.metrics import Metric, Tools, ValueInfo, param
+from beholder.metrics.base import f1
 from beholder.records import Item, ItemScore
 
 WEIGHT = 2.5
@@ -148,15 +149,10 @@ class RefCLIPScore(_ImageTextMetric):
         ) @ evidence.candidate.astype(np.float64)
         nearest = float(np.clip(cosines.max(), 0.0, 1.0))
         score = evidence.score
-        both = (
-            2 * score * nearest / (score + nearest)
-            if score + nearest > 0
-            else 0.0
-        )
         values = {
-            "refclipscore": both,
+            "refclipscore": f1(score, nearest),
             "clipscore": score,
             "reference_cosine": nearest,
+            "cut": evidence.cut,
         }
-        values["cut"] = evidence.cut
         return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})

@@ -13,7 +13,7 @@ from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
-from beholder.metrics.classical.overlap import f_beta
+from beholder.metrics.base import f_beta
 from beholder.metrics.classical.tokens import (
     Words,
     item_words,

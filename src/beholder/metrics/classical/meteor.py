@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from beholder.asking.params import installed
+from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import Bounds, Tools, ValueInfo, param
@@ -291,10 +292,10 @@ class METEOR(WordMetric):
         """Places a word may match, with the weight of each match."""
         exact = set(index.places.get(word, ()))
         found = [(place, EXACT) for place in exact]
-        if self.stemmer != "none":
+        if index.stems:
             alike = index.stems.get(stem(word, self.stemmer), ())
             found += [(place, STEM) for place in alike if place not in exact]
-        if self.synonyms != "none" and index.senses:
+        if index.senses:
             shared = {
                 place
                 for sense in senses(word)
@@ -317,15 +318,18 @@ class _Index:
 
 @lru_cache(maxsize=1 << 12)  # a reference is met once per candidate
 def _index(reference: Words, stemmer: str, synonyms: str) -> _Index:
-    index = _Index({}, {}, {})
-    for place, word in enumerate(reference):
-        index.places.setdefault(word, []).append(place)
-        if stemmer != "none":
-            index.stems.setdefault(stem(word, stemmer), []).append(place)
-        if synonyms != "none":
-            for sense in senses(word):
-                index.senses.setdefault(sense, []).append(place)
-    return index
+    words = list(enumerate(reference))
+    stems: dict[str, list[int]] = {}
+    if stemmer != "none":
+        stems = by_key((stem(word, stemmer), place) for place, word in words)
+    shared: dict[int, list[int]] = {}
+    if synonyms != "none":
+        shared = by_key(
+            (sense, place) for place, word in words for sense in senses(word)
+        )
+    return _Index(
+        by_key((word, place) for place, word in words), stems, shared
+    )
 
 
 def meteor_statistics(

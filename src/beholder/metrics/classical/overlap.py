@@ -13,6 +13,7 @@ from beholder.asking.params import installed
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
+from beholder.metrics.base import f_beta
 from beholder.metrics.classical.tokens import (
     TokenizedTexts,
     WordMetric,
@@ -91,29 +92,16 @@ def lcs_lengths(candidate: Words, references: Iterable[Words]) -> list[int]:
     return lengths
 
 
-def f_beta(precision: float, recall: float, beta: float = 1.0) -> float:
-    """``(1 + beta^2) P R / (R + beta^2 P)``; 0 when either is 0."""
-    if precision == 0 or recall == 0:
-        return 0.0
-    # 1 of 1 and 1 must be 1, and rounding can pass it
-    return min(
-        1.0,
-        (1 + beta**2) * precision * recall / (recall + beta**2 * precision),
-    )
-
-
 def _ngram_f1(
     candidate: Words, references: Sequence[Words], order: int
 ) -> float:
-    best = 0.0
+    shares = [0.0]
     for reference in references:
         shared = clipped_matches(candidate, (reference,), order)
         if shared:
-            best = max(
-                best,
-                2 * shared / (len(candidate) + len(reference) - 2 * order + 2),
-            )
-    return best
+            n_both = len(candidate) + len(reference) - 2 * order + 2
+            shares.append(2 * shared / n_both)
+    return max(shares)
 
 
 # chrF is counted here as sacrebleu counts: its scores are out of 100, and scaled back they are off
@@ -173,14 +161,9 @@ class ChrF(Metric[list[list[int]]]):
                 precision += shared / ours
                 recall += shared / theirs
                 lengths += 1
-        if precision == 0 or recall == 0:
+        if not lengths:
             return 0.0
-        precision, recall = precision / lengths, recall / lengths
-        weight = self.beta**2
-        return min(
-            1.0,
-            (1 + weight) * precision * recall / (weight * precision + recall),
-        )
+        return f_beta(precision / lengths, recall / lengths, self.beta)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -243,10 +226,9 @@ class TER(WordMetric):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer and the package that counts."""
-        own = super().identities(tools)["tokenizer"]
-        return super().identities(tools) | {
-            "tokenizer": f"{own}+sacrebleu@{installed('sacrebleu')}"
-        }
+        found = super().identities(tools)
+        found["tokenizer"] += f"+sacrebleu@{installed('sacrebleu')}"
+        return found
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Words of all texts.
@@ -401,20 +383,16 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
     )  # loads slowly, and only these rules need it
 
     compute: Any = theirs.BLEU.compute_bleu
-    how = {"smooth_method": "exp", "effective_order": smooth}
-    lengths = {"sys_len": statistics[8], "ref_len": statistics[9]}
     values = []
     for order in ORDERS:
-        correct, total = (
-            list(statistics[:order]),
-            list(statistics[4 : 4 + order]),
-        )
         found = compute(
-            correct=correct,
-            total=total,
+            correct=list(statistics[:order]),
+            total=list(statistics[4 : 4 + order]),
+            sys_len=statistics[8],
+            ref_len=statistics[9],
+            smooth_method="exp",
+            effective_order=smooth,
             max_ngram_order=order,
-            **lengths,
-            **how,
         )
         values.append(min(1.0, found.score / 100))
     return values

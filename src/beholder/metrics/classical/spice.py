@@ -15,8 +15,8 @@ from beholder.embed.exact import products
 from beholder.errors import ItemError
 from beholder.language import SceneGraph, parse, scene_graph
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
+from beholder.metrics.base import f_beta
 from beholder.metrics.classical.embedding import Part, PartsMetric, unit_range
-from beholder.metrics.classical.overlap import f_beta
 from beholder.records import Item, ItemScore
 from beholder.text.synonyms import are_synonyms
 
@@ -68,24 +68,18 @@ class FactMetric(Metric[FactEvidence]):
             ("candidate", candidate),
             ("references", references),
         ):
-            if not side.all:
+            if not any(side.values()):
                 raise ItemError(
                     f"no object was found in the {name}: there are no facts to compare"
                 )
-        self.bounds.check_pairs(
-            len(candidate.all), [len(references.all)], self.registered_name
-        )
-        phrases = sorted(
-            {phrase(fact) for fact in candidate.all | references.all}
-        )
-        vectors = await self.embed(phrases, tools)
+        ours, theirs = all_facts(candidate), all_facts(references)
+        self.bounds.check_pairs(len(ours), [len(theirs)], self.registered_name)
+        vectors: Mapping[str, FloatArray] = {}
+        if embedder := getattr(self, "embedder", None):
+            phrases = sorted({phrase(fact) for fact in ours | theirs})
+            rows = await tools.embed(embedder, phrases)
+            vectors = dict(zip(phrases, rows, strict=True))
         return FactEvidence(candidate, references, vectors)
-
-    async def embed(
-        self, phrases: Sequence[str], tools: Tools
-    ) -> Mapping[str, FloatArray]:
-        """Vectors of phrases; none for a metric that compares words."""
-        return {}
 
     def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
         """The three values."""
@@ -103,16 +97,6 @@ class SoftFactMetric(FactMetric):
 
     embedder: str = param("static", "text embedder", tool="embedder")
 
-    async def embed(
-        self, phrases: Sequence[str], tools: Tools
-    ) -> Mapping[str, FloatArray]:
-        """Vectors of phrases."""
-        return dict(
-            zip(
-                phrases, await tools.embed(self.embedder, phrases), strict=True
-            )
-        )
-
 
 @dataclass(frozen=True)
 class SPICE(FactMetric):
@@ -129,7 +113,8 @@ class SPICE(FactMetric):
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Shares of common facts."""
-        ours, theirs = evidence.candidate.all, evidence.references.all
+        ours = all_facts(evidence.candidate)
+        theirs = all_facts(evidence.references)
         precision, recall = (
             len(ours & theirs) / len(side) for side in (ours, theirs)
         )
@@ -151,10 +136,8 @@ class SoftSPICE(SoftFactMetric):
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Means of best cosines."""
-        ours, theirs = (
-            sorted(evidence.candidate.all),
-            sorted(evidence.references.all),
-        )
+        ours = sorted(all_facts(evidence.candidate))
+        theirs = sorted(all_facts(evidence.references))
         similar = _similarity(ours, theirs, evidence.vectors)
         means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
         precision, recall = (min(1.0, mean) for mean in means)
@@ -180,23 +163,21 @@ class CAPTURE(SoftFactMetric):
         ValueInfo("precision", "weighted mean of the three precisions"),
         ValueInfo("recall", "weighted mean of the three recalls"),
     )
-    weights: ClassVar[tuple[int, int, int]] = (5, 5, 2)
+    weights: ClassVar[Mapping[str, int]] = {
+        "objects": 5,
+        "attributes": 5,
+        "relations": 2,
+    }
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Match each kind and join."""
         sums, total = np.zeros(3), 0
-        for weight, kind in zip(
-            self.weights, ("objects", "attributes", "relations"), strict=True
-        ):
-            mine, other = (
-                getattr(evidence.candidate, kind),
-                getattr(evidence.references, kind),
-            )
-            if mine or other:
-                precision, recall = _staged(mine, other, evidence.vectors)
-                sums += weight * np.array(
-                    [f_beta(precision, recall), precision, recall]
-                )
+        for kind, weight in self.weights.items():
+            ours = evidence.candidate[kind]
+            theirs = evidence.references[kind]
+            if ours or theirs:
+                shares = _staged(ours, theirs, evidence.vectors)
+                sums += weight * np.array([f_beta(*shares), *shares])
                 total += weight
         value, precision, recall = (sums / total).clip(0.0, 1.0).tolist()
         return value, precision, recall
@@ -270,28 +251,16 @@ class SGEmbed(PartsMetric):
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """The parts of a text's scene graph."""
         found = graph(text, self.parser)
-        names = {
-            entity.index: entity.name
-            for entity in found.entities
-            if entity.kind == "thing"
-        }
+        things = {e.index: e for e in found.entities if e.kind == "thing"}
+        names = {index: thing.name for index, thing in things.items()}
         parts = [
-            Part(
-                "entity",
-                entity.name,
-                tuple(mention.span for mention in entity.mentions),
-            )
-            for entity in found.entities
-            if entity.index in names
+            Part("entity", e.name, tuple(m.span for m in e.mentions))
+            for e in things.values()
         ]
         parts += [
-            Part(
-                "attribute",
-                f"{attribute.text} {names[attribute.entity]}",
-                attribute.spans,
-            )
-            for attribute in found.attributes
-            if attribute.entity in names
+            Part("attribute", f"{a.text} {names[a.entity]}", a.spans)
+            for a in found.attributes
+            if a.entity in names
         ]
         parts += [
             Part(
@@ -300,7 +269,7 @@ class SGEmbed(PartsMetric):
                 r.spans,
             )
             for r in found.relations
-            if r.subject in names and r.object in names
+            if {r.subject, r.object} <= names.keys()
         ]
         return parts
 
@@ -309,24 +278,13 @@ Fact: TypeAlias = tuple[str, ...]
 """(object), (object, attribute) or (subject, predicate, object), in base form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The facts of a text.
+Facts: TypeAlias = Mapping[str, set[Fact]]
+"""The facts of a text: its ``objects``, their ``attributes`` and ``relations``."""
 
-    Attributes:
-        objects: Things, one word group each.
-        attributes: Things with what they are like.
-        relations: Things and how they stand to each other.
-    """
 
-    objects: frozenset[Fact]
-    attributes: frozenset[Fact]
-    relations: frozenset[Fact]
-
-    @property
-    def all(self) -> frozenset[Fact]:
-        """All of them."""
-        return self.objects | self.attributes | self.relations
+def all_facts(facts: Facts) -> set[Fact]:
+    """The facts of all kinds."""
+    return set().union(*facts.values())
 
 
 @lru_cache(
@@ -363,30 +321,26 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
     for text in texts:
         found = graph(text, parser)
         names = {
-            entity.index: entity.name.casefold()
-            for entity in found.entities
-            if entity.kind == "thing" and entity.polarity
+            e.index: e.name.casefold()
+            for e in found.entities
+            if e.kind == "thing" and e.polarity
         }
         objects |= {(name,) for name in names.values()}
         attributes |= {
-            (names[attribute.entity], attribute.value.casefold())
-            for attribute in found.attributes
-            if attribute.polarity and attribute.entity in names
+            (names[a.entity], a.value.casefold())
+            for a in found.attributes
+            if a.polarity and a.entity in names
         }
         relations |= {
-            (
-                names[relation.subject],
-                relation.predicate.casefold(),
-                names[relation.object],
-            )
-            for relation in found.relations
-            if relation.polarity
-            and relation.subject in names
-            and relation.object in names
+            (names[r.subject], r.predicate.casefold(), names[r.object])
+            for r in found.relations
+            if r.polarity and {r.subject, r.object} <= names.keys()
         }
-    return Facts(
-        frozenset(objects), frozenset(attributes), frozenset(relations)
-    )
+    return {
+        "objects": objects,
+        "attributes": attributes,
+        "relations": relations,
+    }
 
 
 def phrase(fact: Fact) -> str:

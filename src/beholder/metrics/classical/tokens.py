@@ -139,21 +139,11 @@ def clipped_matches(
 
     A run counts at most as often as in the reference that has it most often.
     """
-    grams = ngrams(candidate, order)
-    distinct = set(grams)
-    others = [ngrams(reference, order) for reference in references]
-    shared = set().union(*(distinct.intersection(other) for other in others))
-    if len(distinct) == len(
-        grams
-    ):  # nearly every caption: each run occurs once, so no counting
-        return len(shared)
-    counts = Counter(grams)
-    return sum(
-        1
-        if counts[gram] == 1
-        else min(counts[gram], max(other.count(gram) for other in others))
-        for gram in shared
-    )
+    counts = Counter(ngrams(candidate, order))
+    limits: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        limits |= Counter(ngrams(reference, order))
+    return (counts & limits).total()
 
 
 @dataclass(frozen=True)

@@ -214,17 +214,11 @@ class DCScore(Metric[DCScoreEvidence]):
             raise self._cannot_see()
         return super().identities(tools)
 
-    def check_item(self, item: Item) -> None:
-        """Refuse an item without what is asked for.
-
-        Raises:
-            ItemError: Names what is missing.
-        """
-        super().check_item(item)
-        if self.verify in ("image", "both") and not item.images:
-            raise ItemError(
-                f"dcscore(verify={self.verify!r}) needs images, and this item has none"
-            )
+    @property
+    def shown(self) -> frozenset[str]:
+        """The references, and pictures where they are the evidence."""
+        pictures = {"images"} if self.verify in ("image", "both") else set()
+        return self.required_fields | pictures
 
     async def gather(self, item: Item, tools: Tools) -> DCScoreEvidence:
         """Take the texts apart once, then match and verify.
@@ -271,35 +265,29 @@ class DCScore(Metric[DCScoreEvidence]):
                 None if self.verify == "image" else trusted,
                 language,
             )
-            match_heat = self._temperature("match", n_match)
-            verify_heat = self._temperature("verify", n_verify)
+            draws = self._draws("match", n_match)
+            asking = [judge.ask(match, draw) for draw in draws]
+            draws = self._draws("verify", n_verify)
             matches, verified = await asyncio.gather(
-                asyncio.gather(
-                    *(
-                        judge.ask(match, Draw(n, match_heat))
-                        for n in range(n_match)
-                    )
-                ),
-                asyncio.gather(
-                    *(
-                        judge.ask(verify, Draw(n, verify_heat))
-                        for n in range(n_verify)
-                    )
-                ),
+                asyncio.gather(*asking),
+                asyncio.gather(*(judge.ask(verify, draw) for draw in draws)),
             )
             ids = tuple(
                 tuple(reference_id(i, len(targets)) for i in sample)
                 for sample in matches
             )
-            given = sum(i is not None for sample in matches for i in sample)
-            lost = given - sum(i is not None for sample in ids for i in sample)
-            flags = (
-                (f"{lost} matches name a fact that does not exist",)
-                if lost
-                else ()
-            )
+            n_unmatched = [
+                sum(sample.count(None) for sample in samples)
+                for samples in (ids, map(list, matches))
+            ]
+            lost = n_unmatched[0] - n_unmatched[1]
+            flags = [f"{lost} matches name a fact that does not exist"]
             return Pairing(
-                direction, reference, ids, tuple(map(tuple, verified)), flags
+                direction,
+                reference,
+                ids,
+                tuple(map(tuple, verified)),
+                tuple(flags if lost else ()),
             )
 
         both = [
@@ -400,15 +388,11 @@ class DCScore(Metric[DCScoreEvidence]):
             else (self.samples, self.samples)
         )
 
-    def _temperature(
-        self, stage: Literal["match", "verify"], n_samples: int
-    ) -> float | None:
-        given: float | None = getattr(self, f"{stage}_temperature")
-        return (
-            _PUBLISHED_TEMPERATURES[stage]
-            if given is None and n_samples > 1
-            else given
-        )
+    def _draws(self, stage: Literal["match", "verify"], n: int) -> list[Draw]:
+        heat: float | None = getattr(self, f"{stage}_temperature")
+        if heat is None and n > 1:
+            heat = _PUBLISHED_TEMPERATURES[stage]
+        return [Draw(number, heat) for number in range(n)]
 
     def _looks_at(self, item: Item) -> bool:
         return bool(item.images) and self.verify != "reference"

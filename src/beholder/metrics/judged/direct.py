@@ -16,7 +16,6 @@ from beholder.judges.operations import (
     GradeDescription,
 )
 from beholder.metrics import Metric, Tools, ValueInfo, param
-from beholder.metrics.base import check_words_in
 from beholder.metrics.judged.placement import context_of
 from beholder.records import Item, ItemScore
 
@@ -34,28 +33,14 @@ class ShowingMetric(Metric[E]):
 
         The references are among them if the metric has a parameter that says so.
         """
-        asked_for = (
-            {"references"} if getattr(self, "references", False) else set()
-        )
-        return self.required_fields | asked_for
+        if getattr(self, "references", False):
+            return self.required_fields | {"references"}
+        return self.required_fields
 
     @property
     def looks(self) -> bool:
         """Whether the judge sees the pictures."""
         return "images" in self.shown
-
-    def check_item(self, item: Item) -> None:
-        """Refuse an item without what is shown to the judge.
-
-        Raises:
-            ItemError: Names the field, or the text that is empty or has no words.
-        """
-        for field in sorted(self.shown):
-            if not getattr(item, field):
-                raise ItemError(
-                    f"{self.name} needs {field}, and this item has none"
-                )
-        check_words_in(item, "references" in self.shown)
 
 
 @dataclass(frozen=True)
@@ -166,14 +151,10 @@ class DirectAssessment(AssessingMetric):
     @property
     def shown(self) -> frozenset[str]:
         """What the setting shows to the judge."""
-        alone = {
-            "reference": "references",
-            "image": "images",
-            "page": "images",
-        }
-        return frozenset(
-            {alone[self.setting]} if self.setting in alone else alone.values()
-        )
+        if self.setting == "both":
+            return frozenset({"images", "references"})
+        is_reference = self.setting == "reference"
+        return frozenset({"references" if is_reference else "images"})
 
     def check_item(self, item: Item) -> None:
         """As ``ShowingMetric.check_item``; a page needs its context."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from beholder.base.rounding import fixed
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
@@ -18,8 +20,8 @@ from beholder.metrics.vcs.findings import (
     direction_steps,
     regularizer_step,
 )
-from beholder.metrics.vcs.scoring import ChunkAlignment, Direction, Setting
-from beholder.records import Item, ItemScore, Side, Span, Unit
+from beholder.metrics.vcs.scoring import ChunkAlignment, Setting
+from beholder.records import Item, ItemScore, Span, Unit
 from beholder.text.layout import without_layout
 
 if TYPE_CHECKING:
@@ -84,40 +86,31 @@ class AlignedMetric(Metric[VCSEvidence]):
         """
         # Published rules embed a text as it is. Blanks keep the places of what they stand for.
         plain = without_layout if self.config()["rules"] == "fixed" else str
-        texts = [("candidate", plain(item.candidate))]
-        texts += [
-            (f"reference {i}", plain(text))
-            for i, text in enumerate(item.references, 1)
+        names = ["candidate"]
+        names += [f"reference {i + 1}" for i in range(len(item.references))]
+        given = (item.candidate, *item.references)
+        texts = [plain(text) for text in given]
+        cut = [
+            self.cut(*named, tools) for named in zip(names, texts, strict=True)
         ]
-        cut = [self.cut(name, text, tools) for name, text in texts]
         n_own, *n_others = (len(spans) for spans, _ in cut)
         self.bounds.check_pairs(n_own, n_others, self.registered_name)
         embedder = str(self.config()["embedder"])
-        given = (item.candidate, *item.references)
-        wholes = [
-            text if text in given else " ".join(text.split())
-            for _, text in texts
-        ]
-        pieces = [
-            (*chunks, whole)
-            for (_, chunks), whole in zip(cut, wholes, strict=True)
-        ]
-        vectors = await tools.embed(
-            embedder, [piece for each in pieces for piece in each]
-        )
+        pieces: list[str] = []
+        ends = []
+        for (_, chunks), text in zip(cut, texts, strict=True):
+            whole = text if text in given else " ".join(text.split())
+            pieces += [*chunks, whole]
+            ends.append(len(pieces))
+        vectors = np.split(await tools.embed(embedder, pieces), ends[:-1])
         embedded: list[EmbeddedText] = []
-        at = 0
-        for (name, _), (spans, chunks) in zip(texts, cut, strict=True):
-            end = at + len(chunks)
-            if not vectors[end].any():
+        for name, (spans, _), rows in zip(names, cut, vectors, strict=True):
+            if not rows[-1].any():
                 raise ItemError(
                     f"the embedder {embedder!r} knows no word of the {name}; "
                     "choose one that knows its language, such as 'st:NAME'"
                 )
-            embedded.append(
-                EmbeddedText(tuple(spans), vectors[at:end], vectors[end])
-            )
-            at = end + 1
+            embedded.append(EmbeddedText(tuple(spans), rows[:-1], rows[-1]))
         return VCSEvidence(embedded[0], tuple(embedded[1:]))
 
     def chunk_units(
@@ -134,40 +127,34 @@ class AlignedMetric(Metric[VCSEvidence]):
         the other side), the mapping ``window`` (half-open) and the ``distance`` between the two.
         """
         verdicts = chunk_verdicts(alignment_detail(alignment), self.setting)
-        other = evidence.references[reference]
-        sides: tuple[
-            tuple[Side, str, EmbeddedText, Direction, int | None], ...
-        ] = (
-            (
-                "candidate",
-                item.candidate,
-                evidence.candidate,
-                alignment.precision,
-                None,
-            ),
-            (
-                "reference",
-                item.references[reference],
-                other,
-                alignment.recall,
-                reference,
-            ),
-        )
         units: list[Unit] = []
-        for side, text, embedded, direction, of in sides:
+        for side, verdicts_of_side in verdicts.items():
+            text, embedded = item.candidate, evidence.candidate
+            direction, index = alignment.precision, None
+            if side == "reference":
+                text = item.references[reference]
+                embedded = evidence.references[reference]
+                direction, index = alignment.recall, reference
             distances = direction.windows.distances(direction.matches)
-            for index, (start, end) in enumerate(embedded.spans):
-                score, verdict = (
-                    float(direction.similarities[index]),
-                    verdicts[side][index],
+            units += [
+                Unit(
+                    kind,
+                    text[slice(*span)],
+                    side,
+                    (span,),
+                    float(direction.similarities[place]),
+                    verdict,
+                    index,
+                    {
+                        "match": int(direction.matches[place]),
+                        "window": direction.windows.ranges[place].tolist(),
+                        "distance": int(distances[place]),
+                    },
                 )
-                detail = {
-                    "match": int(direction.matches[index]),
-                    "window": direction.windows.ranges[index].tolist(),
-                    "distance": int(distances[index]),
-                }
-                said = (kind, text[start:end], side, ((start, end),))
-                units.append(Unit(*said, score, verdict, of, detail))
+                for place, (span, verdict) in enumerate(
+                    zip(embedded.spans, verdicts_of_side, strict=True)
+                )
+            ]
         return tuple(units)
 
     def figure(self, score: ItemScore) -> Figure:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.embed.base import FloatArray
 from beholder.metrics.vcs import order
-from beholder.metrics.vcs.order import (
-    IntArray,
-    Windows,
-    ideal_bands,
-    mapping_windows,
-)
+from beholder.metrics.vcs.order import IntArray, Windows, mapping_windows
 from beholder.metrics.vcs.scoring import (
     ChunkAlignment,
     Setting,
+    if_no_penalty,
     regularizer_of,
 )
 from beholder.records import Side
@@ -104,11 +102,70 @@ def _verdicts(
     ]
 
 
-if TYPE_CHECKING:
-    from beholder.metrics.vcs.plots import DirectionSteps, RegularizerStep
-
 _CURVE = 120
 """Points of the regularizer's curve at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionSteps:
+    """One direction of an alignment: each source chunk looks into the target text.
+
+    Attributes:
+        name: ``precision`` or ``recall``.
+        source: What is walked: ``candidate`` or ``reference``.
+        target: What is looked into.
+        windows: Mapping window of each of the n source chunks.
+        similarity: (n, targets).
+        candidates: Which target chunks come close enough to the best to be its match, (n, targets).
+        matches: The match of each source chunk, (n,).
+        distances: How far each match lies outside its window, (n,).
+        penalties: What of it counts, (n,).
+        nas_d: The distance score.
+        line: Target place of each source chunk on the line, (n,).
+        credits: What each step of the line counts, (n - 1,).
+        credit: What that number is.
+        ideals: Shortest and longest ideal line by name, where the rules draw them.
+        line_note: How the line score follows from its steps.
+        nas_l: The line score.
+    """
+
+    name: str
+    source: str
+    target: str
+    windows: Windows
+    similarity: FloatArray
+    candidates: npt.NDArray[np.bool_]
+    matches: IntArray
+    distances: IntArray
+    penalties: npt.NDArray[np.number]
+    nas_d: float
+    line: order.Positions
+    credits: FloatArray
+    credit: str
+    ideals: Mapping[str, IntArray]
+    line_note: str
+    nas_l: float
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizerStep:
+    """What unequal lengths take off.
+
+    Attributes:
+        lengths: Chunks of the shorter text, for a curve.
+        curve: The regularizer at each of them, the longer text as it is.
+        shorter: Chunks of the shorter text.
+        longer: Chunks of the longer text.
+        value: The regularizer.
+        values: All values of the score by name.
+    """
+
+    lengths: Sequence[int]
+    curve: Sequence[float]
+    shorter: int
+    longer: int
+    value: float
+    values: Mapping[str, float]
 
 
 def direction_steps(
@@ -124,15 +181,9 @@ def direction_steps(
     precision, recall = mapping_windows(
         *similarity.shape, exact=setting.rules == "fixed"
     )
-    matches = {
-        name: np.asarray(detail["matches"][name])
-        for name in ("precision", "recall")
-    }
     return (
-        _steps(
-            "precision", similarity.T, precision, matches["precision"], setting
-        ),
-        _steps("recall", similarity, recall, matches["recall"], setting),
+        _steps("precision", similarity.T, precision, detail, setting),
+        _steps("recall", similarity, recall, detail, setting),
     )
 
 
@@ -140,89 +191,61 @@ def regularizer_step(
     detail: Mapping[str, Any], values: Mapping[str, float], setting: Setting
 ) -> RegularizerStep:
     """What unequal lengths take off, here and for other lengths of the shorter text."""
-    from beholder.metrics.vcs.plots import (
-        RegularizerStep,
-    )  # matplotlib loads slowly
-
-    n_reference, n_candidate = np.asarray(detail["similarity"]).shape
+    n_reference, n_candidate = np.shape(detail["similarity"])
     shorter, longer = sorted((n_reference, n_candidate))
     lengths = sorted(
         {*range(1, longer + 1, max(1, longer // _CURVE)), shorter, longer}
     )
     curve = [regularizer_of(longer, length, setting) for length in lengths]
-    own = regularizer_of(n_reference, n_candidate, setting)
-    return RegularizerStep(lengths, curve, shorter, longer, own, values)
+    value = regularizer_of(n_reference, n_candidate, setting)
+    return RegularizerStep(lengths, curve, shorter, longer, value, values)
 
 
 def _steps(
     name: str,
     similarity: FloatArray,
     windows: Windows,
-    matches: IntArray,
+    detail: Mapping[str, Any],
     setting: Setting,
 ) -> DirectionSteps:
-    from beholder.metrics.vcs.plots import (
-        DirectionSteps,
-    )  # matplotlib loads slowly
-
+    matches = line = np.asarray(detail["matches"][name])
+    ideals: dict[str, IntArray] = {}
     if setting.rules == "fixed":
         line = order.pull_to_windows(matches, windows, setting.lct)
         penalties = order.corrected_penalties(line, windows)
         nas_l = order.corrected_line(line, windows, setting.lct)
         counted = order.corrected_steps(line, windows, setting.lct)
-        credit, note = (
-            "credit of a step",
-            f"mean credit of {len(counted)} steps",
-        )
-        ideals: dict[str, IntArray] = {}
+        credit = "credit of a step"
+        note = f"mean credit of {len(counted)} steps"
     else:
-        sizes = (
-            similarity.shape if name == "recall" else similarity.shape[::-1]
-        )
-        band = ideal_bands(*sizes)[name == "recall"]
-        line = matches
         penalties = order.published_penalties(matches, windows, setting.lct)
-        nas_l = order.published_line(matches, windows, band, setting.lct)
-        single = windows.n_source < 2
-        counted = (
-            np.empty(0)
-            if single
-            else order.published_steps(matches, windows, band, setting.lct)
-        )
-        credit = "counted length"
-        note = f"length {counted.sum():.2f}, ideal {band.floor:.2f} to {band.ceil:.2f}"
-        ideals = (
-            {}
-            if single
-            else {
-                "shortest ideal": band.floor_path,
-                "longest ideal": band.ceil_path,
+        nas_l = order.published_line(matches, windows, setting.lct)
+        counted = np.empty(0)
+        if windows.n_source > 1:
+            counted = order.published_steps(matches, windows, setting.lct)
+            ideals = {
+                "shortest ideal": windows.floor_path,
+                "longest ideal": windows.ceil_path,
             }
-        )
-    if_none = 0.0 if setting.rules in ("package", "head") else 1.0
+        credit = "counted length"
+        note = f"length {counted.sum():.2f}, ideal {windows.floor:.2f} to {windows.ceil:.2f}"
     least = order.similarity_band(
         similarity.max(axis=1),
         setting.context_cutoff,
         setting.context_window_control,
     )
-    sides = (
-        ("candidate", "reference")
-        if name == "precision"
-        else ("reference", "candidate")
-    )
+    sides = ("candidate", "reference")
     return DirectionSteps(
         name,
-        *sides,
-        starts=windows.starts,
-        ends=windows.ends,
+        *(sides if name == "precision" else sides[::-1]),
+        windows=windows,
         similarity=similarity,
         candidates=similarity >= least[:, None],
         matches=matches,
         distances=windows.distances(matches),
-        penalties=np.asarray(penalties, dtype=np.float64),
-        max_penalty=windows.max_penalty,
-        nas_d=order.distance_score(penalties, windows, if_none),
-        line=np.asarray(line, dtype=np.float64),
+        penalties=penalties,
+        nas_d=order.distance_score(penalties, windows, if_no_penalty(setting)),
+        line=line,
         credits=counted,
         credit=credit,
         ideals=ideals,

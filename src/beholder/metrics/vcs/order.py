@@ -66,6 +66,68 @@ class Windows:
         )
         return np.maximum(distance, 0, out=distance)
 
+    # The shortest (floor) and longest (ceil) path that stays within the windows takes one target
+    # position per source chunk; a step costs sqrt(1 + dy**2). Each is searched when first needed.
+
+    @cached_property
+    def floor(self) -> float:
+        """Length of the shortest path; 0 for one source chunk."""
+        return self._least(1)
+
+    @cached_property
+    def ceil(self) -> float:
+        """Length of the longest path; 0 for one source chunk."""
+        return abs(self._least(-1))
+
+    def _least(self, sign: int) -> float:
+        if self.n_target <= 2 * self.n_source:
+            return _two_row_least(self, sign)
+        return min(deque(self._sums(sign), maxlen=1)[0])
+
+    @cached_property
+    def floor_path(self) -> IntArray:
+        """Target positions of the shortest path; empty for one source chunk."""
+        return self._path(1)
+
+    @cached_property
+    def ceil_path(self) -> IntArray:
+        """Target positions of the longest path; empty for one source chunk."""
+        return self._path(-1)
+
+    # Sums are built from left to right in float64 and the first of equal ones wins, as in the
+    # published code: which of several shortest paths is taken depends on it.
+
+    def _sums(self, sign: int) -> Iterator[list[float]]:
+        """Least sum of signed costs at each row of each window, over the paths that end there."""
+        starts, ends = self.starts.tolist(), self.ends.tolist()
+        column = [0.0] * (ends[0] - starts[0])
+        yield column
+        for before, start, end in zip(
+            starts, starts[1:], ends[1:], strict=False
+        ):
+            into = _costs_into(start - before, end - start, len(column), sign)
+            if isinstance(into[0], list):
+                column = [min(map(add, column, costs)) for costs in into]
+            else:
+                so_far = np.array(column)
+                column = [float((so_far + costs).min()) for costs in into]
+            yield column
+
+    def _path(self, sign: int) -> IntArray:
+        columns = list(self._sums(sign))
+        if len(columns) < 2:
+            return _NO_PATH
+        starts = self.starts
+        offsets = [columns[-1].index(min(columns[-1]))]
+        for place in range(len(columns) - 1, 0, -1):
+            ahead = int(starts[place] - starts[place - 1]) + offsets[-1]
+            before = columns[place - 1]
+            sums = list(
+                map(add, before, _costs(ahead, ahead - len(before), sign))
+            )
+            offsets.append(sums.index(min(sums)))
+        return np.array(offsets[::-1], dtype=np.int64) + starts
+
 
 @lru_cache(maxsize=512)
 def mapping_windows(
@@ -248,79 +310,6 @@ _NO_PATH: IntArray = np.empty(0, dtype=np.int64)
 _TALL = 64  # kinds of steps from which numpy adds faster than a loop
 
 
-@dataclass(frozen=True, eq=False)
-class IdealBand:
-    """Shortest (floor) and longest (ceil) path that stays within the windows of one direction.
-
-    A path takes one target position per source chunk; a step costs ``sqrt(1 + dy**2)``. Each of the
-    two is searched when it is first asked for.
-
-    Attributes:
-        windows: The windows of the direction.
-    """
-
-    windows: Windows
-
-    @cached_property
-    def floor(self) -> float:
-        """Length of the shortest path; 0 for one source chunk."""
-        return self._least(1)
-
-    @cached_property
-    def ceil(self) -> float:
-        """Length of the longest path; 0 for one source chunk."""
-        return abs(self._least(-1))
-
-    def _least(self, sign: int) -> float:
-        if self.windows.n_target <= 2 * self.windows.n_source:
-            return _two_row_least(self.windows, sign)
-        return min(deque(self._sums(sign), maxlen=1)[0])
-
-    @cached_property
-    def floor_path(self) -> IntArray:
-        """Target positions of the shortest path; empty for one source chunk."""
-        return self._path(1)
-
-    @cached_property
-    def ceil_path(self) -> IntArray:
-        """Target positions of the longest path; empty for one source chunk."""
-        return self._path(-1)
-
-    # Sums are built from left to right in float64 and the first of equal ones wins, as in the
-    # published code: which of several shortest paths is taken depends on it.
-
-    def _sums(self, sign: int) -> Iterator[list[float]]:
-        """Least sum of signed costs at each row of each window, over the paths that end there."""
-        starts, ends = self.windows.starts.tolist(), self.windows.ends.tolist()
-        column = [0.0] * (ends[0] - starts[0])
-        yield column
-        for before, start, end in zip(
-            starts, starts[1:], ends[1:], strict=False
-        ):
-            into = _costs_into(start - before, end - start, len(column), sign)
-            if isinstance(into[0], list):
-                column = [min(map(add, column, costs)) for costs in into]
-            else:
-                so_far = np.array(column)
-                column = [float((so_far + costs).min()) for costs in into]
-            yield column
-
-    def _path(self, sign: int) -> IntArray:
-        columns = list(self._sums(sign))
-        if len(columns) < 2:
-            return _NO_PATH
-        starts = self.windows.starts
-        offsets = [columns[-1].index(min(columns[-1]))]
-        for place in range(len(columns) - 1, 0, -1):
-            ahead = int(starts[place] - starts[place - 1]) + offsets[-1]
-            before = columns[place - 1]
-            sums = list(
-                map(add, before, _costs(ahead, ahead - len(before), sign))
-            )
-            offsets.append(sums.index(min(sums)))
-        return np.array(offsets[::-1], dtype=np.int64) + starts
-
-
 @lru_cache(maxsize=64)
 def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
     """For each row of a window, the costs of the steps from the rows of the window before.
@@ -378,15 +367,6 @@ from the first row to the second, from each row to the same and from the second 
 whether the window has a second row."""
 
 
-@lru_cache(maxsize=512)
-def ideal_bands(
-    n_reference: int, n_candidate: int
-) -> tuple[IdealBand, IdealBand]:
-    """Ideal bands of the precision and the recall direction, on windows in float form."""
-    precision, recall = mapping_windows(n_reference, n_candidate, exact=False)
-    return IdealBand(precision), IdealBand(recall)
-
-
 Positions: TypeAlias = npt.NDArray[np.float64] | IntArray
 """Places in the target side; between two chunks when the tolerance is not a whole number."""
 
@@ -417,9 +397,7 @@ def published_penalties(
     return distance
 
 
-def published_line(
-    matches: IntArray, windows: Windows, band: IdealBand, lct: float
-) -> float:
+def published_line(matches: IntArray, windows: Windows, lct: float) -> float:
     """NAS-L as published: the length of the line against the ideal band.
 
     Steps backward or too far are left out of the length; with a tolerance above 0, backward steps
@@ -430,15 +408,15 @@ def published_line(
         return 1.0
     # Added from left to right like the band, so that a line as long as the floor equals it exactly.
     actual = float(
-        np.add.accumulate(published_steps(matches, windows, band, lct))[-1]
+        np.add.accumulate(published_steps(matches, windows, lct))[-1]
     )
-    if actual < band.floor:
-        return actual / band.floor
-    return 1.0 if actual <= band.ceil else band.ceil / actual
+    if actual < windows.floor:
+        return actual / windows.floor
+    return 1.0 if actual <= windows.ceil else windows.ceil / actual
 
 
 def published_steps(
-    matches: IntArray, windows: Windows, band: IdealBand, lct: float
+    matches: IntArray, windows: Windows, lct: float
 ) -> npt.NDArray[np.float64]:
     """Counted length of each step between neighbouring matches, (n_source - 1,)."""
     steps = matches[1:] - matches[:-1]
@@ -447,7 +425,7 @@ def published_steps(
         steps += 1
         return _strict_lengths(limit).take(steps, mode="clip")
     size, length = np.abs(steps), np.sqrt(1.0 + steps * steps)
-    capped = np.sqrt(1.0 + (band.floor_path[1:] - band.floor_path[:-1]) ** 2)
+    capped = np.sqrt(1.0 + np.diff(windows.floor_path) ** 2)
     return np.where(
         size <= limit,
         length,

@@ -7,8 +7,7 @@ pages of ``PER_PAGE`` source chunks; each page shows the part of the other text 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,15 +19,14 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import ArrayLike, NDArray
 
 from beholder.base.rounding import fixed
+from beholder.metrics.vcs.findings import DirectionSteps, RegularizerStep
 from beholder.records import Side
 
-_PRECISION, _RECALL = "#d1495b", "#0b6e99"
+_COLOURS = {"precision": "#d1495b", "recall": "#0b6e99"}
 _GREYS = LinearSegmentedColormap.from_list(
     "similarity", ["#ffffff", "#646464"]
 )
@@ -61,241 +59,135 @@ def alignment_figure(
     Returns:
         A figure that belongs to no window; ``savefig`` writes it.
     """
-    similarity = np.asarray(detail["similarity"])
-    n_reference, n_candidate = similarity.shape
-    width = float(
-        np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0)
-    )  # inches, as a page holds
-    height = float(
-        np.clip(
-            2.0 + 0.22 * n_reference, min(4.8, 2.2 + 0.3 * n_reference), 12.0
-        )
-    )
+    n_reference, n_candidate = np.shape(detail["similarity"])
+    # Inches, as a page holds.
+    width = float(np.clip(2.6 + 0.22 * n_candidate, 6.0, 13.0))
+    least_height = min(4.8, 2.2 + 0.3 * n_reference)
+    height = float(np.clip(2.0 + 0.22 * n_reference, least_height, 12.0))
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     axes = figure.add_subplot()
     image = axes.imshow(
-        similarity, cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto"
+        detail["similarity"], cmap=_GREYS, vmin=0.0, vmax=1.0, aspect="auto"
     )
-    _draw_windows(
-        axes, detail["windows"]["precision"], _PRECISION, upright=True
-    )
-    _draw_windows(axes, detail["windows"]["recall"], _RECALL, upright=False)
+    for direction in ("precision", "recall"):
+        _draw_windows(axes, detail["windows"][direction], direction)
     across = max(n_candidate, _ROOM)
-    cell = 72 * min(
-        0.75 * width / across, 0.8 * height / n_reference
-    )  # points, about
-    precision = np.asarray(detail["matches"]["precision"])
-    recall = np.asarray(detail["matches"]["recall"])
-    circle, cross = (
-        float(np.clip(0.75 * cell, 4.5, 15)),
-        float(np.clip(0.4 * cell, 3, 7)),
-    )
-    columns, rows = np.arange(n_candidate), np.arange(n_reference)
-    _draw_matches(
-        axes, columns, precision, verdicts["candidate"], _PRECISION, circle
-    )
-    _draw_matches(axes, recall, rows, verdicts["reference"], _RECALL, cross)
-    _draw_strip(
-        axes, verdicts["candidate"], along_bottom=True, length=n_reference
-    )
-    _draw_strip(
-        axes, verdicts["reference"], along_bottom=False, length=n_candidate
-    )
-    _label(axes, n_reference, n_candidate)
+    # Points of a cell, about.
+    cell = 72 * min(0.75 * width / across, 0.8 * height / n_reference)
+    _draw_matches(axes, detail, verdicts["candidate"], "precision", cell)
+    _draw_matches(axes, detail, verdicts["reference"], "recall", cell)
+    _draw_strips(axes, verdicts)
     axes.set_title(title, fontsize=9, loc="left", parse_math=False)
     figure.colorbar(image, ax=axes, label="similarity", shrink=0.6, pad=0.02)
+    marks = {
+        "o  candidate's matches and windows": _COLOURS["precision"],
+        "x  reference's matches and windows": _COLOURS["recall"],
+    }
+    handles = [
+        Patch(facecolor=to_rgba(colour, 0.3), edgecolor=colour, label=label)
+        for label, colour in marks.items()
+    ]
+    handles += [
+        Patch(facecolor=colour, label=verdict.replace("_", " "))
+        for verdict, colour in _VERDICT_COLOURS.items()
+    ]
+    _add_legend(figure, handles, 3)
+    return figure
+
+
+def _add_legend(
+    figure: Figure, handles: Sequence[Any], n_columns: int
+) -> None:
     figure.legend(
-        handles=_legend(),
+        handles=handles,
         loc="outside lower center",
-        ncols=3,
+        ncols=n_columns,
         frameon=False,
         fontsize=9,
     )
-    return figure
+
+
+def _draw_windows(axes: Axes, windows: Any, direction: str) -> None:
+    boxes = []
+    for index, (start, end) in enumerate(np.asarray(windows).tolist()):
+        corner, size = (index - 0.5, start - 0.5), (1, end - start)
+        if direction == "recall":
+            corner, size = corner[::-1], size[::-1]
+        boxes.append(Rectangle(corner, *size))
+    face, edge = (to_rgba(_COLOURS[direction], a) for a in (0.16, 0.55))
+    axes.add_collection(PatchCollection(boxes, facecolor=face, edgecolor=edge))
 
 
 def _draw_matches(
     axes: Axes,
-    x: ArrayLike,
-    y: ArrayLike,
+    detail: Mapping[str, Any],
     verdicts: Sequence[str],
-    colour: str,
-    size: float,
+    direction: str,
+    cell: float,
 ) -> None:
     """The line of matches, circles for the candidate's and crosses for the reference's."""
+    matches, colour = detail["matches"][direction], _COLOURS[direction]
+    places = (np.arange(len(verdicts)), np.asarray(matches))
+    x, y = places if direction == "precision" else places[::-1]
     axes.plot(x, y, color=colour, linewidth=0.8, alpha=0.25)
     # The match of a chunk without counterpart means little: grey.
     grey = _VERDICT_COLOURS["unmatched"]
     colours = [
         grey if verdict == "unmatched" else colour for verdict in verdicts
     ]
-    if colour == _PRECISION:
-        axes.scatter(
-            x,
-            y,
-            s=size**2,
-            facecolors="none",
-            edgecolors=colours,
-            linewidths=1.5,
-        )
+    if direction == "precision":
+        size = float(np.clip(0.75 * cell, 4.5, 15))
+        style: dict[str, Any] = {"facecolors": "none", "edgecolors": colours}
     else:
-        axes.scatter(x, y, s=size**2, marker="x", c=colours, linewidths=1.5)
+        size = float(np.clip(0.4 * cell, 3, 7))
+        style = {"marker": "x", "c": colours}
+    axes.scatter(x, y, s=size**2, linewidths=1.5, **style)
 
 
-def _draw_windows(
-    axes: Axes, windows: ArrayLike, colour: str, *, upright: bool
-) -> None:
-    boxes = []
-    for index, (start, end) in enumerate(np.asarray(windows).tolist()):
-        left, top = (index, start) if upright else (start, index)
-        width, height = (1, end - start) if upright else (end - start, 1)
-        boxes.append(Rectangle((left - 0.5, top - 0.5), width, height))
-    face, edge = to_rgba(colour, 0.16), to_rgba(colour, 0.55)
-    axes.add_collection(PatchCollection(boxes, facecolor=face, edgecolor=edge))
-
-
-def _draw_strip(
-    axes: Axes, verdicts: Sequence[str], *, along_bottom: bool, length: int
-) -> None:
-    """One cell per chunk beside the matrix, coloured by verdict."""
-    thickness = _thickness(length)
-    for index, verdict in enumerate(verdicts):
-        corner = (
-            (index - 0.5, length - 0.5)
-            if along_bottom
-            else (-0.5 - thickness, index - 0.5)
-        )
-        width, height = (1.0, thickness) if along_bottom else (thickness, 1.0)
-        colour = _VERDICT_COLOURS[verdict]
-        cell = Rectangle(
-            corner,
-            width,
-            height,
-            facecolor=colour,
-            edgecolor="white",
-            linewidth=0.5,
-        )
-        axes.add_patch(cell)
-
-
-def _thickness(length: int) -> float:
-    return 0.03 * (max(length, _ROOM) + 1)
-
-
-def _label(axes: Axes, n_reference: int, n_candidate: int) -> None:
-    axes.set_xlim(
-        -0.5 - _thickness(n_candidate), max(n_candidate, _ROOM) - 0.5
+def _draw_strips(axes: Axes, verdicts: Mapping[Side, Sequence[str]]) -> None:
+    """One cell per chunk beside the matrix, coloured by verdict; and the scales."""
+    n_candidate, n_reference = map(len, verdicts.values())
+    below, left = (
+        0.03 * (max(n, _ROOM) + 1) for n in (n_reference, n_candidate)
     )
-    axes.set_ylim(n_reference - 0.5 + _thickness(n_reference), -0.5)
+    faces = {
+        side: [_VERDICT_COLOURS[verdict] for verdict in words]
+        for side, words in verdicts.items()
+    }
+    style: dict[str, Any] = {"edgecolor": "white", "linewidth": 0.5}
+    bottom = n_reference - 0.5
+    axes.bar(
+        range(n_candidate),
+        below,
+        width=1,
+        bottom=bottom,
+        color=faces["candidate"],
+        **style,
+    )
+    axes.barh(
+        range(n_reference),
+        -left,
+        height=1,
+        left=-0.5,
+        color=faces["reference"],
+        **style,
+    )
+    axes.set_xlim(-0.5 - left, max(n_candidate, _ROOM) - 0.5)
+    axes.set_ylim(bottom + below, -0.5)
     for axis, count in ((axes.xaxis, n_candidate), (axes.yaxis, n_reference)):
-        step = next(
-            step
-            for step in (1, 2, 5, 10, 20, 50, 100, count)
-            if count / step <= 16
-        )
-        numbers = sorted({1, *range(step, count + 1, step)})
-        axis.set_ticks(
-            [n - 1 for n in numbers],
-            labels=[str(n) for n in numbers],
-            fontsize=8,
-        )
+        axis.set_major_locator(_whole(16))
+        axis.set_major_formatter(_numbers(count))
     axes.set_xlabel("candidate chunk")
     axes.set_ylabel("reference chunk")
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=8)
 
-
-def _legend() -> list[Patch]:
-    marks = {
-        "o  candidate's matches and windows": _PRECISION,
-        "x  reference's matches and windows": _RECALL,
-    }
-    windows = [
-        Patch(facecolor=to_rgba(colour, 0.3), edgecolor=colour, label=label)
-        for label, colour in marks.items()
-    ]
-    return windows + [
-        Patch(facecolor=colour, label=verdict.replace("_", " "))
-        for verdict, colour in _VERDICT_COLOURS.items()
-    ]
-
-
-Floats = NDArray[np.floating]
-Ints = NDArray[np.int64]
 
 PER_PAGE = 40
 """Source chunks on a page."""
 
 _SIZE = (11.7, 8.3)  # inches: A4 lying
-_COLOURS = {"precision": _PRECISION, "recall": _RECALL}
 _WINDOW, _LET_OFF, _INK, _IDEAL = "#d9e2ec", "#c9cfd4", "#1b1f23", "#5f7a2a"
-
-
-@dataclass(frozen=True, eq=False)
-class DirectionSteps:
-    """One direction of an alignment: each source chunk looks into the target text.
-
-    Attributes:
-        name: ``precision`` or ``recall``.
-        source: What is walked: ``candidate`` or ``reference``.
-        target: What is looked into.
-        starts: First target chunk of each window, (n,).
-        ends: One past the last target chunk, (n,).
-        similarity: (n, targets).
-        candidates: Which target chunks come close enough to the best to be its match, (n, targets).
-        matches: The match of each source chunk, (n,).
-        distances: How far each match lies outside its window, (n,).
-        penalties: What of it counts, (n,).
-        max_penalty: The largest sum of penalties there can be.
-        nas_d: The distance score.
-        line: Target place of each source chunk on the line, (n,).
-        credits: What each step of the line counts, (n - 1,).
-        credit: What that number is.
-        ideals: Shortest and longest ideal line by name, where the rules draw them.
-        line_note: How the line score follows from its steps.
-        nas_l: The line score.
-    """
-
-    name: str
-    source: str
-    target: str
-    starts: Ints
-    ends: Ints
-    similarity: Floats
-    candidates: NDArray[np.bool_]
-    matches: Ints
-    distances: Ints
-    penalties: Floats
-    max_penalty: float
-    nas_d: float
-    line: Floats
-    credits: Floats
-    credit: str
-    ideals: Mapping[str, Ints]
-    line_note: str
-    nas_l: float
-
-
-@dataclass(frozen=True, eq=False)
-class RegularizerStep:
-    """What unequal lengths take off.
-
-    Attributes:
-        lengths: Chunks of the shorter text, for a curve.
-        curve: The regularizer at each of them, the longer text as it is.
-        shorter: Chunks of the shorter text.
-        longer: Chunks of the longer text.
-        value: The regularizer.
-        values: All values of the score by name.
-    """
-
-    lengths: Sequence[int]
-    curve: Sequence[float]
-    shorter: int
-    longer: int
-    value: float
-    values: Mapping[str, float]
 
 
 def step_figures(
@@ -314,73 +206,69 @@ def step_figures(
     panels: dict[str, tuple[str, _Panel]] = {
         "windows": (
             "Mapping windows: where each chunk's match is expected",
-            _windows,
+            _draw_expected,
         ),
         "candidates": (
             "Best match: candidates, and the one nearest to the window",
-            _candidates,
+            _draw_candidates,
         ),
         "distance": (
             "NAS-D: distance of each match from its window",
-            _distance,
+            _draw_distances,
         ),
-        "line": ("NAS-L: the line from match to match", _line),
+        "line": ("NAS-L: the line from match to match", _draw_line),
     }
-    n_pages = max(-(-len(one.matches) // PER_PAGE) for one in directions)
+    n_pages = max(-(-len(steps.matches) // PER_PAGE) for steps in directions)
     pages: dict[str, Figure] = {}
     for name, (title, panel) in panels.items():
         for page in range(n_pages):
             part = f" (page {page + 1} of {n_pages})" if n_pages > 1 else ""
-            pages[f"{name}-{page + 1}"] = _page(
+            pages[f"{name}-{page + 1}"] = _draw_page(
                 f"{title}{part}", directions, panel, page
             )
-    pages["regularizer"] = _regularizer(regularizer)
+    pages["regularizer"] = _draw_regularizer(regularizer)
     return pages
 
 
-_Handle = Patch | Line2D
-_Panel = Callable[[Axes, DirectionSteps, range], tuple[str, list[_Handle]]]
-"""Draws some source chunks; gives what stands above, and handles for the legend."""
+_Panel: TypeAlias = Callable[[Axes, DirectionSteps, slice], str]
+"""Draws some source chunks, with a label for each mark; returns what the title says."""
 
 
-def _page(
+def _draw_page(
     title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int
 ) -> Figure:
-    shown = [one for one in directions if page * PER_PAGE < len(one.matches)]
-    room = min(_ROOM, max(one.similarity.shape[1] for one in shown))
-    width, height = _SIZE
-    height *= 0.5 + 0.5 * room / _ROOM
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
-    figure.suptitle(title, fontsize=12, x=0.01, ha="left")
-    handles: dict[str, _Handle] = {}
-    for place, one in enumerate(shown):
-        axes = figure.add_subplot(len(shown), 1, place + 1)
-        chunks = range(
-            page * PER_PAGE, min((page + 1) * PER_PAGE, len(one.matches))
-        )
-        facts, drawn = panel(axes, one, chunks)
+    first = page * PER_PAGE
+    shown = [steps for steps in directions if first < len(steps.matches)]
+    room = min(_ROOM, max(steps.similarity.shape[1] for steps in shown))
+    figure = _titled(title, 0.5 + 0.5 * room / _ROOM)
+    for place, steps in enumerate(shown, start=1):
+        axes = figure.add_subplot(len(shown), 1, place)
+        stop = min(first + PER_PAGE, len(steps.matches))
+        facts = panel(axes, steps, slice(first, stop))
         if axes.yaxis_inverted():  # chunks of the target
             bottom, top = axes.get_ylim()
             axes.set_ylim(max(bottom, room - 0.5), top)
-        axes.set_title(f"{one.name}: {facts}", fontsize=10, loc="left")
-        for handle in drawn:
-            handles.setdefault(str(handle.get_label()), handle)
-        axes.set_xlim(
-            chunks.start - 0.7, max(chunks.stop, chunks.start + _ROOM) - 0.3
-        )
+        axes.set_title(f"{steps.name}: {facts}", fontsize=10, loc="left")
+        axes.set_xlim(first - 0.7, max(stop, first + _ROOM) - 0.3)
         axes.xaxis.set_major_locator(_whole(20))
-        axes.xaxis.set_major_formatter(_numbers(len(one.matches)))
-        axes.set_xlabel(f"{one.source} chunk", fontsize=9)
+        axes.xaxis.set_major_formatter(_numbers(len(steps.matches)))
+        axes.set_xlabel(f"{steps.source} chunk", fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=8)
-    entries = list(handles.values())
-    figure.legend(
-        handles=entries,
-        loc="outside lower center",
-        ncols=5,
-        frameon=False,
-        fontsize=9,
-    )
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(
+            *axes.get_legend_handles_labels(), strict=True
+        ):
+            handles.setdefault(label, handle)
+    _add_legend(figure, list(handles.values()), 5)
+    return figure
+
+
+def _titled(title: str, height: float = 1.0) -> Figure:
+    size = (_SIZE[0], height * _SIZE[1])
+    figure = Figure(figsize=size, layout="constrained", dpi=120)
+    figure.suptitle(title, fontsize=12, x=0.01, ha="left")
     return figure
 
 
@@ -395,154 +283,138 @@ def _numbers(n_chunks: int) -> FuncFormatter:
     )
 
 
-def _draw_bars(axes: Axes, one: DirectionSteps, chunks: range) -> Patch:
+def _draw_expected(axes: Axes, steps: DirectionSteps, part: slice) -> str:
     """Windows as bars, chunks of the target from the top down."""
-    part = slice(chunks.start, chunks.stop)
-    heights = one.ends[part] - one.starts[part]
+    starts, ends = steps.windows.starts, steps.windows.ends
+    heights = ends - starts
     axes.bar(
-        chunks,
-        heights,
-        bottom=one.starts[part] - 0.5,
+        range(part.start, part.stop),
+        heights[part],
+        bottom=starts[part] - 0.5,
         width=0.9,
         color=_WINDOW,
         zorder=0,
+        label="mapping window",
     )
-    axes.use_sticky_edges = (
-        False  # rings at the first and last chunk stay whole
-    )
+    # Rings at the first and last chunk stay whole.
+    axes.use_sticky_edges = False
     axes.margins(y=0.07)
     axes.invert_yaxis()
     axes.yaxis.set_major_locator(_whole(12))
-    axes.yaxis.set_major_formatter(_numbers(one.similarity.shape[1]))
-    axes.set_ylabel(f"{one.target} chunk", fontsize=9)
-    return Patch(color=_WINDOW, label="mapping window")
-
-
-def _windows(
-    axes: Axes, one: DirectionSteps, chunks: range
-) -> tuple[str, list[_Handle]]:
-    height = one.ends - one.starts
-    facts = (
-        f"{len(one.matches)} {one.source} chunks look into {one.similarity.shape[1]} {one.target}"
-        f" chunks; windows of {height.min()} to {height.max()} chunks"
+    n_targets = steps.similarity.shape[1]
+    axes.yaxis.set_major_formatter(_numbers(n_targets))
+    axes.set_ylabel(f"{steps.target} chunk", fontsize=9)
+    return (
+        f"{len(steps.matches)} {steps.source} chunks look into {n_targets} {steps.target}"
+        f" chunks; windows of {heights.min()} to {heights.max()} chunks"
     )
-    return facts, [_draw_bars(axes, one, chunks)]
 
 
-def _candidates(
-    axes: Axes, one: DirectionSteps, chunks: range
-) -> tuple[str, list[_Handle]]:
-    window = _draw_bars(axes, one, chunks)
-    part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
-    rows, columns = one.candidates[part].nonzero()
+def _draw_candidates(axes: Axes, steps: DirectionSteps, part: slice) -> str:
+    _draw_expected(axes, steps, part)
+    rows, columns = steps.candidates[part].nonzero()
     axes.scatter(
-        rows + chunks.start,
+        rows + part.start,
         columns,
         s=14,
-        c=[_INK],
+        c=_INK,
         alpha=0.6,
         linewidths=0,
         zorder=2,
-    )
-    axes.scatter(chunks, one.matches[part], s=80, facecolors="none", edgecolors=colour,
-                 linewidths=1.6, zorder=3)  # fmt: skip
-    several = int((one.candidates.sum(axis=1) > 1).sum())
-    mean = float(
-        one.similarity[np.arange(len(one.matches)), one.matches].mean()
-    )
-    facts = (
-        f"{several} of {len(one.matches)} chunks had a choice; mean similarity of the matches"
-        f" {fixed(mean, 3)}"
-    )
-    dot = Line2D(
-        [],
-        [],
-        marker="o",
-        color=_INK,
-        linestyle="",
-        markersize=4,
         label="candidate",
     )
-    match = Line2D([], [], marker="o", markerfacecolor="none", markeredgecolor=colour,
-                   linestyle="", markersize=9, label=f"match, {one.name}")  # fmt: skip
-    return facts, [window, dot, match]
-
-
-def _distance(
-    axes: Axes, one: DirectionSteps, chunks: range
-) -> tuple[str, list[_Handle]]:
-    part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
-    axes.bar(chunks, one.distances[part], width=0.8, color=_LET_OFF)
-    axes.bar(chunks, one.penalties[part], width=0.8, color=colour)
-    axes.set_ylim(0, max(1.0, 1.08 * float(one.distances[part].max())))
-    axes.yaxis.set_major_locator(_whole())
-    axes.set_ylabel(f"{one.target} chunks off", fontsize=9)
-    facts = (
-        f"penalties {one.penalties.sum():g} of at most {one.max_penalty:g}:"
-        f" NAS-D {fixed(one.nas_d, 3)}"
+    axes.scatter(
+        range(part.start, part.stop),
+        steps.matches[part],
+        s=80,
+        facecolors="none",
+        edgecolors=_COLOURS[steps.name],
+        linewidths=1.6,
+        zorder=3,
+        label=f"match, {steps.name}",
     )
-    penalty = Patch(color=colour, label=f"penalty, {one.name}")
-    return facts, [
-        penalty,
-        Patch(color=_LET_OFF, label="within the tolerance"),
-    ]
+    n = len(steps.matches)
+    n_choices = int((steps.candidates.sum(axis=1) > 1).sum())
+    mean = float(steps.similarity[np.arange(n), steps.matches].mean())
+    return (
+        f"{n_choices} of {n} chunks had a choice; mean similarity of the matches"
+        f" {fixed(mean, 3)}"
+    )
 
 
-def _line(
-    axes: Axes, one: DirectionSteps, chunks: range
-) -> tuple[str, list[_Handle]]:
-    part, colour = slice(chunks.start, chunks.stop), _COLOURS[one.name]
-    handles: list[_Handle] = [_draw_bars(axes, one, chunks)]
-    for style, (name, path) in zip(
-        ("-", ":"), one.ideals.items(), strict=False
-    ):
-        handles += axes.plot(
-            chunks, path[part], style, color=_IDEAL, linewidth=1.2, label=name
+def _draw_distances(axes: Axes, steps: DirectionSteps, part: slice) -> str:
+    bars = {
+        "within the tolerance": (steps.distances, _LET_OFF),
+        f"penalty, {steps.name}": (steps.penalties, _COLOURS[steps.name]),
+    }
+    for label, (heights, colour) in bars.items():
+        places = range(part.start, part.stop)
+        axes.bar(places, heights[part], width=0.8, color=colour, label=label)
+    axes.set_ylim(0, max(1.0, 1.08 * float(steps.distances[part].max())))
+    axes.yaxis.set_major_locator(_whole())
+    axes.set_ylabel(f"{steps.target} chunks off", fontsize=9)
+    return (
+        f"penalties {steps.penalties.sum():g} of at most {steps.windows.max_penalty:g}:"
+        f" NAS-D {fixed(steps.nas_d, 3)}"
+    )
+
+
+def _draw_line(axes: Axes, steps: DirectionSteps, part: slice) -> str:
+    _draw_expected(axes, steps, part)
+    places, colour = np.arange(part.start, part.stop), _COLOURS[steps.name]
+    for style, (name, path) in zip("-:", steps.ideals.items(), strict=False):
+        axes.plot(
+            places, path[part], style, color=_IDEAL, linewidth=1.2, label=name
         )
-    handles += axes.plot(chunks, one.line[part], "-o", color=colour, linewidth=1.4, markersize=4,
-                         label=f"line, {one.name}")  # fmt: skip
-    moved = one.line[part] != one.matches[part]
+    line = steps.line[part]
+    axes.plot(
+        places,
+        line,
+        "-o",
+        color=colour,
+        linewidth=1.4,
+        markersize=4,
+        label=f"line, {steps.name}",
+    )
+    moved = line != steps.matches[part]
     if moved.any():
-        places = np.arange(chunks.start, chunks.stop)[moved]
         axes.scatter(
-            places,
-            one.matches[part][moved],
+            places[moved],
+            steps.matches[part][moved],
             s=26,
             marker="x",
-            c=[_INK],
+            c=_INK,
             zorder=3,
-        )
-        label = "match before the tolerance"
-        handles.append(
-            Line2D([], [], marker="x", color=_INK, linestyle="", label=label)
+            label="match before the tolerance",
         )
     below = axes.twinx()
-    credits = one.credits[part]
-    places = chunks.start + 0.5 + np.arange(len(credits))
-    below.bar(places, credits, width=0.25, color=colour, alpha=0.35)
-    below.set_ylim(0, 4 * max(1.0, float(one.credits.max(initial=0.0))))
-    below.set_ylabel(one.credit, fontsize=8)
+    credits = steps.credits[part]
+    below.bar(
+        part.start + 0.5 + np.arange(len(credits)),
+        credits,
+        width=0.25,
+        color=colour,
+        alpha=0.35,
+        label=f"{steps.credit}, {steps.name}",
+    )
+    below.set_ylim(0, 4 * max(1.0, float(steps.credits.max(initial=0.0))))
+    below.set_ylabel(steps.credit, fontsize=8)
     below.yaxis.set_major_locator(MaxNLocator(nbins=4))
     below.spines["top"].set_visible(False)
     below.tick_params(labelsize=7)
-    handles.append(
-        Patch(color=colour, alpha=0.35, label=f"{one.credit}, {one.name}")
-    )
-    return f"{one.line_note}: NAS-L {fixed(one.nas_l, 3)}", handles
+    return f"{steps.line_note}: NAS-L {fixed(steps.nas_l, 3)}"
 
 
-def _regularizer(step: RegularizerStep) -> Figure:
-    figure = Figure(figsize=_SIZE, layout="constrained", dpi=120)
-    figure.suptitle(
-        "Regularizer, and how the parts are joined",
-        fontsize=12,
-        x=0.01,
-        ha="left",
-    )
+def _draw_regularizer(step: RegularizerStep) -> Figure:
+    figure = _titled("Regularizer, and how the parts are joined")
     curve, bars = figure.subplots(2, 1)
     curve.plot(step.lengths, step.curve, "-", color=_INK, linewidth=1.2)
     curve.plot(
-        [step.shorter], [step.value], "o", color=_PRECISION, markersize=9
+        step.shorter,
+        step.value,
+        "o",
+        color=_COLOURS["precision"],
+        markersize=9,
     )
     curve.set_xlabel(
         f"chunks of the shorter text; the longer one has {step.longer}",
@@ -551,35 +423,31 @@ def _regularizer(step: RegularizerStep) -> Figure:
     curve.set_ylabel("regularizer", fontsize=9)
     curve.set_ylim(-0.03, 1.03)
     curve.xaxis.set_major_locator(_whole())
-    nas_f1, nas = fixed(step.values["nas_f1"], 3), fixed(step.values["nas"], 3)
-    facts = f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)}"
+    nas_f1, nas = (fixed(step.values[name], 3) for name in ("nas_f1", "nas"))
     curve.set_title(
-        f"{facts}; NAS-F1 {nas_f1} becomes NAS {nas}", fontsize=10, loc="left"
+        f"{step.shorter} and {step.longer} chunks: {fixed(step.value, 3)};"
+        f" NAS-F1 {nas_f1} becomes NAS {nas}",
+        fontsize=10,
+        loc="left",
     )
-    names, numbers = list(step.values), list(step.values.values())
-    bars.bar(
-        range(len(names)),
+    numbers = list(step.values.values())
+    drawn = bars.bar(
+        [_label_of(name) for name in step.values],
         numbers,
         width=0.65,
-        color=[_bar_colour(name) for name in names],
+        color=[_bar_colour(name) for name in step.values],
     )
-    for place, number in enumerate(numbers):
-        top = max(number, 0.0)
-        bars.text(
-            place, top, fixed(number, 2), ha="center", va="bottom", fontsize=8
-        )
-    bars.set_xticks(
-        range(len(names)), [_shown(name) for name in names], fontsize=7
-    )
+    labels = [fixed(number, 2) for number in numbers]
+    bars.bar_label(drawn, labels, fontsize=8)
     bars.set_ylim(min(0.0, *numbers), max(1.12, *numbers))
     bars.set_title("all values", fontsize=10, loc="left")
     for axes in (curve, bars):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(axis="y", labelsize=8)
+        axes.tick_params(labelsize=8)
     return figure
 
 
-def _shown(name: str) -> str:
+def _label_of(name: str) -> str:
     """nas_d_precision as NAS-D and, below it, precision."""
     value, _, side = name.rpartition("_")
     if side in _COLOURS:
@@ -590,5 +458,4 @@ def _shown(name: str) -> str:
 def _bar_colour(name: str) -> str:
     if name in ("vcs", "sas", "nas"):
         return _INK
-    side = name.rpartition("_")[2]
-    return _COLOURS.get(side, "#9aa5b1")
+    return _COLOURS.get(name.rpartition("_")[2], "#9aa5b1")

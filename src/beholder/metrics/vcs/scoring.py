@@ -5,22 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from beholder.asking.params import check_number
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics.base import f1
 from beholder.metrics.vcs import order
-
-
-def f_measure(precision: float, recall: float, beta: float) -> float:
-    """F-beta: recall counts beta times as much as precision; 0 when both are 0."""
-    weight = beta * beta
-    total = weight * precision + recall
-    return (1 + weight) * precision * recall / total if total else 0.0
 
 
 def semantic(global_alignment: float, local_alignment: float) -> float:
@@ -87,6 +81,16 @@ def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
 Rules: TypeAlias = Literal["fixed", "paper", "package", "head"]
 
 
+_BOUNDS: Mapping[str, tuple[Any, ...]] = {
+    "lct": (0,),
+    "context_cutoff": (0, 1),
+    "context_window_control": (0, None, True),
+    "nas_blend_factor": (-1, 1),
+    "nas_coverage_cutoff": (0, 1, True),
+}
+"""Least and most of each number, and whether it must be above the least one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Parameters of scoring, under the names the metrics give them; checked when made.
@@ -108,29 +112,19 @@ class Setting:
     nas_coverage_cutoff: float = 0.5
 
     def __post_init__(self) -> None:
-        check_number("lct", self.lct, 0, math.inf)
-        check_number("context_cutoff", self.context_cutoff, 0, 1)
-        check_number(
-            "context_window_control",
-            self.context_window_control,
-            0,
-            math.inf,
-            above=True,
-        )
-        check_number("nas_blend_factor", self.nas_blend_factor, -1, 1)
-        check_number(
-            "nas_coverage_cutoff", self.nas_coverage_cutoff, 0, 1, above=True
-        )
-        if self.rules != "head":
-            for name, default in (
-                ("nas_blend_factor", 0.0),
-                ("nas_coverage_cutoff", 0.5),
+        for name, bounds in _BOUNDS.items():
+            value = getattr(self, name)
+            check_number(name, value, *bounds)
+            of_head = name.startswith("nas_") and self.rules != "head"
+            # The class has the defaults.
+            if (
+                of_head
+                and value != type(self).__dataclass_fields__[name].default
             ):
-                if getattr(self, name) != default:
-                    raise ConfigError(
-                        f"{name}={getattr(self, name)!r} has no effect under "
-                        f"rules={self.rules!r}: leave it out, or set rules='head'"
-                    )
+                raise ConfigError(
+                    f"{name}={value!r} has no effect under rules={self.rules!r}: leave it out, or"
+                    " set rules='head'"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +230,8 @@ def vcs_values(
     las_precision = bounded(_mean(alignment.precision.similarities))
     las_recall = bounded(_mean(alignment.recall.similarities))
     las = local(las_precision, las_recall, setting)
-    (d_precision, l_precision), (d_recall, l_recall) = narrative(
-        alignment, setting
-    )
+    d_precision, l_precision = narrative(alignment.precision, setting)
+    d_recall, l_recall = narrative(alignment.recall, setting)
     nas_d, nas_l = f1(d_precision, d_recall), f1(l_precision, l_recall)
     nas_f1 = f1(nas_d, nas_l)
     regularizer = regularizer_of(n_reference, n_candidate, setting)
@@ -274,46 +267,24 @@ def _mean(similarities: FloatArray) -> float:
     return float(np.add.reduce(similarities)) / len(similarities)
 
 
-_Pair: TypeAlias = tuple[float, float]
-
-
-def narrative(
-    alignment: ChunkAlignment, setting: Setting
-) -> tuple[_Pair, _Pair]:
-    """(NAS-D, NAS-L) of the precision direction, and of the recall direction."""
+def narrative(direction: Direction, setting: Setting) -> tuple[float, float]:
+    """NAS-D and NAS-L of one direction."""
+    windows, matches = direction.windows, direction.matches
+    penalties: npt.NDArray[np.number]
     if setting.rules == "fixed":
-        return _mended(alignment.precision, setting), _mended(
-            alignment.recall, setting
-        )
-    precision, recall = order.ideal_bands(*alignment.similarity.shape)
-    return (
-        _published(alignment.precision, precision, setting),
-        _published(alignment.recall, recall, setting),
-    )
+        pulled = order.pull_to_windows(matches, windows, setting.lct)
+        penalties = order.corrected_penalties(pulled, windows)
+        nas_l = order.corrected_line(pulled, windows, setting.lct)
+    else:
+        penalties = order.published_penalties(matches, windows, setting.lct)
+        nas_l = order.published_line(matches, windows, setting.lct)
+    nas_d = order.distance_score(penalties, windows, if_no_penalty(setting))
+    return nas_d, nas_l
 
 
-def _mended(direction: Direction, setting: Setting) -> _Pair:
-    windows = direction.windows
-    pulled = order.pull_to_windows(direction.matches, windows, setting.lct)
-    penalties = order.corrected_penalties(pulled, windows)
-    return (
-        order.distance_score(penalties, windows, if_none=1.0),
-        order.corrected_line(pulled, windows, setting.lct),
-    )
-
-
-def _published(
-    direction: Direction, band: order.IdealBand, setting: Setting
-) -> _Pair:
-    windows = direction.windows
-    penalties = order.published_penalties(
-        direction.matches, windows, setting.lct
-    )
-    if_none = 1.0 if setting.rules == "paper" else 0.0
-    return (
-        order.distance_score(penalties, windows, if_none),
-        order.published_line(direction.matches, windows, band, setting.lct),
-    )
+def if_no_penalty(setting: Setting) -> float:
+    """NAS-D of a text for which no penalty is possible."""
+    return 0.0 if setting.rules in ("package", "head") else 1.0
 
 
 def regularizer_of(
@@ -342,7 +313,7 @@ def regularize(nas_f1: float, regularizer: float) -> float:
     )
 
 
-def _coverage(n_reference: int, n_candidate: int) -> _Pair:
+def _coverage(n_reference: int, n_candidate: int) -> tuple[float, float]:
     """Share of the timeline that the direct windows cover, and the least share possible."""
     longer, shorter = (
         max(n_reference, n_candidate),

@@ -14,7 +14,7 @@ from beholder.base.fingerprint import digest_of_data
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import products
 from beholder.metrics import Bounds, Tools, param
-from beholder.metrics.base import f1
+from beholder.metrics.base import f1, f_beta
 from beholder.metrics.vcs import scoring
 from beholder.metrics.vcs.evidence import (
     AlignedMetric,
@@ -318,7 +318,7 @@ def _combine(
     """Set LAS, SAS and VCS from their parts."""
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
-        values["las"] = scoring.f_measure(precision, recall, BETA)
+        values["las"] = f_beta(precision, recall, BETA)
         values["sas"] = f1(values["las"], values["gas"])
         values["vcs"] = values["sas"] * (1 - DISCOUNT * (1 - values["nas"]))
     else:
