@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence, Structural, join_address
-from beholder.lint.wording import listed, norm
+from beholder.lint.wording import listed, names, norm
 
 MOST_TAGS = 2_000_000
 """Start and end tags of the largest page that is read."""
@@ -28,38 +28,11 @@ _MOST_CONTEXT = 20_000
 _MOST_IDS = 100
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){10000}")
-_RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
-_UNSEEN = frozenset(
-    ("script", "style", "template", "svg", "noscript", "head", "select")
-)
-_INLINE = frozenset(
-    (
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "cite",
-        "code",
-        "em",
-        "i",
-        "img",
-        "kbd",
-        "mark",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "u",
-    )
-)
+_RAW = frozenset(names("raw_elements"))
+_UNSEEN = frozenset(names("unseen_elements"))
+_INLINE = frozenset(names("inline_elements"))
 """Elements of HTML that end no word."""
-_IMAGE_ROLES = frozenset(
-    ("img", "image", "graphics-symbol", "graphics-document")
-)
+_IMAGE_ROLES = frozenset(names("image_roles"))
 _NEAR = ("button", "p", "li", "td", "th")
 _ACTIVE_ROLES = frozenset(("button", "link", "menuitem", "tab"))
 _LAZY = ("data-src", "data-lazy-src", "data-original")

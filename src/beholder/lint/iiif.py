@@ -8,24 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import names
 
-_LABELS = frozenset(
-    ("alt text", "alternative text", "image description", "alttext")
-)
-_DATES = frozenset(("date", "created", "dated", "date created"))
-_MEDIA = frozenset(("medium", "type", "technique", "materials"))
-_TYPES = frozenset(
-    (
-        "manifest",
-        "collection",
-        "sc:manifest",
-        "sc:collection",
-        "annotation",
-        "annotationpage",
-        "annotationcollection",
-        "sc:annotationlist",
-    )
-)
+_LABELS = frozenset(names("iiif_texts"))
+_DATES = frozenset(names("iiif_dates"))
+_MEDIA = frozenset(names("iiif_media"))
+_TYPES = frozenset(names("iiif_types"))
 _MOST_DEPTH = 100
 _ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 

@@ -24,7 +24,7 @@ from beholder.errors import DataError
 from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import mapping, norm
+from beholder.lint.wording import names, norm
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2**30
@@ -37,7 +37,7 @@ MOST_TAGS = 4_000_000
 _BOMB = 200
 """How many times its packed size a part of over 16 MiB may have."""
 _BIG = 16 * 2**20
-_NS = mapping("namespaces")
+_NS: dict[str, str] = names("namespaces")
 _VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""

@@ -13,11 +13,9 @@ from beholder.data.tables import read_cells, read_parquet
 from beholder.errors import DataError
 from beholder.lint.naming import FIELDS
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import mapping
+from beholder.lint.wording import names
 
-_COLUMNS = {
-    field: names.split() for field, names in mapping("columns").items()
-}
+_COLUMNS: dict[str, list[str]] = names("columns")
 """Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
 _SAME = {
