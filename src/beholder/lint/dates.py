@@ -17,9 +17,9 @@ _CIRCA = 10
 """Years that "about" may mean before or after a year."""
 _NEAR = 80
 """Characters around a number that say what it is."""
-_ORDINALS = names("ordinals")
-_ROMAN = names("roman_numerals")
-_TENS = names("tens")
+_ORDINALS: list[str] = names("ordinals")
+_ROMAN: list[str] = names("roman_numerals")
+_TENS: list[str] = names("tens")
 _NTH = (
     r"(?:\d{1,2}(?=st|nd|rd|th|\.|e|ème)"
     rf"|(?:{'|'.join(_ORDINALS)})\b|(?:{'|'.join(_ROMAN)})(?=e|ème|\b))"
