@@ -179,7 +179,7 @@ class _Page:
         structural = list(self._marks(one, found.decorative or none))
         if is_hidden:
             found.declared = True
-            # Nobody meets a hidden picture, so only its contradicting marks are reported.
+            # Readers never meet a hidden picture, so only contradicting marks are reported.
             structural = [hit for hit in structural if hit[0] == "ALT004"]
         else:
             structural += self._names(one, found, role, above)

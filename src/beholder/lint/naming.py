@@ -25,7 +25,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 _PEOPLE = _expression(rf"\b{_PERSON}\b")
-# "again": a word before the person by which the text speaks of somebody again.
+# "again": a word before the person by which the text returns to the same person.
 _MENTION = _expression(
     rf"""
     (?:\b(?P<again>the|this|that|these|those)(?:\ [\w-]+){{0,2}}?\ )?\b(?P<head>{_PERSON})\b
