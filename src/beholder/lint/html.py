@@ -160,13 +160,14 @@ class _Page:
                     sources[1:],
                 )
             occurrence.emoji = _is_emoji(one, sources)
-            self._set_text(occurrence, one, above, is_hidden=is_hidden)
-            if occurrence.structural or not is_hidden:
+            is_marked = self._set_text(occurrence, one, above, is_hidden)
+            if is_marked or not is_hidden:
                 yield occurrence
 
     def _set_text(
-        self, found: Occurrence, one: Any, above: list[Any], *, is_hidden: bool
-    ) -> None:
+        self, found: Occurrence, one: Any, above: list[Any], is_hidden: bool
+    ) -> bool:
+        """Set text, context and findings; return whether attributes contradict or lead nowhere."""
         raw, found.text_from = self._name(one)
         role = _attribute(one, "role").lower()
         is_marked = role in ("none", "presentation")
@@ -176,14 +177,15 @@ class _Page:
         found.raw = None if found.decorative else raw
         found.title = one.get("title", "")
         self._set_context(found, one, above)
-        structural = list(self._marks(one, found.decorative or none))
+        marks = list(self._marks(one, found.decorative or none))
         if is_hidden:
             found.declared = True
             # Readers never meet a hidden picture, so only contradicting marks are reported.
-            structural = [hit for hit in structural if hit[0] == "ALT004"]
+            structural = [hit for hit in marks if hit[0] == "ALT004"]
         else:
-            structural += self._names(one, found, role, above)
+            structural = [*marks, *self._names(one, found, role, above)]
         found.structural = tuple(structural)
+        return bool(marks)
 
     def _marks(self, one: Any, none: bool) -> Iterator[Structural]:
         beside = [
