@@ -17,6 +17,8 @@ from beholder.errors import ConfigError, DataError
 from beholder.options import DataOptions
 from beholder.records import Item
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 CAPTIONS = {
     "images": [{"id": 73}, {"id": 74}],
     "annotations": [

@@ -17,6 +17,8 @@ from beholder.records import Item
 from beholder.run.labels import targets
 from beholder.run.reliability import of_ratings
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 TEXTS = ("A red car.", "A dog.", "Two cups.", "A bus.", "A cat.", "Snow.")
 
 

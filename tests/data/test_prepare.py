@@ -12,6 +12,8 @@ from beholder import Item, metric
 from beholder.errors import ConfigError
 from beholder.records import ItemScore
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 TEXT = "A brown dog runs along the beach."
 ROWS = [
     Item("0", f"<think>A cat?</think>{TEXT}", (TEXT,)),

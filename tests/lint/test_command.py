@@ -7,8 +7,6 @@ import hashlib
 import html
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -268,39 +266,24 @@ def test_the_list_of_rules(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_pictures_of_a_page(cli: Cli) -> None:
+def test_a_thousand_pictures_of_a_page(cli: Cli) -> None:
     rows = "".join(
         f'<li><img src="{k}.jpg" alt="A red door number {k} in a wall"></li>'
-        for k in range(10_000)
+        for k in range(1000)
     )
     Path("page.html").write_text(f"<html lang=en><ul>{rows}</ul></html>")
     done = cli("lint", "page.html")
-    assert "10,000 pictures in 1 file" in done.out
+    assert "1,000 pictures in 1 file" in done.out
 
 
-def test_the_page_allows_its_own_style_and_script(tmp_path: Path) -> None:
+def test_the_page_allows_its_own_style_and_script(cli: Cli) -> None:
     # A browser drops what has another hash than the one that the page's policy names.
-    (tmp_path / "alts.csv").write_text(
+    Path("alts.csv").write_text(
         'image,alt\na.jpg,"A ""cat"" & a dog"\nb.jpg,\n', "utf-8"
     )
-    page = tmp_path / "page.html"
-    out = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "beholder",
-            "lint",
-            "alts.csv",
-            "--format",
-            "html",
-            "-o",
-            str(page),
-        ],
-        cwd=tmp_path,
-        check=False,
-    )
-    assert out.returncode == 1
-    text = page.read_text("utf-8")
+    done = cli("lint", "alts.csv", "--format", "html", "-o", "page.html")
+    assert done.code == 1
+    text = Path("page.html").read_text("utf-8")
     for tag in ("style", "script"):
         content = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]
         digest = base64.b64encode(

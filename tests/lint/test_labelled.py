@@ -9,17 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from beholder.base.threads import one_blas_thread
 from beholder.lint import lint
 from beholder.lint.context import vocabulary
 from beholder.lint.rules import LintSetting, rules
 from toy.alt_texts import CASES, is_read, rates
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Thousands of calls share one limit of threads; each would set its own."""
+    with one_blas_thread():
+        yield
+
 
 pytestmark = pytest.mark.slow
 

@@ -10,17 +10,26 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
+from beholder.base.threads import one_blas_thread
 from beholder.lint import lint
 from beholder.lint.context import vocabulary
 from beholder.lint.rules import LintSetting
 from toy.alt_texts import CASES, RELATIONS, SPACES, inline, is_read, rates
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Thousands of calls share one limit of threads; each would set its own."""
+    with one_blas_thread():
+        yield
+
 
 pytestmark = pytest.mark.slow
 

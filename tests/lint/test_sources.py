@@ -166,7 +166,7 @@ def test_rows_of_jsonl_with_context(tmp_path: Path) -> None:
     assert [one.text for one in report.occurrences] == ["A dog", "A cat", ""]
     assert report.occurrences[0].caption == "Rex"
     assert [str(one).partition(":2: ")[2] for one in report.bad] == [
-        "alt: is int, expected a text"
+        "alt: expected a text, got 7"
     ]
     assert "ALT001" not in {one.rule for one in report.findings}
 

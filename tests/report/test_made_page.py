@@ -21,6 +21,8 @@ from toy.judge import Storyteller
 from toy.photos import make_collection
 from toy.reviewer import Reviewer
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}\u202e</style>=1+1"
 
 for _name, _backend in (

@@ -20,6 +20,8 @@ from beholder.run.store import Store
 from beholder.tables import Column, Table
 from toy.command import Cli, runner
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 HOSTILE = (
     "a | b || c \\| d",
     "`code` ``x`` ```y```",

@@ -23,6 +23,8 @@ from beholder.run.store import Store
 from toy.payloads import PAYLOADS
 from toy.runs import lemon_run, write_run
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
 N = 20
 
 

@@ -25,12 +25,17 @@ def shared_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield page
 
 
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(lemon_run(tmp_path_factory.mktemp("lemons") / "run"))
+
+
 @pytest.fixture
-def page(shared_page: Page, tmp_path: Path) -> Page:
+def page(shared_page: Page, report: Path) -> Page:
     """The browser on the report of six items, the worst of which is shown first."""
     shared_page.open("about:blank")
     shared_page.problems.clear()
-    shared_page.open(write_report(lemon_run(tmp_path / "run")).as_uri())
+    shared_page.open(report.as_uri())
     return shared_page
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
@@ -25,7 +26,7 @@ def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(
     )
     names = [path.name for path in files]
     assert names == [
-        "1-vcs-distribution.png", "1-vcs-distribution.svg",
+        "1-vcs-distribution.svg",
         "1-vcs-000000-table-0.png", "1-vcs-000000-table-0.svg",
         "1-vcs-000005-table-5.png", "1-vcs-000005-table-5.svg",
     ]  # fmt: skip
@@ -34,7 +35,8 @@ def test_each_metric_has_a_distribution_and_alignments_of_its_extremes(
             with Image.open(path) as image:
                 image.verify()
         else:
-            assert path.read_text(encoding="utf-8").startswith("<?xml")
+            root = ElementTree.parse(path).getroot()
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_equal_runs_give_equal_files(tmp_path: Path) -> None:
@@ -111,6 +113,24 @@ def test_metrics_without_scores_or_without_alignment_draw_what_they_have(
     )
     files = write_figures(run, tmp_path / "figures", ("svg",))
     assert [path.name for path in files] == ["2-posh-distribution.svg"]
+
+
+def test_a_distribution_counts_every_score_and_shows_mean_and_median(
+    tmp_path: Path,
+) -> None:
+    items = [Item(f"{n}", "One.", ("Two.",)) for n in range(3)]
+    scores = [ItemScore({"$x^{ <f1>": score}) for score in (0.0, 0.1, 0.8)]
+    run = write_run(tmp_path / "run", items, {"posh": scores})
+    [file] = write_figures(run, tmp_path / "figures")
+    drawn = ElementTree.parse(file).getroot()
+    assert drawn.get("aria-label") == (
+        "Histogram of $x^{ <f1> over 3 items: mean 0.300, median 0.100"
+    )
+    bars = [
+        text.text or ""
+        for text in drawn.iter("{http://www.w3.org/2000/svg}title")
+    ]
+    assert sum(int(bar.split()[-2]) for bar in bars) == 3
 
 
 def test_verdicts_are_taken_from_the_units() -> None:

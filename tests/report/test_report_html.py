@@ -61,11 +61,10 @@ def data_of(page: str) -> Any:
     )
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> str:
-    return write_report(lemon_run(tmp_path / "run")).read_text(
-        encoding="utf-8"
-    )
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    run = lemon_run(tmp_path_factory.mktemp("lemons") / "run")
+    return write_report(run).read_text(encoding="utf-8")
 
 
 def test_report_lies_in_the_run_unless_told_otherwise(tmp_path: Path) -> None:

@@ -59,14 +59,12 @@ def test_histogram_counts_every_score_once_and_stays_inside_its_frame() -> (
 ):
     scores = np.array([0.0, 0.1, 0.1, 0.5, 0.99, 1.0])
     chart = charts.histogram(ValueLog("f1", low=0.0, high=1.0), scores)
-    assert sum(bar.count for bar in chart.bars) == 6
+    assert sum(count for _, _, count in chart.bars) == 6
     assert chart.mean == pytest.approx(2.69 / 6)
     assert chart.median == pytest.approx(0.3)  # between 0.1 and 0.5
-    for bar in chart.bars:
-        assert chart.left <= bar.x
-        assert bar.x + bar.width <= chart.right
-        assert chart.top <= bar.y
-        assert bar.y + bar.height == pytest.approx(chart.bottom)
+    for low, high, count in chart.bars:
+        assert chart.left <= chart.x(low) < chart.x(high) <= chart.right
+        assert chart.top <= chart.y(count) < chart.bottom == chart.y(0)
 
 
 def test_histogram_of_equal_scores_or_one_score_has_one_bar() -> None:
@@ -91,7 +89,7 @@ def test_scores_that_are_level_but_for_rounding_are_one_bar(
 ) -> None:
     value = ValueLog("f1", low=None if bound is None else 0.0, high=bound)
     bars = charts.histogram(value, np.array(scores)).bars
-    assert sum(bar.count for bar in bars) == 2
+    assert sum(count for _, _, count in bars) == 2
     heights = charts.sparkline(value, np.array(scores))
     assert max(heights) == 1.0
 
@@ -100,12 +98,8 @@ def test_histogram_of_a_narrow_range_does_not_show_all_that_is_possible() -> (
     None
 ):
     scores = np.array([0.41, 0.42, 0.44, 0.45])
-    labels = [
-        text
-        for _, text in charts.histogram(
-            ValueLog("f1", low=0.0, high=1.0), scores
-        ).x_ticks
-    ]
+    chart = charts.histogram(ValueLog("f1", low=0.0, high=1.0), scores)
+    labels = [chart.tick(score) for score in chart.x_ticks]
     assert labels == ["0.41", "0.42", "0.43", "0.44", "0.45"]
 
 

@@ -59,7 +59,7 @@ def report(
     Args:
         run: A run directory.
         out: The HTML file; by default RUN/report.html.
-        figures: Also write every figure as PNG and SVG into this folder.
+        figures: Also write every figure into this folder, as SVG and most as PNG, too.
     """
     from beholder.report import draw, draw_figures
 

@@ -197,20 +197,19 @@ def frame_from_row(
     image = given_field(
         found, "image", lambda value: media_path(value, media_root)
     )
-    if "id" not in found and image is None:
+    if image is not None:
+        found.setdefault("id", PurePosixPath(image).stem)
+    if "id" not in found:
         raise RowError(
             "is missing, and there is no image to take it from", "id"
         )
-    frame_id = found.get(
-        "id", None if image is None else PurePosixPath(image).stem
-    )
     extra = {
         key: value
         for key, value in rest.items()
         if isinstance(value, str | int | float)
     }
     return Frame(
-        id=checked_field("id", identifier, frame_id),
+        id=checked_field("id", identifier, found["id"]),
         image=image,
         caption=given_field(found, "caption", plain_text),
         date=given_field(found, "date", lambda value: _date(value, year)),

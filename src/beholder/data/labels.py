@@ -66,17 +66,13 @@ class LabelColumn:
         answers = sorted(
             self.counts, key=lambda answer: (isinstance(answer, str), answer)
         )
-        ends = (
-            answers
-            if len(answers) <= _MOST_COUNTED
-            else [answers[0], answers[-1]]
-        )
-        listed = ", ".join(
+        shown = [
             f"{show_answer(answer)} ({self.counts[answer]:,})"
-            for answer in ends
-        )
-        if len(ends) < len(answers):
-            listed = f"{len(answers):,} values from {' to '.join(listed.split(', '))}"
+            for answer in answers
+        ]
+        listed = ", ".join(shown)
+        if len(shown) > _MOST_COUNTED:
+            listed = f"{len(shown):,} values from {shown[0]} to {shown[-1]}"
         return (
             f"label {self.name}: {n:,} answers on {self.n_texts:,} texts{missing}{wrong}:"
             f" {listed or 'none'}"
@@ -155,27 +151,24 @@ def read_labels(
         for place, cell in cells:
             kept: list[Answer | None] = []
             for part, answer in zip(_parts(cell), read[place], strict=True):
-                missing = answer is None or _is_missing(answer, kind)
-                if kind == "words" and not missing:
-                    kept.append(
-                        part
-                    )  # a number among words is the word that was written
-                    continue
-                if not missing and not _fits(answer, kind):
+                if answer is None or _is_missing(answer, kind):
+                    n_missing += 1
+                    kept.append(None)
+                elif kind == "words":
+                    # A number among words is the word that was written.
+                    kept.append(part)
+                elif _fits(answer, kind):
+                    kept.append(answer)
+                else:
                     item_id = items[place].id
-                    reason = f"expected {_EXPECTED[kind]} as in most rows, got {shorten(part)}"
                     number = (line_numbers or {}).get(item_id)
-                    place_text = f"judgments.{label}"
-                    place_text += (
-                        "" if number is not None else f" of item {item_id!r}"
-                    )
+                    of_item = f" of item {item_id!r}" * (number is None)
+                    reason = f"expected {_EXPECTED[kind]} as in most rows, got {shorten(part)}"
+                    field = f"judgments.{label}{of_item}"
                     wrong.append(
-                        DataError(name, reason, line=number, field=place_text)
+                        DataError(name, reason, line=number, field=field)
                     )
                     kept.append(None)
-                    continue
-                n_missing += missing
-                kept.append(None if missing else answer)
             counts.update(answer for answer in kept if answer is not None)
             n_texts += any(answer is not None for answer in kept)
             changed[place][label] = (
@@ -247,22 +240,19 @@ def _kind_of(
     answers: Iterable[Answer | None],
 ) -> Literal["numbers", "verdicts", "words"]:
     """What most answers are; numbers win a tie, because a wrong word among them is reported."""
-    given = [answer for answer in answers if answer is not None]
-    n_words = sum(
-        isinstance(one, str) and one.lower() not in MISSING_NUMBERS
-        for one in given
-    )
-    plain = [one for one in given if not isinstance(one, str)]
-    n_truths = sum(isinstance(one, bool) for one in plain)
+    n_words = n_truths = 0
+    plain = []
+    for answer in answers:
+        if isinstance(answer, str):
+            n_words += answer.lower() not in MISSING_NUMBERS
+        elif answer is not None:
+            plain.append(answer)
+            n_truths += isinstance(answer, bool)
     if n_words > len(plain) or not plain:
         return "words"
-    if 2 * n_truths > len(plain):
-        return "verdicts"
-    return (
-        "verdicts"
-        if n_truths and all(one in (0, 1) for one in plain)
-        else "numbers"
-    )
+    # 0 and 1 among truth values are truth values.
+    is_binary = bool(n_truths) and set(plain) <= {0, 1}
+    return "verdicts" if is_binary or 2 * n_truths > len(plain) else "numbers"
 
 
 def _is_missing(answer: Answer, kind: str) -> bool:

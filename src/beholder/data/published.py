@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from beholder.data.row import RowError, columns_of, shorten
@@ -31,16 +31,12 @@ def from_published(row: Any) -> Any:
                 raise
             except (
                 AttributeError,
-                IndexError,
-                KeyError,
+                LookupError,
                 TypeError,
                 ValueError,
             ) as error:
-                why = (
-                    f"{error} is missing"
-                    if isinstance(error, KeyError)
-                    else str(error)
-                )
+                missing = " is missing" * isinstance(error, KeyError)
+                why = f"{error}{missing}"
                 raise RowError(
                     f"has columns of {data}, but not its published form: {why}, in"
                     f" {shorten(row)}; {columns_of(row)}; write other data in our own fields"
@@ -49,20 +45,11 @@ def from_published(row: Any) -> Any:
 
 
 def _vaani(row: Row) -> dict[str, object]:
-    made = _spoken(
-        row,
-        "Vaani",
-        "transcript",
-        "referenceImage",
-        "speakerID",
-        "audio",
-        "language",
-        *_SPEAKER,
-    )
-    more = {name: row.get(name) for name in ("language", *_SPEAKER)}
-    return made | {
-        "group": {**made["group"], **{k: v for k, v in more.items() if v}}
-    }
+    more = ("language", *_SPEAKER)
+    columns = ("transcript", "referenceImage", "speakerID", "audio", *more)
+    made = _spoken(row, "Vaani", *columns)
+    made["group"] |= {name: row[name] for name in more if row.get(name)}
+    return made
 
 
 def _places(row: Row) -> dict[str, object]:
@@ -107,26 +94,17 @@ def _rest(row: Row, *taken: str) -> dict[str, object]:
 
 def _captionqa(row: Row) -> dict[str, object]:
     """Questions of a picture, or one question a row."""
-    taken = (
-        "questions",
-        "question",
-        "choices",
-        "answer",
-        "category",
-        "image_paths",
-        "domain",
-    )
-    made = _rest(row, *taken)
-    if "images" not in made and row.get("image_paths"):
-        made["images"] = row["image_paths"]
+    question = ("question", "choices", "answer", "category")
+    made = _rest(row, "questions", *question, "image_paths", "domain")
+    if row.get("image_paths"):
+        made.setdefault("images", row["image_paths"])
     if row.get("domain"):
         made["group"] = {"domain": row["domain"]}
-    asked = row.get("questions") or [row]
-    return made | {
-        "questions": [
-            _asked(one) | {"options": [*one["choices"]]} for one in asked
-        ]
-    }
+    made["questions"] = [
+        _asked(one) | {"options": [*one["choices"]]}
+        for one in row.get("questions") or [row]
+    ]
+    return made
 
 
 def _asked(one: Row) -> dict[str, object]:
@@ -184,31 +162,25 @@ _CAPRICORN = {
 
 def _capricorn(row: Row) -> dict[str, object]:
     criteria = [
-        {"text": text, "dimension": name}
-        | (
-            {"subjects": re.findall("<[^<>]+>", text)}
-            if name.startswith("subject")
-            else {}
-        )
+        criterion
         for key, name in _CAPRICORN.items()
-        for text in row["events"].get(key) or ()
+        for criterion in _criteria(row["events"].get(key) or (), name)
     ]
-    video = (
-        row["video_id"]
-        if row.get("video_id") is not None
-        else row["video_path"]
-    )
-    made = {
-        **_rest(row, "events", "video_id"),
-        "id": video,
+    for criterion in criteria:
+        if criterion["dimension"].startswith("subject"):
+            subjects = re.findall("<[^<>]+>", criterion["text"])
+            criterion["subjects"] = subjects
+    video = row.get("video_id")
+    made = _rest(row, "events") | {
+        "id": row["video_path"] if video is None else video,
         "criteria": criteria,
     }
-    bins = [
-        most
-        for most in (120, 300, 480, 601)
-        if row.get("duration", math.inf) <= most
-    ]
-    return made | ({"group": {"seconds": f"up to {bins[0]}"}} if bins else {})
+    made.pop("video_id", None)
+    for most in (120, 300, 480, 601):
+        if row.get("duration", math.inf) <= most:
+            made["group"] = {"seconds": f"up to {most}"}
+            break
+    return made
 
 
 _CAPABILITY = {
@@ -229,12 +201,12 @@ _CAPABILITY = {
 def _capability(row: Row) -> dict[str, object]:
     form, given = _CAPABILITY.get(row["task"], "{value}"), row["annotation"]
     pairs = given.items() if isinstance(given, Mapping) else [("", given)]
-    criteria = [
-        {"text": form.format(name=name, value=value), "dimension": row["task"]}
-        for name, value in pairs
-    ]
-    rest = _rest(row, "file_id", "annotation", "task")
-    return {**rest, "id": row["file_id"], "criteria": criteria}
+    texts = (form.format(name=name, value=value) for name, value in pairs)
+    return {
+        **_rest(row, "file_id", "annotation", "task"),
+        "id": row["file_id"],
+        "criteria": _criteria(texts, row["task"]),
+    }
 
 
 def _dream(row: Row) -> dict[str, object]:
@@ -243,28 +215,17 @@ def _dream(row: Row) -> dict[str, object]:
         "id": row["idx"] if row.get("idx") is not None else row["vid"],
         "references": [reference],
         "group": {"dataset": row.get("dataset") or "DREAM-1K"},
-        "criteria": [
-            {"text": text, "dimension": "event"}
-            for text in row["extra_info"]["events"]
-        ],
+        "criteria": _criteria(row["extra_info"]["events"], "event"),
     }
 
 
 def _carebench(row: Row) -> dict[str, object]:
-    named = (("events", "event"), ("objects", "object"))
-    criteria = [
-        {"text": text, "dimension": name}
-        for key, name in named
-        for text in row[key]
-    ]
-    made = _rest(row, "events", "objects", "caption", "idx")
-    references = [row["caption"]] if row.get("caption") else []
-    video = row["idx"] if row.get("idx") is not None else row["video"]
     return {
-        **made,
-        "id": video,
-        "references": references,
-        "criteria": criteria,
+        **_rest(row, "events", "objects", "caption", "idx"),
+        "id": row["idx"] if row.get("idx") is not None else row["video"],
+        "references": [row["caption"]] if row.get("caption") else [],
+        "criteria": _criteria(row["events"], "event")
+        + _criteria(row["objects"], "object"),
     }
 
 
@@ -283,6 +244,15 @@ def _tuna(row: Row) -> dict[str, object]:
     group = {tag.strip(): "yes" for tag in tags if tag.strip()}
     rest = _rest(row, "index", "events", "visual_characteristic")
     return {**rest, "id": row["index"], "criteria": criteria, "group": group}
+
+
+def _criteria(texts: Iterable[str], dimension: str) -> list[dict[str, Any]]:
+    return [{"text": text, "dimension": dimension} for text in texts]
+
+
+def _has(*columns: str) -> Callable[[Row], bool]:
+    """Return whether a row has all of these columns."""
+    return lambda row: all(column in row for column in columns)
 
 
 def _lists(row: Row, field: str, of: type) -> bool:
@@ -309,12 +279,12 @@ _Form = tuple[str, Callable[[Row], bool], Callable[[Row], dict[str, object]]]
 _FORMS: Sequence[_Form] = (
     (
         "Vaani",
-        lambda row: {"referenceImage", "transcript"} <= set(row),
+        _has("referenceImage", "transcript"),
         _vaani,
     ),
     (
         "Places",
-        lambda row: {"uttid", "asr_text", "image"} <= set(row),
+        _has("uttid", "asr_text", "image"),
         _places,
     ),
     (
@@ -324,7 +294,7 @@ _FORMS: Sequence[_Form] = (
     ),
     (
         "CaptionQA",
-        lambda row: {"question", "choices", "answer"} <= set(row),
+        _has("question", "choices", "answer"),
         _captionqa,
     ),
     (
@@ -334,7 +304,7 @@ _FORMS: Sequence[_Form] = (
     ),
     (
         "VDC",
-        lambda row: {"video_name", "qa_list", "caption"} <= set(row),
+        _has("video_name", "qa_list", "caption"),
         _vdc_hub,
     ),
     (
@@ -349,7 +319,7 @@ _FORMS: Sequence[_Form] = (
     ),
     (
         "CAPability",
-        lambda row: {"file_id", "annotation", "task"} <= set(row),
+        _has("file_id", "annotation", "task"),
         _capability,
     ),
     (

@@ -89,14 +89,11 @@ def from_row(
     if item_id is None:
         raise RowError("is missing", "id")
     candidate = take("candidate", plain_text)
-    if candidate is None and any(
-        name in row for name in ("candidate", *ALIASES["candidate"])
-    ):
-        candidate = (
-            ""  # null where others have a text: this system said nothing
-        )
-        for alias in ALIASES["candidate"]:
-            rest.pop(alias, None)
+    names = ("candidate", *ALIASES["candidate"])
+    if candidate is None and any(name in row for name in names):
+        # null where others have a text: this system said nothing
+        candidate = ""
+        rest = {key: v for key, v in rest.items() if key not in names}
     if candidate is None:
         lone = any(row.get(field) for field in ROW_FIELDS)
         hint = (
@@ -142,21 +139,14 @@ def with_one_language(item: Item) -> Item:
 
 
 def _in_language(item: Item, language: str) -> Item:
-    if (
-        not language
-        and "language" not in item.group
-        and "language" not in item.meta
-    ):
+    if not language and "language" not in {*item.group, *item.meta}:
         return item
-    group, meta = (
-        {name: value for name, value in named.items() if name != "language"}
-        for named in (item.group, item.meta)
-    )
-    return replace(
-        item,
-        group=group | ({"language": language} if language else {}),
-        meta=meta,
-    )
+    group, meta = dict(item.group), dict(item.meta)
+    for named in (group, meta):
+        named.pop("language", None)
+    if language:
+        group["language"] = language
+    return replace(item, group=group, meta=meta)
 
 
 def stated_language(values: Mapping[str, object]) -> str:
@@ -200,7 +190,10 @@ def stated_language(values: Mapping[str, object]) -> str:
 def language_of_row(row: Mapping[str, Any]) -> str:
     """The language that a row names in any of its fields; see ``stated_language``."""
     group, meta = row.get("group"), row.get("meta")
-    names = ("language", *ALIASES["language"], "group.language")
+    # The field's own name wins over an alias.
+    is_stated = row.get("language") is not None
+    aliases = () if is_stated else ALIASES["language"]
+    names = ("language", *aliases, "group.language")
     values = {name: row.get(name) for name in names}
     if isinstance(group, Mapping):
         values["group.language"] = values["group.language"] or group.get(
@@ -208,14 +201,6 @@ def language_of_row(row: Mapping[str, Any]) -> str:
         )
     if isinstance(meta, Mapping):
         values["meta.language"] = meta.get("language")
-    if (
-        values["language"] is not None
-    ):  # the field's own name wins over an alias
-        values = {
-            name: v
-            for name, v in values.items()
-            if name not in ALIASES["language"]
-        }
     return stated_language(values)
 
 
@@ -454,18 +439,18 @@ def _as_json(value: Any) -> Any:
 
 def shorten(value: object, limit: int = 60) -> str:
     """A value as a message shows it."""
-    kind = {
-        dict: "an object",
-        list: "a list",
-        str: "a text",
-        bool: "a truth value",
-    }.get(type(value))
+    kinds = {
+        dict: "an object ",
+        list: "a list ",
+        str: "a text ",
+        bool: "a truth value ",
+    }
     shown = repr(
         value[: limit + 1] if isinstance(value, str | list) else value
     )
     if len(shown) > limit:
         shown = shown[: limit - 1] + "…"
-    return f"{kind} {shown}" if kind else shown
+    return kinds.get(type(value), "") + shown
 
 
 def texts_of(given: Any, column: str) -> tuple[str, ...]:

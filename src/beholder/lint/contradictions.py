@@ -18,7 +18,7 @@ from beholder.judges.builtin.classes import Values, exclude, values
 from beholder.language.lemmas import noun
 from beholder.language.numerals import is_numeral, number
 from beholder.lint.dates import LABELS
-from beholder.lint.wording import expression, listed
+from beholder.lint.wording import listed, names
 from beholder.text import kinds
 
 _MOST_WORDS, _MOST_VALUES = 200, 40
@@ -29,7 +29,14 @@ _CLASSES = listed("classes", "en")
 _SIDE, _NUMBER = "side", "number"
 _SURE_OF_TIME = frozenset(("sex", _SIDE))
 """Classes whose values are the same before and after a fire or a restoration."""
-_ANOTHER_TIME = expression("another_time")
+_ANOTHER_TIME = re.compile(
+    r"""
+    \b(?:former|formerly|once|now|originally|later|until|used\ to|no\ longer|will\ be|would\ be
+    |(?:before|after)\b(?:\ [\w-]+){0,3}?\ (?:\d{4}|fire|war|flood|storm|earthquake|repairs?|crash
+    |surgery|haircut|accident|[\w-]+(?:[ts]ion|ment|ing)))\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 """Words of a text that speaks of another time than the picture, too."""
 _STOP = listed("phrase_ends", "en")
 _DEFINITE = listed("definite", "en")
@@ -46,36 +53,10 @@ _CHILDREN = frozenset(("baby", "infant", "toddler", "child"))
 _OTHERS = frozenset(("another", "other", "others"))
 _JOINING = (",", "/", "and", "&", "or")
 _YOUNG = listed("young", "en")
-_NEAR = {
-    "turquoise teal cyan": "green",
-    "beige": "white gray yellow",
-    "cream ivory": "yellow brown",
-    "khaki": "green yellow",
-    "tan": "yellow orange",
-    "charcoal": "gray",
-    "silver": "white metal",
-    "lilac lavender violet": "pink blue",
-    "magenta": "purple red",
-    "scarlet": "orange",
-    "burgundy maroon": "purple brown",
-    "olive": "brown yellow",
-    "crimson": "purple pink",
-    "mustard": "brown orange",
-    "gold golden": "brown orange metal",
-    "navy": "black",
-    "blond blonde": "yellow",
-    "brunette": "brown",
-}
+_NEAR: dict[str, list[str]] = names("shades")
 """Shades that people call by these colours, too, so that they exclude none of them."""
-_MATERIALS = [
-    "silver",
-    "ceramic porcelain clay terracotta earthenware stoneware faience",
-    "ivory bone",
-    "plaster",
-    "wax",
-    "straw wicker",
-]
-"""Materials of museums, one a line, beside those that the judge knows."""
+_MATERIALS: list[list[str]] = names("materials")
+"""Materials of museums, one a list, beside those that the judge knows."""
 
 
 class _Word(NamedTuple):
@@ -189,21 +170,15 @@ def _values(word: str, base: str) -> Values:
         parts = word.split("-")
         if not all(part in _JOINED or values(part) for part in parts):
             return frozenset()  # "red-roofed", "free-standing"
-    near = {
-        v
-        for key, also in _NEAR.items()
-        if word in key.split()
-        for v in also.split()
-    }
     found = {
         one
-        for w in (word, *near)
+        for w in (word, *_NEAR.get(word, ()))
         for one in values(w) or values(base if w == word else w)
     }
     found |= {
         ("material", -1.0 - n)
-        for n, line in enumerate(_MATERIALS)
-        if word in line.split()
+        for n, alike in enumerate(_MATERIALS)
+        if word in alike
     }
     if is_numeral(word) and word not in ("a", "an", "no", "zero"):
         found = {(_NUMBER, float(number(word) or 0))}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import Hit, LintSetting, check
-from beholder.lint.wording import listed, without_quotes
+from beholder.lint.wording import listed, names, without_quotes
 from beholder.text import kinds
 
 LABELS = listed("labels", "en")
@@ -17,62 +17,9 @@ _CIRCA = 10
 """Years that "about" may mean before or after a year."""
 _NEAR = 80
 """Characters around a number that say what it is."""
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-    "twenty-first",
-]
-_ROMAN = [
-    "I",
-    "II",
-    "III",
-    "IV",
-    "V",
-    "VI",
-    "VII",
-    "VIII",
-    "IX",
-    "X",
-    "XI",
-    "XII",
-    "XIII",
-    "XIV",
-    "XV",
-    "XVI",
-    "XVII",
-    "XVIII",
-    "XIX",
-    "XX",
-    "XXI",
-]
-_TENS = [
-    "twenties",
-    "thirties",
-    "forties",
-    "fifties",
-    "sixties",
-    "seventies",
-    "eighties",
-    "nineties",
-]
+_ORDINALS: list[str] = names("ordinals")
+_ROMAN: list[str] = names("roman_numerals")
+_TENS: list[str] = names("tens")
 _NTH = (
     r"(?:\d{1,2}(?=st|nd|rd|th|\.|e|ème)"
     rf"|(?:{'|'.join(_ORDINALS)})\b|(?:{'|'.join(_ROMAN)})(?=e|ème|\b))"
@@ -183,17 +130,7 @@ _WEAKLY_DATING = re.compile(
     r"\b(?:circa|ca?\.?|about|around|an?|um|vers) $|[,(] ?$", re.I
 )
 _DECADE = re.compile(r"\b(?:années|años|anni|anos|lata) $", re.I)
-_UNNUMBERED = (
-    "people",
-    "men",
-    "women",
-    "children",
-    "sheep",
-    "fish",
-    "cattle",
-    "deer",
-    "alumni",
-)
+_UNNUMBERED = names("plurals")
 _ADDRESS = re.compile(
     r"""
     ,?\ (?:(?:[A-Z][\w'’.]*|\d+(?:st|nd|rd|th))\ )+(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln

@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 
 from beholder.errors import DataError
 from beholder.lint.occurrence import Occurrence, Structural, join_address
-from beholder.lint.wording import listed, norm
+from beholder.lint.wording import listed, names, norm
 
 MOST_TAGS = 2_000_000
 """Start and end tags of the largest page that is read."""
@@ -28,38 +28,11 @@ _MOST_CONTEXT = 20_000
 _MOST_IDS = 100
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z](?:[^<>\s]*+\s++){10000}")
-_RAW = frozenset(("script", "style", "textarea", "title", "xmp"))
-_UNSEEN = frozenset(
-    ("script", "style", "template", "svg", "noscript", "head", "select")
-)
-_INLINE = frozenset(
-    (
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "cite",
-        "code",
-        "em",
-        "i",
-        "img",
-        "kbd",
-        "mark",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "u",
-    )
-)
+_RAW = frozenset(names("raw_elements"))
+_UNSEEN = frozenset(names("unseen_elements"))
+_INLINE = frozenset(names("inline_elements"))
 """Elements of HTML that end no word."""
-_IMAGE_ROLES = frozenset(
-    ("img", "image", "graphics-symbol", "graphics-document")
-)
+_IMAGE_ROLES = frozenset(names("image_roles"))
 _NEAR = ("button", "p", "li", "td", "th")
 _ACTIVE_ROLES = frozenset(("button", "link", "menuitem", "tab"))
 _LAZY = ("data-src", "data-lazy-src", "data-original")
@@ -69,6 +42,7 @@ _PICTURE_FILE = re.compile(
 _COMPLEX = re.compile(r"\b(?:chart|map|graph|diagram)\b", re.I)
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _DISABLED = re.compile(r"<!--\s*beholder-lint-disable-next-line\s+([\w ,]+)")
+_WITHOUT_ALT = ("svg", "object", "canvas", "div", "span")
 _FOCUSABLE = frozenset(("a", "area", "button", "input"))
 
 
@@ -96,10 +70,8 @@ class _Page:
     """A page that is being read."""
 
     def __init__(self, source: str, name: str) -> None:
-        self.name, self.whole = (
-            name,
-            re.search(r"<html\b", source, re.I) is not None,
-        )
+        self.name = name
+        self.whole = bool(re.search(r"<html\b", source, re.I))
         parser = lxml_html.HTMLParser(
             encoding="utf-8", huge_tree=True, no_network=True
         )
@@ -122,102 +94,104 @@ class _Page:
         self.maps: set[str] = set()
         self.base = name
         counts: Counter[str] = Counter()
-        for one in self.root.iter():
-            if not isinstance(one.tag, str):
-                continue
+        for one in self.root.iter(etree.Element):
             counts[one.tag] += 1
             if known := one.get("id"):
                 self.ids.setdefault(known, one)
                 self.id_counts[known] += 1
-            if used := one.get("usemap"):
-                self.maps.add(used.lstrip("#"))
-            if one.tag == "base" and one.get("href"):
+            self.maps.add(one.get("usemap", "").lstrip("#"))
+            if one.tag == "base":
                 # As in browsers, a base that is not valid has no effect.
-                self.base = join_address(name, one.get("href")) or self.base
-        self.places = _places(source)
-        self.exact = {
-            tag for tag, at in self.places.items() if len(at) == counts[tag]
+                address = join_address(name, one.get("href", ""))
+                self.base = address or self.base
+        # Where the tree has other elements than the source has tags, lines are those of the tree.
+        self.places = {
+            tag: places
+            for tag, places in _places(source).items()
+            if len(places) == counts[tag]
         }
         self.text = lru_cache(maxsize=256)(_visible)
         # Each is computed once for all pictures of an element: a scan of the element for each of
         # its pictures would take quadratic time.
         self.pictures_of_link = cache(self._find_pictures_of_link)
         self.caption_of_figure = cache(self._find_caption_of_figure)
-        self.named_targets = cache(_count_named_targets)
+        self.named_targets = cache(_find_named_targets)
 
     def pictures(self) -> Iterator[Occurrence]:
         nth: Counter[str] = Counter()
         before: tuple[str, ...] = ()
         for one in self.root.iter(etree.Element):
             number, nth[one.tag] = nth[one.tag], nth[one.tag] + 1
-            if not one.get("alt") and not _is_picture(one):
+            is_picture = _is_picture(one)
+            if not one.get("alt") and not is_picture:
                 continue
             above = list(one.iterancestors())
             tags = {parent.tag for parent in above}
             if "template" in tags or (one.tag == "svg" and "svg" in tags):
                 continue
-            place: tuple[int, int | None] = (one.sourceline, None)
-            if one.tag in self.exact:
-                place = self.places[one.tag][number]
-            if not _is_picture(one):
-                if not any(map(_hidden, (one, *above))):
-                    yield self._without_effect(one, place)
+            line, column = one.sourceline, None
+            if one.tag in self.places:
+                line, column = self.places[one.tag][number]
+            occurrence = Occurrence(
+                file=self.name,
+                line=line,
+                column=column,
+                element=one.tag,
+                ignore=self.disabled.get(line, frozenset()),
+            )
+            is_hidden = any(map(_hidden, (one, *above)))
+            if not is_picture:
+                if not is_hidden:
+                    yield _without_effect(one, occurrence)
                 continue
-            used = any(
+            is_used = any(
                 parent.tag == "map" and parent.get("name") in self.maps
                 for parent in above
             )
-            if _is_pixel(one) or (one.tag == "area" and not used):
+            if _is_pixel(one) or (one.tag == "area" and not is_used):
                 continue
             sources = self._sources(one)
             if "noscript" in tags and set(sources) & set(before):
                 continue
             before = sources
-            found = self._picture(one, above, sources, place)
-            if found is not None:
-                yield found
+            if sources:
+                occurrence.picture, occurrence.pictures = (
+                    sources[0],
+                    sources[1:],
+                )
+            occurrence.emoji = _is_emoji(one, sources)
+            is_marked = self._set_text(occurrence, one, above, is_hidden)
+            if is_marked or not is_hidden:
+                yield occurrence
 
-    def _picture(
-        self,
-        one: Any,
-        above: list[Any],
-        sources: tuple[str, ...],
-        place: tuple[int, int | None],
-    ) -> Occurrence | None:
-        raw, text_from = self._name(one)
-        role = (one.get("role") or "").strip().lower()
-        named = bool(raw and norm(raw))
-        none = role in ("none", "presentation") and not _counts_as_none(one)
-        empty = one.get("alt") == "" and not role and not named
-        decorative = (role in ("none", "presentation") and not none) or empty
-        structural = list(self._marks(one, role, decorative or none))
-        occurrence = self._occurrence(
-            one,
-            place,
-            picture=sources[0] if sources else "",
-            pictures=sources[1:],
-            raw=None if decorative else raw,
-            text_from=text_from,
-            decorative=decorative,
-            title=one.get("title") or "",
-            emoji=_is_emoji(one, sources),
-        )
-        self._set_context(occurrence, one, above)
-        if any(map(_hidden, (one, *above))):
-            if not structural:
-                return None
-            structural = [hit for hit in structural if hit[0] == "ALT004"]
-            occurrence.declared = True
+    def _set_text(
+        self, found: Occurrence, one: Any, above: list[Any], is_hidden: bool
+    ) -> bool:
+        """Set text, context and findings; return whether attributes contradict or lead nowhere."""
+        raw, found.text_from = self._name(one)
+        role = _attribute(one, "role").lower()
+        is_marked = role in ("none", "presentation")
+        none = is_marked and not _counts_as_none(one)
+        empty = one.get("alt") == "" and not role and not norm(raw or "")
+        found.decorative = (is_marked and not none) or empty
+        found.raw = None if found.decorative else raw
+        found.title = one.get("title", "")
+        self._set_context(found, one, above)
+        marks = list(self._marks(one, found.decorative or none))
+        if is_hidden:
+            found.declared = True
+            # Readers never meet a hidden picture, so only contradicting marks are reported.
+            structural = [hit for hit in marks if hit[0] == "ALT004"]
         else:
-            structural += self._names(one, occurrence, role, above)
-        occurrence.structural = tuple(structural)
-        return occurrence
+            structural = [*marks, *self._names(one, found, role, above)]
+        found.structural = tuple(structural)
+        return bool(marks)
 
-    def _marks(self, one: Any, role: str, none: bool) -> Iterator[Structural]:
+    def _marks(self, one: Any, none: bool) -> Iterator[Structural]:
         beside = [
             key
             for key in ("title", "aria-label", "aria-labelledby")
-            if norm(one.get(key) or "")
+            if _attribute(one, key)
         ]
         if beside and (
             none or one.get("alt") == "" or one.get("aria-hidden") == "true"
@@ -231,7 +205,7 @@ class _Page:
         for key in (
             ("aria-labelledby", "aria-describedby") if self.whole else ()
         ):
-            for known in islice((one.get(key) or "").split(), _MOST_IDS):
+            for known in _ids(one, key):
                 if (n := self.id_counts[known]) != 1:
                     count = "no element" if n == 0 else f"{n} elements"
                     yield (
@@ -240,45 +214,33 @@ class _Page:
                         "",
                     )
                     break
-        if norm(one.get("alt") or "") and one.tag in (
-            "svg",
-            "object",
-            "canvas",
-            "div",
-            "span",
-        ):
+        if _attribute(one, "alt") and one.tag in _WITHOUT_ALT:
             yield "ALT012", f"alt has no effect on {one.tag}", ""
 
     def _names(
         self, one: Any, found: Occurrence, role: str, above: list[Any]
     ) -> Iterator[Structural]:
         """Findings about a missing name; also sets ``declared`` where they say all there is."""
-        link = next((parent for parent in above if _is_active(parent)), None)
+        link = next(filter(_is_active, above), None)
         beside = link is not None and not found.image_only
         if one.tag in ("input", "area"):
             rule = "ALT006" if one.tag == "input" else "ALT007"
             submit = one.tag == "input" and found.fold in listed(
                 "submit", found.language
             )
-            if not found.text or submit:
-                found.declared = not submit
-                what = (
-                    f'is named only "{found.text}"'
-                    if submit
-                    else "has no name"
-                )
-                n_named = 0
-                if one.tag == "area":
-                    n_named = self.named_targets(one.getparent())[
-                        one.get("href")
-                    ]
-                    n_named -= bool(one.get("alt"))
-                yield rule, what, "warning" if n_named else ""
+            if submit:
+                yield rule, f'is named only "{found.text}"', ""
+            elif not found.text:
+                found.declared = True
+                is_named_beside = one.tag == "area" and one.get(
+                    "href"
+                ) in self.named_targets(one.getparent())
+                yield rule, "has no name", "warning" * is_named_beside
             return
         if found.text:
             return
         if found.image_only and link is not None:
-            severity = "note" if norm(link.get("title") or "") else ""
+            severity = "note" if _attribute(link, "title") else ""
             severity = (
                 "warning" if any(map(norm, found.neighbours)) else severity
             )
@@ -289,7 +251,7 @@ class _Page:
         elif (
             one.tag == "img"
             and link is not None
-            and norm(link.get("aria-label") or "")
+            and _attribute(link, "aria-label")
         ):
             yield (
                 "ALT001",
@@ -312,37 +274,31 @@ class _Page:
         """The accessible name and its source; None without an attribute for it."""
         if name := norm(" ".join(self._named_by(one, "aria-labelledby"))):
             return name, "aria-labelledby"
-        if norm(one.get("aria-label") or ""):
-            return one.get("aria-label"), "aria-label"
+        keys = ["aria-label", "title"]
         own: str | None = None
         if one.tag in ("img", "area", "input", "amp-img"):
             own = one.get("alt")
-            if norm(own or ""):
-                return own, "alt"
-        elif one.tag == "svg":
-            title = next(
-                (child for child in one if child.tag == "title"), None
-            )
-            own = None if title is None else "".join(title.itertext())
-            if norm(own or ""):
+            keys = ["aria-label", "alt", "title"]
+        elif one.tag == "svg" and (title := one.find("title")) is not None:
+            own = "".join(title.itertext())
+            if norm(own) and not _attribute(one, "aria-label"):
                 return own, "title element"
-        for key in ("title", "value") if one.tag == "input" else ("title",):
-            if norm(one.get(key) or ""):
+        if one.tag == "input":
+            keys.append("value")
+        for key in keys:
+            if _attribute(one, key):
                 return one.get(key), key
         return own, "alt"
 
     def _named_by(self, one: Any, attribute: str) -> list[str]:
-        known = islice((one.get(attribute) or "").split(), _MOST_IDS)
+        known = (self.ids.get(key) for key in _ids(one, attribute))
         return [
-            self._labelled(self.ids[key]) for key in known if key in self.ids
+            label.get("aria-label")
+            or label.get("alt")
+            or norm(" ".join(islice(label.itertext(), 1000)))
+            for label in known
+            if label is not None
         ]
-
-    def _labelled(self, one: Any) -> str:
-        return (
-            one.get("aria-label")
-            or one.get("alt")
-            or norm(" ".join(islice(one.itertext(), 1000)))
-        )
 
     def _set_context(
         self, found: Occurrence, one: Any, above: list[Any]
@@ -351,26 +307,21 @@ class _Page:
             if language := parent.get("lang") or parent.get("xml:lang"):
                 found.language, found.own_language = language, parent is one
                 break
-        link = next((parent for parent in above if _is_active(parent)), None)
-        figure = next(
-            (parent for parent in above if parent.tag == "figure"), None
-        )
+        link = next(filter(_is_active, above), None)
         near = next(filter(_is_near, above), None)
         found.nearby = self.text(near) if near is not None else ""
-        if figure is not None:
+        for figure in one.iterancestors("figure"):
             found.caption, is_group = self.caption_of_figure(figure)
-            found.group = (
-                f"{self.name}:{figure.sourceline}" if is_group else ""
-            )
+            found.group = f"{self.name}:{figure.sourceline}" * is_group
+            break
         described = self._named_by(one, "aria-describedby") + self._named_by(
             one, "aria-details"
         )
-        found.long = " ".join(described) or one.get("longdesc") or ""
-        about = " ".join((one.get("class") or "", found.picture))
+        found.long = " ".join(described) or one.get("longdesc", "")
+        about = f"{one.get('class', '')} {found.picture}"
         if link is not None or one.tag in ("area", "input"):
             found.role = "functional"
-            target = one if link is None else link
-            found.link = target.get("href") or ""
+            found.link = (one if link is None else link).get("href", "")
         elif found.decorative:
             found.role = "decorative"
         elif found.long or _COMPLEX.search(re.sub(r"[_-]", " ", about)):
@@ -382,9 +333,8 @@ class _Page:
             found.neighbours = tuple(self._neighbours(link))
 
     def _image_only(self, link: Any, one: Any) -> bool:
-        if any(
-            norm(link.get(key) or "")
-            for key in ("aria-label", "aria-labelledby")
+        if _attribute(link, "aria-label") or _attribute(
+            link, "aria-labelledby"
         ):
             return False
         others = [
@@ -396,35 +346,28 @@ class _Page:
 
     def _find_pictures_of_link(self, link: Any) -> list[tuple[Any, bool]]:
         """Return the first pictures in a link or button, and whether each has a name."""
-        pictures = islice(filter(_is_picture, link.iter()), _MOST_IDS + 1)
+        pictures = filter(_is_picture, link.iter(etree.Element))
         return [
             (picture, bool(norm(self._name(picture)[0] or "")))
-            for picture in pictures
+            for picture in islice(pictures, _MOST_IDS + 1)
         ]
 
     def _find_caption_of_figure(self, figure: Any) -> tuple[str, bool]:
         """Return the caption of a figure, and whether it is about several pictures."""
-        caption = next(
-            (
-                self.text(child)
-                for child in figure
-                if child.tag == "figcaption"
-            ),
-            "",
-        )
-        n_images = sum(1 for _ in islice(figure.iter("img"), 2))
-        return caption, bool(caption) and n_images > 1
+        child = figure.find("figcaption")
+        caption = "" if child is None else self.text(child)
+        images = list(islice(figure.iter("img"), 2))
+        return caption, bool(caption) and len(images) > 1
 
     def _neighbours(self, link: Any) -> Iterator[str]:
         before, after = link.getprevious(), link.getnext()
         for other, gap in ((before, before), (after, link)):
             if (
-                other is None
-                or not _is_link(other)
-                or (gap.tail or "").strip()
+                other is not None
+                and _is_link(other)
+                and not (gap.tail or "").strip()
+                and other.get("href") == link.get("href")
             ):
-                continue
-            if other.get("href") == link.get("href"):
                 yield self.text(other)
 
     def _sources(self, one: Any) -> tuple[str, ...]:
@@ -438,56 +381,51 @@ class _Page:
 
     def _address(self, source: str) -> str:
         if source[:5].lower() == "data:":
-            return (
-                "data:"
-                + hashlib.sha256(
-                    source.encode("utf-8", "replace")
-                ).hexdigest()[:16]
-            )
+            data = source.encode("utf-8", "replace")
+            return f"data:{hashlib.sha256(data).hexdigest()[:16]}"
         return join_address(self.base, source.strip()) or source.strip()
 
-    def _without_effect(
-        self, one: Any, place: tuple[int, int | None]
-    ) -> Occurrence:
-        severity = "note" if "-" in one.tag else ""
-        found = ("ALT012", f"alt has no effect on {one.tag}", severity)
-        return self._occurrence(
-            one, place, raw=one.get("alt"), declared=True, structural=(found,)
-        )
 
-    def _occurrence(
-        self, one: Any, place: tuple[int, int | None], **found: Any
-    ) -> Occurrence:
-        line, column = place
-        place_of: dict[str, Any] = {
-            "file": self.name,
-            "line": line,
-            "column": column,
-        }
-        ignore = self.disabled.get(line, frozenset())
-        return Occurrence(element=one.tag, ignore=ignore, **place_of, **found)
+def _without_effect(one: Any, occurrence: Occurrence) -> Occurrence:
+    severity = "note" if "-" in one.tag else ""
+    hit = ("ALT012", f"alt has no effect on {one.tag}", severity)
+    occurrence.raw, occurrence.structural = one.get("alt"), (hit,)
+    occurrence.declared = True
+    return occurrence
 
 
-def _count_named_targets(area_map: Any) -> Counter[str | None]:
-    """Count the areas with a text by the address that they lead to."""
-    return Counter(
-        area.get("href") for area in area_map.iter("area") if area.get("alt")
-    )
+def _attribute(one: Any, key: str) -> str:
+    """Return the value of an attribute with single blanks; empty if it is missing."""
+    return norm(one.get(key, ""))
+
+
+def _ids(one: Any, key: str) -> list[str]:
+    return one.get(key, "").split()[:_MOST_IDS]  # type: ignore[no-any-return]
+
+
+def _find_named_targets(area_map: Any) -> set[str | None]:
+    """Return the addresses to which the areas with a text lead."""
+    return {
+        area.get("href")
+        for area in area_map.iter("area")
+        if _attribute(area, "alt")
+    }
 
 
 def _is_picture(one: Any) -> bool:
-    if not isinstance(one.tag, str):
-        return False
-    if one.tag in ("img", "svg", "canvas", "amp-img"):
-        return True
-    if one.tag == "area":
-        return one.get("href") is not None
-    if one.tag == "input":
-        return (one.get("type") or "").lower() == "image"
-    if one.tag == "object":
-        kind = (one.get("type") or "").startswith("image/")
-        return kind or bool(_PICTURE_FILE.search(one.get("data") or ""))
-    return (one.get("role") or "").strip().lower() in _IMAGE_ROLES
+    kind = one.get("type", "").lower()
+    match one.tag:
+        case "img" | "svg" | "canvas" | "amp-img":
+            return True
+        case "area":
+            return one.get("href") is not None
+        case "input":
+            return bool(kind == "image")
+        case "object":
+            return kind.startswith("image/") or bool(
+                _PICTURE_FILE.search(one.get("data", ""))
+            )
+    return one.get("role", "").strip().lower() in _IMAGE_ROLES
 
 
 def _is_link(one: Any) -> bool:
@@ -517,26 +455,25 @@ def _hidden(one: Any) -> bool:
     return (
         one.get("hidden") is not None
         or one.get("aria-hidden") == "true"
-        or _HIDING.search(one.get("style") or "") is not None
+        or _HIDING.search(one.get("style", "")) is not None
     )
 
 
-def _sides(one: Any) -> list[int]:
-    found = (
-        re.match(r"\d{1,6}", one.get(key) or "") for key in ("width", "height")
+def _is_at_most(one: Any, most: int) -> bool:
+    """Return whether an element states both sides, and neither is longer than so many pixels."""
+    sides = (
+        re.match(r"\d{1,6}", one.get(key, "")) for key in ("width", "height")
     )
-    return [int(side[0]) for side in found if side]
+    return all(side is not None and int(side[0]) <= most for side in sides)
 
 
 def _is_pixel(one: Any) -> bool:
-    sides = _sides(one)
-    return one.tag == "img" and len(sides) == 2 and max(sides) <= 1
+    return one.tag == "img" and _is_at_most(one, 1)
 
 
 def _is_emoji(one: Any, sources: tuple[str, ...]) -> bool:
-    sides = _sides(one)
-    about = " ".join((one.get("class") or "", *sources)).lower()
-    return "emoji" in about or (len(sides) == 2 and max(sides) <= 64)
+    about = " ".join((one.get("class", ""), *sources)).lower()
+    return "emoji" in about or _is_at_most(one, 64)
 
 
 def _visible(root: Any) -> str:

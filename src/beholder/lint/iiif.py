@@ -8,24 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from beholder.lint.occurrence import Occurrence
+from beholder.lint.wording import names
 
-_LABELS = frozenset(
-    ("alt text", "alternative text", "image description", "alttext")
-)
-_DATES = frozenset(("date", "created", "dated", "date created"))
-_MEDIA = frozenset(("medium", "type", "technique", "materials"))
-_TYPES = frozenset(
-    (
-        "manifest",
-        "collection",
-        "sc:manifest",
-        "sc:collection",
-        "annotation",
-        "annotationpage",
-        "annotationcollection",
-        "sc:annotationlist",
-    )
-)
+_LABELS = frozenset(names("iiif_texts"))
+_DATES = frozenset(names("iiif_dates"))
+_MEDIA = frozenset(names("iiif_media"))
+_TYPES = frozenset(names("iiif_types"))
 _MOST_DEPTH = 100
 _ELSEWHERE = "has no text in this file; annotations elsewhere are not read"
 
@@ -46,17 +34,11 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         name: The file as findings name it.
     """
     language = next((tag for tag, _ in _texts(value.get("label")) if tag), "")
-    pairs = [
-        pair for pair in _list(value.get("metadata")) if isinstance(pair, dict)
-    ]
+    pairs = _objects(value, "metadata")
     date_of_all = _fact(pairs, _DATES) or str(value.get("navDate") or "")
     medium_of_all = _fact(pairs, _MEDIA)
     for at, canvas in _canvases(value, "", 0):
-        own = [
-            pair
-            for pair in _list(canvas.get("metadata"))
-            if isinstance(pair, dict)
-        ]
+        own = _objects(canvas, "metadata")
         caption = next((text for _, text in _texts(canvas.get("label"))), "")
         facts: dict[str, Any] = {
             "file": name,
@@ -70,15 +52,14 @@ def pictures(value: Any, name: str) -> Iterator[Occurrence]:
         bodies = list(_bodies(canvas))
         picture = str(_first(bodies[0], "id", "@id") or "") if bodies else ""
         told = _told(canvas, bodies, own)
-        long = next((text for _, text, source, is_long in told if is_long), "")
-        short = [one for one in told if not one[3]] or [
-            one for one in told if one[3]
-        ]
-        if not short and bodies:
+        long = next((text for _, text, _, is_long in told if is_long), "")
+        if not told and bodies:
             if any(map(_is_elsewhere, _notes(canvas))):
                 facts["structural"] = (("ALT001", _ELSEWHERE, ""),)
             yield Occurrence(picture=picture, language=language, **facts)
-        for tag, text, source, is_long in short:
+        for tag, text, source, is_long in [
+            one for one in told if not one[3]
+        ] or told:
             yield Occurrence(
                 picture=picture,
                 language=tag or language,
@@ -104,24 +85,13 @@ def _canvases(
 
 
 def _bodies(canvas: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    pages = [
-        page for page in _list(canvas.get("items")) if isinstance(page, dict)
-    ]
-    notes = [one for page in pages for one in _list(page.get("items"))]
-    for note in (
-        one
-        for one in notes + _list(canvas.get("images"))
-        if isinstance(one, dict)
-    ):
-        for body in _list(note.get("body", note.get("resource"))):
-            items = _list(body.get("items")) if isinstance(body, dict) else []
-            for one in items or [body]:
-                kind = (
-                    str(_first(one, "type", "@type"))
-                    if isinstance(one, dict)
-                    else ""
-                )
-                if kind.lower() in ("image", "dctypes:image"):
+    pages = _objects(canvas, "items")
+    notes = [note for page in pages for note in _objects(page, "items")]
+    for note in notes + _objects(canvas, "images"):
+        for body in _objects(note, "body", "resource"):
+            for one in _objects(body, "items") or [body]:
+                kind = str(_first(one, "type", "@type")).lower()
+                if kind in ("image", "dctypes:image"):
                     yield one
 
 
@@ -132,48 +102,31 @@ def _told(
 ) -> list[tuple[str, str, str, bool]]:
     """Language, text, place and whether the place is for long texts, of the first place in use."""
     found = []
-    for page in _notes(canvas):
-        for note in (
-            _list(_first(page, "items", "resources"))
-            if isinstance(page, dict)
-            else []
-        ):
-            if not isinstance(note, dict):
-                continue
-            for body in _list(note.get("body", note.get("resource"))):
-                body = body if isinstance(body, dict) else {"value": body}
-                said = " ".join(
-                    str(one)
-                    for of in (note, body)
-                    for one in _list(of.get("provides"))
-                    + _list(of.get("accessibility"))
-                ).lower()
-                if "alternativetext" in said or "longdescription" in said:
-                    value = str(_first(body, "value", "chars") or "")
-                    text = (
-                        _text(value)
-                        if body.get("format") == "text/html"
-                        else value
-                    )
-                    tag = str(next(iter(_list(body.get("language"))), ""))
-                    found.append(
-                        (
-                            tag,
-                            text,
-                            "annotation",
-                            "alternativetext" not in said,
-                        )
-                    )
-    if any(not is_long for *_, is_long in found):
+    pages = [page for page in _notes(canvas) if isinstance(page, dict)]
+    notes = [
+        note for page in pages for note in _objects(page, "items", "resources")
+    ]
+    for note in notes:
+        for body in _list(_first(note, "body", "resource")):
+            body = body if isinstance(body, dict) else {"value": body}
+            purposes = str(
+                [
+                    part.get(key)
+                    for part in (note, body)
+                    for key in ("provides", "accessibility")
+                ]
+            ).lower()
+            is_long = "alternativetext" not in purposes
+            if not is_long or "longdescription" in purposes:
+                text = str(_first(body, "value", "chars") or "")
+                if body.get("format") == "text/html":
+                    text = _text(text)
+                tag = str(next(iter(_list(body.get("language"))), ""))
+                found.append((tag, text, "annotation", is_long))
+    if not all(is_long for *_, is_long in found):
         return found
-    for pair in pairs:
-        if any(
-            text.strip().lower() in _LABELS
-            for _, text in _texts(pair.get("label"))
-        ):
-            return found + [
-                (*one, "metadata", False) for one in _texts(pair.get("value"))
-            ]
+    if (texts := _find_fact(pairs, _LABELS)) is not None:
+        return found + [(*text, "metadata", False) for text in texts]
     for holder in (*bodies, canvas):
         for key in ("summary", "description"):
             if texts := _texts(holder.get(key)):
@@ -210,14 +163,19 @@ def _texts(value: Any) -> list[tuple[str, str]]:
     ]
 
 
-def _fact(pairs: list[dict[str, Any]], labels: frozenset[str]) -> str:
+def _find_fact(
+    pairs: list[dict[str, Any]], labels: frozenset[str]
+) -> list[tuple[str, str]] | None:
+    """Return languages and texts of the first pair with one of the labels; None without it."""
     for pair in pairs:
-        if any(
-            text.strip().lower() in labels
-            for _, text in _texts(pair.get("label"))
-        ):
-            return "; ".join(text for _, text in _texts(pair.get("value")))
-    return ""
+        names = {text.strip().lower() for _, text in _texts(pair.get("label"))}
+        if names & labels:
+            return _texts(pair.get("value"))
+    return None
+
+
+def _fact(pairs: list[dict[str, Any]], labels: frozenset[str]) -> str:
+    return "; ".join(text for _, text in _find_fact(pairs, labels) or ())
 
 
 def _text(value: str) -> str:
@@ -229,9 +187,16 @@ def _text(value: str) -> str:
 
 
 def _list(value: Any) -> list[Any]:
-    return (
-        value if isinstance(value, list) else [] if value is None else [value]
-    )
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _objects(value: dict[str, Any], *keys: str) -> list[dict[str, Any]]:
+    """Return the objects that the first key of an object names; one alone counts as a list."""
+    return [
+        one for one in _list(_first(value, *keys)) if isinstance(one, dict)
+    ]
 
 
 def _first(value: dict[str, Any], *keys: str) -> Any:

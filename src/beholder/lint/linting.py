@@ -139,36 +139,32 @@ def lint(
         DataError: A path or the baseline cannot be read at all.
         UnknownNameError: ``choice`` names an unknown rule.
     """
-    setting, choice = (
-        setting or LintSetting(terms=vocabulary(())),
-        choice or Choice(),
-    )
+    setting = setting or LintSetting(terms=vocabulary(()))
+    choice = choice or Choice()
     known = read_baseline(baseline) if baseline else Counter()
     report = LintReport(setting)
     for source in read(paths, columns, layouts=layouts):
         report.files.append(source.name)
         report.folders[source.name] = source.folder, source.root
         report.notes += source.notes
-        report.bad += [
-            one for one in source.found if isinstance(one, DataError)
-        ]
-        report.occurrences += [
-            one for one in source.found if isinstance(one, Occurrence)
-        ]
+        for one in source.found:
+            if isinstance(one, DataError):
+                report.bad.append(one)
+            else:
+                report.occurrences.append(one)
     checked = [
         one for one in report.occurrences if one.text and not one.decorative
     ]
     setting = replace(
         setting, lengths=Counter(len(one.text) for one in checked)
     )
-    by_place: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
+    hits_by_id: dict[int, list[tuple[str, Hit]]] = defaultdict(list)
     with one_blas_thread():
-        for at, one in enumerate(report.occurrences):
+        for one in report.occurrences:
             try:
-                by_place[at] = list(_hits(one, setting, choice))
+                hits_by_id[id(one)] = list(_hits(one, setting, choice))
             except Exception as error:  # a rule fails on one picture of many
                 report.bad.append(as_unread(one.file, error))
-    place = {id(one): at for at, one in enumerate(report.occurrences)}
     report.groups = [
         group
         for group in compare_all(checked)
@@ -176,10 +172,11 @@ def lint(
     ]
     for group in report.groups:
         for one in group.places:
-            by_place[place[id(one)]].append((group.rule, group.hit))
+            hits_by_id[id(one)].append((group.rule, group.hit))
     seen: Counter[str] = Counter()
     for at, one in enumerate(report.occurrences):
-        for rule, hit, severity in _shown(one, by_place[at], setting, choice):
+        hits = hits_by_id[id(one)]
+        for rule, hit, severity in _shown(one, hits, setting, choice):
             report.findings.append(_finding(rule, hit, severity, one, seen))
             report.places.append(at)
     for finding in report.findings:
@@ -200,27 +197,17 @@ def _hits(
         return
     if one.decorative:
         museum = setting.profile == "museum" and one.element != "svg"
-        captioned = bool(words(one.caption))
-        if captioned or museum:
-            what = "is marked as decorative" + (
-                ", and has a caption" if captioned else ""
-            )
-            yield (
-                "ALT005",
-                Hit(
-                    what,
-                    evidence={"caption": one.caption} if captioned else {},
-                ),
-            )
+        if words(one.caption):
+            what = "is marked as decorative, and has a caption"
+            yield "ALT005", Hit(what, evidence={"caption": one.caption})
+        elif museum:
+            yield "ALT005", Hit("is marked as decorative")
         return
     if not one.text:
-        blank = (
-            bool(one.raw) and one.element != "row" and one.text_from != "descr"
-        )
-        missing = "ALT001", Hit("has no alternative text")
-        yield (
-            ("ALT002", Hit("has a text of blanks only")) if blank else missing
-        )
+        if one.raw and one.element != "row" and one.text_from != "descr":
+            yield "ALT002", Hit("has a text of blanks only")
+        else:
+            yield "ALT001", Hit("has no alternative text")
         return
     for rule, check in sorted(CHECKS.items()):
         if choice.excludes(rule) and not rules()[rule].covers:
@@ -290,19 +277,14 @@ def _finding(
 
 
 _COPIED = (
+    "text",
     *(
-        "file",
-        "line",
-        "column",
-        "locator",
-        "element",
-        "picture",
-        "text",
-        "text_from",
-        "role",
+        name
+        for name in LintFinding.__struct_fields__
+        if name in Occurrence.__struct_fields__
     ),
-    *("language", "page"),
 )
+"""What a finding has from the picture."""
 _VERBS = (
     "has ",
     "is ",

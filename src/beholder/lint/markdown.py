@@ -42,12 +42,9 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
     starts = [0, *(found.end() for found in re.finditer("\n", source))]
     at = 0
     for block in _MARKDOWN.parse(source):
-        at = max(at, starts[block.map[0]] if block.map else 0)
-        end = (
-            starts[block.map[1]]
-            if block.map and block.map[1] < len(starts)
-            else len(source)
-        )
+        first, last = block.map or (0, len(starts))
+        at = max(at, starts[first])
+        end = starts[last] if last < len(starts) else len(source)
         n_misses = 0
         is_alone = _is_alone(block)
         link: Token | None = None
@@ -69,15 +66,15 @@ def pictures(source: str, name: str) -> Iterator[Occurrence]:
                 if n_misses < _MOST_MISSES:
                     place = _pattern(said).search(source, at, end)
                     n_misses += place is None
-                line = bisect_right(starts, place.start() if place else at)
-                column = (
-                    place.start() - starts[line - 1] + 1 if place else None
-                )
+                line, column = bisect_right(starts, at), None
+                if place:
+                    line = bisect_right(starts, place.start())
+                    column = place.start() - starts[line - 1] + 1
+                    at = place.end()
                 if is_image:
                     yield _picture(token, is_alone, link, name, (line, column))
                 elif token.type != "code_inline":
                     yield from _inside(said, name, (line, column))
-                at = place.end() if place else at
 
 
 def _pattern(text: str) -> re.Pattern[str]:

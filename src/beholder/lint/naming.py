@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -9,23 +10,59 @@ from typing import NamedTuple
 from beholder.base.grouping import by_key
 from beholder.lint.occurrence import Occurrence
 from beholder.lint.rules import GroupHit, Hit
-from beholder.lint.wording import expression, mapping
+from beholder.lint.wording import names
 from beholder.text.languages import base_language
 
 _LEAST_PEOPLE, _LEAST_MARKERS, _WHITE_SHARE = 30, 20, 0.05
 _LEAST_MENTIONS, _LEAST_DIFFERENCE = 20, 0.20
-_PEOPLE = expression("people")
-_MENTION = expression("person_mention")
-_ANYONE = expression("anyone")
+_PERSON = r"""
+    (?:(?:wo)?m[ae]n|persons?|people|boys?|girls?|child(?:ren)?|lad(?:y|ies)|figures?|students?
+    |teachers?|workers?|dancers?|mothers?|fathers?|couples?|teenagers?|bab(?:y|ies)|adults?)"""
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+
+
+_PEOPLE = _expression(rf"\b{_PERSON}\b")
+# "again": a word before the person by which the text returns to the same person.
+_MENTION = _expression(
+    rf"""
+    (?:\b(?P<again>the|this|that|these|those)(?:\ [\w-]+){{0,2}}?\ )?\b(?P<head>{_PERSON})\b
+    """
+)
+_ANYONE = re.compile(r"persons?|people|figures?")
 _MARKERS = {
-    field: expression(field) for field in ("race", "skin", "gender", "age")
+    "race": _expression(
+        rf"""
+        \b(?P<race>black|white|caucasian|asian|african(?:[ -]american)?|indigenous|native\ american
+        |latin[oax]|hispanic|middle\ eastern|south\ asian|arab)(?:[ -]\w+)?\ {_PERSON}\b
+        """
+    ),
+    "skin": _expression(
+        rf"""
+        \b(?:dark|light|brown|fair|pale|black|white|tan)[- ]skin(?:ned)?(?:[ -]\w+)?\ {_PERSON}\b
+        """
+    ),
+    "gender": _expression(
+        rf"""
+        \b(?:(?:wo)?m[ae]n|boys?|girls?|lad(?:y|ies)|mothers?|fathers?
+        |(?:fe)?male(?:[ -]\w+)?\ {_PERSON})\b
+        """
+    ),
+    "age": _expression(
+        rf"""
+        \b(?:(?:young|old|older|younger|elderly|aged|teenaged?|adult|senior)(?:[ -]\w+)?\ {_PERSON}
+        |boys?|girls?|child(?:ren)?|teenagers?|bab(?:y|ies)|adults?)\b
+        """
+    ),
 }
 """Expressions that match a person with a marker of the field, and end where the person ends."""
 
 FIELDS: Mapping[str, str] = {
     name: field
-    for field, names in mapping("naming").items()
-    for name in names.split()
+    for field, columns in names("naming").items()
+    for name in columns
 }
 """The field of a label by the name of its column in ``group``."""
 

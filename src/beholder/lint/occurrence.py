@@ -17,28 +17,12 @@ from urllib.parse import (
 
 from msgspec import Struct
 
-from beholder.lint.wording import fold, norm, transcribed, words
+from beholder.lint.wording import fold, names, norm, transcribed, words
 
 Structural: TypeAlias = tuple[str, str, str]
 """Id of a rule, what was found, and a severity that replaces the profile's, or an empty text."""
 
-_SIZES = frozenset(
-    (
-        "width",
-        "w",
-        "height",
-        "h",
-        "size",
-        "quality",
-        "q",
-        "dpr",
-        "format",
-        "fm",
-        "auto",
-        "v",
-        "ver",
-    )
-)
+_SIZES = frozenset(names("size_parameters"))
 """Parameters of an address that choose a size or version of a picture."""
 IIIF_IMAGE = re.compile(
     r"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,26 +45,11 @@ def page(report: LintReport) -> str:
     for one, place in zip(report.findings, report.places, strict=True):
         if one.state == "new":
             shown = report.occurrences[place]
-            new.append(
-                (
-                    one,
-                    _marked(one),
-                    _picture(report, shown, uris),
-                    _name(shown),
-                )
-            )
-    groups = []
-    for rule in rules().values():
-        found = [row for row in new if row[0].rule == rule.id]
-        if found:
-            groups.append(
-                (
-                    rule,
-                    sorted(
-                        found, key=lambda row: ORDER.index(row[0].severity)
-                    ),
-                )
-            )
+            picture = _picture(report, shown, uris)
+            new.append((one, _marked(one), picture, _name(shown)))
+    worst = sorted(new, key=lambda row: ORDER.index(row[0].severity))
+    rows_by_rule = by_key((row[0].rule, row) for row in worst)
+    groups = [(rules()[rule], rows) for rule, rows in rows_by_rule.items()]
     groups.sort(
         key=lambda group: (ORDER.index(group[1][0][0].severity), group[0].id)
     )
@@ -95,9 +81,12 @@ def _name(one: Occurrence) -> str:
     """The last part of a picture's address, which is shown if the picture is not there."""
     if one.picture.startswith("data:"):
         return ""
-    return unquote(one.picture.partition("?")[0].partition("#")[0]).rpartition(
-        "/"
-    )[2][:80]
+    return _path_of(one).rpartition("/")[2][:80]
+
+
+def _path_of(one: Occurrence) -> str:
+    """The address of a picture without query and fragment."""
+    return unquote(re.split(r"[?#]", one.picture)[0])
 
 
 def _picture(
@@ -105,14 +94,9 @@ def _picture(
 ) -> str:
     """An address that holds the picture; empty if it does not lie in the folder that was named."""
     folder, root = report.folders[one.file]
-    if (
-        not one.picture
-        or one.picture.startswith(("/", "\\"))
-        or ":" in one.picture
-    ):
+    if not one.picture or re.search(r"^[/\\]|:", one.picture):
         return ""
-    name = unquote(one.picture.partition("?")[0].partition("#")[0])
-    path = Path(os.path.normpath(folder / name))
+    path = Path(os.path.normpath(folder / _path_of(one)))
     if path not in known:
         known[path] = (
             _embedded(root, path) if len(known) < _MOST_PICTURES else ""

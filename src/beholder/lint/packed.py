@@ -24,7 +24,7 @@ from beholder.errors import DataError
 from beholder.lint import html
 from beholder.lint.decoding import decoded
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import mapping, norm
+from beholder.lint.wording import names, norm
 
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2**30
@@ -37,7 +37,7 @@ MOST_TAGS = 4_000_000
 _BOMB = 200
 """How many times its packed size a part of over 16 MiB may have."""
 _BIG = 16 * 2**20
-_NS = mapping("namespaces")
+_NS: dict[str, str] = names("namespaces")
 _VALUE, _STYLE = (f"{{{_NS['w']}}}{name}" for name in ("val", "styleId"))
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 """What ``zipfile`` raises; the last for compression methods that it does not support."""
@@ -156,23 +156,16 @@ class Archive:
         after = paragraph.getnext()
         while after is not None and not isinstance(after.tag, str):
             after = after.getnext()
-        styles = (
-            []
-            if after is None
-            else after.xpath("w:pPr/w:pStyle/@w:val", namespaces=_NS)
-        )
-        if not self.captions & set(styles):
+        if self.captions.isdisjoint(_find(after, "w:pPr/w:pStyle/@w:val")):
             return ""
-        return "".join(after.xpath(".//w:t/text()", namespaces=_NS))
+        return "".join(_find(after, ".//w:t/text()"))
 
     def targets(self, part: str) -> dict[str, str]:
         """What the relationships of a part lead to, by id: parts, or addresses outside."""
         folder, file = posixpath.split(part)
         root = self.tree(f"{folder}/_rels/{file}.rels")
         found = {}
-        for one in (
-            () if root is None else root.iterfind("o:Relationship", _NS)
-        ):
+        for one in _find(root, "o:Relationship"):
             target = one.get("Target", "")
             if one.get("TargetMode") != "External":
                 target = posixpath.normpath(
@@ -216,19 +209,11 @@ def opened(
 
 def _word(archive: Archive) -> Iterator[Occurrence]:
     styles = archive.tree("word/styles.xml")
-    said = (
-        []
-        if styles is None
-        else styles.xpath("//w:docDefaults//w:lang/@w:val", namespaces=_NS)
-    )
-    for style in (
-        () if styles is None else styles.iterfind("w:style[w:name]", _NS)
-    ):
-        name = style.find("w:name", _NS).get(
-            _VALUE, ""
-        )  # in English whatever Word's language is
-        if name.lower().endswith("caption"):
-            archive.captions.add(style.get(_STYLE))
+    languages = _find(styles, "//w:docDefaults//w:lang/@w:val")
+    for name in _find(styles, "w:style/w:name"):
+        # In English, whatever Word's language is.
+        if name.get(_VALUE, "").lower().endswith("caption"):
+            archive.captions.add(name.getparent().get(_STYLE))
     for part in sorted(
         filter(_WORD.fullmatch, archive.parts),
         key=lambda one: "/doc" not in one,
@@ -241,12 +226,9 @@ def _word(archive: Archive) -> Iterator[Occurrence]:
                 continue
             frame = one if one.tag.endswith("shape") else _above(one)
             drawn = f".//a:graphicData[{_DRAWN}] | .//v:imagedata"
-            if (
-                one.get("descr")
-                or one.get("alt")
-                or frame.xpath(drawn, namespaces=_NS)
-            ):
-                yield _drawing(archive, part, targets, one, frame, *said[:1])
+            if one.get("descr") or one.get("alt") or _find(frame, drawn):
+                language = "".join(languages[:1])
+                yield _drawing(archive, part, targets, one, frame, language)
 
 
 def _slides(archive: Archive) -> Iterator[Occurrence]:
@@ -265,10 +247,8 @@ def _slides(archive: Archive) -> Iterator[Occurrence]:
             if _is_fallback(one) or any(map(archive.has_group_text, groups)):
                 continue
             drawn = f".//a:graphicData[{_DRAWN}] | self::p:pic | self::p:sp/p:spPr/a:blipFill"
-            is_text = kind == "sp" and not frame.xpath(
-                "p:spPr/a:blipFill", namespaces=_NS
-            )
-            shown = kind != "grpSp" and frame.xpath(drawn, namespaces=_NS)
+            is_text = kind == "sp" and not _find(frame, "p:spPr/a:blipFill")
+            shown = kind != "grpSp" and _find(frame, drawn)
             if shown or (one.get("descr") and not is_text):
                 yield _drawing(archive, part[0], targets, one, frame)
 
@@ -282,21 +262,20 @@ def _drawing(
     language: str = "",
 ) -> Occurrence:
     """One picture. ``said`` has its text, ``frame`` shows it."""
-    fills = frame.xpath(
-        ".//a:blip/@r:embed | .//v:imagedata/@r:id", namespaces=_NS
-    )
-    links = said.xpath("a:hlinkClick/@r:id", namespaces=_NS)
-    marked = said.xpath(".//d:decorative/@val", namespaces=_NS)
+    fills = _find(frame, ".//a:blip/@r:embed | .//v:imagedata/@r:id")
+    links = _find(said, "a:hlinkClick/@r:id")
+    marked = _find(said, ".//d:decorative/@val")
     paragraph = next(frame.iterancestors(f"{{{_NS['w']}}}p"), None)
     caption = "" if paragraph is None else archive.caption_of(paragraph)
     picture = targets.get(fills[0], "") if fills else ""
+    raw = said.get("descr", said.get("alt"))
     return Occurrence(
         file=archive.name,
         locator=f"{part}#{said.get('id', '')}",
         element=etree.QName(frame).localname,
         picture=picture,
         digest=archive.digests.get(picture, ""),
-        raw=said.get("descr", said.get("alt")),
+        raw=raw,
         text_from="descr" if said.get("alt") is None else "alt",
         decorative=any(value in ("1", "true") for value in marked),
         role="functional" if links else "informative",
@@ -309,7 +288,7 @@ def _drawing(
                 "",
             ),
         )
-        if links and not norm(said.get("descr", said.get("alt", "")))
+        if links and not norm(raw or "")
         else (),
         title=said.get("title", ""),
         caption=caption,
@@ -317,8 +296,16 @@ def _drawing(
     )
 
 
+def _find(element: Any, path: str) -> list[Any]:
+    """Return what an XPath leads to; nothing for a part that is missing."""
+    found: list[Any] = []
+    if element is not None:
+        found += element.xpath(path, namespaces=_NS)
+    return found
+
+
 def _has_text(group: Any) -> bool:
-    texts = group.xpath("p:nvGrpSpPr/p:cNvPr/@descr", namespaces=_NS)
+    texts = _find(group, "p:nvGrpSpPr/p:cNvPr/@descr")
     return any(text.strip() for text in texts)
 
 
@@ -329,10 +316,7 @@ def _above(element: Any) -> Any:
 
 
 def _is_fallback(element: Any) -> bool:
-    return (
-        next(element.iterancestors(f"{{{_NS['mc']}}}Fallback"), None)
-        is not None
-    )
+    return bool(_find(element, "ancestor::mc:Fallback"))
 
 
 def _book(archive: Archive) -> Iterator[Occurrence]:
@@ -344,7 +328,7 @@ def _book(archive: Archive) -> Iterator[Occurrence]:
     languages = [
         text
         for sheet in sheets
-        for text in sheet.xpath("//dc:language/text()", namespaces=_NS)
+        for text in _find(sheet, "//dc:language/text()")
     ]
     for part in filter(_PAGE.fullmatch, archive.parts):
         source = decoded(archive.read(part), f"{archive.name}: {part}")
@@ -364,11 +348,8 @@ def _book(archive: Archive) -> Iterator[Occurrence]:
 def _on_page(source: str, page: str, name: str) -> Iterator[Occurrence]:
     for one in html.pictures(source, page):
         one.file, one.page = name, page
-        one.locator, one.line, one.column = (
-            f"{page}:{one.line or ''}",
-            None,
-            None,
-        )
+        one.locator = f"{page}:{one.line or ''}"
+        one.line = one.column = None
         yield one
 
 

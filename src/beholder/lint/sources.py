@@ -108,14 +108,15 @@ def _files(path: Path) -> list[Path]:
         inner[:] = sorted(
             one for one in inner if one[0] != "." and one != "node_modules"
         )
-        files = [
-            Path(folder, name) for name in sorted(names) if name[0] != "."
-        ]
-        found += [
-            one
-            for one in files
-            if _form(one) in known and one.is_file() and not one.is_symlink()
-        ]
+        for name in sorted(names):
+            file = Path(folder, name)
+            if (
+                name[0] != "."
+                and _form(file) in known
+                and file.is_file()
+                and not file.is_symlink()
+            ):
+                found.append(file)
     if not found:
         raise DataError(
             str(path), f"has no file of these forms: {', '.join(known)}"
@@ -135,34 +136,25 @@ def _read(
     found: list[Occurrence | DataError] = []
     form = _form(file)
     try:
-        if form not in (
-            ".csv",
-            ".tsv",
-            ".jsonl",
-            ".ndjson",
-            ".parquet",
-            *packed.FORMS,
-        ):
+        # These are read as a whole.
+        if form == ".json" or form in READERS:
             size = file.stat().st_size
             if size > MOST_BYTES:
                 raise DataError(
                     name,
                     f"has {size:,} bytes; at most {MOST_BYTES:,} are read",
                 )
+        value = None
+        if form == ".json":
+            value = parse_json(file.read_bytes(), name)
         if form in packed.FORMS:
             found += packed.pictures(file, name, layouts=layouts)
         elif form in READERS:
             found += READERS[form](decoded(file.read_bytes(), name), name)
+        elif iiif.is_iiif(value):
+            found += iiif.pictures(value, name)
         else:
-            value = (
-                parse_json(file.read_bytes(), name)
-                if form == ".json"
-                else None
-            )
-            if iiif.is_iiif(value):
-                found += iiif.pictures(value, name)
-            else:
-                found += tables.pictures(file, name, value, columns, notes)
+            found += tables.pictures(file, name, value, columns, notes)
     except (
         tables.NoTextColumnError
     ):  # a folder may contain tables of other data

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from beholder.data.lines import opened, read_jsonl
-from beholder.data.row import RowError, language_of_row
+from beholder.data.row import (
+    RowError,
+    checked_field,
+    language_of_row,
+    plain_text,
+)
 from beholder.data.tables import read_cells, read_parquet
 from beholder.errors import DataError
 from beholder.lint.naming import FIELDS
 from beholder.lint.occurrence import Occurrence
-from beholder.lint.wording import mapping
+from beholder.lint.wording import names
 
-_COLUMNS = {
-    field: names.split() for field, names in mapping("columns").items()
-}
+_COLUMNS: dict[str, list[str]] = names("columns")
 """Names of columns, in lower case with ``_`` for blanks, in order of preference."""
 
 _SAME = {
+    "picture": "picture",
+    "caption": "caption",
     "page": "page",
     "page_text": "nearby",
     "date": "date",
@@ -54,30 +60,26 @@ def pictures(
         DataError: The file cannot be read.
         NoTextColumnError: No column of texts was found.
     """
-    names, rows = _rows(file, name, value)
+    header, rows = _rows(file, name, value)
     flat: list[tuple[int, dict[str, Any] | DataError]] = []
     for number, row in rows:
-        if isinstance(row, dict) and isinstance(row.get("context"), dict):
-            row = row | row["context"]
-        if not isinstance(row, dict | DataError):
-            row = DataError(
-                name,
-                "expected an object with the fields of a picture",
-                line=number,
-            )
-        flat.append((number, row))
         if isinstance(row, dict):
-            names.update(dict.fromkeys(row))
-    if not names and all(isinstance(row, DataError) for _, row in flat):
-        yield from (row for _, row in flat if isinstance(row, DataError))
-        return
-    chosen = _chosen(list(names), columns, name)
-    read = (
-        f"`{chosen[key]}` as {key}"
-        for key in ("text", "picture")
-        if key in chosen
-    )
-    notes.append(f"{name}: read {', '.join(read)}")
+            context = row.get("context")
+            row = row | context if isinstance(context, dict) else row
+            header |= dict.fromkeys(row)
+        elif not isinstance(row, DataError):
+            reason = "expected an object with the fields of a picture"
+            row = DataError(name, reason, line=number)
+        flat.append((number, row))
+    chosen: dict[str, str] = {}
+    if header or not flat:
+        chosen = _chosen(list(header), columns, name)
+        columns_read = (
+            f"`{chosen[key]}` as {key}"
+            for key in ("text", "picture")
+            if key in chosen
+        )
+        notes.append(f"{name}: read {', '.join(columns_read)}")
     for number, row in flat:
         yield (
             row
@@ -114,9 +116,7 @@ def _json_rows(value: Any, name: str) -> Iterable[Any]:
     if isinstance(value, dict) and isinstance(value.get("annotations"), list):
         shown = value.get("images")  # COCO captions
         files = {
-            one.get("id"): one.get("file_name")
-            for one in (shown if isinstance(shown, list) else ())
-            if isinstance(one, dict)
+            one.get("id"): one.get("file_name") for one in _objects(shown)
         }
         return [
             {
@@ -131,65 +131,68 @@ def _json_rows(value: Any, name: str) -> Iterable[Any]:
         value = next(
             (one for one in value.values() if isinstance(one, list)), None
         )
-    if not isinstance(value, list) or not any(
-        isinstance(one, dict) for one in value
-    ):
+    if not _objects(value):
         raise NoTextColumnError(
             name, "has no list of rows; expected a list of objects"
         )
-    return value
+    return value  # type: ignore[no-any-return]
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none of anything else."""
+    rows = value if isinstance(value, list) else ()
+    return [row for row in rows if isinstance(row, dict)]
 
 
 def _chosen(
-    names: list[str], columns: Mapping[str, str], name: str
+    header: list[str], columns: Mapping[str, str], name: str
 ) -> dict[str, str]:
-    plain = {
-        "_".join(one.strip().lower().split()): one for one in reversed(names)
-    }
+    plain = {_plain_name(one): one for one in reversed(header)}
     given: dict[str, str] = {}
     for key, column in columns.items():
         field = _field(key, column, name)
-        if column not in names:
-            hint = _close(column, names)
-            reason = f"there is no column {column!r}{hint}; it has {', '.join(names)}"
+        reason = ""
+        if column not in header:
+            hint = _close(column, header)
+            reason = f"there is no column {column!r}{hint}; it has {', '.join(header)}"
+        elif field in given:
+            reason = f"{field} has the column {given[field]!r}"
+        if reason:
             raise DataError(name, f"--map {key}={column}: {reason}")
-        if field in given:
-            raise DataError(
-                name,
-                f"--map {key}={column}: {field} has the column {given[field]!r}",
-            )
         given[field] = column
     chosen = {
-        key: next((plain[one] for one in known if one in plain), "")
+        key: plain[column]
         for key, known in _COLUMNS.items()
-    }
-    chosen = {
-        key: column for key, column in (chosen | given).items() if column
-    }
+        for column in reversed(known)
+        if column in plain
+    } | given
     if "text" not in chosen:
-        reason = (
-            f"has no column of alternative texts; it has {', '.join(names)}"
-        )
         raise NoTextColumnError(
-            name, f"{reason}: name one with --map text=COLUMN"
+            name,
+            f"has no column of alternative texts; it has {', '.join(header)}: name one with"
+            " --map text=COLUMN",
         )
     if chosen.get("caption") == chosen["text"]:
         del chosen["caption"]
     return chosen
 
 
+def _plain_name(column: str) -> str:
+    return "_".join(column.lower().split())
+
+
 def _field(key: str, column: str, name: str) -> str:
     """The field that a mapping names: by its own name, or by one of its usual columns."""
-    plain = "_".join(key.strip().lower().split())
-    if plain in _COLUMNS:
-        return plain
-    for field, known in _COLUMNS.items():
-        if plain in known:
-            return field
-    hint = _close(
-        plain,
-        [*_COLUMNS, *(one for known in _COLUMNS.values() for one in known)],
-    )
+    plain = _plain_name(key)
+    fields = {
+        column: field
+        for field, known in reversed(_COLUMNS.items())
+        for column in known
+    }
+    fields |= dict(zip(_COLUMNS, _COLUMNS, strict=True))
+    if plain in fields:
+        return fields[plain]
+    hint = _close(plain, [*fields])
     reason = f"there is no field {key!r}{hint}; expected one of {', '.join(_COLUMNS)}"
     raise DataError(name, f"--map {key}={column}: {reason}")
 
@@ -205,55 +208,35 @@ def _occurrence(
     text = row.get(chosen["text"])
     if isinstance(text, list) and len(text) == 1:
         text = text[0]
-    if text is not None and not isinstance(text, str):
-        reason = f"is {type(text).__name__}, expected a text"
-        return DataError(name, reason, line=number, field=chosen["text"])
-    if text is not None and any(
-        "\ud800" <= letter <= "\udfff" for letter in text
-    ):
-        return DataError(
-            name,
-            "has half of a surrogate pair",
-            line=number,
-            field=chosen["text"],
-        )
-    said = {
-        key: _plain(row.get(column))
-        for key, column in chosen.items()
-        if key != "text"
-    }
+    said = dict.fromkeys(_COLUMNS, "")
+    said |= {key: _plain(row.get(column)) for key, column in chosen.items()}
     try:
+        if text is not None:
+            checked_field(chosen["text"], plain_text, text)
         # The column that was named or recognised, and the other places that hold a language.
-        language = language_of_row({**row, "language": said.get("language")})
+        language = language_of_row({**row, "language": said["language"]})
     except RowError as error:
         return DataError(name, error.reason, line=number, field=error.field)
-    role, link = said.get("role", "").lower(), said.get("link") or None
-    caption = said.get("caption", "")
-    same: dict[str, Any] = {
-        own: said.get(key, "") for key, own in _SAME.items()
-    }
+    role, link, caption = said["role"].lower(), said["link"], said["caption"]
+    usual = "figure" if caption else "informative"
+    same: dict[str, Any] = {own: said[key] for key, own in _SAME.items()}
     return Occurrence(
         file=name,
         line=number,
         locator=f"row {number}",
         element="row",
-        picture=said.get("picture", ""),
         raw=text,
         text_from=chosen["text"],
         decorative=role == "decorative",
         declared=role == "decorative",
-        role=role
-        or ("functional" if link else "figure" if caption else "informative"),
-        link=link,
+        role=role or ("functional" if link else usual),
+        link=link or None,
         language=language,
-        caption=caption,
         is_long=chosen["text"] in ("long_description", "long"),
-        medium=bool(said.get("medium")),
+        medium=bool(said["medium"]),
         labels=_labels(row),
         own_words=_terms(row.get(chosen.get("self_described", ""))),
-        ignore=frozenset(
-            said.get("lint_ignore", "").replace(",", " ").upper().split()
-        ),
+        ignore=frozenset(re.findall(r"[^\s,]+", said["lint_ignore"].upper())),
         **same,
     )
 

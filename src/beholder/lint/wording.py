@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -24,29 +23,14 @@ _QUOTED = (
 
 
 @cache
-def _data() -> dict[str, Any]:
-    source = (
-        files("beholder.lint")
-        .joinpath("data.toml")
-        .read_text(encoding="utf-8")
-    )
-    return tomllib.loads(source)
+def _read(file: str) -> Any:
+    source = files("beholder.lint").joinpath(file)
+    return json.loads(source.read_text(encoding="utf-8"))
 
 
-def mapping(name: str) -> dict[str, str]:
-    """A table of ``data.toml``."""
-    found: dict[str, str] = _data()["tables"][name]
-    return found
-
-
-def expression(name: str) -> re.Pattern[str]:
-    """An expression of ``data.toml``, which describes their form."""
-    return re.compile(_source(name))
-
-
-def _source(name: str) -> str:
-    joined = re.sub(r"(?:^|\n)\s*", "", _data()["expressions"][name])
-    return re.sub(r"\{([a-z_]+)\}", lambda found: _source(found[1]), joined)
+def names(key: str) -> Any:
+    """A list or table of ``names.json``: elements, columns, numerals, shades."""
+    return _read("names.json")[key]
 
 
 _DENSE = re.compile(
@@ -133,15 +117,9 @@ def _stemmer(language: str) -> Any:
     )
 
 
-@cache
 def _lists() -> dict[str, dict[str, Sequence[str]]]:
-    source = (
-        files("beholder.lint")
-        .joinpath("words.json")
-        .read_text(encoding="utf-8")
-    )
-    found: dict[str, dict[str, Sequence[str]]] = json.loads(source)
-    return found
+    lists: dict[str, dict[str, Sequence[str]]] = _read("words.json")
+    return lists
 
 
 def codes(language: str) -> tuple[str, ...]:

@@ -28,29 +28,23 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 14, 42
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One bin of a histogram: its place in the drawing, its range and its count."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    low: float
-    high: float
-    count: int
-
-
-@dataclass(frozen=True)
 class Histogram:
-    """A histogram with axes, in units of its view box."""
+    """A histogram with axes, in units of its view box.
 
-    bars: list[Bar]
-    x_ticks: list[tuple[float, str]]
-    y_ticks: list[tuple[float, str]]
+    Attributes:
+        bars: Low end, high end and count of each bin that is not empty.
+        x_ticks: Round scores of the axis, the first and last at its ends.
+        y_ticks: Round counts, from 0.
+        mean: Of the scores.
+        median: Of the scores.
+        n: Number of scores.
+    """
+
+    bars: list[tuple[float, float, int]]
+    x_ticks: list[float]
+    y_ticks: list[int]
     mean: float
     median: float
-    mean_x: float
-    median_x: float
     n: int
     width: int = WIDTH
     height: int = HEIGHT
@@ -58,6 +52,21 @@ class Histogram:
     right: int = WIDTH - _RIGHT
     top: int = _TOP
     bottom: int = HEIGHT - _BOTTOM
+
+    def x(self, score: float) -> float:
+        """The place of a score."""
+        low, high = self.x_ticks[0], self.x_ticks[-1]
+        share = (score - low) / (high - low)
+        return round(self.left + share * (self.right - self.left), 2)
+
+    def y(self, count: float) -> float:
+        """The place of a count."""
+        share = 1 - count / self.y_ticks[-1]
+        return round(self.top + share * (self.bottom - self.top), 2)
+
+    def tick(self, score: float) -> str:
+        """The label of a tick of scores."""
+        return show_tick(score, self.x_ticks)
 
 
 @dataclass(frozen=True)
@@ -72,19 +81,13 @@ class RangeBar:
 def domain(value: ValueLog, scores: Scores) -> tuple[float, float]:
     """The range an axis shows: all that is possible, or where the scores are if that is narrow."""
     least, most = float(scores.min()), float(scores.max())
-    bounded = (
-        value.low is not None
-        and value.high is not None
-        and value.low < value.high
-    )
-    low = min(least, value.low) if bounded and value.low is not None else least
-    high = (
-        max(most, value.high) if bounded and value.high is not None else most
-    )
-    if bounded and most - least >= 0.25 * (high - low):
-        return low, high
-    if not bounded or not level(least, most):
+    if value.low is None or value.high is None or value.low >= value.high:
         return widened(least, most)
+    low, high = min(least, value.low), max(most, value.high)
+    if most - least >= 0.25 * (high - low):
+        return low, high
+    if not level(least, most):
+        return least, most
     width = (high - low) / 10
     return least - width / 2, least + width / 2
 
@@ -92,43 +95,22 @@ def domain(value: ValueLog, scores: Scores) -> tuple[float, float]:
 def histogram(value: ValueLog, scores: Scores, bins: int = 24) -> Histogram:
     """Histogram of at least one finite score."""
     marks = ticks(*domain(value, scores))
-    low, high = marks[0], marks[-1]
     steps = len(marks) - 1
     per_step = max(1, round(bins / steps))  # a tick falls on a border of bins
     counts, edges = np.histogram(
-        scores, bins=steps * per_step, range=(low, high)
+        scores, bins=steps * per_step, range=(marks[0], marks[-1])
     )
-    levels = count_ticks(int(counts.max()))
-    plot_width, plot_height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
-
-    def x(score: float) -> float:
-        return round(_LEFT + (score - low) / (high - low) * plot_width, 2)
-
-    def y(count: float) -> float:
-        return round(_TOP + (1 - count / levels[-1]) * plot_height, 2)
-
     bars = [
-        Bar(
-            x=x(start) + 0.75,
-            y=y(int(count)),
-            width=round(plot_width / len(counts) - 1.5, 2),
-            height=round(HEIGHT - _BOTTOM - y(int(count)), 2),
-            low=float(start),
-            high=float(end),
-            count=int(count),
-        )
+        (float(start), float(end), int(count))
         for count, start, end in zip(counts, edges, edges[1:], strict=False)
         if count
     ]
-    mean, median = float(scores.mean()), float(np.median(scores))
     return Histogram(
         bars=bars,
-        x_ticks=[(x(mark), show_tick(mark, marks)) for mark in marks],
-        y_ticks=[(y(level), f"{level:,}") for level in levels],
-        mean=mean,
-        median=median,
-        mean_x=x(mean),
-        median_x=x(median),
+        x_ticks=marks,
+        y_ticks=count_ticks(int(counts.max())),
+        mean=float(scores.mean()),
+        median=float(np.median(scores)),
         n=len(scores),
     )
 

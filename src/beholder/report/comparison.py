@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from beholder.base import files
@@ -172,14 +172,12 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
         sign = {True: 1.0, False: -1.0, None: 0.0}[info.higher_is_better]
         fallen = sorted(
             (sign * float(subtract(second, first)), name, first, second)
-            for name, ((_, first), (_, second)) in paired_values(
-                a, b, headline.value, headline.metric, headline.other
-            ).items()
-            if sign * float(subtract(second, first)) < 0
+            for name, ((_, first), (_, second)) in _pairs(a, b, headline)
         )
         rows = tuple(
             {"id": name, "a": first, "b": second, "difference": second - first}
-            for _, name, first, second in fallen[:_N_FALLEN]
+            for change, name, first, second in fallen[:_N_FALLEN]
+            if change < 0
         )
         columns = (
             Column("id", "item", "text"),
@@ -191,6 +189,15 @@ def moved_tables(a: Store, b: Store, comparison: Comparison) -> list[Table]:
             title = f"Items that fell most by {metric}"
             tables.append(Table("fallen", title, columns, rows))
     return tables
+
+
+def _pairs(
+    a: Store, b: Store, headline: Difference
+) -> Iterable[tuple[str, tuple[tuple[int, float], tuple[int, float]]]]:
+    """Ids with position and value in both runs."""
+    return paired_values(
+        a, b, headline.value, headline.metric, headline.other
+    ).items()
 
 
 def _headlines(a: Store, comparison: Comparison) -> list[Difference]:

@@ -40,7 +40,7 @@ def draw(run_folder: Path, output: Path | None = None, **options: Any) -> Path:
 
 
 def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
-    """Write the figures of a run as PNG and SVG.
+    """Write the figures of a run as SVG, those of matplotlib as PNG, too.
 
     Returns:
         The files.

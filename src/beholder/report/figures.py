@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from beholder.base.files import make_folder, replacing, safe_name
+from beholder.base.files import make_folder, replacing, safe_name, write_text
 from beholder.base.rounding import fixed
 from beholder.records import ItemScore, Side
+from beholder.report.charts import histogram
 from beholder.report.load import load
+from beholder.report.pages import histogram_svg
 from beholder.report.payload import choose
 from beholder.report.views import chunk_units
 from beholder.run import manifest
@@ -33,12 +32,12 @@ def write_figures(
     *,
     max_items: int = MAX_ITEMS,
 ) -> list[Path]:
-    """Write the distribution of each metric, and the alignments of its worst and best items.
+    """Write the distribution of each metric as SVG, and the alignments of its worst and best items.
 
     Args:
         run_folder: A run directory.
         figures_dir: Folder for the files, made if need be.
-        formats: Endings that matplotlib knows.
+        formats: Endings of the alignments' files, of those that matplotlib knows.
         max_items: Items per metric to draw; the worst and best ones, and an even sample.
 
     Returns:
@@ -62,12 +61,11 @@ def write_figures(
             scores = metric.finite(value.name)
             if not len(scores):
                 continue
-            figure = distribution_figure(
-                scores, name=value.name, low=value.low, high=value.high
+            chart = figures_dir / f"{stem}-distribution.svg"
+            write_text(
+                chart, histogram_svg(histogram(value, scores), value.name)
             )
-            written += save(
-                figure, figures_dir / f"{stem}-distribution", formats
-            )
+            written.append(chart)
             ranking = metric.ranking().tolist()
             for position in sorted(
                 choose(run.n_items, [ranking, ranking[::-1]], max_items)
@@ -114,60 +112,3 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
             )
         paths.append(path)
     return paths
-
-
-def distribution_figure(
-    scores: ArrayLike,
-    *,
-    name: str,
-    low: float | None = None,
-    high: float | None = None,
-) -> Figure:
-    """Histogram of scores with their mean and median.
-
-    Args:
-        scores: (n,) finite scores, at least one.
-        name: Name of the score, the label of its axis.
-        low: Lowest possible score, or None to begin at the lowest one.
-        high: Highest possible score, or None.
-    """
-    from matplotlib.figure import Figure  # an extra, and loads slowly
-    from matplotlib.ticker import MaxNLocator
-
-    values = np.asarray(scores, dtype=np.float64)
-    start = values.min() if low is None else min(values.min(), low)
-    end = values.max() if high is None else max(values.max(), high)
-    if start == end:
-        start, end = start - 0.5, end + 0.5
-    figure = Figure(figsize=(6.0, 2.6), layout="constrained")
-    axes = figure.add_subplot()
-    axes.hist(
-        values, bins=25, range=(float(start), float(end)), color="#7fb2d9"
-    )
-    for name_, middle, line in (
-        ("mean", values.mean(), "-"),
-        ("median", np.median(values), ":"),
-    ):
-        label = f"{name_} {fixed(float(middle), 3)}"
-        axes.axvline(
-            float(middle),
-            color="#1b1f23",
-            linewidth=1.3,
-            linestyle=line,
-            label=label,
-        )
-    axes.set_xlabel(name, parse_math=False)
-    axes.set_ylabel("items")
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        frameon=False,
-        fontsize=8,
-        ncols=2,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-    )
-    axes.set_title(
-        f"n = {len(values):,}", loc="right", fontsize=8, color="0.35"
-    )
-    return figure

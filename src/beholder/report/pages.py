@@ -30,6 +30,8 @@ from beholder.run.thumbs import thumb
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from beholder.report.charts import Histogram
+
 _HERE = Path(__file__).parent / "templates"
 _FILTERS: dict[str, Callable[..., object]] = {
     "visible": visible,
@@ -131,6 +133,13 @@ def svg_uri(data: bytes) -> str:
 def jpeg_uri(data: bytes) -> str:
     """A JPEG file as an address."""
     return f"data:image/jpeg;base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def histogram_svg(chart: Histogram, name: str) -> str:
+    """A histogram of the page as an SVG file of its own."""
+    macros = environment().get_template("charts.html.j2").module
+    drawn: Callable[..., str] = macros.histogram  # type: ignore[attr-defined]
+    return drawn(chart, visible(name), styles("page.css"))
 
 
 def thumb_styles(run_folder: Path, positions: Iterable[int]) -> str:

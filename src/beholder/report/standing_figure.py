@@ -57,11 +57,7 @@ def standing_figure(boards: Sequence[Board]) -> Figure:
         len(boards), 1, squeeze=False, height_ratios=heights
     )[:, 0]
     for board, axes in zip(boards, panels, strict=True):
-        standings = [
-            standing
-            for standing in board.standings
-            if standing.mean is not None
-        ]
+        standings = [one for one in board.standings if one.mean is not None]
         for place, standing in enumerate(standings):
             if standing.interval is not None:
                 ends = [standing.interval.low, standing.interval.high]
@@ -69,9 +65,8 @@ def standing_figure(boards: Sequence[Board]) -> Figure:
             axes.plot(
                 standing.mean, place, marker="o", color="#0072b2", markersize=5
             )
-        axes.set_yticks(
-            range(len(standings)), [standing.system for standing in standings]
-        )
+        names = [standing.system for standing in standings]
+        axes.set_yticks(range(len(names)), names)
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.set_ylim(len(standings) - 0.5, -0.5)

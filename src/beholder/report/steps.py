@@ -92,18 +92,19 @@ def drawn_metric(
         "vcs": VCS,
         "vcs_short": VCSShort,
     }
-    found = {
-        asker.name: kinds[parse(asker.name).name](**asker.config)
+    drawn = {
+        asker.name: (kinds[parse(asker.name).name], asker.config)
         for asker in store.askers()
         if parse(asker.name).name in kinds
     }
-    if not found or (asked is not None and asked not in found):
-        there = ", ".join(found) or "none"
+    name = asked or next(iter(drawn), "vcs")
+    if name not in drawn:
+        there = ", ".join(drawn) or "none"
         raise ConfigError(
-            f"the run has no {asked or 'vcs'} whose steps can be drawn; it has: {there}"
+            f"the run has no {name} whose steps can be drawn; it has: {there}"
         )
-    name = asked or next(iter(found))
-    return name, found[name]
+    kind, config = drawn[name]
+    return name, kind(**config)
 
 
 def _item(store: Store, item_id: str) -> tuple[int, Item]:
@@ -128,11 +129,6 @@ def _page(
     name: str, item: Item, score: ItemScore, figures: Mapping[str, Figure]
 ) -> str:
     reference = int(score.detail["reference_index"])
-    units = [
-        unit
-        for unit in score.units
-        if unit.reference_index in (None, reference)
-    ]
     return render_page(
         "steps.html.j2",
         ("page.css", "steps.css"),
@@ -143,7 +139,12 @@ def _page(
         },
         signature=score.signature,
         sides={
-            side: [unit for unit in units if unit.side == side]
+            side: [
+                unit
+                for unit in score.units
+                if unit.side == side
+                and unit.reference_index in (None, reference)
+            ]
             for side in ("candidate", "reference")
         },
         figures={key: data_uri(figure) for key, figure in figures.items()},

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from markupsafe import Markup
 from rich.cells import cell_len
@@ -63,16 +63,14 @@ class TerminalTable:
             for column in table.shown_columns()
             if column.key != table.by
         ]
-        printed = [list(_printed(table, column)) for column in columns]
+        printed = [_printed(table, column) for column in columns]
         n_names = (
             len(list(takewhile(lambda column: column.kind == "text", columns)))
             or 1
         )
         names, rest = list(chain(*printed[:n_names])), printed[n_names:]
-        above = (
-            bool(rest)
-            and _wide(names) + max(one.width for one in chain(*rest)) > room
-        )
+        widest = max((cell_len(one[0]) for one in chain(*rest)), default=0)
+        above = bool(rest) and _wide(names) + widest > room
         if table.title:
             yield Text(visible(table.title), style="bold")
         parts = [left := [] if above else names]
@@ -94,54 +92,47 @@ class TerminalTable:
             yield Text("")
 
 
-class _Printed:
-    """A printed column: the heading, then a cell per row."""
-
-    def __init__(self, cells: list[str], right: bool) -> None:
-        self.cells, self._right = cells, right
-        self.width = max(map(cell_len, cells))
-
-    def padded(self, place: int) -> str:
-        """A cell as wide as the column."""
-        cell = self.cells[place]
-        blank = " " * (self.width - cell_len(cell))
-        return blank + cell if self._right else cell + blank
+_Printed: TypeAlias = list[str]
+"""A printed column: the heading, then a cell per row, all of one width."""
 
 
-def _printed(table: Table, column: Column) -> Iterator[_Printed]:
+def _printed(table: Table, column: Column) -> list[_Printed]:
     """A column of a table, and its intervals as another."""
     cells = [show_cell(row, column) for row in table.rows]
-    yield _Printed(
-        [visible(column.heading), *cells], column.kind not in _WORDS
-    )
-    if column.interval:
-        yield _Printed(
-            [
-                _INTERVAL,
-                *(show_range(row, column) or DASH for row in table.rows),
-            ],
-            True,
+    printed = [
+        _padded(
+            [visible(column.heading), *cells], right=column.kind not in _WORDS
         )
+    ]
+    if column.interval:
+        ranges = [show_range(row, column) or DASH for row in table.rows]
+        printed.append(_padded([_INTERVAL, *ranges], right=True))
+    return printed
+
+
+def _padded(cells: Sequence[str], *, right: bool) -> _Printed:
+    width = max(map(cell_len, cells))
+    blanks = (" " * (width - cell_len(cell)) for cell in cells)
+    return [
+        blank + cell if right else cell + blank
+        for cell, blank in zip(cells, blanks, strict=True)
+    ]
 
 
 def _wide(columns: Iterable[_Printed]) -> int:
     """Cells of the terminal that columns take, with a gap behind each."""
-    return sum(column.width + len(_GAP) for column in columns)
+    return sum(cell_len(column[0]) + len(_GAP) for column in columns)
 
 
 def _groups(table: Table) -> list[str]:
     """The group of each row, with its note; empty texts without groups."""
-    by = next(
-        (column for column in table.columns if column.key == table.by), None
-    )
-    if by is None:
-        return [""] * len(table.rows)
-    heads = [
-        visible(table.heads.get(str(row.get(table.by)), ""))
-        for row in table.rows
-    ]
-    rows = zip(table.rows, heads, strict=True)
-    return [f"{show_cell(row, by)}{_GAP}{head}".strip() for row, head in rows]
+    groups = [""] * len(table.rows)
+    for column in table.columns:
+        if column.key == table.by:
+            for place, row in enumerate(table.rows):
+                head = visible(table.heads.get(str(row.get(table.by)), ""))
+                groups[place] = f"{show_cell(row, column)}{_GAP}{head}".strip()
+    return groups
 
 
 def _lines(
@@ -155,11 +146,11 @@ def _lines(
     def lines(place: int, style: str = "") -> Iterator[Text]:
         if above:
             indent = _GAP if any(groups) else ""
-            name = _GAP.join(column.cells[place] for column in above).strip()
+            name = _GAP.join(column[place].strip() for column in above).strip()
             yield Text(
                 f"{indent}{name}", style=style, no_wrap=True, overflow="ignore"
             )
-        cells = _GAP.join(column.padded(place) for column in part).rstrip()
+        cells = _GAP.join(column[place] for column in part).rstrip()
         yield Text(cells, style=style, no_wrap=True, overflow="ignore")
 
     yield from lines(0, "bold")

@@ -109,9 +109,9 @@ def _marks(key: str, standing: Standing) -> dict[str, Any]:
 
 def systems_by_metric(boards: Sequence[Board]) -> Table:
     """The table of a paper: systems by metrics, with the best, those below it, and signatures."""
-    systems = [standing.system for standing in boards[0].standings]
     rows: dict[str, dict[str, Any]] = {
-        system: {"system": system} for system in systems
+        standing.system: {"system": standing.system}
+        for standing in boards[0].standings
     }
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = []
@@ -140,9 +140,7 @@ def systems_by_metric(boards: Sequence[Board]) -> Table:
         f"{n} ({', '.join(names)})" if len(sources) > 1 else n
         for n, names in sources.items()
     )
-    starred = any(
-        row.get(f"{c.key}_best") for row in rows.values() for c in columns
-    )
+    starred = any(one.rank == 1 for b in boards for one in b.standings)
     return Table(
         name="leaderboard",
         title="Systems by metric",

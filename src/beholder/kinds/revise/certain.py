@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -79,15 +79,17 @@ def certain(
     english = (
         named in (None, ENGLISH) and other_language(text, ENGLISH) is None
     )
-    marked = any(
-        mark.span and not mark.kind.startswith("ALT") for mark in marks
-    )
-    document = parse(text) if english and marked else None
+    spans = {
+        place: mark.span
+        for place, mark in enumerate(marks)
+        if mark.span and not mark.kind.startswith("ALT")
+    }
+    document = parse(text) if english and spans else None
     found: list[Edit] = []
     if document:
         found += [
-            *_sentences(document, text, marks),
-            *_lists(document, text, marks),
+            *_sentences(document, text, spans),
+            *_lists(document, text, spans),
         ]
     whole = {mark for edit in found for mark in edit.marks}
     refused: list[LeftMark] = []
@@ -260,14 +262,9 @@ def _closing(
 
 
 def _lists(
-    document: Document, text: str, marks: Sequence[TextMark]
+    document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
     """Lists without marked members, of which at least two stay."""
-    spans = {
-        n: m.span
-        for n, m in enumerate(marks)
-        if m.span and not m.kind.startswith("ALT")
-    }
     for first in document:
         members = _members(document, first)
         if len(members) < 3:
@@ -354,30 +351,19 @@ def _of_rule(
 ) -> tuple[int, int, str]:
     if rule == "ALT112":
         found = text[start:end]
-        return (
-            start,
-            end,
-            "" if found.startswith("<") else html.unescape(found),
-        )
+        entity = "" if found.startswith("<") else html.unescape(found)
+        return start, end, entity
     if rule == "ALT104":
-        rest = re.compile(r"[\s:]*(\S?)").match(text, end)
-        assert rest is not None
-        return start, rest.end(), rest[1].upper()
-    blanks = re.search(r"\s*$", text[:start])
-    assert blanks is not None
-    return blanks.start(), end, ""
+        rest = re.sub(r"^[\s:]+", "", text[end:])
+        return start, len(text) - len(rest[1:]), rest[:1].upper()
+    return len(text[:start].rstrip()), end, ""
 
 
 def _sentences(
-    document: Document, text: str, marks: Sequence[TextMark]
+    document: Document, text: str, spans: Mapping[int, Span]
 ) -> Iterator[Edit]:
     """Deletions of sentences of which every word that says something is marked."""
     places = by_key((word.sentence, word) for word in document)
-    spans = {
-        n: m.span
-        for n, m in enumerate(marks)
-        if m.span and not m.kind.startswith("ALT")
-    }
     gone = []
     for number_, own in places.items():
         content = [word for word in own if word.pos in _CONTENT]
@@ -390,11 +376,11 @@ def _sentences(
         own, following = places[number_], places.get(number_ + 1)
         if following and following[0].pos == "PRON":
             continue
-        start, end = (
-            own[0].start,
-            following[0].start if following else len(text),
-        )
-        start = start if following else len(text[:start].rstrip())
+        start, end = own[0].start, len(text)
+        if following:
+            end = following[0].start
+        else:
+            start = len(text[:start].rstrip())
         own_marks = (
             n for n, (a, b) in spans.items() if start <= a and b <= end
         )

@@ -147,13 +147,21 @@ def _of_people(source: Path, folder: Path) -> Iterator[Item]:
                 span = (at, at + len(fact.text)) if at >= 0 else None
                 marks.append(TextMark("mistake", fact.text, span))
         if marks:
-            images = tuple(
-                rebased(image, source.parent, folder) for image in item.images
-            )
-            meta = {"marks": list(map(asdict, marks)), "source": {}}
-            yield replace(
-                item, id=name, images=images, judgments={}, meta=meta
-            )
+            bare = replace(item, id=name, judgments={}, meta={})
+            yield _with_marks(bare, marks, {}, source.parent, folder)
+
+
+def _with_marks(
+    item: Item,
+    marks: Sequence[TextMark],
+    source: Mapping[str, str],
+    root: Path,
+    folder: Path,
+) -> Item:
+    """The row of a marked text, whose pictures are relative to a folder instead of a root."""
+    images = tuple(rebased(image, root, folder) for image in item.images)
+    meta = {"marks": list(map(asdict, marks)), "source": source}
+    return replace(item, images=images, meta={**item.meta, **meta})
 
 
 def _agreed(text: str, side: str, by: Sequence[_People]) -> list[Span]:
@@ -195,15 +203,7 @@ def _of_run(run: Path, folder: Path, metric: str | None) -> Iterator[Item]:
                 store, position, item, [metric] if metric else names
             )
             if marks:
-                images = tuple(
-                    rebased(image, root, folder) for image in item.images
-                )
-                meta = {
-                    **item.meta,
-                    "marks": list(map(asdict, marks)),
-                    "source": source,
-                }
-                yield replace(item, images=images, meta=meta)
+                yield _with_marks(item, marks, source, root, folder)
 
 
 def _marks_of_metrics(
@@ -243,11 +243,10 @@ def _mark(unit: Unit, item: Item) -> TextMark | None:
         "contradicted",
         "mistake",
     ):
-        start, end = unit.spans[0][0], unit.spans[-1][1]
+        span = unit.spans[0][0], unit.spans[-1][1]
         instead = str(unit.detail.get("contradiction") or "")
-        return TextMark(
-            "mistake", item.candidate[start:end], (start, end), instead
-        )
+        text = item.candidate[slice(*span)]
+        return TextMark("mistake", text, span, instead)
     if (
         unit.side == "reference"
         and unit.verdict == "omission"

@@ -1,0 +1,16 @@
+from .frames import frame_from_row as frame_from_row
+from .frames import frame_row as frame_row
+from .frames import read_frames as read_frames
+from .frames import read_storylines as read_storylines
+from .frames import storyline_from_row as storyline_from_row
+from .frames import storyline_row as storyline_row
+from .frames import with_exif_dates as with_exif_dates
+from .frames import write_storylines as write_storylines
+from .read import read_items as read_items
+from .read import records as records
+from .reviews import read_reviews as read_reviews
+from .reviews import reviews_from_row as reviews_from_row
+from .reviews import reviews_row as reviews_row
+from .row import from_row as from_row
+from .row import item_from_row as item_from_row
+from .row import to_row as to_row
