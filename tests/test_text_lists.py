@@ -28,8 +28,13 @@ CASES: dict[str, Callable[[], object]] = {
     "Reviews.references": lambda: Reviews("1", ("a", "b"), references=TEXT),  # type: ignore[arg-type]
     "Storyline.frames": lambda: Storyline("1", "abc"),  # type: ignore[arg-type]
     "MetricResult.cautions": lambda: MetricResult(
-        "m", {}, 0, 0, "", cautions="odd"
-    ),  # type: ignore[arg-type]
+        "m",
+        {},
+        0,
+        0,
+        "",
+        cautions="odd",  # type: ignore[arg-type]
+    ),
     "score_text.images": lambda: ROUGE.score_text(
         TEXT, [TEXT], images="x.png"
     ),

@@ -120,9 +120,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> type[Engine]:
         if name != "LLM":
             raise AttributeError(name)
         if not hasattr(module, "sampling_params"):
-            module.sampling_params = SimpleNamespace(
+            module.sampling_params = SimpleNamespace(  # type: ignore[attr-defined]
                 StructuredOutputsParams=Params
-            )  # type: ignore[attr-defined]
+            )
         return Engine
 
     module.__getattr__ = loaded  # type: ignore[method-assign]
@@ -325,9 +325,9 @@ def stepping(engine: type[Engine]) -> list[SteppingEngine]:
         return made[-1]
 
     sys.modules["vllm"].LLM = make  # type: ignore[attr-defined]
-    sys.modules["vllm"].sampling_params = SimpleNamespace(
+    sys.modules["vllm"].sampling_params = SimpleNamespace(  # type: ignore[attr-defined]
         StructuredOutputsParams=Params
-    )  # type: ignore[attr-defined]
+    )
     return made
 
 

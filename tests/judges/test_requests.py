@@ -45,8 +45,11 @@ class Model(Scripted):
 
         super().__init__(answer)
         self._capabilities = Capabilities(
-            "scripted", case.logprobs, case.structure, True
-        )  # type: ignore[arg-type]
+            "scripted",
+            case.logprobs,
+            case.structure,  # type: ignore[arg-type]
+            True,
+        )
 
     async def surprisal(
         self,

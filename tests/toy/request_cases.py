@@ -94,12 +94,12 @@ class Case:
     def build(self) -> Operation[Any]:
         """The operation; tuples that begin with the name of a record are made such records."""
         kind: Any = OPERATIONS[self.operation]
-        return kind(
+        return kind(  # type: ignore[no-any-return]
             **{
                 name: _build_value(value)
                 for name, value in self.fields.items()
             }
-        )  # type: ignore[no-any-return]
+        )
 
 
 def _build_value(value: Any) -> Any:

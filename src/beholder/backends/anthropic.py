@@ -236,12 +236,12 @@ def read_usage(data: object) -> Usage | None:
     written = usage.get("cache_creation_input_tokens") or 0
     try:
         parts = Usage(
-            usage.get("input_tokens"),
+            usage.get("input_tokens"),  # type: ignore[arg-type]
             cached,
-            usage.get("output_tokens"),
+            usage.get("output_tokens"),  # type: ignore[arg-type]
             0,
             written,
-        )  # type: ignore[arg-type]  # is checked
+        )  # is checked
         told = replace(
             parts, prompt=parts.prompt + parts.cached + parts.written
         )

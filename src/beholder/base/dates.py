@@ -141,8 +141,8 @@ class PartialDate:
         for pattern in (_ISO, _EXIF):
             if match := pattern.fullmatch(cleaned.upper()):
                 return cls(
-                    *(int(part) if part else None for part in match.groups())
-                )  # type: ignore[arg-type]
+                    *(int(part) if part else None for part in match.groups())  # type: ignore[arg-type]
+                )
         try:
             return cls._from_words(_WORD.findall(cleaned), text, year)
         except ValueError:

@@ -55,8 +55,11 @@ def _paths(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = extract(
-            frames, _vectors(len(frames)), [task], Extraction(**how)
-        )  # type: ignore[arg-type]
+            frames,
+            _vectors(len(frames)),
+            [task],
+            Extraction(**how),  # type: ignore[arg-type]
+        )
         return [list(each.storyline.frames) for each in found]
 
 

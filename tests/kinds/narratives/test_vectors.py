@@ -35,11 +35,11 @@ every_case = pytest.mark.parametrize(
 
 def _expected(case: dict[str, Any], reading: str) -> dict[str, Any]:
     found = case["expected"][reading]
-    return (
+    return (  # type: ignore[no-any-return]
         case["expected"][found.split()[-1]]
         if isinstance(found, str)
         else found
-    )  # type: ignore[no-any-return]
+    )
 
 
 @every_case

@@ -169,10 +169,8 @@ def test_scores_do_not_depend_on_what_is_scored_beside() -> None:
     ]
     together = Accord().score(items)
     alone = [Accord().score([item])[0] for item in items]
-    assert not any(isinstance(found, ItemFailure) for found in together)
-    assert [found.values for found in together] == [
-        found.values for found in alone
-    ]  # type: ignore[union-attr]
+    assert not any(isinstance(score, ItemFailure) for score in together)
+    assert together == alone
 
 
 def test_what_cannot_be_scored_has_a_reason() -> None:
