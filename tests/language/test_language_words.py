@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from beholder.language import parse, scene_graph, statements
 from beholder.language.document import Word, tree_depths
-from beholder.language.lexicon import parse as parse_lists
+from beholder.text.word_lists import parse as parse_lists
 from beholder.language.parsers import MAX_DEPTH, bound_depth, join_hyphens
 from beholder.report import graph_text
 
