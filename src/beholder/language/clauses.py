@@ -19,6 +19,7 @@ _DENYING_WORDS = (
     lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", *AFFIRMED}
 )
 """A sentence without any of them denies nothing."""
+_PLACING = frozenset(("where", "when", "why"))
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
@@ -51,9 +52,7 @@ def is_denied(word: Word) -> bool:
 
 def _is_negated(word: Word) -> bool:
     """As in "is not held", "never smiles", "without holding"."""
-    if is_verb(word) and any(
-        c.lower == "without" for c in word.children("mark")
-    ):
+    if is_verb(word) and "without" in word.lower_children("mark"):
         return True
     named = word.children("nsubj")
     counted = [
@@ -280,11 +279,9 @@ def gap_noun(verb: Word) -> Word | None:
         for c in verb.children("nsubj")
         if c.lower not in lex.RELATIVE_PRONOUNS
     ]
-    asks = verb.children("advmod", "mark")
-    placed = any(c.lower in ("where", "when", "why") for c in asks)
-    relative = any(
-        c.lower in lex.RELATIVE_PRONOUNS for c in verb.children("obj")
-    )
+    asks = verb.lower_children("advmod", "mark")
+    placed = not _PLACING.isdisjoint(asks)
+    relative = not lex.RELATIVE_PRONOUNS.isdisjoint(verb.lower_children("obj"))
     full = verb.child("cop", "obj") and not relative
     return None if placed or full or not own else verb.governor
 
@@ -332,7 +329,7 @@ def _is_lacking(noun: Word) -> bool:
     if "nor" in joined_by:
         return True
     if noun is not first:
-        if any(c.lower == "but" for c in noun.children("cc")):
+        if "but" in noun.lower_children("cc"):
             return False
         if _is_denied_itself(
             first
@@ -356,7 +353,7 @@ def _is_denied_itself(noun: Word) -> bool:
 
 
 def _is_lacked(noun: Word) -> bool:
-    return any(case.lower in AFFIRMED for case in noun.children("case"))
+    return "without" in noun.lower_children("case")
 
 
 def _is_new(noun: Word) -> bool:

@@ -259,7 +259,7 @@ def predicate_adjectives(
     ):
         return
     # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
-    compared = any(mark.lower == "than" for mark in word.children("mark"))
+    compared = "than" in word.lower_children("mark")
     of_act = word.lower in _OF_ACTS and any(
         c.tag == "VB" for c in word.children()
     )

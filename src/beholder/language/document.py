@@ -118,6 +118,10 @@ class Word(_WordFields):
                 runs += 1
         return children if runs < 2 else sorted(set(children))
 
+    def lower_children(self, *deps: str) -> list[str]:
+        """The texts of the ``children`` in lower case."""
+        return [child.lower for child in self.children(*deps)]
+
     def before(self, *deps: str) -> list[Word]:
         """The ``children`` that stand before it."""
         return [c for c in self.children(*deps) if c.index < self.index]

@@ -145,12 +145,10 @@ def _mention(
         if phrase is not None
         else (word.lemma,)
     )
-    determiners = [c.lower for c in word.children("det", "nmod:poss")]
+    determiners = word.lower_children("det", "nmod:poss")
     describing = {c.lower for c in word.before("amod", "nummod", "compound")}
     for adjective in word.children("amod"):
-        describing.update(
-            [c.lower for c in adjective.children("conj", "amod")]
-        )
+        describing.update(adjective.lower_children("conj", "amod"))
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
     definite = definite or "nmod:poss" in word.relations
     plural = phrase.plural if phrase is not None else word.is_plural

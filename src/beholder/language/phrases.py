@@ -286,9 +286,8 @@ def _is_picture(word: Word) -> bool:
         return False
     below = word.children("nmod")
     hung = any(_preposition(n) in ("on", "above", "below") for n in below)
-    framed = any(
-        w.lower in ("framed", "hanging") for w in word.children("amod", "acl")
-    )
+    described = word.lower_children("amod", "acl")
+    framed = "framed" in described or "hanging" in described
     if (
         word.dep == "obj" and not hand_held
     ):  # "the image shows a medium shot of a dog"

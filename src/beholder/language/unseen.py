@@ -121,7 +121,7 @@ def _meant(phrases: Phrases, word: Word) -> Word | None:
     if word.lemma not in PROPERTIES and word.lemma not in _ANOTHER:
         return None
     for below in word.children("nmod", "nmod:poss"):
-        of = any(case.lower == "of" for case in below.children("case"))
+        of = "of" in below.lower_children("case")
         known = (
             of
             and word.lemma != "shade"
@@ -148,7 +148,7 @@ def _kind(phrase: Phrase) -> EntityKind:
 
 def _names_nothing(phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
-    described = [w.lower for w in word.children("amod", "compound")]
+    described = word.lower_children("amod", "compound")
     whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
     if not _PHRASES.isdisjoint(
         [whole, *(f"{each}_{lemma}" for each in described)]
@@ -194,19 +194,13 @@ def _is_effect(word: Word) -> bool:
     if verb is None or verb.lemma not in EFFECT_VERBS:
         return False
     below = (n for noun in (verb, first) for n in noun.children("obl", "nmod"))
-    to = (
-        n
-        for n in below
-        if any(case.lower == "to" for case in n.children("case"))
-    )
+    to = (n for n in below if "to" in n.lower_children("case"))
     return any(n.lemma in _SEEN_WHOLE or _is_whole(n) for n in to)
 
 
 def _is_whole(word: Word) -> bool:
     """Whether a noun sums up what is seen: "the overall design"."""
-    return any(
-        described.lower == "overall" for described in word.children("amod")
-    )
+    return "overall" in word.lower_children("amod")
 
 
 def _is_compared(word: Word) -> bool:
@@ -227,10 +221,8 @@ def _is_trait(word: Word) -> bool:
     )
     if verb is None or verb.lemma not in _BEARING_SIGNS:
         return False
-    below = [
-        c for noun in word.children("nmod") for c in noun.children("case")
-    ]
-    return any(case.lower == "of" for case in below)
+    below = word.children("nmod")
+    return any("of" in noun.lower_children("case") for noun in below)
 
 
 def _is_quality(lemma: str) -> bool:
@@ -259,7 +251,7 @@ def _is_shade(word: Word) -> bool:
     """Read "light" in "shades of light and dark blue"."""
     if word.lower not in lex.SHADES or word.child("det", "amod"):
         return False
-    joined = [w.lower for w in word.children("conj")]
+    joined = word.lower_children("conj")
     return not (
         lex.COLOURS.isdisjoint(joined) and lex.SHADES.isdisjoint(joined)
     )
