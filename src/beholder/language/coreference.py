@@ -75,16 +75,6 @@ class _Thing:
         is_absent: Whether the text says that there is no such thing.
     """
 
-    __slots__ = (
-        "first",
-        "heads",
-        "is_absent",
-        "last",
-        "mentions",
-        "nouns",
-        "remembered",
-    )
-
     def __init__(self, first: MentionSpan) -> None:
         self.first = first
         self.is_absent = first.is_absent

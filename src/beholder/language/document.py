@@ -132,7 +132,7 @@ class Word(_WordFields):
 
     def child(self, *deps: str) -> Word | None:
         """The first child with one of these relations."""
-        return min(self.children(*deps), default=None)
+        return next(iter(self.children(*deps)), None)
 
     def subtree(self) -> list[Word]:
         """The word and all below it, in text order."""
