@@ -141,7 +141,7 @@ def link_clusters(links: Links, document: Document) -> list[Cluster]:
 
 def builtin(document: Document) -> list[Cluster]:
     """Clusters of the shipped coreference."""
-    return link_clusters(resolve(document, find_phrases(document)), document)
+    return link_clusters(resolve(find_phrases(document)), document)
 
 
 def head_match(document: Document) -> list[Cluster]:

@@ -132,11 +132,8 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
         correlation,
         significance,
     )  # loaded here, so that they take part
-    assert all(
-        vars(one)["cluster_bootstrap"] is bootstrap.cluster_bootstrap
-        for one in usual
-    )
-    for name in ("cluster_bootstrap", "cluster_replicates"):
+    assert all(vars(one)["bounded"] is bootstrap.bounded for one in usual)
+    for name in ("bounded", "cluster_bootstrap", "cluster_replicates"):
         whole = vars(bootstrap)[name]
 
         def few(

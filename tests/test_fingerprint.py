@@ -386,7 +386,7 @@ UNCOVERED = (
     # by operation, in prompts@ (tests/judges/test_templates.py)
     "judges/prompts/",
     # tells which language a text is in, so that a tool may refuse it
-    "text/languages.py",
+    *("text/languages.py", "text/languages.txt"),
 )
 """What a score runs or reads and no signature has to cover."""
 

@@ -152,25 +152,31 @@ def drawn() -> dict[str, npt.NDArray[np.float32]]:
     return {name: a.astype(np.float32) for name, a in stored.items()}
 
 
+@pytest.fixture(scope="module")
+def drawn_texts(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[str, Floats], GraphSession]:
+    """Random weights and the graph of texts with them."""
+    stored = drawn()
+    file = tmp_path_factory.mktemp("drawn") / "texts.onnx"
+    graphs.text_graph(graphs.step_weights(stored, None), "[]").write(file)
+    return stored, GraphSession(file)
+
+
 @pytest.mark.parametrize(
     "lengths", [[1], [65], [128], [129], [200], [3, 130, 1, 20]]
 )
 def test_blocks_are_convolution_and_attention_to_the_neighbourhood(
-    lengths: list[int], tmp_path: Path
+    lengths: list[int], drawn_texts: tuple[dict[str, Floats], GraphSession]
 ) -> None:
-    stored = drawn()
-    graphs.text_graph(graphs.step_weights(stored, None), "[]").write(
-        tmp_path / "texts.onnx"
-    )
+    stored, session = drawn_texts
     x = (
         np.random.default_rng(sum(lengths))
         .normal(size=(sum(lengths), WIDTH))
         .astype(np.float32)
     )
     names = ["labels", "dependents", "heads", "related"]
-    outputs = GraphSession(tmp_path / "texts.onnx")(
-        names, {"vectors": x, **_lay_out(lengths)}
-    )
+    outputs = session(names, {"vectors": x, **_lay_out(lengths)})
     texts: list[Floats] = []
     for rows in np.split(x, np.cumsum(lengths)[:-1]):
         after: Floats = rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from beholder.language import parse, scene_graph, statements
 from beholder.language.document import Word, tree_depths
-from beholder.language.lexicon import parse as parse_lists
 from beholder.language.parsers import MAX_DEPTH, bound_depth, join_hyphens
 from beholder.report import graph_text
+from beholder.text.word_lists import parse as parse_lists
 
 
 def word(index: int, text: str, head: int, start: int, **more: str) -> Word:

@@ -31,7 +31,7 @@ def holds(interval: Interval | None, truth: float) -> bool:
 
 def test_intervals_of_clustered_means_and_differences_hold_the_truth() -> None:
     rng = np.random.default_rng(1)
-    draws, means, differences, plain = 2000, 0, 0, 0
+    draws, means, differences, plain = 600, 0, 0, 0
     for _ in range(draws):
         a, pictures = clustered(rng)
         b, _ = clustered(rng, 0.65)
@@ -46,7 +46,7 @@ def test_intervals_of_clustered_means_and_differences_hold_the_truth() -> None:
 
 def test_gates_at_the_true_mean_let_at_most_5_percent_through() -> None:
     rng = np.random.default_rng(2)
-    draws, passed, by_mean = 2000, 0, 0
+    draws, passed, by_mean = 600, 0, 0
     for _ in range(draws):
         scores, pictures = clustered(rng)
         estimate: Estimate = mean_interval(scores, clusters=pictures)
@@ -64,7 +64,7 @@ def test_gates_at_the_true_mean_let_at_most_5_percent_through() -> None:
 
 def test_comparisons_of_equals_call_at_most_5_percent_worse() -> None:
     rng = np.random.default_rng(3)
-    draws, worse = 2000, 0
+    draws, worse = 600, 0
     for _ in range(draws):
         a, pictures = clustered(rng)
         b, _ = clustered(rng)
@@ -76,7 +76,7 @@ def test_comparisons_of_equals_call_at_most_5_percent_worse() -> None:
 
 def test_stops_at_any_of_many_looks_are_wrong_in_at_most_5_percent() -> None:
     rng = np.random.default_rng(4)
-    draws, wrong, naive = 2000, 0, 0
+    draws, wrong, naive = 600, 0, 0
     for _ in range(draws):
         scores = rng.integers(0, 2, 200).astype(float)
         sequence, looks = Betting(), []

@@ -25,7 +25,7 @@ def test_every_public_name_loads_and_is_imported_for_type_checkers() -> None:
     for module, name, shown in imported:
         assert shown == name
         assert getattr(beholder.stats, name) is getattr(
-            importlib.import_module(str(module)), name
+            importlib.import_module(f"beholder.stats.{module}"), name
         )
 
 
@@ -52,5 +52,5 @@ def test_importing_the_package_loads_neither_numpy_nor_scipy() -> None:
 
 
 def test_unknown_names_are_attribute_errors() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+    with pytest.raises(AttributeError, match="nope"):
         beholder.stats.nope  # type: ignore[attr-defined]  # noqa: B018

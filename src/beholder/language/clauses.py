@@ -8,7 +8,7 @@ the same: the thing is denied, and so is what relates it.
 from __future__ import annotations
 
 from beholder.language import lexicon as lex
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 
 _DEPTH = 12
 """How many clauses up a subject is looked for."""
@@ -19,6 +19,7 @@ _DENYING_WORDS = (
     lex.NEGATIONS | lex.UNTRUTHS | lex.DENIALS | {"none", *AFFIRMED}
 )
 """A sentence without any of them denies nothing."""
+_PLACING = frozenset(("where", "when", "why"))
 _SHARES = ("conj", "xcomp", "advcl", "parataxis", "dep", "ccomp")
 
 
@@ -34,129 +35,113 @@ def is_verb(word: Word) -> bool:
     )
 
 
-def conjuncts(document: Document, word: Word) -> list[Word]:
+def conjuncts(word: Word) -> list[Word]:
     """A noun and the nouns joined to it: "a cup and a plate"."""
-    joined = [c for c in document.children(word, "conj") if _is_nominal(c)]
+    joined = [c for c in word.children("conj") if _is_nominal(c)]
     return [
         word,
-        *[c for c in joined if not document.child(c, "nsubj", "cop")],
+        *[c for c in joined if not c.child("nsubj", "cop")],
     ]
 
 
-def is_denied(document: Document, word: Word) -> bool:
+def is_denied(word: Word) -> bool:
     """Whether a predicate is negated: "is not held", "it is false that he smiles"."""
-    told = word.sentence in document.having(_DENYING_WORDS)
-    return told and _is_negated(document, word) != _is_refuted(document, word)
+    told = word.sentence in word.document.having(_DENYING_WORDS)
+    return told and _is_negated(word) != _is_refuted(word)
 
 
-def _is_negated(document: Document, word: Word) -> bool:
+def _is_negated(word: Word) -> bool:
     """As in "is not held", "never smiles", "without holding"."""
-    if is_verb(word) and any(
-        c.lower == "without" for c in document.children(word, "mark")
-    ):
+    if is_verb(word) and "without" in word.lower_children("mark"):
         return True
-    named = document.children(word, "nsubj")
+    named = word.children("nsubj")
     counted = [
-        c
-        for subject in named
-        for c in (subject, *document.children(subject, "det"))
+        c for subject in named for c in (subject, *subject.children("det"))
     ]
     if any(c.lower in ("none", "neither") for c in counted):
         return True
     last = word.index + (word.lemma == "be")  # "there isn't a dog"
     said = (
         c
-        for c in document.children(word, "advmod", "neg", "det", "cc")
+        for c in word.children("advmod", "neg", "det", "cc")
         if c.index <= last
     )
     denying = (c for c in said if c.lower in lex.NEGATIONS or c.lemma == "not")
-    return not all(is_limited(document, c) for c in denying)
+    return not all(is_limited(c) for c in denying)
 
 
-def _is_refuted(document: Document, word: Word) -> bool:
+def _is_refuted(word: Word) -> bool:
     """Whether the text calls the clause of a word false: "it is not true that ..."."""
     refuted = False
     for _ in range(_DEPTH):
-        frame = document.head(word)
+        frame = word.governor
         if frame is None:
             break
-        if word.dep.split(":")[0] in ("csubj", "ccomp", "acl"):
-            judged = (
-                frame if frame.dep != "nsubj" else document.words[frame.head]
-            )
-            if judged.lemma in lex.TRUTHS | lex.UNTRUTHS and document.child(
-                judged, "cop"
+        if word.role in ("csubj", "ccomp", "acl"):
+            judged = frame if frame.dep != "nsubj" else frame.head_word
+            if judged.lemma in lex.TRUTHS | lex.UNTRUTHS and judged.child(
+                "cop"
             ):
                 refuted ^= (judged.lemma in lex.UNTRUTHS) != _is_negated(
-                    document, judged
+                    judged
                 )
             refuted ^= judged.lemma in lex.DENIALS and judged.pos == "VERB"
         word = frame
     return refuted
 
 
-def is_limited(document: Document, denying: Word) -> bool:
+def is_limited(denying: Word) -> bool:
     """Whether a negation only says that there is more: "not only a dog"."""
-    following = document.words[denying.index + 1 : denying.index + 2]
-    return any(word.lower in lex.LIMITING_ADVERBS for word in following)
+    following = denying.next
+    return following is not None and following.lower in lex.LIMITING_ADVERBS
 
 
-def is_passive(document: Document, verb: Word) -> bool:
+def is_passive(verb: Word) -> bool:
     """Whether the subject undergoes the verb: "is held by", "covered in snow"."""
-    if document.child(verb, "aux:pass", "nsubj:pass"):
+    if verb.child("aux:pass", "nsubj:pass"):
         return True
-    head = document.head(verb)
-    if verb.tag not in ("VBN", "VBD") or document.child(verb, "aux"):
+    head = verb.governor
+    if verb.tag not in ("VBN", "VBD") or verb.child("aux"):
         return False
-    if document.child(verb, "nsubj"):
+    if verb.child("nsubj"):
         return False
     if head is None or verb.dep not in ("conj", "xcomp"):
         return verb.dep in ("acl", "amod", "advcl")
-    return is_verb(head) and is_passive(document, head)
+    return is_verb(head) and is_passive(head)
 
 
-def subjects(
-    document: Document, predicate: Word, depth: int = 0
-) -> list[Word]:
+def subjects(predicate: Word, depth: int = 0) -> list[Word]:
     """The nouns a predicate is said of, conjuncts included; empty if there is none."""
-    if own := written_subjects(document, predicate):
-        named = [
-            n
-            for c in own
-            for n in conjuncts(document, _referent(document, c, predicate))
-        ]
-        return [*_joined_before(document, predicate, own[0]), *named]
-    if inverted := inverted_subject(document, predicate):
-        return conjuncts(document, inverted)
-    head = document.head(predicate)
+    if own := written_subjects(predicate):
+        named = [n for c in own for n in conjuncts(_referent(c, predicate))]
+        return [*_joined_before(predicate, own[0]), *named]
+    if inverted := inverted_subject(predicate):
+        return conjuncts(inverted)
+    head = predicate.governor
     if head is None or depth > _DEPTH:
         return []
-    if predicate.dep.split(":")[0] in ("acl", "amod") and _is_nominal(head):
-        return _doer(document, predicate, head) or [head]
+    if predicate.role in ("acl", "amod") and _is_nominal(head):
+        return _doer(predicate, head) or [head]
     if predicate.dep in _SHARES:
-        return _shared(document, predicate, head, depth)
+        return _shared(predicate, head, depth)
     return []
 
 
-def written_subjects(document: Document, predicate: Word) -> list[Word]:
+def written_subjects(predicate: Word) -> list[Word]:
     """The subjects of a predicate; a fronted place is none, whatever the parser says."""
-    named = (
-        c for c in document.children(predicate, "nsubj") if c.lower != "there"
-    )
-    return [c for c in named if not document.child(c, "case")]
+    named = (c for c in predicate.children("nsubj") if c.lower != "there")
+    return [c for c in named if not c.child("case")]
 
 
-def fronted_place(document: Document, predicate: Word) -> Word | None:
+def fronted_place(predicate: Word) -> Word | None:
     """The place that was read as a subject in "On the table is a vase"."""
-    named = document.before(predicate, "nsubj")
-    return next((c for c in named if document.child(c, "case")), None)
+    named = predicate.before("nsubj")
+    return next((c for c in named if c.child("case")), None)
 
 
-def _joined_before(
-    document: Document, predicate: Word, subject: Word
-) -> list[Word]:
+def _joined_before(predicate: Word, subject: Word) -> list[Word]:
     """The dog in "A dog and a cat lie", if the parser joined the verb to the first noun."""
-    head = document.head(predicate)
+    head = predicate.governor
     if (
         predicate.dep != "conj"
         or head is None
@@ -164,32 +149,26 @@ def _joined_before(
         or head.dep != "ROOT"
     ):
         return []
-    joins = [
-        c
-        for c in document.children(predicate, "cc")
-        if c.index < subject.index
-    ]
-    alone = not document.children(head, "cop", "acl", "nsubj", "punct")
+    joins = [c for c in predicate.children("cc") if c.index < subject.index]
+    alone = not head.children("cop", "acl", "nsubj", "punct")
     return (
         [head] if joins and (alone or joins[0].index == head.index + 1) else []
     )
 
 
-def _shared(
-    document: Document, predicate: Word, head: Word, depth: int
-) -> list[Word]:
+def _shared(predicate: Word, head: Word, depth: int) -> list[Word]:
     if predicate.dep == "ccomp" and predicate.tag not in ("VBG", "VBN"):
         return []
     if predicate.dep == "xcomp" and head.pos == "VERB":
-        objects = document.children(head, "obj")
+        objects = head.children("obj")
         if objects:  # "shows a man riding", "keeps the door open"
-            return [n for c in objects for n in conjuncts(document, c)]
-    if _is_nominal(head) and not document.child(head, "cop", "nsubj"):
-        return conjuncts(document, head) if predicate.dep != "conj" else [head]
-    return subjects(document, head, depth + 1)
+            return [n for c in objects for n in conjuncts(c)]
+    if _is_nominal(head) and not head.child("cop", "nsubj"):
+        return conjuncts(head) if predicate.dep != "conj" else [head]
+    return subjects(head, depth + 1)
 
 
-def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
+def _doer(predicate: Word, noun: Word) -> list[Word]:
     """The sitter in "A woman sits on a bench reading": benches do not read."""
     if (
         predicate.tag != "VBG"
@@ -197,17 +176,15 @@ def _doer(document: Document, predicate: Word, noun: Word) -> list[Word]:
         or noun.lemma in _LIVING
     ):
         return []
-    clause = document.head(noun)
+    clause = noun.governor
     while clause is not None and clause.is_noun:
         if clause.lemma in _LIVING:
             return [clause]
-        clause = document.head(clause)
+        clause = clause.governor
     if clause is None or clause.pos != "VERB" or noun.dep.startswith("nsubj"):
         return []
     return [
-        s
-        for s in subjects(document, clause, 1)
-        if s.lemma in _LIVING or s.pos == "PRON"
+        s for s in subjects(clause, 1) if s.lemma in _LIVING or s.pos == "PRON"
     ]
 
 
@@ -215,43 +192,39 @@ def _is_nominal(word: Word) -> bool:
     return word.pos in ("NOUN", "PROPN", "PRON", "NUM")
 
 
-def _referent(document: Document, word: Word, predicate: Word) -> Word:
+def _referent(word: Word, predicate: Word) -> Word:
     """For "who" and "which", the noun that the clause describes; any other word means itself."""
     if word.lower in lex.RELATIVE_PRONOUNS and word.pos in (
         "PRON",
         "DET",
         "SCONJ",
     ):
-        return described_noun(document, predicate) or word
+        return described_noun(predicate) or word
     return word
 
 
-def described_noun(document: Document, predicate: Word) -> Word | None:
+def described_noun(predicate: Word) -> Word | None:
     """The noun that a relative or participial clause describes."""
     for _ in range(_DEPTH):
         if predicate.dep == "conj":
-            predicate = document.words[predicate.head]
-    head = document.head(predicate)
-    if (
-        head is not None
-        and predicate.dep.split(":")[0] == "acl"
-        and _is_nominal(head)
-    ):
+            predicate = predicate.head_word
+    head = predicate.governor
+    if head is not None and predicate.role == "acl" and _is_nominal(head):
         return head
     return None
 
 
-def inverted_subject(document: Document, verb: Word) -> Word | None:
+def inverted_subject(verb: Word) -> Word | None:
     """The noun after the verb in "Behind the table stands a man"."""
     if (
         not is_verb(verb)
         or verb.lemma not in lex.INTRANSITIVE
-        or written_subjects(document, verb)
+        or written_subjects(verb)
     ):
         return None
     fronted, after = (
-        document.before(verb, "obl", "advmod", "nsubj"),
-        document.after(verb, "obj"),
+        verb.before("obl", "advmod", "nsubj"),
+        verb.after("obj"),
     )
     return (
         after[0]
@@ -260,86 +233,71 @@ def inverted_subject(document: Document, verb: Word) -> Word | None:
     )
 
 
-def objects(document: Document, verb: Word) -> list[Word]:
+def objects(verb: Word) -> list[Word]:
     """The direct objects of a verb, conjuncts included."""
-    direct = document.children(verb, "obj")
+    direct = verb.children("obj")
     direct = [
         c
         for c in direct
         if c.lower not in lex.RELATIVE_PRONOUNS or c.pos != "PRON"
     ]
-    others = (
-        (inverted_subject(document, verb), *recipients(document, verb))
-        if direct
-        else ()
-    )
+    others = (inverted_subject(verb), *recipients(verb)) if direct else ()
     direct = [c for c in direct if c not in others]
-    if found := [n for c in direct for n in conjuncts(document, c)]:
+    if found := [n for c in direct for n in conjuncts(c)]:
         return found
-    gap = gap_noun(document, verb)
-    if gap is not None and not _stranded(document, verb):
+    gap = gap_noun(verb)
+    if gap is not None and not _stranded(verb):
         return [gap]
-    head = document.head(verb)
+    head = verb.governor
     if verb.dep == "conj" and head is not None and head.pos == "VERB":
-        later = [
-            c for c in document.children(head, "obj") if c.index > verb.index
-        ]
+        later = [c for c in head.children("obj") if c.index > verb.index]
         return [
-            n for c in later for n in conjuncts(document, c)
+            n for c in later for n in conjuncts(c)
         ]  # "holds and eats a sandwich"
     return []
 
 
-def recipients(document: Document, verb: Word) -> list[Word]:
+def recipients(verb: Word) -> list[Word]:
     """Who gets the object: "gives the woman a flower"; of two objects the first."""
-    named = document.children(verb, "iobj")
-    direct = document.children(verb, "obj")
+    named = verb.children("iobj")
+    direct = verb.children("obj")
     if (
         not named
         and len(direct) == 2
-        and document.child(direct[1], "det", "nummod", "amod")
+        and direct[1].child("det", "nummod", "amod")
     ):
         return direct[:1]
     return named
 
 
-def gap_noun(document: Document, verb: Word) -> Word | None:
+def gap_noun(verb: Word) -> Word | None:
     """The noun that a relative clause leaves out as object: "the cup (that) the man holds"."""
     if verb.dep not in ("acl", "acl:relcl"):
         return None
     own = [
         c
-        for c in document.children(verb, "nsubj")
+        for c in verb.children("nsubj")
         if c.lower not in lex.RELATIVE_PRONOUNS
     ]
-    asks = document.children(verb, "advmod", "mark")
-    placed = any(c.lower in ("where", "when", "why") for c in asks)
-    relative = any(
-        c.lower in lex.RELATIVE_PRONOUNS
-        for c in document.children(verb, "obj")
-    )
-    full = document.child(verb, "cop", "obj") and not relative
-    return None if placed or full or not own else document.head(verb)
+    asks = verb.lower_children("advmod", "mark")
+    placed = not _PLACING.isdisjoint(asks)
+    relative = not lex.RELATIVE_PRONOUNS.isdisjoint(verb.lower_children("obj"))
+    full = verb.child("cop", "obj") and not relative
+    return None if placed or full or not own else verb.governor
 
 
-def stranded_preposition(document: Document, verb: Word) -> Word | None:
+def stranded_preposition(verb: Word) -> Word | None:
     """The preposition at the end of "the chair (that) the man sits on"."""
-    return (
-        _stranded(document, verb)
-        if gap_noun(document, verb) is not None
-        else None
-    )
+    return _stranded(verb) if gap_noun(verb) is not None else None
 
 
-def _stranded(document: Document, verb: Word) -> Word | None:
-    for child in document.after(verb, "obl", "advmod", "case", "compound:prt"):
-        if child.pos == "ADP" and not document.children(child):
+def _stranded(verb: Word) -> Word | None:
+    for child in verb.after("obl", "advmod", "case", "compound:prt"):
+        if child.pos == "ADP" and not child.children():
             return child
-    relative = document.children(verb, "obl", "obj")
+    relative = verb.children("obl", "obj")
     cases = [
-        document.child(c, "case")
-        for c in relative
-        if c.lower in lex.RELATIVE_PRONOUNS
+        c.child("case") for c in relative if c.lower in lex.RELATIVE_PRONOUNS
     ]
     return next(filter(None, cases), None)
 
@@ -349,85 +307,75 @@ _INDEFINITE = ("a", "an", "any", "either")
 _COUNTING = lex.QUANTIFIERS - {"any", "other", "single"}
 
 
-def is_absent(document: Document, noun: Word) -> bool:
+def is_absent(noun: Word) -> bool:
     """Whether a text says that there is no such thing as a noun names.
 
     A denied verb denies only what is new in it: who "is not wearing the hat" may have it at hand,
     and if there are "not many people" there are some. In a clause that is called false, all things
     are denied.
     """
-    told = noun.sentence in document.having(_DENYING_WORDS)
-    return told and _is_lacking(document, noun) != _is_refuted(document, noun)
+    told = noun.sentence in noun.document.having(_DENYING_WORDS)
+    return told and _is_lacking(noun) != _is_refuted(noun)
 
 
-def _is_lacking(document: Document, noun: Word) -> bool:
-    if _is_denied_itself(document, noun):
+def _is_lacking(noun: Word) -> bool:
+    if _is_denied_itself(noun):
         return True
-    first = document.words[noun.head] if noun.dep == "conj" else noun
-    group = conjuncts(document, first)
+    first = noun.head_word if noun.dep == "conj" else noun
+    group = conjuncts(first)
     if noun not in group:
         return False
-    joined_by = {
-        c.lower for each in group for c in document.children(each, "cc")
-    }
+    joined_by = {c.lower for each in group for c in each.children("cc")}
     if "nor" in joined_by:
         return True
     if noun is not first:
-        if any(c.lower == "but" for c in document.children(noun, "cc")):
+        if "but" in noun.lower_children("cc"):
             return False
         if _is_denied_itself(
-            document, first
+            first
         ):  # "a dog without a collar and a cat" has a cat
-            bare = not document.child(noun, "case", "det")
-            return joined_by == {"or"} or (
-                bare and _is_lacked(document, first)
-            )
-    return _is_new(document, noun) and _is_in_denied_clause(document, first)
+            bare = not noun.child("case", "det")
+            return joined_by == {"or"} or (bare and _is_lacked(first))
+    return _is_new(noun) and _is_in_denied_clause(first)
 
 
-def _is_denied_itself(document: Document, noun: Word) -> bool:
+def _is_denied_itself(noun: Word) -> bool:
     """As in "no hat", "not a single hat", "is not a hat", "without a hat"."""
-    if _is_lacked(document, noun):
+    if _is_lacked(noun):
         return True
     denying = (
-        c
-        for c in document.children(noun, "det", "advmod", "cc")
-        if c.lemma in _DENYING
+        c for c in noun.children("det", "advmod", "cc") if c.lemma in _DENYING
     )
-    said = [word.lemma for word in denying if not is_limited(document, word)]
+    said = [word.lemma for word in denying if not is_limited(word)]
     if said == ["not"]:
-        return _is_new(document, noun) and _is_no_place(document, noun)
+        return _is_new(noun) and _is_no_place(noun)
     return bool(said)
 
 
-def _is_lacked(document: Document, noun: Word) -> bool:
-    return any(
-        case.lower in AFFIRMED for case in document.children(noun, "case")
-    )
+def _is_lacked(noun: Word) -> bool:
+    return "without" in noun.lower_children("case")
 
 
-def _is_new(document: Document, noun: Word) -> bool:
+def _is_new(noun: Word) -> bool:
     """Whether a noun stands for any of its kind: neither a known one nor some number of them."""
-    said = document.children(noun, "det", "amod", "nummod")
-    if noun.pos != "NOUN" or document.child(noun, "nmod:poss", "nummod"):
+    said = noun.children("det", "amod", "nummod")
+    if noun.pos != "NOUN" or noun.child("nmod:poss", "nummod"):
         return False
     indefinite = all(d.lower in _INDEFINITE for d in said if d.dep == "det")
     return indefinite and _COUNTING.isdisjoint(word.lower for word in said)
 
 
-def _is_in_denied_clause(document: Document, noun: Word) -> bool:
+def _is_in_denied_clause(noun: Word) -> bool:
     """Whether a noun is what a denied verb acts on, or what it says there is or is with."""
-    verb = document.head(noun)
-    if verb is None or not _is_negated(document, verb):
+    verb = noun.governor
+    if verb is None or not _is_negated(verb):
         return False
-    kind = noun.dep.split(":")[0]
+    kind = noun.role
     if kind == "nsubj":
-        return document.child(verb, "expl") is not None
-    return kind in ("obj", "obl") and _is_no_place(document, noun)
+        return verb.child("expl") is not None
+    return kind in ("obj", "obl") and _is_no_place(noun)
 
 
-def _is_no_place(document: Document, noun: Word) -> bool:
+def _is_no_place(noun: Word) -> bool:
     """A thing does not have what it is not with; the park in which it is not may well be there."""
-    return all(
-        case.lower == "with" for case in document.children(noun, "case")
-    )
+    return all(case.lower == "with" for case in noun.children("case"))

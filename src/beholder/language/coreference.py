@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from beholder.base.registry import versioned
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 from beholder.language.lexicon import BODY, COLLECTIVE, HYPERNYMS, WORN
 from beholder.language.links import (
     SPEECH,
@@ -75,16 +75,6 @@ class _Thing:
         is_absent: Whether the text says that there is no such thing.
     """
 
-    __slots__ = (
-        "first",
-        "heads",
-        "is_absent",
-        "last",
-        "mentions",
-        "nouns",
-        "remembered",
-    )
-
     def __init__(self, first: MentionSpan) -> None:
         self.first = first
         self.is_absent = first.is_absent
@@ -108,14 +98,11 @@ class _Thing:
         )
 
 
-def resolve(
-    document: Document, phrases: Phrases, coref: Coref = "builtin"
-) -> Links:
+def resolve(phrases: Phrases, coref: Coref = "builtin") -> Links:
     """The links between the mentions of a document.
 
     Args:
-        document: The parsed text.
-        phrases: Its noun phrases.
+        phrases: The noun phrases of the document.
         coref: See ``Coref``.
 
     Raises:
@@ -123,27 +110,27 @@ def resolve(
         MissingExtraError: A package that the name needs is not installed.
     """
     if callable(coref):
-        return links_from_spans(document, phrases, coref(document.text))
+        return links_from_spans(phrases, coref(phrases.document.text))
     if coref == "builtin":
-        return _Resolver(document, phrases).links
+        return _Resolver(phrases).links
     if coref == "none":
         return Links()
     return links_from_spans(
-        document, phrases, named_coreference(coref).clusters(document.text)
+        phrases,
+        named_coreference(coref).clusters(phrases.document.text),
     )
 
 
 class _Resolver:
     """One pass over the mentions of a document."""
 
-    def __init__(self, document: Document, phrases: Phrases) -> None:
-        self.document = document
+    def __init__(self, phrases: Phrases) -> None:
         self.phrases = phrases
         self.links = Links()
         self.things: list[_Thing] = []
         self.groups: list[tuple[MentionSpan, ...]] = []
         self._by_word: dict[int, MentionSpan] = {}
-        for mention in find_mentions(document, phrases):
+        for mention in find_mentions(phrases):
             self._by_word[mention.word.index] = mention
             self._read(mention)
 
@@ -179,8 +166,8 @@ class _Resolver:
         word = mention.word
         if word.dep != "conj" or mention.phrase is None:
             return
-        first = self.document.words[word.head]
-        joined = [first, *self.document.children(first, "conj")]
+        first = word.head_word
+        joined = [first, *first.children("conj")]
         members = [
             self._by_word[w.index] for w in joined if w.index in self._by_word
         ]
@@ -201,9 +188,7 @@ class _Resolver:
                 (t for t in self._recent() if _is_picture(t.first)), None
             )
         # Bare plurals repeat only what was said in the very same words.
-        bare = mention.plural and not self.document.children(
-            mention.word, "det", "nummod"
-        )
+        bare = mention.plural and not mention.word.children("det", "nummod")
         if (
             mention.other
             or mention.is_absent
@@ -238,20 +223,13 @@ class _Resolver:
         Names do, as do a kind ("a building, a church") and what stands within the clause ("the
         woman, a nurse in white, smiles"); "a red door, a blue window" are two.
         """
-        document, word = self.document, mention.word
+        word = mention.word
         first = self._by_word.get(word.head)
-        if (
-            first is None
-            or document.children(first.word, "conj")
-            or mention.is_absent
-        ):
+        if first is None or first.word.children("conj") or mention.is_absent:
             return False
         if mention.is_name:
             return mention.plural or not first.plural
-        if (
-            not document.children(word, "det")
-            or first.plural != mention.plural
-        ):
+        if not word.children("det") or first.plural != mention.plural:
             return False
         if first.head == mention.head or {first.sex, mention.sex} == {
             "male",
@@ -263,7 +241,7 @@ class _Resolver:
             is_kind(mention.head, first.head)
             or is_kind(first.head, mention.head)
         )
-        return first.is_name or of_one_kind or _within_clause(document, word)
+        return first.is_name or of_one_kind or _within_clause(word)
 
     def _same_noun(self, mention: MentionSpan, thing: _Thing) -> bool:
         """Whether a mention means the thing that has its name or its noun."""
@@ -280,9 +258,7 @@ class _Resolver:
         ):
             return False
         first = thing.nouns[0]
-        if not mention.definite or self.document.child(
-            mention.word, "nmod:poss"
-        ):
+        if not mention.definite or mention.word.child("nmod:poss"):
             described = mention.describing == first.describing
             return described and self._owner(mention) == self._owner(first)
         known = thing.words
@@ -304,7 +280,7 @@ class _Resolver:
 
     def _owner(self, mention: MentionSpan) -> int | None:
         """The thing that has the mentioned one: "his hat" and "the man's hat" share it."""
-        owner = self.document.child(mention.word, "nmod:poss")
+        owner = mention.word.child("nmod:poss")
         return owner and self.links.same.get(owner.index, (owner.index,))[0]
 
     def _joined(self, mention: MentionSpan, thing: _Thing) -> bool:
@@ -350,14 +326,14 @@ class _Resolver:
 
     def _read_group(self, mention: MentionSpan) -> bool:
         """As in "they" for a joined pair, if nothing plural was named after it."""
-        word, subtree = mention.word, self.document.subtree
+        word = mention.word
         near = [
             g for g in self.groups if word.sentence - g[-1].word.sentence <= 1
         ]
         near = [
             g
             for g in near
-            if not any(word in subtree(member.word) for member in g)
+            if not any(word in member.word.subtree() for member in g)
         ]
         if not near:
             return False
@@ -504,11 +480,11 @@ def _is_subject(word: Word) -> bool:
     return word.dep.startswith("nsubj") or word.dep == "ROOT"
 
 
-def _within_clause(document: Document, word: Word) -> bool:
+def _within_clause(word: Word) -> bool:
     """Whether an apposition to a subject ends before its verb, without a further "and"."""
-    subject = document.words[word.head]
-    end = document.subtree(word)[-1].index + 1
-    following = document.words[end : end + 2]
+    subject = word.head_word
+    end = word.subtree()[-1].index + 1
+    following = word.document.words[end : end + 2]
     ends = (
         len(following) == 2
         and following[0].text == ","

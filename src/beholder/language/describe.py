@@ -8,7 +8,7 @@ from typing import NamedTuple
 from beholder.language import clauses
 from beholder.language import lexicon as lex
 from beholder.language.clauses import AFFIRMED
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 from beholder.language.graph import AttributeFact, AttributeKind
 from beholder.language.lexicon import LEADS, PICTURES, SKIPPED
 from beholder.language.phrases import (
@@ -43,65 +43,52 @@ class Place(NamedTuple):
         return bool(self.words) and self.words[0].lower in AFFIRMED
 
 
-def place(
-    document: Document, noun: Word, phrases: Phrases, words: tuple[Word, ...]
-) -> Place:
+def place(noun: Word, phrases: Phrases, words: tuple[Word, ...]) -> Place:
     """What the preposition before a noun says.
 
     Args:
-        document: The document.
         noun: A noun with a preposition.
         phrases: The phrases of the document.
         words: The preposition; the first of several conjuncts has it for all of them.
     """
-    if not is_position(document, noun) or noun.index in phrases.by_word:
+    if not is_position(noun) or noun.index in phrases.by_word:
         return Place(words, noun)
-    return _position(document, noun, words, phrases)
+    return _position(noun, words, phrases)
 
 
-def _position(
-    document: Document, noun: Word, words: tuple[Word, ...], phrases: Phrases
-) -> Place:
-    inside = document.before(
-        noun, "det", "amod", "compound", "nummod", "conj", "cc"
-    )
+def _position(noun: Word, words: tuple[Word, ...], phrases: Phrases) -> Place:
+    inside = noun.before("det", "amod", "compound", "nummod", "conj", "cc")
     own = sorted({*words, *inside, noun})
     if (
         own[0].dep == "cc"
     ):  # "to the right and toward the center" are two places
         own = own[1:]
-    for below in document.children(noun, "nmod"):
-        link = preposition(document, below)
+    for below in noun.children("nmod"):
+        link = preposition(below)
         if below.dep == "nmod:poss":
             return Place(tuple(own), below)
         if not link or link[0].lower not in ("of", "to", "in", "on"):
             continue
         if below.lemma in PICTURES or phrases.is_picture(below):
             return Place(tuple(own), None)
-        if is_position(document, below) and below.index not in phrases.by_word:
-            inner = _position(document, below, link, phrases)
+        if is_position(below) and below.index not in phrases.by_word:
+            inner = _position(below, link, phrases)
             return Place((*own, *inner.words), inner.target)
         if link[0].lower == "of":
             return Place((*own, *link), below)
     return Place(tuple(own), None)
 
 
-def preposition(document: Document, noun: Word) -> tuple[Word, ...]:
+def preposition(noun: Word) -> tuple[Word, ...]:
     """The words of the preposition of a noun: on, next to, out of, in front of."""
-    words = [
-        c for c in document.before(noun, "case") if c.lower not in ("'s", "'")
-    ]
+    words = [c for c in noun.before("case") if c.lower not in ("'s", "'")]
     if not words:
         return ()
-    for case in [*filter(document.relations, words)]:
-        words += document.children(case, "fixed")
-        words += [
-            c
-            for c in document.before(case, "advmod", "amod")
-            if c.lower in LEADS
-        ]
+    for case in words[:]:
+        words += case.children("fixed")
+        words += [c for c in case.before("advmod", "amod") if c.lower in LEADS]
     first = min(words).index
-    for before in document.words[max(0, first - 1) : first]:
+    for before in noun.document.words[max(0, first - 1) : first]:
         kind = before.dep in ("advmod", "case", "amod")
         if (
             kind
@@ -128,45 +115,38 @@ _LOOSE = ("appos", "discourse", "parataxis")
 """How brackets after a noun may be attached to it."""
 
 
-def attribute_facts(
-    document: Document, phrases: Phrases
-) -> Iterator[AttributeFact]:
+def attribute_facts(phrases: Phrases) -> Iterator[AttributeFact]:
     """All attributes of a document but those from verbs and positions."""
     for index, phrase in phrases.by_word.items():
-        yield from modifiers(document, phrase.word, index)
+        yield from modifiers(phrase.word, index)
     for index, target in phrases.stands_for.items():
         if (
-            document.words[index].lemma not in lex.PARTITIVES
+            phrases.word(index).lemma not in lex.PARTITIVES
         ):  # the group is small, not the trees
-            yield from modifiers(document, document.words[index], target)
-    for word in document:
+            yield from modifiers(phrases.word(index), target)
+    for word in phrases.document:
         if word.pos == "ADJ" or (word.is_noun and word.lower in lex.COLOURS):
-            yield from predicate_adjectives(document, word, phrases)
-        if (
-            "cop" in document.relations(word)
-            or word.index in phrases.stands_for
-        ):
-            yield from predicate_nouns(document, word, phrases)
+            yield from predicate_adjectives(word, phrases)
+        if "cop" in word.relations or word.index in phrases.stands_for:
+            yield from predicate_nouns(word, phrases)
 
 
-def modifiers(
-    document: Document, noun: Word, target: int
-) -> Iterator[AttributeFact]:
+def modifiers(noun: Word, target: int) -> Iterator[AttributeFact]:
     """Adjectives, participles, colours and materials attached to a noun, sides in brackets too."""
     shade: Word | None = None
-    for child in document.children(
-        noun, "amod", "compound", "nmod:desc", "advmod", *_LOOSE
+    for child in noun.children(
+        "amod", "compound", "nmod:desc", "advmod", *_LOOSE
     ):
-        if not _describes(document, child, noun):
+        if not _describes(child, noun):
             continue
-        following = document.words[child.index + 1 : child.index + 2]
-        if following and _is_shade_of(child, following[0], noun):
+        following = child.next
+        if following and _is_shade_of(child, following, noun):
             shade = child
             continue
-        for word in [child, *_joined_adjectives(document, child)]:
-            words = with_degree(document, word)
+        for word in [child, *_joined_adjectives(child)]:
+            words = with_degree(word)
             if shade is not None and shade.index == words[0].index - 1:
-                words = (*with_degree(document, shade), *words)
+                words = (*with_degree(shade), *words)
             affirmed = lex.NEGATIONS.isdisjoint([w.lower for w in words])
             yield AttributeFact(
                 target, words, _value(words), "quality", "modifier", affirmed
@@ -174,21 +154,21 @@ def modifiers(
         shade = None
 
 
-def _describes(document: Document, child: Word, noun: Word) -> bool:
+def _describes(child: Word, noun: Word) -> bool:
     linked = (
         child.pos == "ADJ"
         and child.index > noun.index
-        and has_linked_noun(document, child)
+        and has_linked_noun(child)
     )
     if linked or is_of_name(child, noun) or not child.text[0].isalnum():
         return False
     if child.lower in _NO_QUALITY or child.lower in lex.NEGATIONS:
         return False
-    if _in_brackets(document, child) and (
+    if _in_brackets(child) and (
         child.pos == "ADJ" or child.lower in lex.POSITIONS
     ):
         return True  # "a boy (left)"
-    if child.dep.split(":")[0] in _LOOSE:
+    if child.role in _LOOSE:
         return False
     if child.dep in ("compound", "nmod:desc") or child.is_noun:
         before = child.index < noun.index and child.dep in (
@@ -197,19 +177,17 @@ def _describes(document: Document, child: Word, noun: Word) -> bool:
             "nmod:desc",
         )
         adjective = child.pos == "ADJ" or child.dep == "amod"
-        return before and (adjective or is_quality(document, child))
+        return before and (adjective or is_quality(child))
     if child.pos == "ADV":
         return child.index > noun.index and child.lower in _AROUND
     return child.pos in ("ADJ", "VERB", "NUM", "X")
 
 
-def _in_brackets(document: Document, word: Word) -> bool:
-    if [w.text for w in document.words[word.index + 1 : word.index + 2]] != [
-        ")"
-    ]:
+def _in_brackets(word: Word) -> bool:
+    opening, closing = with_degree(word)[0].previous, word.next
+    if opening is None or closing is None:
         return False
-    first = with_degree(document, word)[0].index
-    return first > 0 and document.words[first - 1].text == "("
+    return opening.text == "(" and closing.text == ")"
 
 
 def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
@@ -225,31 +203,23 @@ def _is_shade_of(word: Word, following: Word, noun: Word) -> bool:
     )
 
 
-def _joined_adjectives(document: Document, word: Word) -> list[Word]:
-    return [
-        c
-        for c in document.children(word, "conj")
-        if _is_adjectival(document, c)
-    ]
+def _joined_adjectives(word: Word) -> list[Word]:
+    return [c for c in word.children("conj") if _is_adjectival(c)]
 
 
-def _is_adjectival(document: Document, word: Word) -> bool:
+def _is_adjectival(word: Word) -> bool:
     """A noun joined to an adjective without article is an adjective that was misread."""
     misread = (
-        word.pos == "NOUN"
-        and not word.is_plural
-        and not document.children(word)[1:]
+        word.pos == "NOUN" and not word.is_plural and not word.children()[1:]
     )
     known = word.pos in ("ADJ", "VERB") or word.lower in lex.COLOURS
-    return (known or misread) and not document.child(
-        word, "nsubj", "cop", "aux", "obj"
-    )
+    return (known or misread) and not word.child("nsubj", "cop", "aux", "obj")
 
 
-def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
+def with_degree(word: Word) -> tuple[Word, ...]:
     """The adjective with "very", "brightly", shades and measures ("ten years") before it."""
-    before = document.before(
-        word, "advmod", "amod", "obl:npmod", "compound", "obl:unmarked"
+    before = word.before(
+        "advmod", "amod", "obl:npmod", "compound", "obl:unmarked"
     )
     if not before:
         return (word,)
@@ -258,10 +228,10 @@ def with_degree(document: Document, word: Word) -> tuple[Word, ...]:
     inner = [
         d
         for c in before
-        for d in document.children(c, "advmod")
+        for d in c.children("advmod")
         if d.lower in lex.DEGREES
     ]
-    inner += [n for c in before for n in document.children(c, "nummod")]
+    inner += [n for c in before for n in c.children("nummod")]
     return tuple(sorted({*before, *inner, word}))
 
 
@@ -278,10 +248,10 @@ def _value(words: tuple[Word, ...]) -> str:
 
 
 def predicate_adjectives(
-    document: Document, word: Word, phrases: Phrases
+    word: Word, phrases: Phrases
 ) -> Iterator[AttributeFact]:
     """As in "is tall", "looks old", "painted white"; also the adjectives joined to them."""
-    rule = _predicate_rule(document, word)
+    rule = _predicate_rule(word)
     if (
         rule is None
         or word.lower in _NO_QUALITY
@@ -289,101 +259,85 @@ def predicate_adjectives(
     ):
         return
     # "Wider than it is tall", "hard to make out"; "full of water", "next to a plate" are relations.
-    compared = any(
-        mark.lower == "than" for mark in document.children(word, "mark")
-    )
+    compared = "than" in word.lower_children("mark")
     of_act = word.lower in _OF_ACTS and any(
-        c.tag == "VB" for c in document.children(word)
+        c.tag == "VB" for c in word.children()
     )
-    if compared or of_act or has_linked_noun(document, word):
+    if compared or of_act or has_linked_noun(word):
         return
     # "Does not look old": the verb is denied, too.
-    said = [word, document.words[word.head]] if word.dep == "xcomp" else [word]
-    polarity = not any(clauses.is_denied(document, each) for each in said)
-    clause = document.words[word.head] if word.dep == "obj" else word
-    for subject in clauses.subjects(document, clause):
+    said = [word, word.head_word] if word.dep == "xcomp" else [word]
+    polarity = not any(clauses.is_denied(each) for each in said)
+    clause = word.head_word if word.dep == "obj" else word
+    for subject in clauses.subjects(clause):
         for each in [
             word,
-            *(
-                c
-                for c in _joined_adjectives(document, word)
-                if c.pos != "VERB"
-            ),
+            *(c for c in _joined_adjectives(word) if c.pos != "VERB"),
         ]:
-            words = with_degree(document, each)
+            words = with_degree(each)
             yield AttributeFact(
                 subject.index, words, _value(words), "quality", rule, polarity
             )
 
 
-def has_linked_noun(document: Document, adjective: Word) -> bool:
+def has_linked_noun(adjective: Word) -> bool:
     """Whether a noun with a preposition completes the adjective: "full of", "parked on"."""
     if adjective.lower not in lex.COMPLETED and not adjective.lower.endswith(
         "ed"
     ):
         return False
-    return any(
-        preposition(document, n)
-        for n in document.after(adjective, "obl", "nmod")
-    )
+    return any(preposition(n) for n in adjective.after("obl", "nmod"))
 
 
-def _predicate_rule(document: Document, word: Word) -> str | None:
-    if document.child(word, "cop") is not None:
+def _predicate_rule(word: Word) -> str | None:
+    if word.child("cop") is not None:
         return "copula"
-    head = document.head(word)
+    head = word.governor
     if head is None:
-        return "copula" if document.child(word, "nsubj") else None
+        return "copula" if word.child("nsubj") else None
     if word.dep == "xcomp" or (
         word.dep == "obj" and head.lemma in lex.LINKING
     ):
         return "linking" if head.lemma in lex.LINKING else "result"
     if word.dep in ("acl", "acl:relcl", "advcl"):
         return "clause"
-    if word.dep == "conj" and document.child(word, "nsubj"):
+    if word.dep == "conj" and word.child("nsubj"):
         return "copula"
     shared = (
-        word.dep == "conj"
-        and head.pos == "VERB"
-        and not document.child(word, "advmod")
+        word.dep == "conj" and head.pos == "VERB" and not word.child("advmod")
     )
     return "shared" if shared else None
 
 
-def predicate_nouns(
-    document: Document, word: Word, phrases: Phrases
-) -> Iterator[AttributeFact]:
+def predicate_nouns(word: Word, phrases: Phrases) -> Iterator[AttributeFact]:
     """As in "is a doctor", "is in the foreground", "is nearby"."""
-    polarity = not clauses.is_denied(document, word)
+    polarity = not clauses.is_denied(word)
     told: list[tuple[tuple[Word, ...], str, AttributeKind, str]] = []
     if word.pos == "ADV" and word.lower not in lex.FOCUS_ADVERBS:
         told = [((word,), word.lower, "position", "copula")]
-    elif word.is_noun and (link := preposition(document, word)):
-        found = place(document, word, phrases, link)
+    elif word.is_noun and (link := preposition(word)):
+        found = place(word, phrases, link)
         if found.target is None:
             told = [(found.words, found.text, "position", "position")]
     elif names_nothing(word):
-        coloured = [
-            with_degree(document, colour)
-            for colour in colours_of(document, word)
-        ]
+        coloured = [with_degree(colour) for colour in colours_of(word)]
         told = [
             (words, _value(words), "quality", "colour") for words in coloured
         ]
-    elif word.index in phrases.stands_for and not is_position(document, word):
+    elif word.index in phrases.stands_for and not is_position(word):
         subject_index = phrases.stands_for[word.index]
-        subject = document.words[subject_index]
+        subject = phrases.word(subject_index)
         counted = any(
-            is_figure(c) for c in document.children(word, "nummod")
+            is_figure(c) for c in word.children("nummod")
         )  # "12 degrees"
         named = word.is_noun and word.lemma != subject.lemma and not counted
         if named and subject.dep.startswith("nsubj"):
-            before = document.before(word, "compound", "flat")
-            words = (*(c for c in before if not is_quality(document, c)), word)
+            before = word.before("compound", "flat")
+            words = (*(c for c in before if not is_quality(c)), word)
             value = " ".join([*(w.lower for w in words[:-1]), word.lemma])
             yield AttributeFact(
                 subject_index, words, value, "kind", "copula", polarity
             )
     for said in told:
-        for subject in clauses.subjects(document, word):
+        for subject in clauses.subjects(word):
             yield AttributeFact(subject.index, *said, polarity)

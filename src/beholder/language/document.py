@@ -8,10 +8,25 @@ from typing import NamedTuple
 from beholder.records import Span
 
 
-class Word(NamedTuple):
+class _WordFields(NamedTuple):
+    index: int  # type: ignore[assignment]  # hides a method of tuples
+    text: str
+    lemma: str
+    pos: str
+    tag: str
+    dep: str
+    head: int
+    start: int
+    end: int
+    sentence: int
+    margins: tuple[float, ...] = ()
+
+
+class Word(_WordFields):
     """One word of a document; hyphen compounds such as "off-white" are one word.
 
-    A tuple, as texts have many: it is made several times faster than a dataclass.
+    A tuple, as texts have many: it is made several times faster than a dataclass. Words of a
+    ``Document`` know their neighbours in its tree.
 
     Attributes:
         index: Place in the document.
@@ -26,19 +41,10 @@ class Word(NamedTuple):
         sentence: Place of its sentence in the document.
         margins: How far the parser's tag, head and relation are above the next best; empty if it
             does not say.
+        document: The document that it is of; missing in words that are in none yet.
     """
 
-    index: int  # type: ignore[assignment]  # hides a method of tuples
-    text: str
-    lemma: str
-    pos: str
-    tag: str
-    dep: str
-    head: int
-    start: int
-    end: int
-    sentence: int
-    margins: tuple[float, ...] = ()
+    document: Document
 
     @property
     def lower(self) -> str:
@@ -60,24 +66,92 @@ class Word(NamedTuple):
         """Whether it is a plural noun."""
         return self.tag in ("NNS", "NNPS")
 
+    @property
+    def governor(self) -> Word | None:
+        """The word that it is attached to; None for the root of a sentence."""
+        if self.head == self.index:
+            return None
+        return self.document.words[self.head]
+
+    @property
+    def head_word(self) -> Word:
+        """The word that it is attached to; the word itself if it is a root."""
+        return self.document.words[self.head]
+
+    @property
+    def next(self) -> Word | None:
+        """The word after it; None for the last of the document."""
+        words = self.document.words
+        return words[self.index + 1] if self.index + 1 < len(words) else None
+
+    @property
+    def previous(self) -> Word | None:
+        """The word before it; None for the first of the document."""
+        return self.document.words[self.index - 1] if self.index else None
+
+    @property
+    def role(self) -> str:
+        """Its relation without the subtype: ``nsubj`` for ``nsubj:pass``."""
+        return self.dep.split(":")[0]
+
+    @property
+    def relations(self) -> Collection[str]:
+        """The relations of the words attached to it, each with and without its subtype."""
+        return self.document.attached.get(self.index, ())
+
+    def children(self, *deps: str) -> list[Word]:
+        """The words attached to it, in order; with names, only those relations.
+
+        A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
+        gives only itself.
+        """
+        attached = self.document.attached.get(self.index)
+        if attached is None:
+            return []
+        if len(deps) < 2:
+            return [*attached.get(deps[0] if deps else _ANY, ())]
+        children: list[Word] = []
+        runs = 0
+        for dep in deps:
+            if dep in attached:
+                children += attached[dep]
+                runs += 1
+        return children if runs < 2 else sorted(set(children))
+
+    def lower_children(self, *deps: str) -> list[str]:
+        """The texts of the ``children`` in lower case."""
+        return [child.lower for child in self.children(*deps)]
+
+    def before(self, *deps: str) -> list[Word]:
+        """The ``children`` that stand before it."""
+        return [c for c in self.children(*deps) if c.index < self.index]
+
+    def after(self, *deps: str) -> list[Word]:
+        """The ``children`` that stand after it."""
+        return [c for c in self.children(*deps) if c.index > self.index]
+
+    def child(self, *deps: str) -> Word | None:
+        """The first child with one of these relations."""
+        return next(iter(self.children(*deps)), None)
+
+    def subtree(self) -> list[Word]:
+        """The word and all below it, in text order."""
+        below, queue = {self}, [self]
+        while queue:
+            for child in queue.pop().children():
+                if child not in below:
+                    below.add(child)
+                    queue.append(child)
+        return sorted(below)
+
     def moved(self, index: int, head: int) -> Word:
-        """The word at another place and with another head; faster than ``_replace``."""
+        """The word at another place and with another head."""
         if index == self.index and head == self.head:
             return self
-        _, text, lemma, pos, tag, dep, _, start, end, sentence, margins = self
-        return Word(
-            index,
-            text,
-            lemma,
-            pos,
-            tag,
-            dep,
-            head,
-            start,
-            end,
-            sentence,
-            margins,
-        )
+        return self._replace(index=index, head=head)
+
+    def __getstate__(self) -> None:
+        """A pickled word is a tuple: the document that is pickled with it binds it again."""
 
 
 class Read(NamedTuple):
@@ -104,9 +178,8 @@ class Document:
         words: All words, in order.
         sentences: First and one-past-last word of each sentence.
         parser: What made the tree, for signatures.
+        attached: Index of a word to the words attached to it, by relation.
     """
-
-    __slots__ = ("_below", "_having", "parser", "sentences", "text", "words")
 
     def __init__(
         self,
@@ -116,18 +189,17 @@ class Document:
         parser: str,
     ) -> None:
         self.text = text
-        self.words = tuple(words)
+        self.words = tuple(map(Word._make, words))
         self.sentences = tuple(sentences)
         self.parser = parser
-        self._below: dict[
-            int, dict[str, list[Word]]
-        ] = {}  # what is attached to each, by names
+        self.attached: dict[int, dict[str, list[Word]]] = {}
         self._having: dict[frozenset[str], set[int]] = {}
         for word in self.words:
+            word.document = self
             if word.head != word.index:
-                below = self._below.setdefault(word.head, {})
-                for name in {_ANY, word.dep, word.dep.split(":")[0]}:
-                    below.setdefault(name, []).append(word)
+                attached = self.attached.setdefault(word.head, {})
+                for name in {_ANY, word.dep, word.role}:
+                    attached.setdefault(name, []).append(word)
 
     def joined(self, runs: Mapping[Span, tuple[str, str]]) -> Document:
         """The document with runs of words as one word each, in the tree where the topmost was.
@@ -175,64 +247,6 @@ class Document:
     def __reduce__(self) -> tuple[object, ...]:
         return Document, (self.text, self.words, self.sentences, self.parser)
 
-    def head(self, word: Word) -> Word | None:
-        """The head of a word; None for the root of a sentence."""
-        return None if word.head == word.index else self.words[word.head]
-
-    def children(self, word: Word, *deps: str) -> list[Word]:
-        """The words attached to a word, in order; with names, only those relations.
-
-        A name stands for its subtypes too: ``nsubj`` gives ``nsubj:pass``, while ``nsubj:pass``
-        gives only itself.
-        """
-        below = self._below.get(word.index)
-        if below is None:
-            return []
-        if len(deps) < 2:
-            return [*below.get(deps[0] if deps else _ANY, ())]
-        found: list[Word] = []
-        runs = 0
-        for dep in deps:
-            if dep in below:
-                found += below[dep]
-                runs += 1
-        return (
-            found
-            if runs < 2
-            else sorted({child.index: child for child in found}.values())
-        )
-
-    def before(self, word: Word, *deps: str) -> list[Word]:
-        """The ``children`` that stand before the word."""
-        found = self.children(word, *deps)
-        return (
-            [child for child in found if child.index < word.index]
-            if found
-            else found
-        )
-
-    def after(self, word: Word, *deps: str) -> list[Word]:
-        """The ``children`` that stand after the word."""
-        return [
-            child
-            for child in self.children(word, *deps)
-            if child.index > word.index
-        ]
-
-    def child(self, word: Word, *deps: str) -> Word | None:
-        """The first child with one of these relations."""
-        below = self._below.get(word.index, {})
-        if len(deps) < 2:
-            run = below.get(deps[0] if deps else _ANY)
-            return run[0] if run else None
-        return min(
-            [below[dep][0] for dep in deps if dep in below], default=None
-        )
-
-    def relations(self, word: Word) -> Collection[str]:
-        """The relations of the words attached to a word, each with and without its subtype."""
-        return self._below.get(word.index, ())
-
     def having(self, some: frozenset[str]) -> set[int]:
         """The sentences with one of some words, in base form or as written in lower case."""
         if some not in self._having:
@@ -243,16 +257,6 @@ class Document:
             )
             self._having[some] = set(found)
         return self._having[some]
-
-    def subtree(self, word: Word) -> list[Word]:
-        """The word and all below it, in text order."""
-        found, queue = {word.index}, [word]
-        while queue:
-            for child in self.children(queue.pop()):
-                if child.index not in found:
-                    found.add(child.index)
-                    queue.append(child)
-        return [self.words[index] for index in sorted(found)]
 
 
 def tree_depths(words: Sequence[Word]) -> list[int]:

@@ -6,6 +6,8 @@ import functools
 from functools import partial
 from importlib import resources
 
+from beholder.text.word_lists import parse
+
 
 @functools.cache
 def sections(file: str) -> dict[str, list[str]]:
@@ -13,19 +15,6 @@ def sections(file: str) -> dict[str, list[str]]:
     return parse(
         resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
     )
-
-
-def parse(text: str) -> dict[str, list[str]]:
-    """The lines of each section of a text; ``#`` begins a comment line."""
-    found: dict[str, list[str]] = {}
-    name = ""
-    for line in text.split("\n"):
-        if line.startswith("["):
-            name = line[1 : line.index("]")]
-            found[name] = []
-        elif line and not line.startswith("#"):
-            found[name].append(line)
-    return found
 
 
 def word_set(file: str, section: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from beholder.base.optional import require
 from beholder.base.registry import Registry
 from beholder.errors import ConfigError
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 from beholder.language.lexicon import (
     ANIMALS,
     COLOURS,
@@ -125,64 +125,52 @@ class MentionSpan(NamedTuple):
         )
 
 
-def find_mentions(document: Document, phrases: Phrases) -> list[MentionSpan]:
+def find_mentions(phrases: Phrases) -> list[MentionSpan]:
     """All mentions in text order."""
     found = []
-    for word in document:
+    for word in phrases.document:
         phrase, pronoun = phrases.by_word.get(word.index), None
         if word.pos in ("PRON", "DET"):
             pronoun = PRONOUNS.get(word.lower) or SPEECH.get(word.lower)
         if phrase is not None or pronoun is not None:
-            found.append(_mention(document, word, phrase, pronoun))
+            found.append(_mention(word, phrase, pronoun))
     return found
 
 
 def _mention(
-    document: Document, word: Word, phrase: Phrase | None, pronoun: str | None
+    word: Word, phrase: Phrase | None, pronoun: str | None
 ) -> MentionSpan:
     names = (
         tuple([w.lemma for w in phrase.name])
         if phrase is not None
         else (word.lemma,)
     )
-    determiners = [
-        c.lower for c in document.children(word, "det", "nmod:poss")
-    ]
-    describing = {
-        c.lower for c in document.before(word, "amod", "nummod", "compound")
-    }
-    for adjective in filter(
-        document.relations, document.children(word, "amod")
-    ):
-        describing.update(
-            [c.lower for c in document.children(adjective, "conj", "amod")]
-        )
+    determiners = word.lower_children("det", "nmod:poss")
+    describing = {c.lower for c in word.before("amod", "nummod", "compound")}
+    for adjective in word.children("amod"):
+        describing.update(adjective.lower_children("conj", "amod"))
     definite = not _DEFINITE.isdisjoint(determiners) or word.pos == "PROPN"
-    definite = definite or "nmod:poss" in document.relations(word)
+    definite = definite or "nmod:poss" in word.relations
     plural = phrase.plural if phrase is not None else word.is_plural
-    said = (names, frozenset(describing), _restricting(document, word))
+    said = (names, frozenset(describing), _restricting(word))
     other = not describing.isdisjoint(_OTHER) or "another" in determiners
     plural = plural or pronoun in ("they", "we")
     return MentionSpan(word, phrase, pronoun, *said, definite, other, plural)
 
 
-def _restricting(document: Document, word: Word) -> frozenset[str]:
+def _restricting(word: Word) -> frozenset[str]:
     """What follows a noun at once after "with", "in" or "wearing", with its adjectives."""
-    after = (
-        document.words[word.index + 1]
-        if word.index + 1 < len(document.words)
-        else None
-    )
+    after = word.next
     if after is None or after.lower not in _RESTRICTING:
         return frozenset()
-    below = document.children(word, "nmod")
-    ends = [end for end in below if after in document.children(end, "case")]
+    below = word.children("nmod")
+    ends = [end for end in below if after in end.children("case")]
     if after.head == word.index:
-        ends += document.children(after, "obj")
+        ends += after.children("obj")
     return frozenset(
         part.lemma
         for end in ends
-        for part in (end, *document.children(end, "amod", "compound"))
+        for part in (end, *end.children("amod", "compound"))
     )
 
 
@@ -269,12 +257,10 @@ class Links:
     member_of: dict[int, int] = field(default_factory=dict)
 
 
-def links_from_spans(
-    document: Document, phrases: Phrases, clusters: SpanClusters
-) -> Links:
+def links_from_spans(phrases: Phrases, clusters: SpanClusters) -> Links:
     """Links from clusters of character ranges: each range means its topmost mention."""
     links = Links()
-    mentions = find_mentions(document, phrases)
+    mentions = find_mentions(phrases)
     for cluster in clusters:
         meant = []
         for start, end in sorted(cluster):
@@ -284,9 +270,7 @@ def links_from_spans(
                 if m.word.start >= start and m.word.end <= end
             ]
             tops = [
-                m
-                for m in inside
-                if not start <= document.words[m.word.head].start < end
+                m for m in inside if not start <= m.word.head_word.start < end
             ]
             meant += (tops or inside)[:1]
         for mention in meant[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 from beholder.language.lexicon import INDEFINITE, MULTIPLIERS, NUMBER_WORDS
 
 _DIGITS = re.compile(
@@ -65,38 +65,28 @@ def is_numeral(compound: str) -> bool:
     return simple and number(compound) is not None
 
 
-def numeral(document: Document, noun: Word) -> tuple[Word, ...]:
+def numeral(noun: Word) -> tuple[Word, ...]:
     """The words before a noun that say its number, in order: "two hundred", "half a dozen"."""
-    found = [
-        c
-        for c in document.before(noun, "nummod")
-        if not labels(document, c, noun)
-    ]
+    found = [c for c in noun.before("nummod") if not labels(c, noun)]
     if not found:
         return ()
     first = found[0]
     for word in found:
-        found += [
-            c
-            for c in document.children(word)
-            if c.dep.split(":")[0] in _LINKED
-        ]
+        found += [c for c in word.children() if c.role in _LINKED]
     for word in (*found, noun):
-        changed = document.children(word, "det:predet", "amod", "det")
+        changed = word.children("det:predet", "amod", "det")
         found += [
             c for c in changed if c.lower == _HALF or c.lower in INDEFINITE
         ]
-    between = document.words[min(found).index : max(found).index + 1]
+    between = noun.document.words[min(found).index : max(found).index + 1]
     return tuple(between) if all(map(_counts, between)) else (first,)
 
 
-def labels(document: Document, figure: Word, noun: Word) -> bool:
+def labels(figure: Word, noun: Word) -> bool:
     """Whether a number before a noun does not count: "a 1923 poster", "a $5 bill"."""
     if noun.is_plural or not any(c.isdigit() for c in figure.text):
         return False
-    single = any(
-        child.lower in ("a", "an") for child in document.children(noun, "det")
-    )
+    single = any(child.lower in ("a", "an") for child in noun.children("det"))
     return single or YEAR.fullmatch(figure.text) is not None
 
 

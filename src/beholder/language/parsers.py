@@ -122,31 +122,16 @@ def _document(
         begins: list[int] = []
         starts, ends = paragraph.starts, paragraph.ends
         for row in repaired(join_hyphens(read.words), read.likely):
-            (
-                index,
-                said,
-                _,
-                pos,
-                tag,
-                dep,
-                head,
-                start,
-                end,
-                sentence,
-                margins,
-            ) = row
-            if sentence == len(begins):
-                begins.append(offset + index)
-            place = (
-                offset + head,
-                starts[start],
-                ends[end - 1],
-                first_sentence + sentence,
-            )
-            base = lemma(said, pos, tag)
+            if row.sentence == len(begins):
+                begins.append(offset + row.index)
             words.append(
-                Word(
-                    offset + index, said, base, pos, tag, dep, *place, margins
+                row._replace(
+                    index=offset + row.index,
+                    lemma=lemma(row.text, row.pos, row.tag),
+                    head=offset + row.head,
+                    start=starts[row.start],
+                    end=ends[row.end - 1],
+                    sentence=first_sentence + row.sentence,
                 )
             )
         sentences += pairwise([*begins, len(words)])

@@ -67,12 +67,18 @@ class Phrases:
     """All phrases of a document.
 
     Attributes:
+        document: Their document.
         by_word: Head word index to phrase, in text order.
         stands_for: Word index to the head word it means: "pair" to "shoes", "doctor" to "man".
     """
 
+    document: Document
     by_word: dict[int, Phrase] = field(default_factory=dict)
     stands_for: dict[int, int] = field(default_factory=dict)
+
+    def word(self, index: int) -> Word:
+        """A word of the document."""
+        return self.document.words[index]
 
     def entity(self, index: int) -> int | None:
         """The head word of the phrase that a word means, or None if it means none."""
@@ -95,30 +101,25 @@ class Phrases:
 
 def find_phrases(document: Document) -> Phrases:
     """The noun phrases of a document."""
-    found = Phrases()
+    found = Phrases(document)
     for word in document:
-        if _is_candidate(document, word) and any(map(str.isalnum, word.text)):
-            _add(document, word, found)
+        if _is_candidate(word) and any(map(str.isalnum, word.text)):
+            _add(word, found)
     return found
 
 
-def _is_candidate(document: Document, word: Word) -> bool:
+def _is_candidate(word: Word) -> bool:
     if word.is_noun:
-        return not is_modifier(document, word) and not is_time(document, word)
+        return not is_modifier(word) and not is_time(word)
     if word.pos == "PRON" and word.lower not in SHARES:
         return _is_entity_pronoun(word)
     if is_figure(
         word
     ):  # "17 is painted on it"; in "showing 4:40" the verb's subject has it
-        return word.dep.startswith("nsubj") and not follows_verb(
-            document, word
-        )
+        return word.dep.startswith("nsubj") and not follows_verb(word)
     if word.lemma not in lex.PARTITIVES and word.lower not in _SELECTING:
         return False
-    return (
-        _is_selector(document, word)
-        or _partitive_noun(document, word) is not None
-    )
+    return _is_selector(word) or _partitive_noun(word) is not None
 
 
 def is_figure(word: Word) -> bool:
@@ -126,65 +127,57 @@ def is_figure(word: Word) -> bool:
     return word.pos == "NUM" and any(c.isdigit() for c in word.text)
 
 
-def follows_verb(document: Document, word: Word) -> bool:
+def follows_verb(word: Word) -> bool:
     """Whether the word before a word is a verb, whatever the parser joins it to."""
-    return word.index > 0 and document.words[word.index - 1].pos == "VERB"
+    return word.previous is not None and word.previous.pos == "VERB"
 
 
-def is_modifier(document: Document, word: Word) -> bool:
+def is_modifier(word: Word) -> bool:
     """Whether a noun only describes another: "coffee" cup, "metal" pole, "eye-level" shot."""
-    base = word.dep.split(":")[0]
+    base = word.role
     if word.dep in _MODIFIES or base in ("flat", "compound"):
-        head = document.head(word)
+        head = word.governor
         return head is not None and (
             head.is_noun or head.pos in ("ADJ", "NUM", "SYM")
         )
-    lower, following = (
-        word.lower,
-        document.words[word.index + 1 : word.index + 2],
-    )
-    shade = lower in lex.SHADES and any(
-        w.lower in lex.COLOURS for w in following
-    )
-    if shade or is_bare_colour(document, word):
+    lower, following = word.lower, word.next
+    if is_bare_colour(word):
+        return True
+    if lower in lex.SHADES and following and following.lower in lex.COLOURS:
         return True
     if word.dep == "conj":
-        first = document.words[word.head]
+        first = word.head_word
         if (
             first.pos == "ADJ"
             and not word.is_plural
-            and not document.children(word, "det", "amod")
+            and not word.children("det", "amod")
         ):
-            return not document.child(word, "nsubj", "cop", "case")
+            return not word.child("nsubj", "cop", "case")
         described = first.lower in lex.QUALITIES or first.lower == "left"
-        return described and is_modifier(document, first)
+        return described and is_modifier(first)
     alone = lower in lex.COLOURS and word.dep in (
         "ROOT",
         "xcomp",
         "obl",
         "nmod:unmarked",
     )
-    return alone and (word.dep == "xcomp" or bool(document.child(word, "cop")))
+    return alone and (word.dep == "xcomp" or bool(word.child("cop")))
 
 
-def is_bare_colour(document: Document, word: Word) -> bool:
+def is_bare_colour(word: Word) -> bool:
     """Whether a colour after a preposition is only a colour: "painted in black and white"."""
-    if word.lower not in lex.COLOURS or document.child(word, "det"):
+    if word.lower not in lex.COLOURS or word.child("det"):
         return False
-    first = document.words[word.head] if word.dep == "conj" else word
-    return bool(document.child(first, "case") or document.child(word, "case"))
+    first = word.head_word if word.dep == "conj" else word
+    return bool(first.child("case") or word.child("case"))
 
 
-def named_subject(document: Document, word: Word) -> Word | None:
+def named_subject(word: Word) -> Word | None:
     """The subject of "The man is a doctor", which the predicate noun only says what it is."""
-    subject = document.child(word, "nsubj")
-    if (
-        subject is None
-        or document.child(word, "case")
-        or document.child(subject, "case")
-    ):
+    subject = word.child("nsubj")
+    if subject is None or word.child("case") or subject.child("case"):
         return None
-    tied = document.child(word, "cop") or document.child(subject, "cop")
+    tied = word.child("cop") or subject.child("cop")
     return (
         subject
         if tied and lex.PICTURES.isdisjoint((subject.lemma, word.lemma))
@@ -192,12 +185,10 @@ def named_subject(document: Document, word: Word) -> Word | None:
     )
 
 
-def is_time(document: Document, word: Word) -> bool:
+def is_time(word: Word) -> bool:
     """Whether a noun measures: "six feet tall", "this time"."""
     measures = word.dep in ("obl:npmod", "obl:unmarked", "nmod:unmarked")
-    return word.dep == "obl:tmod" or (
-        measures and bool(document.child(word, "nummod"))
-    )
+    return word.dep == "obl:tmod" or (measures and bool(word.child("nummod")))
 
 
 def _is_entity_pronoun(word: Word) -> bool:
@@ -210,12 +201,12 @@ def _is_entity_pronoun(word: Word) -> bool:
     return word.lower in lex.PERSONAL or word.lower in _WHOLE
 
 
-def _is_selector(document: Document, word: Word) -> bool:
+def _is_selector(word: Word) -> bool:
     """A number or "other" used as a noun."""
-    counts = document.words[word.head].dep == "nummod"  # "two or three men"
+    counts = word.head_word.dep == "nummod"  # "two or three men"
     if counts or word.lower not in lex.SELECTORS or word.dep in _BEFORE_NOUNS:
         return False
-    return word.dep.split(":")[0] in (
+    return word.role in (
         "nsubj",
         "obj",
         "obl",
@@ -226,11 +217,11 @@ def _is_selector(document: Document, word: Word) -> bool:
     )
 
 
-def _add(document: Document, word: Word, found: Phrases) -> None:
-    inner = _partitive_noun(document, word)
-    if inner is None and is_position(document, word):
+def _add(word: Word, found: Phrases) -> None:
+    inner = _partitive_noun(word)
+    if inner is None and is_position(word):
         return
-    meant = inner or named_subject(document, word)
+    meant = inner or named_subject(word)
     if meant is not None and (inner or meant.is_noun):
         found.stands_for[word.index] = meant.index
         return
@@ -241,56 +232,47 @@ def _add(document: Document, word: Word, found: Phrases) -> None:
             if word.lower in ("i", "we", "you", "us", "me")
             else "pronoun"
         )
-    elif word.lemma in lex.PICTURE_FRAMES and _is_picture(document, word):
+    elif word.lemma in lex.PICTURE_FRAMES and _is_picture(word):
         kind = "picture"
-    phrase = plain_phrase(document, word)
+    phrase = plain_phrase(word)
     phrase.kind = kind
     if (
         not word.is_noun and word.pos != "PRON" and not is_figure(word)
     ) or word.lower in _WHOLE:
         phrase.rule = "selector"
-        below = [
-            n
-            for n in document.children(word, "nmod")
-            if _preposition(document, n) == "of"
-        ]
+        below = [n for n in word.children("nmod") if _preposition(n) == "of"]
         phrase.selects = below[0].index if below else None
     found.by_word[word.index] = phrase
 
 
-def plain_phrase(document: Document, word: Word) -> Phrase:
+def plain_phrase(word: Word) -> Phrase:
     """The phrase of a noun that stands for a thing; "a trio" stands for three people."""
     people = None if word.is_plural else lex.PEOPLE_BY_NUMBER.get(word.lemma)
-    said = quantity(document, word)
+    said = quantity(word)
     part = said in _PARTS or (
-        said in SHARES and document.words[word.head].lower in SHARES
+        said in SHARES and word.head_word.lower in SHARES
     )
     return Phrase(
         word=word,
-        name=_name(document, word),
+        name=_name(word),
         quantity=people or said,
         plural=people is not None or _is_plural(word, said),
-        polarity=not is_absent(document, word),
+        polarity=not is_absent(word),
         rule="share" if part else "noun",
     )
 
 
-def _is_picture(document: Document, word: Word) -> bool:
+def _is_picture(word: Word) -> bool:
     """The picture that is described, not one on the wall or a frame around a thing."""
     if word.lemma not in lex.PICTURES:
-        edge = word.lemma in ("frame", "composition") and document.child(
-            word, "case"
-        )
-        bare = not document.child(word, "amod", "compound")
+        edge = word.lemma in ("frame", "composition") and word.child("case")
+        bare = not word.child("amod", "compound")
         return word.lemma in ("viewer", "camera") or (bool(edge) and bare)
-    determiner = document.child(word, "det")
-    if word.is_plural or document.child(word, "nmod:poss", "nummod"):
+    determiner = word.child("det")
+    if word.is_plural or word.child("nmod:poss", "nummod"):
         return False
     indefinite = determiner is None or determiner.lower in ("a", "an")
-    shows = (
-        document.words[word.head].lemma in lex.SHOW_VERBS
-        and word.dep == "nsubj"
-    )
+    shows = word.head_word.lemma in lex.SHOW_VERBS and word.dep == "nsubj"
     if word.lemma in ("portrait", "print") and indefinite and not shows:
         return False
     hand_held = word.lemma not in (
@@ -300,41 +282,33 @@ def _is_picture(document: Document, word: Word) -> bool:
         "close-up",
         "closeup",
     )
-    if document.child(word, "case") and indefinite and hand_held:
+    if word.child("case") and indefinite and hand_held:
         return False
-    below = document.children(word, "nmod")
-    hung = any(
-        _preposition(document, n) in ("on", "above", "below") for n in below
-    )
-    framed = any(
-        w.lower in ("framed", "hanging")
-        for w in document.children(word, "amod", "acl")
-    )
+    below = word.children("nmod")
+    hung = any(_preposition(n) in ("on", "above", "below") for n in below)
+    described = word.lower_children("amod", "acl")
+    framed = "framed" in described or "hanging" in described
     if (
         word.dep == "obj" and not hand_held
     ):  # "the image shows a medium shot of a dog"
-        subject = document.child(document.words[word.head], "nsubj")
+        subject = word.head_word.child("nsubj")
         return subject is not None and subject.lemma in lex.PICTURES
     return (
-        not hung
-        and not framed
-        and word.dep.split(":")[0] not in ("obj", "conj", "appos")
+        not hung and not framed and word.role not in ("obj", "conj", "appos")
     )
 
 
-def _partitive_noun(document: Document, word: Word) -> Word | None:
+def _partitive_noun(word: Word) -> Word | None:
     """As in "a pair of shoes" means the shoes; None for a word that means itself."""
     if word.lemma not in lex.PARTITIVES and word.lower not in SHARES:
         return None
     below = (
-        n
-        for n in document.children(word, "nmod", "obl")
-        if n.is_noun or n.pos == "PRON"
+        n for n in word.children("nmod", "obl") if n.is_noun or n.pos == "PRON"
     )
-    return next((n for n in below if _preposition(document, n) == "of"), None)
+    return next((n for n in below if _preposition(n) == "of"), None)
 
 
-def is_position(document: Document, word: Word) -> bool:
+def is_position(word: Word) -> bool:
     """Whether a noun only names a place: "on the left of", "in front of", "in the background"."""
     if word.lemma not in lex.POSITIONS or (
         word.is_plural and word.lemma not in ("side", "corner")
@@ -350,21 +324,21 @@ def is_position(document: Document, word: Word) -> bool:
         "corner",
         "side",
     )
-    placed = not part and word.dep.split(":")[0] in ("obl", "advmod")
-    return placed or bool(document.child(word, "case"))
+    placed = not part and word.role in ("obl", "advmod")
+    return placed or bool(word.child("case"))
 
 
-def _preposition(document: Document, word: Word) -> str:
-    return " ".join([c.lower for c in document.before(word, "case")])
+def _preposition(word: Word) -> str:
+    return " ".join([c.lower for c in word.before("case")])
 
 
-def _name(document: Document, word: Word) -> tuple[Word, ...]:
+def _name(word: Word) -> tuple[Word, ...]:
     """The words of a compound, nested ones too; colours and materials are attributes instead."""
     parts, queue = [], [word]
     while queue:
         head = queue.pop()
         parts.append(head)
-        for child in document.children(head, *_NAMES):
+        for child in head.children(*_NAMES):
             if child.dep == "amod" and not is_of_name(child, head):
                 continue
             if is_figure(child) and head.pos != "PROPN":
@@ -373,7 +347,7 @@ def _name(document: Document, word: Word) -> tuple[Word, ...]:
                 c.isalnum() for c in child.text
             ):
                 continue
-            quality = child.index < head.index and is_quality(document, child)
+            quality = child.index < head.index and is_quality(child)
             if not quality and abs(child.index - head.index) <= 6:
                 queue.append(child)
     return tuple(sorted(parts))
@@ -386,44 +360,40 @@ def is_of_name(child: Word, noun: Word) -> bool:
     return noun.pos == "PROPN" and child.text[:1].isupper() and not begins
 
 
-def is_quality(document: Document, child: Word) -> bool:
+def is_quality(child: Word) -> bool:
     """Whether a noun before a noun is a colour or material and so an attribute."""
-    if is_of_name(child, child) or is_of_name(
-        child, document.words[child.head]
-    ):
+    if is_of_name(child, child) or is_of_name(child, child.head_word):
         return False
     return child.lower in lex.QUALITIES
 
 
-def quantity(document: Document, word: Word) -> str | None:
+def quantity(word: Word) -> str | None:
     """How many: numeral, quantifier, or the noun before "of"."""
-    if written := numeral(document, word):
+    if written := numeral(word):
         return " ".join(counting.lower for counting in written)
-    for child in document.children(word, "det", "amod", "det:predet"):
+    for child in word.children("det", "amod", "det:predet"):
         quantifier = child.lower in _QUANTIFIERS
         superlative = child.tag == "JJS" and child.lower != "most"
         if quantifier and not superlative and child.index < word.index:
-            return _denied(document, child)
-    head = document.head(word)
-    part = head is not None and _partitive_noun(document, head) == word
+            return _denied(child)
+    head = word.governor
+    part = head is not None and _partitive_noun(head) == word
     if head is not None and part and head.lower not in ("none", "neither"):
         return " ".join(
             [
-                *(w.lower for w in numeral(document, head)),
-                _denied(document, head),
+                *(w.lower for w in numeral(head)),
+                _denied(head),
             ]
         )
     return None
 
 
-def _denied(document: Document, counting: Word) -> str:
+def _denied(counting: Word) -> str:
     """A quantifier, "all" with the "not" before it."""
-    before = document.words[counting.index - 1].lower if counting.index else ""
-    return (
-        "not all"
-        if (before, counting.lower) == ("not", "all")
-        else counting.lower
-    )
+    before = counting.previous
+    if before and (before.lower, counting.lower) == ("not", "all"):
+        return "not all"
+    return counting.lower
 
 
 def _is_plural(word: Word, said: str | None) -> bool:

@@ -199,7 +199,7 @@ def _hang(
     words: list[Word], verb: Word, subject: Word, before: Sequence[Word]
 ) -> bool:
     """Put a verb that was a noun into the tree, with its subject; False if it finds no place."""
-    head, kind = words[verb.head], verb.dep.split(":")[0]
+    head, kind = words[verb.head], verb.role
     cased = any(c.dep == "case" for c in before)
     clause = [w for w in words if w.sentence == verb.sentence]
     told = _has_verb(clause)
@@ -291,11 +291,7 @@ def subjects_read_as_objects(words: Sequence[Word]) -> list[Word]:
         word for word in words if word.dep == "conj" and word.tag in _FINITE
     ]
     led = (
-        {
-            w.head
-            for w in words
-            if w.dep.split(":")[0] in ("nsubj", "cc", "mark")
-        }
+        {w.head for w in words if w.role in ("nsubj", "cc", "mark")}
         if verbs
         else ()
     )
@@ -334,7 +330,7 @@ def numbers_of_clauses(words: Sequence[Word]) -> list[Word]:
         counts = (
             word.dep == "nummod" and noun.is_noun and noun.head == word.head
         )
-        if counts and noun.dep.split(":")[0] in _ENDS:
+        if counts and noun.role in _ENDS:
             found[word.index] = word._replace(head=noun.index)
     return found
 

@@ -50,15 +50,12 @@ class Builder:
     """Collects entities, then facts about them.
 
     Args:
-        document: The parsed text.
         phrases: Its noun phrases.
         links: Which mentions mean the same.
     """
 
-    def __init__(
-        self, document: Document, phrases: Phrases, links: Links
-    ) -> None:
-        self.document = document
+    def __init__(self, phrases: Phrases, links: Links) -> None:
+        self.document = phrases.document
         self.phrases = phrases
         self.links = links
         self.entities: list[Entity] = []
@@ -282,17 +279,17 @@ def scene_graph(
             f"there are no rules {rules!r}; use one of {', '.join(get_args(Rules))}"
         )
     if rules == "reference":
-        links = coreference.resolve(document, find_phrases(document), coref)
+        links = coreference.resolve(find_phrases(document), coref)
         return reference.reference_graph(document, links)
     document = _quoted_as_objects(document.joined(_runs(document)))
     phrases = find_phrases(document)
-    unseen.validate_params(document, phrases)
-    links = coreference.resolve(document, phrases, coref)
-    name_pronouns(document, phrases, links)
-    builder = Builder(document, phrases, links)
-    builder.add(attribute_facts(document, phrases))
-    builder.add(numeral_facts(document, phrases))
-    builder.add(relation_facts(document, phrases))
+    unseen.validate_params(phrases)
+    links = coreference.resolve(phrases, coref)
+    name_pronouns(phrases, links)
+    builder = Builder(phrases, links)
+    builder.add(attribute_facts(phrases))
+    builder.add(numeral_facts(phrases))
+    builder.add(relation_facts(phrases))
     return builder.graph(rules)
 
 
@@ -352,23 +349,23 @@ def _quoted_as_objects(document: Document) -> Document:
     return Document(document.text, words, document.sentences, document.parser)
 
 
-def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
+def name_pronouns(phrases: Phrases, links: Links) -> None:
     """Settle "It is a dog": what "it" repeats is a dog, or "it" is the dog that is named here."""
-    for word in [document.words[index] for index in links.same]:
-        head = document.head(word) if word.lower == "it" else None
+    for word in map(phrases.word, list(links.same)):
+        head = word.governor if word.lower == "it" else None
         if head is not None and head.lemma in WEATHER:
             del links.same[word.index]
     for index in list(phrases.by_word):
-        noun = document.words[index]
-        subject = named_subject(document, noun)
+        noun = phrases.word(index)
+        subject = named_subject(noun)
         if (
             subject is None
             or subject.pos != "PRON"
             or subject.index not in phrases.by_word
         ):
             continue
-        known = [document.words[i] for i in links.same.get(subject.index, ())]
-        bare = not document.child(noun, "det", "nmod:poss")
+        known = [*map(phrases.word, links.same.get(subject.index, ()))]
+        bare = not noun.child("det", "nmod:poss")
         if subject.lower == "it" and known and bare and not noun.is_plural:
             del links.same[
                 subject.index
@@ -387,24 +384,22 @@ def name_pronouns(document: Document, phrases: Phrases, links: Links) -> None:
 _NUMERAL = re.compile(r"[$€£#]? ?\d[\d.,:/]*(?: ?[%°])?", re.ASCII)
 
 
-def numeral_facts(
-    document: Document, phrases: Phrases
-) -> Iterator[AttributeFact]:
+def numeral_facts(phrases: Phrases) -> Iterator[AttributeFact]:
     """Years, and bare numerals, of the noun or the subject that they say something of.
 
     A year behind a preposition is said of the noun before it or of what its verb is said of; other
     numerals as in "shows 4:40".
     """
-    numerals = [word for word in document if _NUMERAL.fullmatch(word.text)]
+    numerals = [
+        word for word in phrases.document if _NUMERAL.fullmatch(word.text)
+    ]
     numerals = [word for word in numerals if word.index not in phrases.by_word]
     for word in numerals:
-        cases = [
-            c for c in document.children(word, "case") if c.lower in DATING
-        ]
-        head = document.head(word)
+        cases = [c for c in word.children("case") if c.lower in DATING]
+        head = word.governor
         if cases and head is not None and YEAR.fullmatch(word.text):
-            polarity = not clauses.is_denied(document, head)
-            for noun in _dated(document, head, phrases):
+            polarity = not clauses.is_denied(head)
+            for noun in _dated(head, phrases):
                 yield AttributeFact(
                     noun,
                     (*cases, word),
@@ -414,9 +409,9 @@ def numeral_facts(
                     polarity,
                 )
     for word in numerals:
-        if YEAR.fullmatch(word.text) and document.child(word, "case"):
+        if YEAR.fullmatch(word.text) and word.child("case"):
             continue
-        said, head = word, document.head(word)
+        said, head = word, word.governor
         known = None if head is None else phrases.by_word.get(head.index)
         if known is not None and word in known.name:
             continue
@@ -426,33 +421,21 @@ def numeral_facts(
             and head.index > word.index
         ):
             measure = known is None or known.kind == "unseen"  # "12 degrees"
-            if not measure and not labels(document, word, head):
+            if not measure and not labels(word, head):
                 continue  # how many there are
-            amount = document.child(head, "cop") or head.dep in (
+            amount = head.child("cop") or head.dep in (
                 "obj",
                 "obl",
                 "obl:unmarked",
             )
-            if measure and (
-                not amount or document.words[head.head].pos == "ADJ"
-            ):
+            if measure and (not amount or head.head_word.pos == "ADJ"):
                 continue
             said = head if measure else word
-        before = document.words[word.index - 1]
-        told = (
-            clauses.subjects(document, before)
-            if follows_verb(document, word)
-            else []
-        )
-        told = (
-            told
-            or clauses.subjects(document, said)
-            or _governing(document, said, phrases)
-        )
+        before = word.previous if follows_verb(word) else None
+        told = clauses.subjects(before) if before else []
+        told = told or clauses.subjects(said) or _governing(said, phrases)
         for owner in told[:1]:
-            polarity = not clauses.is_denied(
-                document, document.words[said.head]
-            )
+            polarity = not clauses.is_denied(said.head_word)
             words = tuple(sorted({said, word}))
             value = " ".join(each.text.lower() for each in words)
             yield AttributeFact(
@@ -460,19 +443,17 @@ def numeral_facts(
             )
 
 
-def _governing(document: Document, word: Word, phrases: Phrases) -> list[Word]:
+def _governing(word: Word, phrases: Phrases) -> list[Word]:
     """The noun above a word, or what the verb above it is said of."""
-    above = document.head(word)
+    above = word.governor
     if above is None or above.index in phrases.by_word:
         return [] if above is None else [above]
-    return clauses.subjects(document, above) or _governing(
-        document, above, phrases
-    )
+    return clauses.subjects(above) or _governing(above, phrases)
 
 
-def _dated(document: Document, head: Word, phrases: Phrases) -> list[int]:
+def _dated(head: Word, phrases: Phrases) -> list[int]:
     if head.index in phrases.by_word:
         return [head.index]
     if head.dep.startswith("acl") and head.head in phrases.by_word:
         return [head.head]
-    return [subject.index for subject in clauses.subjects(document, head)]
+    return [subject.index for subject in clauses.subjects(head)]

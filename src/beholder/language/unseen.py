@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from beholder.language import lexicon as lex
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 from beholder.language.graph import EntityKind
 from beholder.language.phrases import Phrase, Phrases, plain_phrase
 from beholder.text.kinds import parts_of_speech
@@ -51,7 +51,7 @@ GENERIC = _words("generic")
 """Nouns that stand for a thing named elsewhere."""
 
 
-def validate_params(document: Document, phrases: Phrases) -> None:
+def validate_params(phrases: Phrases) -> None:
     """Set apart what names nothing to be seen, and let words for a look mean what has it.
 
     "The fish's orange hue" means the fish, "a backdrop of trees" the trees; "a touch of elegance"
@@ -60,23 +60,23 @@ def validate_params(document: Document, phrases: Phrases) -> None:
     for index, phrase in list(phrases.by_word.items()):
         if phrase.kind != "thing" or phrase.rule == "selector":
             continue
-        meant = _meant(document, phrases, phrase.word)
+        meant = _meant(phrases, phrase.word)
         if meant is not None:
             phrases.stands_for[index] = meant.index
             del phrases.by_word[index]
         else:
-            phrase.kind = _kind(document, phrase)
-    _free_predicates(document, phrases)
+            phrase.kind = _kind(phrase)
+    _free_predicates(phrases)
 
 
-def _free_predicates(document: Document, phrases: Phrases) -> None:
+def _free_predicates(phrases: Phrases) -> None:
     """Give back the dog of "The focal point is a dog", which says what no thing is."""
     for index, target in list(phrases.stands_for.items()):
         known = phrases.by_word.get(target)
-        predicate = document.words[target].dep.startswith("nsubj")
+        predicate = phrases.word(target).dep.startswith("nsubj")
         if known is not None and known.kind == "unseen" and predicate:
-            phrase = plain_phrase(document, document.words[index])
-            phrase.kind = _kind(document, phrase)
+            phrase = plain_phrase(phrases.word(index))
+            phrase.kind = _kind(phrase)
             del phrases.stands_for[index]
             phrases.by_word[index] = phrase
     phrases.by_word = dict(sorted(phrases.by_word.items()))
@@ -87,45 +87,41 @@ def names_nothing(word: Word) -> bool:
     return word.lemma in _NO_PREDICATES
 
 
-def colours_of(document: Document, noun: Word) -> list[Word]:
+def colours_of(noun: Word) -> list[Word]:
     """The colours that a noun for a look names: "a shade of blue", "a vibrant green hue"."""
-    if is_colour(document, noun):
+    if is_colour(noun):
         return [noun]
     if noun.lemma not in PROPERTIES and noun.lemma not in _TRACES:
         return []
     found = [
-        w
-        for w in document.children(noun, "amod", "compound")
-        if w.lower in lex.COLOURS
+        w for w in noun.children("amod", "compound") if w.lower in lex.COLOURS
     ]
-    for below in document.children(noun, "nmod"):
+    for below in noun.children("nmod"):
         found += [
             w
-            for w in (below, *document.children(below, "conj"))
+            for w in (below, *below.children("conj"))
             if w.lower in lex.COLOURS
         ]
     return found
 
 
-def is_colour(document: Document, word: Word) -> bool:
+def is_colour(word: Word) -> bool:
     """Whether a colour stands for itself: "a pristine white", not "an orange", "the whites"."""
     if word.lower not in lex.COLOURS or word.is_plural:
         return False
-    determiner = document.child(word, "det")
-    described = document.children(word, "amod", "compound", "advmod")
+    determiner = word.child("det")
+    described = word.children("amod", "compound", "advmod")
     return determiner is None or (
         determiner.lower in ("a", "an") and bool(described)
     )
 
 
-def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
+def _meant(phrases: Phrases, word: Word) -> Word | None:
     """The noun or pronoun that a word stands for, or None."""
     if word.lemma not in PROPERTIES and word.lemma not in _ANOTHER:
         return None
-    for below in document.children(word, "nmod", "nmod:poss"):
-        of = any(
-            case.lower == "of" for case in document.children(below, "case")
-        )
+    for below in word.children("nmod", "nmod:poss"):
+        of = "of" in below.lower_children("case")
         known = (
             of
             and word.lemma != "shade"
@@ -136,13 +132,13 @@ def _meant(document: Document, phrases: Phrases, word: Word) -> Word | None:
     return None
 
 
-def _kind(document: Document, phrase: Phrase) -> EntityKind:
+def _kind(phrase: Phrase) -> EntityKind:
     lemma = phrase.word.lemma.lower()
     if lemma in _SHOTS:
         return "picture"
     if lemma in lex.SELECTORS:
         return "pronoun"
-    if _names_nothing(document, phrase, lemma):
+    if _names_nothing(phrase, lemma):
         return "unseen"
     bare = len(phrase.name) == 1 and (
         lemma in lex.POSITIONS or lemma in _BARE_PLACES
@@ -150,110 +146,83 @@ def _kind(document: Document, phrase: Phrase) -> EntityKind:
     return "place" if bare else "thing"
 
 
-def _names_nothing(document: Document, phrase: Phrase, lemma: str) -> bool:
+def _names_nothing(phrase: Phrase, lemma: str) -> bool:
     word = phrase.word
-    described = [w.lower for w in document.children(word, "amod", "compound")]
+    described = word.lower_children("amod", "compound")
     whole = "_".join([*[w.lower for w in phrase.name[:-1]], lemma])
     if not _PHRASES.isdisjoint(
         [whole, *(f"{each}_{lemma}" for each in described)]
     ):
         return True
     if lemma in _NOTHING and (
-        lex.WEATHER.isdisjoint(described) or not document.child(word, "cop")
+        lex.WEATHER.isdisjoint(described) or not word.child("cop")
     ):
         return True  # but "it is a sunny day" says the weather
     near = [
         w.lower
-        for w in document.words[max(0, word.index - 2) : word.index + 3]
+        for w in word.document.words[max(0, word.index - 2) : word.index + 3]
     ]
     if near.count(word.lower) > 1 and not {"by", "in", "to"}.isdisjoint(near):
         return True  # "shoulder to shoulder", "side by side"
     if word.tag == "JJS" or word.lower in _SUPERLATIVES or _is_quality(lemma):
         return True
-    if (
-        is_colour(document, word)
-        or _is_effect(document, word)
-        or _is_compared(document, word)
-    ):
+    if is_colour(word) or _is_effect(word) or _is_compared(word):
         return True
-    if ("overall" in described and _is_whole(document, word)) or _is_trait(
-        document, word
-    ):
+    if ("overall" in described and _is_whole(word)) or _is_trait(word):
         return True
     if lemma in _ALONE_NOTHING:
         return lex.QUALITIES.isdisjoint(
             described
         )  # "a yellow backdrop" is to be seen
-    if lemma in _MEASURES and document.child(word, "nummod"):
+    if lemma in _MEASURES and word.child("nummod"):
         return True
     if lemma in _TRACES:
-        return _of_nothing(document, word)
+        return _of_nothing(word)
     if (
         lemma == "shape"
     ):  # "many shapes" say what things are like, "a pink shape" is one
-        return lex.QUALITIES.isdisjoint(described) and not document.child(
-            word, "nummod"
-        )
+        return lex.QUALITIES.isdisjoint(described) and not word.child("nummod")
     if lemma in PROPERTIES:
-        return lemma != "shade" or bool(colours_of(document, word))
-    return _is_shade(document, word) or (
-        len(phrase.name) == 1 and _is_no_noun(word)
-    )
+        return lemma != "shade" or bool(colours_of(word))
+    return _is_shade(word) or (len(phrase.name) == 1 and _is_no_noun(word))
 
 
-def _is_effect(document: Document, word: Word) -> bool:
+def _is_effect(word: Word) -> bool:
     """Whether a noun is what a look adds to the picture: "adding texture to the scene"."""
-    first = document.words[word.head] if word.dep == "conj" else word
-    verb = document.head(first) if first.dep == "obj" else None
+    first = word.head_word if word.dep == "conj" else word
+    verb = first.governor if first.dep == "obj" else None
     if verb is None or verb.lemma not in EFFECT_VERBS:
         return False
-    below = (
-        n
-        for noun in (verb, first)
-        for n in document.children(noun, "obl", "nmod")
-    )
-    to = (
-        n
-        for n in below
-        if any(case.lower == "to" for case in document.children(n, "case"))
-    )
-    return any(n.lemma in _SEEN_WHOLE or _is_whole(document, n) for n in to)
+    below = (n for noun in (verb, first) for n in noun.children("obl", "nmod"))
+    to = (n for n in below if "to" in n.lower_children("case"))
+    return any(n.lemma in _SEEN_WHOLE or _is_whole(n) for n in to)
 
 
-def _is_whole(document: Document, word: Word) -> bool:
+def _is_whole(word: Word) -> bool:
     """Whether a noun sums up what is seen: "the overall design"."""
-    return any(
-        described.lower == "overall"
-        for described in document.children(word, "amod")
-    )
+    return "overall" in word.lower_children("amod")
 
 
-def _is_compared(document: Document, word: Word) -> bool:
+def _is_compared(word: Word) -> bool:
     """Whether a thing is only like a noun: "reminiscent of an elephant's trunk"."""
-    while word.dep.split(":")[0] in ("nmod", "conj", "compound"):
-        above = document.head(word)
+    while word.role in ("nmod", "conj", "compound"):
+        above = word.governor
         if above is None or above.lemma in _LIKENESS:
             return above is not None
         word = above
-    head = document.head(word) if word.dep in ("obl", "obj") else None
+    head = word.governor if word.dep in ("obl", "obj") else None
     return head is not None and head.lemma in _LIKENESS
 
 
-def _is_trait(document: Document, word: Word) -> bool:
+def _is_trait(word: Word) -> bool:
     """Whether "signs" are traces of age or use: "exhibits signs of weathering"."""
     verb = (
-        document.head(word)
-        if word.lemma == "sign" and word.dep == "obj"
-        else None
+        word.governor if word.lemma == "sign" and word.dep == "obj" else None
     )
     if verb is None or verb.lemma not in _BEARING_SIGNS:
         return False
-    below = [
-        c
-        for noun in document.children(word, "nmod")
-        for c in document.children(noun, "case")
-    ]
-    return any(case.lower == "of" for case in below)
+    below = word.children("nmod")
+    return any("of" in noun.lower_children("case") for noun in below)
 
 
 def _is_quality(lemma: str) -> bool:
@@ -278,19 +247,19 @@ def _is_no_noun(word: Word) -> bool:
     return word.pos == "NOUN" and bool(known) and "n" not in known
 
 
-def _is_shade(document: Document, word: Word) -> bool:
+def _is_shade(word: Word) -> bool:
     """Read "light" in "shades of light and dark blue"."""
-    if word.lower not in lex.SHADES or document.child(word, "det", "amod"):
+    if word.lower not in lex.SHADES or word.child("det", "amod"):
         return False
-    joined = [w.lower for w in document.children(word, "conj")]
+    joined = word.lower_children("conj")
     return not (
         lex.COLOURS.isdisjoint(joined) and lex.SHADES.isdisjoint(joined)
     )
 
 
-def _of_nothing(document: Document, word: Word) -> bool:
+def _of_nothing(word: Word) -> bool:
     """Whether a noun is "of" a colour, a look or an effect."""
-    below = document.children(word, "nmod")
+    below = word.children("nmod")
     return any(
         n.lower in lex.COLOURS or n.lemma in _LOOKS or _is_quality(n.lemma)
         for n in below

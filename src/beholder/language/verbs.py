@@ -9,7 +9,7 @@ from typing import TypeAlias
 from beholder.language import clauses
 from beholder.language import lexicon as lex
 from beholder.language.describe import Place, place, preposition, with_degree
-from beholder.language.document import Document, Word
+from beholder.language.document import Word
 from beholder.language.graph import AttributeFact, RelationFact, RelationKind
 from beholder.language.phrases import Phrases, is_bare_colour
 from beholder.language.unseen import EFFECT_VERBS, colours_of
@@ -21,37 +21,24 @@ _NO_MANNER = (
 _WAYS = ("from", "to", "toward")
 
 
-def places_of(
-    document: Document, word: Word, phrases: Phrases
-) -> Iterator[Place]:
+def places_of(word: Word, phrases: Phrases) -> Iterator[Place]:
     """The prepositional phrases attached to a word, each joined noun by itself."""
-    hanging = document.children(word, "obl", "nmod")
+    hanging = word.children("obl", "nmod")
     if (
         word.pos == "VERB"
     ):  # an oblique below the object is its own: "eats soup with a spoon"
-        hanging += [
-            n
-            for c in document.children(word, "obj")
-            for n in document.children(c, "obl")
-        ]
+        hanging += [n for c in word.children("obj") for n in c.children("obl")]
     for noun in hanging:
         if noun.dep == "nmod:poss" or noun.lower in lex.RELATIVE_PRONOUNS:
             continue
         of_verb = word.is_noun and word.dep == "obj" and noun.dep == "obl"
-        words = (
-            ()
-            if of_verb or noun.lemma in lex.TIMES
-            else preposition(document, noun)
-        )
-        for each in clauses.conjuncts(document, noun) if words else ():
-            own = (
-                words if each is noun else preposition(document, each) or words
-            )
-            yield place(document, each, phrases, own)
+        words = () if of_verb or noun.lemma in lex.TIMES else preposition(noun)
+        for each in clauses.conjuncts(noun) if words else ():
+            own = words if each is noun else preposition(each) or words
+            yield place(each, phrases, own)
 
 
 def located(
-    document: Document,
     phrases: Phrases,
     subject: Word,
     lead: tuple[Word, ...],
@@ -61,9 +48,9 @@ def located(
     passive: bool = False,
 ) -> Iterator[Fact]:
     """A subject at a place: a relation, or an attribute for a position in the picture."""
-    coloured = _colours(document, where)
+    coloured = _colours(where)
     for colour in coloured:
-        words = with_degree(document, colour)
+        words = with_degree(colour)
         value = " ".join(w.lower for w in words)
         yield AttributeFact(
             subject.index, words, value, "quality", "colour", polarity
@@ -97,14 +84,14 @@ def located(
         yield RelationFact(*ends, words, kind, rule, passive, polarity)
 
 
-def _colours(document: Document, where: Place) -> list[Word]:
+def _colours(where: Place) -> list[Word]:
     """What only colours a thing: "painted in black", "in a pristine white", "with a green hue"."""
     if where.target is None:
         return []
-    if is_bare_colour(document, where.target):
+    if is_bare_colour(where.target):
         return [where.target]
     lead = where.words[0].lower if where.words else ""
-    return colours_of(document, where.target) if lead in ("in", "with") else []
+    return colours_of(where.target) if lead in ("in", "with") else []
 
 
 _SIDES = ("left", "right")
@@ -113,22 +100,20 @@ _SIDES = ("left", "right")
 class _Act:
     """A verb with all that the rules below need of it."""
 
-    def __init__(
-        self, document: Document, phrases: Phrases, verb: Word
-    ) -> None:
-        self.document, self.phrases, self.verb = document, phrases, verb
-        self.stranded = clauses.stranded_preposition(document, verb)
+    def __init__(self, phrases: Phrases, verb: Word) -> None:
+        self.phrases, self.verb = phrases, verb
+        self.stranded = clauses.stranded_preposition(verb)
         self.words = tuple(
-            w for w in verb_words(document, verb) if w is not self.stranded
+            w for w in verb_words(verb) if w is not self.stranded
         )
-        direct = clauses.objects(document, verb)
-        self.objects = [o for o in direct if not _is_direction(document, o)]
-        self.places = list(places_of(document, verb, phrases))
-        if fronted := clauses.fronted_place(document, verb):
-            words = preposition(document, fronted)
-            self.places.append(place(document, fronted, phrases, words))
-        self.passive = clauses.is_passive(document, verb)
-        self.polarity = not clauses.is_denied(document, verb)
+        direct = clauses.objects(verb)
+        self.objects = [o for o in direct if not _is_direction(o)]
+        self.places = list(places_of(verb, phrases))
+        if fronted := clauses.fronted_place(verb):
+            words = preposition(fronted)
+            self.places.append(place(fronted, phrases, words))
+        self.passive = clauses.is_passive(verb)
+        self.polarity = not clauses.is_denied(verb)
 
     def relation(
         self,
@@ -153,17 +138,15 @@ class _Act:
         return placing and bool(self.objects) and not self.passive
 
 
-def verb_facts(
-    document: Document, word: Word, phrases: Phrases
-) -> Iterator[Fact]:
+def verb_facts(word: Word, phrases: Phrases) -> Iterator[Fact]:
     """The relations of a verb, or the state that it is for a subject without any."""
-    named = clauses.subjects(document, word)
-    if _is_showing(document, word, phrases, named):
-        yield from _shown(document, word, phrases, named)
+    named = clauses.subjects(word)
+    if _is_showing(word, phrases, named):
+        yield from _shown(word, phrases, named)
         return
     if not named and word.lemma not in lex.PLACING:
         return
-    act = _Act(document, phrases, word)
+    act = _Act(phrases, word)
     for subject in named:
         facts: list[Fact] = [
             *_relations(act, subject),
@@ -174,7 +157,7 @@ def verb_facts(
         told = (
             not act.objects or not act.polarity
         )  # "fills the view" says nothing visible
-        if not related and told and not _means_another_verb(document, word):
+        if not related and told and not _means_another_verb(word):
             state = _state(act, subject)
             if state.words != (word,) or word.lemma not in lex.INCOMPLETE:
                 yield state
@@ -191,9 +174,9 @@ def _holds_verb(fact: Fact, act: _Act) -> bool:
     return meant is None or act.phrases.by_word[meant].kind != "unseen"
 
 
-def verb_words(document: Document, word: Word) -> tuple[Word, ...]:
+def verb_words(word: Word) -> tuple[Word, ...]:
     """A verb with its particles: "picks up"."""
-    return (word, *document.after(word, "compound:prt"))
+    return (word, *word.after("compound:prt"))
 
 
 def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
@@ -204,10 +187,10 @@ def _relations(act: _Act, subject: Word) -> Iterator[RelationFact]:
         ):
             yield act.relation(subject, target, "verb")
     text = " ".join([*(word.lower for word in act.words), "to"])
-    for named in clauses.recipients(act.document, act.verb):
-        for target in clauses.conjuncts(act.document, named):
+    for named in clauses.recipients(act.verb):
+        for target in clauses.conjuncts(named):
             yield act.relation(subject, target, "recipient", text=text)
-    gap = clauses.gap_noun(act.document, act.verb)
+    gap = clauses.gap_noun(act.verb)
     if gap is not None and act.stranded is not None:
         yield act.relation(
             subject, gap, "relative", words=(*act.words, act.stranded)
@@ -218,9 +201,7 @@ def _at_places(act: _Act, subject: Word) -> Iterator[Fact]:
     """Read "stands on a hill near a tree" as two relations."""
     told = ("verb place", act.polarity, act.passive)
     for where in filterfalse(act.places_object, act.places):
-        yield from located(
-            act.document, act.phrases, subject, act.words, where, *told
-        )
+        yield from located(act.phrases, subject, act.words, where, *told)
 
 
 def _placed_objects(act: _Act) -> Iterator[Fact]:
@@ -229,61 +210,54 @@ def _placed_objects(act: _Act) -> Iterator[Fact]:
     for target, where in product(
         act.objects, filter(act.places_object, act.places)
     ):
-        yield from located(act.document, act.phrases, target, (), where, *told)
+        yield from located(act.phrases, target, (), where, *told)
 
 
-def _means_another_verb(document: Document, word: Word) -> bool:
+def _means_another_verb(word: Word) -> bool:
     """Whether the meaning is in the word below: "seems to be smiling", "looks old"."""
-    below = document.child(word, "xcomp", "ccomp")
-    if word.lemma in lex.LINKING and document.child(word, "xcomp", "obj"):
+    below = word.child("xcomp", "ccomp")
+    if word.lemma in lex.LINKING and word.child("xcomp", "obj"):
         return True
     return below is not None and below.pos in ("VERB", "NOUN", "ADJ", "AUX")
 
 
-def _is_showing(
-    document: Document, word: Word, phrases: Phrases, named: list[Word]
-) -> bool:
+def _is_showing(word: Word, phrases: Phrases, named: list[Word]) -> bool:
     """Whether a picture is said to show something: "is seen", "the image shows"."""
     return word.lemma in lex.SHOW_VERBS and (
-        any(phrases.is_picture(s) for s in named)
-        or clauses.is_passive(document, word)
+        any(phrases.is_picture(s) for s in named) or clauses.is_passive(word)
     )
 
 
-def _shown(
-    document: Document, word: Word, phrases: Phrases, named: list[Word]
-) -> Iterator[Fact]:
+def _shown(word: Word, phrases: Phrases, named: list[Word]) -> Iterator[Fact]:
     """Read "The image shows a dog on a bed", "A dog is seen on a bed": only the places count."""
-    direct = clauses.objects(document, word)
+    direct = clauses.objects(word)
     for thing in direct or [s for s in named if not phrases.is_picture(s)]:
-        for where in places_of(document, word, phrases):
+        for where in places_of(word, phrases):
             own = (
                 where.target is not None and thing.index == where.target.index
             )
             if not own and not where.text.startswith(
                 "from"
             ):  # "seen from the side"
-                yield from located(
-                    document, phrases, thing, (), where, "shown"
-                )
+                yield from located(phrases, thing, (), where, "shown")
 
 
-def _is_direction(document: Document, word: Word) -> bool:
+def _is_direction(word: Word) -> bool:
     """Whether a word is only where its verb turns to: "facing left"."""
-    bare = word.lower in _SIDES and not document.children(word)
-    return bare and document.words[word.head].lemma in lex.DIRECTING
+    bare = word.lower in _SIDES and not word.children()
+    return bare and word.head_word.lemma in lex.DIRECTING
 
 
 def _state(act: _Act, subject: Word) -> AttributeFact:
     """A verb that relates to nothing is a state of its subject: "is sitting", "walks slowly"."""
     word = act.verb
-    before = act.document.before(word, "advmod", "xcomp")
-    after = act.document.after(word, "advmod", "xcomp")
+    before = word.before("advmod", "xcomp")
+    after = word.after("advmod", "xcomp")
     around = [c for c in before if c.lower.endswith("ly")]
     around += [c for c in after if c.pos in ("ADV", "ADJ", "ADP")]
     around = [c for c in around if c.lower not in _NO_MANNER]
-    below = act.document.children(word, "advmod", "xcomp", "obj")
-    sides = [c for c in below if _is_direction(act.document, c)]
+    below = word.children("advmod", "xcomp", "obj")
+    sides = [c for c in below if _is_direction(c)]
     words = tuple(sorted({*act.words, *around, *sides}))
     value = " ".join(
         [word.lemma, *(w.lower for w in (*act.words[1:], *sides))]

@@ -9,12 +9,11 @@ from typing import Unpack
 import numpy as np
 
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.bootstrap import bounded
 from beholder.stats.checks import (
     Ints,
     Resampling,
     cluster_codes,
-    n_clusters,
     resampling,
 )
 
@@ -73,12 +72,7 @@ def bootstrapped(
         return Agreement(
             method, None, None, n_items, n_raters, None, undefined
         )
-    interval = cluster_bootstrap(statistic, codes, **options)
-    few = (
-        describe_few_sources(n_clusters(codes))
-        or "too few items vary for a bootstrap interval"
-    )
-    reason = None if interval else few
+    interval, reason = bounded(statistic, codes, "items vary", **options)
     return Agreement(
         method, value, interval, n_items, n_raters, p_value, reason
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import (
-    cluster_bootstrap,
+    bounded,
     cluster_replicates,
-    describe_few_sources,
+    explained,
     replicate_interval,
 )
 from beholder.stats.checks import (
@@ -24,12 +24,13 @@ from beholder.stats.checks import (
     at_least,
     cluster_codes,
     n_clusters,
+    one_of,
     resampling,
 )
 from beholder.stats.ranks import round_values
 
 Macro: TypeAlias = Literal["classes", "documents"]
-_FEW = "too few documents have marks for a bootstrap interval"
+_VARY = "documents have marks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def alert_f1(
         ConfigError: No documents, scores and labels that do not pair, NaN, or labels other than
             0 and 1.
     """
-    _check_macro(macro)
+    one_of(macro, get_args(Macro), "macro")
     s, g = documents(scores, labels)
     resampling(**options)
     if threshold is not None and not np.isfinite(threshold):
@@ -110,9 +111,7 @@ def held_out_alert_f1(
     n_folds: int = 2,
     macro: Macro = "classes",
     clusters: Sequence[Hashable] | None = None,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 12345,
+    **options: Unpack[Resampling],
 ) -> AlertF1:
     """Macro token F1 where each document's threshold is the best one of the other folds.
 
@@ -125,16 +124,13 @@ def held_out_alert_f1(
         n_folds: Folds, at least 2 and at most the number of clusters.
         macro: What to average over.
         clusters: What each document belongs to; whole clusters go to a fold and are resampled.
-        n_resamples: Bootstrap resamples, with these thresholds.
-        level: Confidence level.
-        seed: Seed of folds and resampling.
+        options: See ``Resampling``; with these thresholds. The seed is that of the folds, too.
 
     Raises:
         ConfigError: As :func:`alert_f1`, or a bad number of folds.
     """
-    _check_macro(macro)
+    one_of(macro, get_args(Macro), "macro")
     s, g = documents(scores, labels)
-    options = Resampling(n_resamples=n_resamples, level=level, seed=seed)
     resampling(**options)
     codes = cluster_codes(clusters, len(s))
     most = n_clusters(codes)
@@ -143,7 +139,8 @@ def held_out_alert_f1(
         raise ConfigError(
             f"n_folds: expected 2 to {most} (the {what}), got {n_folds}"
         )
-    fold = (np.random.default_rng(seed).permutation(most) % n_folds)[codes]
+    rng = np.random.default_rng(options.get("seed", 12345))
+    fold = (rng.permutation(most) % n_folds)[codes]
     counts = np.zeros((len(s), 4))
     for i in range(n_folds):
         rest = np.flatnonzero(fold != i)
@@ -230,13 +227,11 @@ def _result(
         "gold marks no token, or every token: there are no two classes"
     )
     if f1 is not None:
-        interval = cluster_bootstrap(
-            lambda rows: _macro_f1(counts[rows], macro), codes, **options
-        )
-        reason = (
-            None
-            if interval
-            else describe_few_sources(n_clusters(codes)) or _FEW
+        interval, reason = bounded(
+            lambda rows: _macro_f1(counts[rows], macro),
+            codes,
+            _VARY,
+            **options,
         )
     n_gold = int(counts[:, 0].sum() + counts[:, 2].sum())
     return AlertF1(
@@ -250,13 +245,6 @@ def _result(
         n_gold,
         reason,
     )
-
-
-def _check_macro(macro: str) -> None:
-    if macro not in ("classes", "documents"):
-        raise ConfigError(
-            f"macro: expected classes or documents, got {macro!r}"
-        )
 
 
 def documents(
@@ -367,8 +355,7 @@ def alert_auc(
         return AlertAUC(auc, None, (), *counts)
     codes = cluster_codes(clusters, len(s))
     drawn = cluster_replicates(area, codes, n_resamples=n_resamples, seed=seed)
-    interval = replicate_interval(drawn, level)
-    few = None if interval else describe_few_sources(n_clusters(codes)) or _FEW
+    interval, few = explained(replicate_interval(drawn, level), codes, _VARY)
     return AlertAUC(auc, interval, tuple(drawn), *counts, few)
 
 

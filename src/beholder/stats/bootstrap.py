@@ -12,15 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.records import Estimate, Interval
 from beholder.stats.checks import (
     Floats,
     Ints,
+    Resampling,
     at_least,
     cluster_codes,
     cluster_sums,
@@ -200,10 +202,52 @@ def cluster_bootstrap(
             return None
         scale = np.sqrt(size / n)
         drawn = [
-            None if one is None else centre + scale * (one - centre)
-            for one in drawn
+            None if value is None else centre + scale * (value - centre)
+            for value in drawn
         ]
     return replicate_interval(drawn, level)
+
+
+def bounded(
+    statistic: Callable[[Ints], float | None],
+    codes: Ints,
+    varying: str,
+    **options: Unpack[Resampling],
+) -> tuple[Interval | None, str | None]:
+    """Return the interval of ``cluster_bootstrap``, and the reason if there is none.
+
+    Args:
+        statistic: As for ``cluster_bootstrap``.
+        codes: (n,) cluster index of each row.
+        varying: What too few of are if there are clusters enough: ``items vary``.
+        options: See ``Resampling``.
+    """
+    interval = cluster_bootstrap(statistic, codes, **options)
+    return explained(interval, codes, varying)
+
+
+def explained(
+    interval: Interval | None, codes: Ints, varying: str
+) -> tuple[Interval | None, str | None]:
+    """Return an interval of clusters, and the reason if there is none; see ``bounded``."""
+    if interval:
+        return interval, None
+    few = describe_few_sources(n_clusters(codes))
+    return None, few or f"too few {varying} for a bootstrap interval"
+
+
+def wald_interval(
+    value: float, error: float, level: float = 0.95, df: float | None = None
+) -> Interval:
+    """Interval around a value with a standard error: normal, or Student's t with ``df``."""
+    quantile = 0.5 + level / 2
+    reach = (
+        scipy.stats.norm.ppf(quantile)
+        if df is None
+        else scipy.stats.t.ppf(quantile, df)
+    )
+    half = float(reach) * error
+    return Interval(value - half, value + half, level)
 
 
 def cluster_replicates(
@@ -242,7 +286,7 @@ def replicate_interval(
     replicates: Sequence[float | None], level: float = 0.95
 ) -> Interval | None:
     """Percentile interval over the replicates with a value; None if these are under nine in ten."""
-    known = [one for one in replicates if one is not None]
+    known = [value for value in replicates if value is not None]
     if not known or len(known) < 0.9 * len(replicates):
         return None
     return percentile_interval(np.array(known), level)

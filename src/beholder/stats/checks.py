@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -77,6 +77,17 @@ def same_length(**vectors: Floats) -> int:
     if len(set(lengths.values())) != 1:
         raise ConfigError(f"expected vectors of one length, got {lengths}")
     return next(iter(lengths.values()))
+
+
+def one_of(value: object, choices: Iterable[object], name: str) -> None:
+    """Refuse a value that is no choice.
+
+    Raises:
+        ConfigError: Names the choices.
+    """
+    if value not in choices:
+        names = ", ".join(map(str, choices))
+        raise ConfigError(f"{name}: expected one of {names}, got {value!r}")
 
 
 def at_least(n: int, least: int, name: str) -> None:

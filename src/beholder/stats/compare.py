@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy
@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.bootstrap import bounded
 from beholder.stats.checks import (
     Floats,
     Ints,
     cluster_codes,
     n_clusters,
+    one_of,
     resampling,
     same_length,
     vector,
@@ -103,10 +104,7 @@ def compare_correlations(
         ConfigError: Different lengths, values that are not finite, unknown names, or clusters
             or tau with a test that does not allow for them.
     """
-    if test not in ("permutation", "williams", "steiger"):
-        raise ConfigError(
-            f"test: expected permutation, williams or steiger, got {test!r}"
-        )
+    one_of(test, get_args(DifferenceTest), "test")
     if clusters is not None and test != "permutation":
         raise ConfigError(
             f"test: {test} supposes independent rows; with clusters use permutation"
@@ -138,8 +136,13 @@ def compare_correlations(
         first, second = of_x(x[rows], z[rows]), of_y(y[rows], z[rows])
         return None if first is None or second is None else first - second
 
-    interval = cluster_bootstrap(
-        statistic, codes, n_resamples=n_resamples, level=level, seed=seed
+    interval, few = bounded(
+        statistic,
+        codes,
+        "clusters vary",
+        n_resamples=n_resamples,
+        level=level,
+        seed=seed,
     )
     value: float | None = None
     p: float | None
@@ -154,16 +157,12 @@ def compare_correlations(
         )  # both vary, else their correlation with gold had no value
         formula = williams if test == "williams" else steiger
         value, p = formula(r_a, r_b, r_ab, n)
-    few = (
-        describe_few_sources(units)
-        or "too few clusters vary for a bootstrap interval"
-    )
-    reasons = [] if interval else [few]
+    why = few
     if p is None:
-        reasons.append(
+        missing = (
             f"{test}'s test is not defined for n={n} or a full correlation"
         )
-    why = "; ".join(reasons) or None
+        why = f"{few}; {missing}" if few else missing
     return CorrelationDifference(
         kind, test, r_a, r_b, difference, interval, value, p, n, units, why
     )

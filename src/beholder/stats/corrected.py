@@ -17,11 +17,16 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import percentile_interval, sum_replicates
+from beholder.stats.bootstrap import (
+    percentile_interval,
+    sum_replicates,
+    wald_interval,
+)
 from beholder.stats.checks import (
     Floats,
     Ints,
     cluster_codes,
+    cluster_rows,
     cluster_sums,
     n_clusters,
     same_length,
@@ -168,19 +173,15 @@ def corrected_mean(
     estimate = float(y.mean() + weight * apart)
     df = math.inf if public else k - 1
 
-    def around(mean: float, squared: float, df: float) -> Interval:
-        half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * math.sqrt(
-            squared
-        )
-        return Interval(mean - half, mean + half, level)
-
     return CorrectedMean(
         judge=float(np.concatenate([f, rest]).mean()),
         labels=float(y.mean()),
-        labels_interval=around(float(y.mean()), float(alone), df),
+        labels_interval=wald_interval(
+            float(y.mean()), math.sqrt(alone), level, df
+        ),
         corrected=estimate,
-        corrected_interval=around(
-            estimate, float(variance), df - bool(weight)
+        corrected_interval=wald_interval(
+            estimate, math.sqrt(variance), level, df - bool(weight)
         ),
         weight=weight,
         p_value=_chance(estimate, float(variance), df - bool(weight)),
@@ -335,16 +336,13 @@ def corrected_share(
         "rejected": (1 - s) * (1 - t),
         "false_alarms": s * (1 - t),
     }
-    labelled = np.stack(
-        [cluster_sums(codes, cell) for cell in cells.values()], axis=1
-    )
+    labelled = cluster_rows(codes, np.stack([*cells.values()], axis=1))
     counts = dict(zip(cells, map(int, labelled.sum(axis=0)), strict=True))
     rate = corrected_rate(int(rest.sum()), len(rest), **counts, level=level)
     if len(labelled) == len(s) and n_clusters(other_codes) == len(rest):
         return rate
-    free = np.stack(
-        [cluster_sums(other_codes, one) for one in (rest, np.ones_like(rest))],
-        axis=1,
+    free = cluster_rows(
+        other_codes, np.stack([rest, np.ones_like(rest)], axis=1)
     )
     if min(len(labelled), len(free)) < LEAST_PICTURES:
         raise ConfigError(

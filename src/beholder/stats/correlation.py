@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial as partial_of
 from typing import Any, Literal, TypeAlias, Unpack
@@ -11,15 +11,15 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.bootstrap import bounded
 from beholder.stats.checks import (
     Floats,
     Ints,
     Resampling,
     cluster_codes,
     n_clusters,
+    one_of,
     resampling,
     same_length,
     vector,
@@ -141,8 +141,7 @@ def kendall(
     **options: Unpack[ClusterResampling],
 ) -> Correlation:
     """Kendall's tau-b or tau-c; other arguments and result as :func:`correlate`."""
-    if variant not in ("b", "c"):
-        raise ConfigError(f"variant: expected 'b' or 'c', got {variant!r}")
+    one_of(variant, ("b", "c"), "variant")
     return correlate(x, y, "tau-c" if variant == "c" else "tau-b", **options)
 
 
@@ -208,10 +207,7 @@ def coefficient(kind: str) -> Coefficient:
     Raises:
         ConfigError: Unknown kind.
     """
-    if kind not in _COEFFICIENTS:
-        raise ConfigError(
-            f"kind: expected one of {', '.join(_COEFFICIENTS)}, got {kind!r}"
-        )
+    one_of(kind, _COEFFICIENTS, "kind")
     return _COEFFICIENTS[kind]
 
 
@@ -323,38 +319,4 @@ def _interval(
     if options.get("n_resamples") == 0:
         return None, None
     resampling(**options)
-    interval = cluster_bootstrap(statistic, codes, **options)
-    if interval:
-        return interval, None
-    few = describe_few_sources(n_clusters(codes))
-    return None, few or "too few clusters vary for a bootstrap interval"
-
-
-def ranking_correlation(
-    gold: Mapping[str, float],
-    predicted: Mapping[str, float],
-    kind: CorrelationKind = "spearman",
-    **options: Unpack[Resampling],
-) -> Correlation:
-    """Correlation over systems of their gold and predicted scores.
-
-    Args:
-        gold: Gold score per system, such as its Elo rating from human battles.
-        predicted: Score per system by a metric; the same systems.
-        kind: Which coefficient.
-        options: See ``Resampling``; systems are resampled.
-
-    Returns:
-        As :func:`beholder.stats.correlate`.
-
-    Raises:
-        ConfigError: The two do not hold the same systems.
-    """
-    if gold.keys() != predicted.keys():
-        odd = sorted(gold.keys() ^ predicted.keys())
-        raise ConfigError(
-            f"systems: gold and predicted differ in {', '.join(odd)}"
-        )
-    return correlate(
-        list(gold.values()), [predicted[s] for s in gold], kind, **options
-    )
+    return bounded(statistic, codes, "clusters vary", **options)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import describe_few_sources
-from beholder.stats.checks import Floats, matrix, resampling
+from beholder.stats.checks import Floats, matrix, one_of, resampling
 
 ICCKind: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
 Verdict: TypeAlias = Literal["poor", "moderate", "good", "excellent"]
@@ -124,10 +124,7 @@ def icc(
     Raises:
         ConfigError: Missing or infinite ratings, or an unknown kind.
     """
-    if kind not in _KINDS:
-        raise ConfigError(
-            f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}"
-        )
+    one_of(kind, _KINDS, "kind")
     resampling(1, level)
     table = matrix(ratings, "ratings")
     n, k = table.shape

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from beholder.records import Interval
-from beholder.stats.bootstrap import mean_interval
+from beholder.stats.bootstrap import mean_interval, wald_interval
 from beholder.stats.checks import (
     Floats,
     cluster_codes,
@@ -153,9 +153,8 @@ def mean_bias(
             name, None, None, n, unit, f"{n} {what}, {least} are needed"
         )
     error = float(np.std(x, ddof=1) / np.sqrt(n))
-    return Bias(
-        name, float(x.mean()), _student(float(x.mean()), error, n - 1), n, unit
-    )
+    mean = float(x.mean())
+    return Bias(name, mean, wald_interval(mean, error, df=n - 1), n, unit)
 
 
 def share_bias(
@@ -291,9 +290,4 @@ def _slope(
         df, factor = groups - 1, groups / (groups - 1)
     error = float(np.sqrt(factor * (bread @ scores.T @ scores @ bread)[1, 1]))
     slope = float(beta[1])
-    return slope, _student(slope, error, df)
-
-
-def _student(value: float, error: float, df: int) -> Interval:
-    reach = float(scipy.stats.t.ppf(0.975, df)) * error
-    return Interval(value - reach, value + reach)
+    return slope, wald_interval(slope, error, df=df)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.stats.agreement import Agreement, bootstrapped
-from beholder.stats.checks import Floats, Ints, Resampling, matrix
+from beholder.stats.checks import Floats, Ints, Resampling, matrix, one_of
 
 Weighting: TypeAlias = Literal["none", "linear", "quadratic"]
 
@@ -47,10 +47,7 @@ def cohen_kappa(
         ConfigError: Different lengths, a missing label, an unknown weighting, or a label outside
             ``categories``.
     """
-    if weights not in ("none", "linear", "quadratic"):
-        raise ConfigError(
-            f"weights: expected none, linear or quadratic, got {weights!r}"
-        )
+    one_of(weights, get_args(Weighting), "weights")
     first, second = (
         v.tolist() if isinstance(v, np.ndarray) else list(v) for v in (a, b)
     )

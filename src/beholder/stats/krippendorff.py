@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.stats.agreement import Agreement, bootstrapped
-from beholder.stats.checks import Floats, Resampling, cluster_codes, matrix
+from beholder.stats.checks import (
+    Floats,
+    Resampling,
+    cluster_codes,
+    matrix,
+    one_of,
+)
 from beholder.stats.ranks import round_values
 
 Measurement: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -47,11 +53,7 @@ def krippendorff_alpha(
         ConfigError: Not a table, infinite ratings, an unknown measurement, or negative values on
             the ratio scale.
     """
-    if measurement not in _DISAGREEMENTS:
-        known = ", ".join(_DISAGREEMENTS)
-        raise ConfigError(
-            f"measurement: expected one of {known}, got {measurement!r}"
-        )
+    one_of(measurement, _DISAGREEMENTS, "measurement")
     labels = _codes(ratings) if measurement == "nominal" else ratings
     table = round_values(matrix(labels, "ratings", missing=True))
     if measurement == "ratio" and bool((table < 0).any()):

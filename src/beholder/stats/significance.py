@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 import scipy
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.bootstrap import bounded, wald_interval
 from beholder.stats.checks import (
     Floats,
     Resampling,
+    one_of,
     resampling,
     same_length,
     vector,
@@ -112,10 +113,7 @@ def cohen_d(
     Raises:
         ConfigError: Scores that are not finite, or an unknown pooling.
     """
-    if pooling not in ("pooled", "unweighted"):
-        raise ConfigError(
-            f"pooling: expected pooled or unweighted, got {pooling!r}"
-        )
+    one_of(pooling, get_args(Pooling), "pooling")
     resampling(1, level)
     x, y = moments(a, "a"), moments(b, "b")
     name = f"cohen-d {pooling}"
@@ -131,8 +129,8 @@ def cohen_d(
         df_x, df_y = x.n - 1, y.n - 1
         error = d**2 * (x.sd**4 / df_x + y.sd**4 / df_y) / (8 * variance**2)
         error += (x.sd**2 / df_x + y.sd**2 / df_y) / variance
-    half = float(scipy.stats.norm.ppf(0.5 + level / 2) * np.sqrt(error))
-    return Effect(name, d, Interval(d - half, d + half, level), x.n, y.n)
+    interval = wald_interval(d, float(np.sqrt(error)), level)
+    return Effect(name, d, interval, x.n, y.n)
 
 
 def hedges_g(a: Group, b: Group, *, level: float = 0.95) -> Effect:
@@ -239,8 +237,7 @@ def t_test(
         share = error_x / (error_x + error_y)
         df = 1 / (share**2 / (x.n - 1) + (1 - share) ** 2 / (y.n - 1))
         error = np.sqrt(error_x + error_y)
-    half = float(scipy.stats.t.ppf(0.5 + level / 2, df) * error)
-    interval = Interval(difference - half, difference + half, level)
+    interval = wald_interval(difference, float(error), level, df)
     t, p = map(float, found)
     return TestResult(name, t, df, p, difference, label, interval, x.n, y.n)
 
@@ -343,14 +340,12 @@ def wilcoxon(
             "wilcoxon", None, None, none, None, label, None, n, n, empty
         )
     w, p = map(float, scipy.stats.wilcoxon(difference))
-    interval = cluster_bootstrap(
-        lambda rows: _rank_biserial(difference[rows]), np.arange(n), **options
+    interval, reason = bounded(
+        lambda rows: _rank_biserial(difference[rows]),
+        np.arange(n),
+        "pairs differ",
+        **options,
     )
-    few = (
-        describe_few_sources(n)
-        or "too few pairs differ for a bootstrap interval"
-    )
-    reason = None if interval else few
     return TestResult(
         "wilcoxon", w, None, p, estimate, label, interval, n, n, reason
     )

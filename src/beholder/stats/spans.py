@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 
 from beholder.errors import ConfigError
 from beholder.records import Interval, Span
-from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
+from beholder.stats.bootstrap import bounded
 from beholder.stats.checks import (
     Floats,
     Ints,
     Resampling,
     cluster_codes,
-    n_clusters,
+    one_of,
     resampling,
 )
 
@@ -101,8 +101,7 @@ def relaxed_f1(
         raise ConfigError(
             f"overlap: expected a share above 0 up to 1, got {overlap}"
         )
-    if of not in ("own", "longer", "union"):
-        raise ConfigError(f"of: expected own, longer or union, got {of!r}")
+    one_of(of, get_args(Share), "of")
     if len(predicted) != len(gold):
         raise ConfigError(
             f"expected as many documents, got {len(predicted)} and {len(gold)}"
@@ -128,12 +127,12 @@ def relaxed_f1(
             precision, recall, None, None, len(table), n_p, n_g, none
         )
     codes = cluster_codes(clusters, len(table))
-    interval = cluster_bootstrap(
-        lambda rows: _f1(table[rows].sum(axis=0)), codes, **options
+    interval, reason = bounded(
+        lambda rows: _f1(table[rows].sum(axis=0)),
+        codes,
+        "documents have spans",
+        **options,
     )
-    few = describe_few_sources(n_clusters(codes))
-    few = few or "too few documents have spans for a bootstrap interval"
-    reason = None if interval else few
     return SpanF1(
         precision, recall, f1, interval, len(table), n_p, n_g, reason
     )
@@ -195,10 +194,7 @@ def token_scores(
     Raises:
         ConfigError: A span outside the document, a score that is not finite, or an unknown rule.
     """
-    if several not in ("lowest", "highest", "mean"):
-        raise ConfigError(
-            f"several: expected lowest, highest or mean, got {several!r}"
-        )
+    one_of(several, ("lowest", "highest", "mean"), "several")
     _inside(n_tokens, [(start, end) for start, end, _ in spans])
     for start, end, score in spans:
         if not np.isfinite(score):

@@ -5,66 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from beholder.text import frequency
 from beholder.text.tokenize import folded_words
+from beholder.text.word_lists import parse
 
 ENGLISH = "English"
 
-NAMES = {
-    "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani", "be": "Belarusian",
-    "bg": "Bulgarian", "bho": "Bhojpuri", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
-    "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": ENGLISH, "es": "Spanish",
-    "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fr": "French",
-    "ga": "Irish", "gl": "Galician", "gu": "Gujarati", "ha": "Hausa", "he": "Hebrew",
-    "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian",
-    "is": "Icelandic", "it": "Italian", "ja": "Japanese", "ka": "Georgian", "kk": "Kazakh",
-    "km": "Khmer", "kn": "Kannada", "ko": "Korean", "kok": "Konkani", "lo": "Lao",
-    "lt": "Lithuanian", "lv": "Latvian", "mai": "Maithili", "ml": "Malayalam", "mn": "Mongolian",
-    "mr": "Marathi", "ms": "Malay", "my": "Burmese", "nb": "Norwegian",
-    "ne": "Nepali", "nl": "Dutch", "nn": "Norwegian",
-    "no": "Norwegian", "or": "Odia", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese",
-    "ro": "Romanian", "ru": "Russian", "sa": "Sanskrit", "sd": "Sindhi", "si": "Sinhala",
-    "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian",
-    "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
-    "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek",
-    "vi": "Vietnamese", "yo": "Yoruba", "zh": "Chinese", "zu": "Zulu",
-    # Spoken in India, with the codes of three letters
-    "anp": "Angika", "awa": "Awadhi", "bns": "Bundeli", "ccp": "Chakma", "gbm": "Garhwali",
-    "grt": "Garo", "hne": "Chhattisgarhi", "kfy": "Kumaoni", "lus": "Mizo", "mag": "Magahi",
-    "mwr": "Marwari", "nag": "Nagamese", "raj": "Rajasthani", "tcy": "Tulu", "trp": "Kokborok",
-}  # fmt: skip
-_CODES_BY_NAME = {name.lower(): code for code, name in reversed(NAMES.items())} | {
-    "norwegian": "no", "bokmål": "nb", "norwegian bokmål": "nb", "nynorsk": "nn",
-    "norwegian nynorsk": "nn",
-    "bangla": "bn", "castilian": "es", "farsi": "fa", "filipino": "tl", "flemish": "nl",
-    "mandarin": "zh", "oriya": "or", "valencian": "ca",
-    "deutsch": "de", "español": "es", "français": "fr", "italiano": "it", "nederlands": "nl",
-    "polski": "pl", "português": "pt", "svenska": "sv", "русский": "ru", "हिन्दी": "hi",
-    "हिंदी": "hi", "中文": "zh", "日本語": "ja", "한국어": "ko", "العربية": "ar",
-}  # fmt: skip
+_LISTS = parse(
+    Path(__file__).with_name("languages.txt").read_text(encoding="utf-8")
+)
+
+
+def _pairs(section: str) -> dict[str, str]:
+    entries = (
+        entry.split("=")
+        for line in _LISTS[section]
+        for entry in line.split(", ")
+    )
+    return dict(entries)
+
+
+NAMES = _pairs("names")
+"""English names by code."""
+_CODES_BY_NAME = {
+    name.lower(): code for code, name in reversed(NAMES.items())
+} | _pairs("other names")
 """Codes by name in lower case: English names, other English names, and names in the language."""
-
-_SHORT_CODES = {
-    "amh": "am", "ara": "ar", "asm": "as", "aze": "az", "bel": "be", "bul": "bg", "ben": "bn",
-    "cat": "ca", "ces": "cs", "cze": "cs", "cym": "cy", "wel": "cy", "dan": "da", "deu": "de",
-    "ger": "de", "ell": "el", "gre": "el", "eng": "en", "spa": "es", "est": "et", "eus": "eu",
-    "baq": "eu", "fas": "fa", "per": "fa", "pes": "fa", "fin": "fi", "fil": "tl", "fra": "fr",
-    "fre": "fr", "gle": "ga", "glg": "gl", "guj": "gu", "hau": "ha", "heb": "he", "iw": "he",
-    "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy", "arm": "hy", "ind": "id", "in": "id",
-    "isl": "is", "ice": "is", "ita": "it", "jpn": "ja", "kat": "ka", "geo": "ka", "kaz": "kk",
-    "khm": "km", "kan": "kn", "kor": "ko", "lao": "lo", "lit": "lt", "lav": "lv", "mal": "ml",
-    "mon": "mn", "mar": "mr", "msa": "ms", "may": "ms", "mya": "my", "bur": "my", "nob": "nb",
-    "nep": "ne", "nld": "nl", "dut": "nl", "nno": "nn", "nor": "no", "ori": "or", "ory": "or",
-    "pan": "pa", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "rus": "ru", "san": "sa",
-    "snd": "sd", "sin": "si", "slk": "sk", "slo": "sk", "slv": "sl", "som": "so", "sqi": "sq",
-    "alb": "sq", "srp": "sr", "swe": "sv", "swa": "sw", "tam": "ta", "tel": "te", "tha": "th",
-    "tgl": "tl", "tur": "tr", "ukr": "uk", "urd": "ur", "uzb": "uz", "vie": "vi", "yor": "yo",
-    "zho": "zh", "chi": "zh", "cmn": "zh", "zul": "zu", "arb": "ar", "azj": "az", "khk": "mn",
-    "lvs": "lv", "npi": "ne", "als": "sq", "swh": "sw", "uzn": "uz", "zsm": "ms",
-}  # fmt: skip
+_SHORT_CODES = _pairs("longer codes")
 """Codes of two letters by those of three (ISO 639-2 and 639-3), and by two withdrawn ones."""
-
 _TAG = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*")
 """A language tag: the language, then script, region and variants."""
 _SCRIPT, _REGION = re.compile("[a-z]{4}"), re.compile("[a-z]{2}|[0-9]{3}")
@@ -73,73 +43,23 @@ _SCRIPT_ALIASES = {"hang": "kore"}
 """Codes of lists of languages that name a part of a script."""
 _ONLY_SCRIPT = {
     script: frozenset(codes.split())
-    for script, codes in {
-        "latn": "af bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gl hr ht hu id is it la"
-        " lb ln lt lv mg ms mt nb nl nn no nso om pl pt rm rn ro rw sk sl sm so sq ss st sv sw tl"
-        " tn to tr ts ve vi xh zu",
-        "cyrl": "be bg kk mk ru uk",
-        "arab": "ar fa ps ur",
-        "deva": "bho hi mai mr ne",
-        "beng": "as bn",
-        "ethi": "am ti",
-        "hebr": "he yi",
-        "armn": "hy",
-        "geor": "ka",
-        "grek": "el",
-        "gujr": "gu",
-        "guru": "pa",
-        "jpan": "ja",
-        "khmr": "km",
-        "knda": "kn",
-        "kore": "ko",
-        "laoo": "lo",
-        "mlym": "ml",
-        "mymr": "my",
-        "orya": "or",
-        "sinh": "si",
-        "taml": "ta",
-        "telu": "te",
-        "thai": "th",
-    }.items()
+    for script, codes in _pairs("only script").items()
 }
 """Languages by the script that a tag leaves out (``Suppress-Script`` of IANA's registry)."""
-_VARIETIES = {
-    "simplified": "Hans", "traditional": "Hant", "latin": "Latn", "cyrillic": "Cyrl",
-    "brazil": "BR", "brazilian": "BR", "portugal": "PT", "european portuguese": "PT", "us": "US",
-    "uk": "GB", "american": "US", "british": "GB", "united states": "US", "united kingdom": "GB",
-    "canada": "CA", "mexico": "MX", "spain": "ES", "latin america": "419", "austria": "AT",
-    "switzerland": "CH", "germany": "DE", "france": "FR", "taiwan": "TW", "hong kong": "HK",
-    "china": "CN",
-}  # fmt: skip
+_VARIETIES = _pairs("varieties")
 """Script or region by the variety that follows a name in brackets."""
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)\Z")
 _WITHOUT_BLANKS = frozenset(
     {"Burmese", "Chinese", "Japanese", "Khmer", "Lao", "Thai"}
 )
 
-_SIGNS = {
-    "German": "und der das ist ein eine einer einem einen auf mit dem den des im zu sind von steht"
-    " sich für nicht aus zum zur bei nach es er sie wie auch als wird werden durch einige zwei drei"
-    " neben hinter vor über beim vom",
-    "French": "et le la les est une un dans avec sur de des du il elle sont deux qui que aux pour"
-    " par ce cette ses ne pas près devant derrière trois à leurs",
-    "Spanish": "y el la los las es un una en con sobre de del se por dos está que lo su sus para"
-    " más como fue tres junto bajo detrás entre sus",
-    "Italian": "il la gli è una un con di del della dei nel nella si che sono su da alla tre"
-    " sotto dietro alle sulla nella accanto",
-    "Portuguese": "o os uma um em com de da dos das na dois há está são que por para"
-    " ao três atrás perto",
-    "Dutch": "en het een de van op zijn staat naar twee aan voor te dat niet bij drie achter naast",
-    "Swedish": "och en ett på med som är av två står det att den för vid tre ett bredvid bakom",
-    "Polish": "na w z jest się są dwa przez nad po nie przy obok oraz trzy dwie za",
+_SIGN_SETS = {
+    name: frozenset(words.split())
+    for name, words in _pairs("little words").items()
 }
 """Little words that hardly any description does without, by language; none that English has."""
-_SIGN_SETS = {name: frozenset(told.split()) for name, told in _SIGNS.items()}
 _ALL_SIGNS = frozenset().union(*_SIGN_SETS.values())
-_ENGLISH_SIGNS = (
-    "the of and is are with an to at by from this that there his her its for"
-)
-_OURS = frozenset(_ENGLISH_SIGNS.split())
+_OURS = frozenset(_LISTS["little words of English"][0].split())
 LITTLE_WORDS = _ALL_SIGNS | _OURS
 """Little words by which languages are distinguished, lower case."""
 _SIGN_SHARE = 0.2

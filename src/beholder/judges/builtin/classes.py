@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from beholder.judges.builtin.numbers import number as setting
-from beholder.language.lexicon import parse
 from beholder.language.numerals import number
+from beholder.text.word_lists import parse
 
 Values = frozenset[tuple[str, float]]
 """Places in the classes: name of the class and line; of an age its unit of time and how many."""

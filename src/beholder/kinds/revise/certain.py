@@ -176,7 +176,7 @@ def _of_word(
         values(word.lower), values(instead)
     ):
         return _replaced(document, word, instead)
-    if document.children(word) or document.words[word.index - 1].text == ",":
+    if word.children() or document.words[word.index - 1].text == ",":
         raise _No("the adjective is part of a longer phrase")
     if (
         word.dep != "amod"
@@ -226,7 +226,7 @@ def _closing(
 ) -> tuple[int, int, str] | None:
     """A phrase of place less at the end of a sentence; None if its noun is not what is marked."""
     nouns = [word for word in inside if word.pos == "NOUN"]
-    case = document.child(nouns[-1], "case") if nouns else None
+    case = nouns[-1].child("case") if nouns else None
     if (
         not nouns
         or case is None
@@ -245,16 +245,14 @@ def _closing(
     if (
         phrase[-1:] != [noun]
         or not allowed.issuperset(inside)
-        or not allowed.issuperset(document.subtree(noun))
+        or not allowed.issuperset(noun.subtree())
         or any(word.pos != "PUNCT" for word in rest)
         or before.pos not in ("NOUN", "PROPN", "VERB")
         or _is_resumed(document, noun)
     ):
         return None
     if head.pos == "VERB":
-        if not document.child(head, "nsubj") or document.child(
-            head, "obj", "aux:pass"
-        ):
+        if not head.child("nsubj") or head.child("obj", "aux:pass"):
             return None
     elif head != before:
         return None

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from beholder.language.lexicon import parse
 from beholder.text import RuleSplitter
+from beholder.text.word_lists import parse
 
 Kind: TypeAlias = Literal["breaking", "preserving"]
 
