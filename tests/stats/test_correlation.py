@@ -16,6 +16,7 @@ from beholder.stats import (
     kendall,
     partial,
     pearson,
+    ranking_correlation,
     spearman,
     steiger,
     williams,
@@ -305,6 +306,13 @@ def test_tests_for_independent_rows_refuse_clusters_and_tau() -> None:
         compare_correlations(X, Z, Y, test="williams", clusters=[1] * 10)
     with pytest.raises(ConfigError, match="variance of tau-b"):
         compare_correlations(X, Z, Y, "tau-b", test="steiger")
+
+
+def test_ranking_correlation_pairs_systems_by_name() -> None:
+    gold = {"a": 1000, "b": 1010, "c": 1020}
+    assert ranking_correlation(gold, {"c": 3, "a": 1, "b": 2}).value == 1.0
+    with pytest.raises(ConfigError, match="differ in c, d"):
+        ranking_correlation(gold, {"a": 1, "b": 2, "d": 3})
 
 
 @pytest.mark.parametrize(

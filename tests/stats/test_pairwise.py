@@ -9,6 +9,7 @@ from beholder.errors import ConfigError
 from beholder.stats import (
     bradley_terry,
     elo,
+    pairs_within,
     three_way_accuracy,
     tie_calibrated_accuracy,
 )
@@ -74,6 +75,15 @@ def test_tie_calibration_averages_over_groups() -> None:
     )
     assert result.accuracy == pytest.approx(0.75)
     assert result.n_groups == 2
+
+
+def test_pairs_are_taken_within_groups_in_one_order() -> None:
+    differences, names = pairs_within(
+        [5.0, 1.0, 3.0, 2.0], ["x", "y", "x", "x"]
+    )
+    assert differences.tolist() == [2.0, 3.0, 1.0]
+    assert names == ["x", "x", "x"]
+    assert pairs_within([], [])[0].tolist() == []
 
 
 def plain_elo(

@@ -9,6 +9,7 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.stats import (
     cohen_kappa,
+    error_correlation,
     fleiss_kappa,
     kendall_w,
     krippendorff_alpha,
@@ -260,6 +261,36 @@ def test_labels_that_are_no_table_are_refused() -> None:
 def test_spread_without_two_ratings_is_refused() -> None:
     with pytest.raises(ConfigError, match="no item has two ratings"):
         within_item_spread([[1, NAN]])
+
+
+def test_error_correlation_tells_shared_errors_from_shared_truth() -> None:
+    gold = [0, 0, 1, 1, 2, 2, 3, 3]
+    bias = [1, -1, 1, -1, 1, -1, 1, -1]
+    other = [1, 1, -1, -1, 1, 1, -1, -1]
+    answers = [
+        [g + b, g + b, g + o]
+        for g, b, o in zip(gold, bias, other, strict=True)
+    ]
+    result = error_correlation(answers, gold)
+    assert result.pairs[0, 1] == 1.0
+    assert result.pairs[0, 2] == pytest.approx(0.0, abs=1e-12)
+    assert result.error == (0.0, 0.0, 0.0)
+    assert result.mean.value == pytest.approx(1 / 3)
+
+
+def test_error_correlation_of_verdicts_is_phi_over_common_items() -> None:
+    gold = [1, 1, 0, 0, 1]
+    answers: list[list[float]] = [[0, 0], [1, 1], [1, 0], [0, 0], [1, NAN]]
+    result = error_correlation(answers, gold, "wrong")
+    # over the first four items: wrong (1, 0, 1, 0) and (1, 0, 0, 0): phi = 1 / sqrt(3)
+    assert result.pairs[0, 1] == pytest.approx(1 / math.sqrt(3))
+    assert result.error == (0.4, 0.25)
+
+
+def test_judges_that_never_err_have_no_error_correlation() -> None:
+    result = error_correlation([[1, 1], [2, 2]], [1, 2])
+    assert result.mean.value is None
+    assert result.mean.reason
 
 
 def test_intervals_resample_clusters_whole() -> None:

@@ -18,7 +18,7 @@ from beholder.stats.ranks import (
     round_values,
     subtract,
 )
-from beholder.stats.ties import decide, tie_threshold
+from beholder.stats.ties import decide, pairs_within, tie_threshold
 
 DUSTY = [0.1 + 0.2, 0.3, 0.5, 0.6, 0.2, 0.1, 0.4]
 EXACT = [0.3, 0.3, 0.5, 0.6, 0.2, 0.1, 0.4]
@@ -92,6 +92,7 @@ def test_differences_of_equal_numbers_are_zero_and_equal_ones_tie() -> None:
     assert round_differences(
         [0.3, 0.2, 100.3], [0.2, 0.1, 100.2]
     ).tolist() == [0.1, 0.1, 0.1]
+    assert pairs_within([0.1 + 0.2, 0.3], ["a", "a"])[0].tolist() == [0.0]
 
 
 def test_a_difference_at_the_threshold_is_a_preference() -> None:

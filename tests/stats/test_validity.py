@@ -6,16 +6,15 @@ The expected numbers come from a script outside this project, or are calculated 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
-from beholder.records import Interval
 from beholder.stats import (
     Betting,
     alternative_annotator,
+    betting_interval,
     corrected_rate,
     corrected_share,
     items_for_kappa,
@@ -262,15 +261,6 @@ class TestSizes:
 
 def worked_values(n: int) -> list[float]:
     return [0.8 * (7 * i % 10 < 7) + 0.2 * (3 * i % 7) / 7 for i in range(n)]
-
-
-def betting_interval(
-    values: Sequence[float], low: float = 0.0, high: float = 1.0
-) -> Interval:
-    sequence = Betting(low, high)
-    for value in values:
-        sequence.add(value)
-    return sequence.interval
 
 
 class TestBetting:

@@ -24,6 +24,7 @@ from .correlation import correlate as correlate
 from .correlation import kendall as kendall
 from .correlation import partial as partial
 from .correlation import pearson as pearson
+from .correlation import ranking_correlation as ranking_correlation
 from .correlation import spearman as spearman
 from .intraclass import ICC as ICC
 from .intraclass import icc as icc
@@ -34,12 +35,15 @@ from .kappa import fleiss_kappa as fleiss_kappa
 from .krippendorff import krippendorff_alpha as krippendorff_alpha
 from .ratings import EloRating as EloRating
 from .ratings import elo as elo
+from .reliability import ErrorCorrelation as ErrorCorrelation
 from .reliability import Spread as Spread
 from .reliability import cronbach_alpha as cronbach_alpha
+from .reliability import error_correlation as error_correlation
 from .reliability import kendall_w as kendall_w
 from .reliability import mean_pairwise_correlation as mean_pairwise_correlation
 from .reliability import within_item_spread as within_item_spread
 from .sequences import Betting as Betting
+from .sequences import betting_interval as betting_interval
 from .significance import Effect as Effect
 from .significance import Moments as Moments
 from .significance import TestResult as TestResult
@@ -66,5 +70,6 @@ from .strengths import Strength as Strength
 from .strengths import bradley_terry as bradley_terry
 from .ties import ThreeWay as ThreeWay
 from .ties import TieCalibrated as TieCalibrated
+from .ties import pairs_within as pairs_within
 from .ties import three_way_accuracy as three_way_accuracy
 from .ties import tie_calibrated_accuracy as tie_calibrated_accuracy

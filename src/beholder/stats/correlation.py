@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial as partial_of
 from typing import Any, Literal, TypeAlias, Unpack
@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from beholder.errors import ConfigError
 from beholder.records import Interval
 from beholder.stats.bootstrap import bounded
 from beholder.stats.checks import (
@@ -320,3 +321,33 @@ def _interval(
         return None, None
     resampling(**options)
     return bounded(statistic, codes, "clusters vary", **options)
+
+
+def ranking_correlation(
+    gold: Mapping[str, float],
+    predicted: Mapping[str, float],
+    kind: CorrelationKind = "spearman",
+    **options: Unpack[Resampling],
+) -> Correlation:
+    """Correlation over systems of their gold and predicted scores.
+
+    Args:
+        gold: Gold score per system, such as its Elo rating from human battles.
+        predicted: Score per system by a metric; the same systems.
+        kind: Which coefficient.
+        options: See ``Resampling``; systems are resampled.
+
+    Returns:
+        As :func:`beholder.stats.correlate`.
+
+    Raises:
+        ConfigError: The two do not hold the same systems.
+    """
+    if gold.keys() != predicted.keys():
+        odd = sorted(gold.keys() ^ predicted.keys())
+        raise ConfigError(
+            f"systems: gold and predicted differ in {', '.join(odd)}"
+        )
+    return correlate(
+        list(gold.values()), [predicted[s] for s in gold], kind, **options
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import scipy
@@ -20,7 +20,9 @@ from beholder.stats.checks import (
     Ints,
     Resampling,
     matrix,
+    one_of,
     resampling,
+    vector,
 )
 from beholder.stats.correlation import CorrelationKind, coefficient
 from beholder.stats.intraclass import mean_squares
@@ -247,3 +249,63 @@ def within_item_spread(
         )
     sd, span = (mean_interval(values, **options) for values in kept)
     return Spread(sd, span, tuple(sds), tuple(ranges), len(kept[0]), ddof)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCorrelation:
+    """Correlation of judges' errors.
+
+    Attributes:
+        mean: Mean over pairs of judges, with interval over items.
+        pairs: Pearson correlation per pair of judges (columns i < j); None where a judge's errors
+            do not vary over the items both judged.
+        error: Mean error per judge: signed bias, or share wrong; None for a judge without answers.
+        kind: ``signed`` or ``wrong``.
+    """
+
+    mean: Agreement
+    pairs: dict[tuple[int, int], float | None]
+    error: tuple[float | None, ...]
+    kind: str
+
+
+def error_correlation(
+    answers: ArrayLike,
+    gold: ArrayLike,
+    kind: Literal["signed", "wrong"] = "signed",
+    **options: Unpack[Resampling],
+) -> ErrorCorrelation:
+    """Pearson correlation between judges of their errors.
+
+    Judges that agree because both are right share no errors; a panel gains only from judges whose
+    errors are not correlated. 0: independent errors, 1: a second judge adds nothing.
+
+    Args:
+        answers: (n_items, n_judges) answers; NaN or None is missing.
+        gold: (n_items,) the truth.
+        kind: ``signed``: answer minus gold; ``wrong``: 1 where they differ (for verdicts, coded
+            as numbers), which gives the phi coefficient.
+        options: See ``Resampling``.
+
+    Raises:
+        ConfigError: Shapes that do not pair, or values that are not finite.
+    """
+    one_of(kind, ("signed", "wrong"), "kind")
+    table, truth = (
+        matrix(answers, "answers", missing=True),
+        vector(gold, "gold"),
+    )
+    if len(table) != len(truth):
+        raise ConfigError(f"answers: {len(table)} items, gold: {len(truth)}")
+    errors = table - truth[:, None]
+    if kind == "wrong":
+        errors = np.where(
+            np.isnan(errors), np.nan, (errors != 0).astype(np.float64)
+        )
+    mean = mean_pairwise_correlation(errors, **options)
+    columns = (column[~np.isnan(column)] for column in errors.T)
+    error = tuple(float(c.mean()) if len(c) else None for c in columns)
+    pairs = _pairwise(
+        errors, "pearson", combinations(range(errors.shape[1]), 2)
+    )
+    return ErrorCorrelation(mean, pairs, error, kind)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
-from beholder.stats.checks import Floats
+from beholder.stats.checks import Floats, vector
 
 GRID = 1001
 """Means that are tried, evenly over the range of the values."""
@@ -86,3 +87,13 @@ class Betting:
             self._low + span * min(1.0, float(last)),
             self._level,
         )
+
+
+def betting_interval(
+    values: ArrayLike, low: float = 0.0, high: float = 1.0
+) -> Interval:
+    """The 95 % interval of ``Betting`` after all values."""
+    sequence = Betting(low, high)
+    for value in vector(values, "values"):
+        sequence.add(float(value))
+    return sequence.interval

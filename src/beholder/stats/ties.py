@@ -6,11 +6,12 @@ gold tie rate; ``tie_calibrated_accuracy`` takes the threshold that serves the m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import ConfigError
 from beholder.records import Interval
@@ -27,7 +28,7 @@ from beholder.stats.checks import (
     vector,
 )
 from beholder.stats.correlation import Clusters
-from beholder.stats.ranks import round_to_scale, round_values
+from beholder.stats.ranks import round_to_scale, round_values, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +233,38 @@ def _best(
         scores = np.concatenate([[zero], scores])
     i = int(np.argmax(scores >= scores.max() - 1e-12 * total))
     return float(scores[i]) / total, float(candidates[i]), zero / total
+
+
+def pairs_within(
+    scores: ArrayLike, groups: Sequence[Any] | NDArray[Any]
+) -> tuple[Floats, list[Any]]:
+    """All differences ``score_i - score_j`` (i before j) of rows in one group.
+
+    Args:
+        scores: (n,) finite scores.
+        groups: (n,) label of each row's group, such as its item.
+
+    Returns:
+        The differences and the group label of each: call it with human and with metric scores,
+        and the pairs come in the same order.
+
+    Raises:
+        ConfigError: A value that is not finite, or labels of another number.
+    """
+    values = vector(scores, "scores")
+    codes = cluster_codes(groups, len(values))
+    labels = (
+        groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+    )
+    differences: list[Floats] = [np.empty(0)]
+    names: list[Any] = []
+    order = np.argsort(codes, kind="stable")
+    for rows in (
+        np.split(order, np.cumsum(np.bincount(codes))[:-1])
+        if len(order)
+        else []
+    ):
+        first, second = np.triu_indices(len(rows), 1)
+        differences.append(subtract(values[rows[first]], values[rows[second]]))
+        names.extend([labels[rows[0]]] * len(first))
+    return np.concatenate(differences), names
