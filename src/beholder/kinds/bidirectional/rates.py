@@ -54,14 +54,16 @@ class RateRow:
     n: Texts
     n_images: Pictures
     hallucination: Annotated[
-        Estimate | None, heading("Hallucination", "percent", interval=True)
+        Estimate | None,
+        heading("Hallucination", "percent", interval=True, scale=(0.0, 1.0)),
     ]
     hallucination_pooled: Annotated[
         Estimate | None, heading("pooled", "percent", interval=True)
     ]
     n_units: Annotated[int, heading("Units", "count")]
     omission: Annotated[
-        Estimate | None, heading("Omission", "percent", interval=True)
+        Estimate | None,
+        heading("Omission", "percent", interval=True, scale=(0.0, 1.0)),
     ]
     omission_pooled: Annotated[
         Estimate | None, heading("pooled", "percent", interval=True)

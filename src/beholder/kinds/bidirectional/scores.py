@@ -405,11 +405,17 @@ class DifficultyRow:
     name: Annotated[str, heading("", "text")]
     n: Texts
     n_images: Pictures
-    easy: Annotated[Estimate | None, heading("Easy", "percent", interval=True)]
+    easy: Annotated[
+        Estimate | None,
+        heading("Easy", "percent", interval=True, scale=(0.0, 1.0)),
+    ]
     medium: Annotated[
         Estimate | None, heading("Medium", "percent", interval=True)
     ]
-    hard: Annotated[Estimate | None, heading("Hard", "percent", interval=True)]
+    hard: Annotated[
+        Estimate | None,
+        heading("Hard", "percent", interval=True, scale=(0.0, 1.0)),
+    ]
     hard_below: Annotated[float, heading("Hard below")]
     easy_from: Annotated[float, heading("Easy from")]
 
