@@ -258,7 +258,7 @@ def extract(
         say(
             f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
             " maxmin, maps and trails differ only where dates leave the order of pictures open;"
-            " equal ones are solved once; --alternatives asks maxmin for paths that differ"
+            " equal ones are solved once"
         )
     if not made.learned:
         say(

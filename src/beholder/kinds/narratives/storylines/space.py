@@ -149,12 +149,6 @@ class Space:
             )
         return low, high
 
-    def cosine(self, rows: slice, columns: slice) -> Floats:
-        """Cosines, shape (rows, columns), in -1..1; never rescaled."""
-        return np.asarray(
-            np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0)
-        )
-
     def theta(
         self, rows: slice = slice(None), columns: slice = slice(None)
     ) -> Floats:
