@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
@@ -86,6 +87,11 @@ class Hybrid:
     learned: bool
     trusted: bool
     checks: tuple[HybridCheck, ...]
+
+
+def held_out_check(checks: Iterable[HybridCheck]) -> HybridCheck:
+    """Return the check over narratives that were held out."""
+    return next(c for c in checks if c.narratives == "held out")
 
 
 def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:

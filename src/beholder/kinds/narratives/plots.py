@@ -213,6 +213,7 @@ def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
         for source in sources
     ]
     axes.set_xticks(range(len(sources)), short)
+    axes.set_xlim(-0.5, len(sources) - 0.5)
 
 
 def _by_method(

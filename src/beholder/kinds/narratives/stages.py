@@ -6,21 +6,23 @@ Ratings of people are rows ``{"id", "ratings": {ANNOTATOR: 1..10}}``, or for ste
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
-from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
+import msgspec
 import numpy as np
+from msgspec import Meta, Struct
 
 from beholder.asking.asker import Asker, Outcome, ValueInfo
 from beholder.asking.params import REQUIRED, param
 from beholder.asking.tools import Tools
 from beholder.data.frames import frame_row
-from beholder.data.row import shorten
 from beholder.data.sources import read_rows
 from beholder.errors import ConfigError, DataError, ItemError
-from beholder.judges.operations.rating import BREAK_KINDS, BreakKind
+from beholder.judges.operations.rating import BreakKind
 from beholder.kinds.narratives import judging, measuring
 from beholder.kinds.narratives.config import PEOPLE, Method, NarrateConfig
 from beholder.kinds.narratives.hybrid import choose
@@ -34,11 +36,25 @@ What: TypeAlias = Literal["ratings", "steps"]
 """What people rated: storylines as wholes, or their steps."""
 
 
-class Said(TypedDict):
-    """What an annotator said of a part; no breaks are known of whole storylines."""
+class PartRating(Struct, frozen=True):
+    """An annotator's rating of a part; no breaks are known of whole storylines."""
 
-    rating: int
-    breaks: list[BreakKind] | None
+    rating: Annotated[int, Meta(ge=1, le=10)]
+    breaks: tuple[BreakKind, ...] | None = None
+
+
+class RatedRow(Struct, frozen=True):
+    """A row of a file of ratings: a storyline's ratings by annotator, or those of its steps."""
+
+    id: str
+    ratings: dict[str, Annotated[int, Meta(ge=1, le=10)]] = {}
+    steps: dict[str, tuple[PartRating, ...]] = {}
+
+    def by_annotator(self, what: What) -> dict[str, tuple[PartRating, ...]]:
+        """Return the ratings of each part of the storyline, itself or its steps."""
+        if what == "steps":
+            return self.steps
+        return {who: (PartRating(n),) for who, n in self.ratings.items()}
 
 
 Parts: TypeAlias = tuple[tuple[Vote, ...], ...]
@@ -84,36 +100,40 @@ class PeopleVotes(Asker[Storyline]):
             ConfigError: No storyline was rated.
             DataError: A row is of another form; names it.
         """
-        parts = {
-            one.id: 1 if what == "ratings" else len(one.frames) - 1
-            for one in storylines
+        n_parts = {
+            storyline.id: 1 if what == "ratings" else len(storyline.frames) - 1
+            for storyline in storylines
         }
-        told: dict[str, dict[str, list[Said]]] = {}
-        for line, row in read_rows(path, path):
-            if isinstance(row, DataError):
-                raise row
-            name = row.get("id") if isinstance(row, Mapping) else None
-            said = row.get(what) if isinstance(row, Mapping) else None
-            if not isinstance(name, str) or not isinstance(said, Mapping):
-                reason = (
-                    f"expected a text 'id' and an object {what!r} by annotator"
-                )
-                raise DataError(path, reason, line=line)
-            if name in told:
+        by_id: dict[str, dict[str, tuple[PartRating, ...]]] = {}
+        seen: set[str] = set()
+        for line, content in read_rows(path, path):
+            if isinstance(content, DataError):
+                raise content
+            try:
+                row = msgspec.convert(content, RatedRow)
+            except msgspec.ValidationError as error:
+                raise DataError(path, str(error), line=line) from error
+            ratings = row.by_annotator(what)
+            if row.id in seen:
                 raise DataError(
-                    path, f"{name!r} occurs twice", line=line, field="id"
+                    path, f"{row.id!r} occurs twice", line=line, field="id"
                 )
-            if name in parts:
-                wrapped = (
-                    said
-                    if what == "steps"
-                    else {who: [one] for who, one in said.items()}
+            seen.add(row.id)
+            if not ratings:
+                raise DataError(
+                    path, f"expected {what!r} by annotator", line=line
                 )
-                told[name] = {
-                    str(who): _checked(one, parts[name], path, line)
-                    for who, one in wrapped.items()
-                }
-        annotators = sorted({who for said in told.values() for who in said})
+            n = n_parts.get(row.id)
+            if n is None:
+                continue
+            if any(len(parts) != n for parts in ratings.values()):
+                raise DataError(
+                    path,
+                    f"{row.id!r}: expected a list of {n} steps",
+                    line=line,
+                )
+            by_id[row.id] = ratings
+        annotators = sorted({who for parts in by_id.values() for who in parts})
         if not annotators:
             raise ConfigError(
                 f"{PEOPLE}{path}: holds no {what} of these sequences; 'beholder annotate export'"
@@ -122,15 +142,15 @@ class PeopleVotes(Asker[Storyline]):
         votes = {
             name: tuple(
                 tuple(
-                    _vote(seat, said.get(who), part)
+                    _vote(seat, ratings.get(who), part)
                     for seat, who in enumerate(annotators)
                 )
-                for part in range(parts[name])
+                for part in range(n_parts[name])
             )
-            for name, said in told.items()
+            for name, ratings in by_id.items()
         }
-        known = digest([[name, said] for name, said in sorted(told.items())])
-        return cls(what, known, votes)
+        known = msgspec.to_builtins(sorted(by_id.items()))
+        return cls(what, digest(known), votes)
 
     async def evaluate(self, subject: Storyline, tools: Tools) -> ItemScore:
         """What people said of it.
@@ -150,44 +170,10 @@ class PeopleVotes(Asker[Storyline]):
         )
 
 
-def _checked(said: Any, n_parts: int, path: str, line: int) -> list[Said]:
-    """What one annotator said of each part."""
-    if not isinstance(said, list) or len(said) != n_parts:
-        raise DataError(
-            path,
-            f"expected a list of {n_parts} steps, got {shorten(said)}",
-            line=line,
-        )
-    found = []
-    for one in said:
-        step = (
-            one
-            if isinstance(one, Mapping)
-            else {"rating": one, "breaks": None}
-        )
-        rating, breaks = step.get("rating"), step.get("breaks")
-        if type(rating) is not int or not 1 <= rating <= 10:
-            reason = f"expected a rating from 1 to 10, got {shorten(rating)}"
-            raise DataError(path, reason, line=line)
-        if breaks is not None and (
-            not isinstance(breaks, list)
-            or any(kind not in BREAK_KINDS for kind in breaks)
-        ):
-            reason = f"breaks may hold {', '.join(BREAK_KINDS)}, got {shorten(breaks)}"
-            raise DataError(path, reason, line=line)
-        found.append(Said(rating=rating, breaks=breaks))
-    return found
-
-
-def _vote(seat: int, said: Sequence[Said] | None, part: int) -> Vote:
-    if said is None:
+def _vote(seat: int, parts: Sequence[PartRating] | None, at: int) -> Vote:
+    if parts is None:
         return Vote(seat)
-    breaks = said[part]["breaks"]
-    return Vote(
-        seat,
-        said[part]["rating"],
-        breaks=None if breaks is None else tuple(breaks),
-    )
+    return Vote(seat, parts[at].rating, breaks=parts[at].breaks)
 
 
 def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
@@ -302,47 +288,42 @@ class StageFindings:
         """Caption per frame id, or why it has none."""
         shown = self.inputs.shown
         return {
-            shown[at].id: judging.caption_of(one)
-            for at, one in self.of("caption").items()
+            shown[at].id: judging.caption_of(outcome)
+            for at, outcome in self.outcomes_of("caption").items()
         }
 
-    def votes(self) -> dict[str, dict[int, list[judging.Vote]]]:
+    def votes(self) -> dict[str, dict[int, list[Vote]]]:
         """Per way of rating the votes per position of a storyline."""
-        n, ways = (
-            self.config.voting.judges,
-            [way.name for way in self.config.ways],
-        )
+        n = self.config.voting.judges
         return {
-            way: {
-                at: judging.votes_of(one, 1, n)[0]
-                for at, one in self.of(way).items()
+            way.name: {
+                at: judging.votes_of(outcome, 1, n)[0]
+                for at, outcome in self.outcomes[way.name].items()
             }
-            for way in ways
-            if way in self.outcomes
+            for way in self.config.ways
+            if way.name in self.outcomes
         }
 
     def table(self, method: str) -> list[list[float]]:
         """(n, K) votes of a method; NaN if there is none."""
-        found = self.votes()[method]
-        nobody = [float("nan")] * self.config.voting.judges
+        votes = self.votes()[method]
+        no_votes = [Vote(seat) for seat in range(self.config.voting.judges)]
         return [
             [
-                nobody[0] if vote.value is None else float(vote.value)
-                for vote in found[at]
+                math.nan if vote.value is None else float(vote.value)
+                for vote in votes.get(at, no_votes)
             ]
-            if at in found
-            else nobody
             for at in range(len(self.inputs.storylines))
         ]
 
-    def steps(self) -> dict[int, list[list[judging.Vote]]]:
+    def steps(self) -> dict[int, list[list[Vote]]]:
         """Votes per step, per position of a storyline."""
         storylines, n = self.inputs.storylines, self.config.voting.judges
         return {
-            at: judging.votes_of(one, len(storylines[at].frames) - 1, n)
-            for at, one in self.of("transitions").items()
+            at: judging.votes_of(outcome, len(storylines[at].frames) - 1, n)
+            for at, outcome in self.outcomes_of("transitions").items()
         }
 
-    def of(self, stage: str) -> Mapping[int, Outcome]:
+    def outcomes_of(self, stage: str) -> Mapping[int, Outcome]:
         """Outcomes of a stage; empty if it was not asked."""
         return self.outcomes.get(stage, {})
