@@ -10,18 +10,11 @@ from typing import Annotated
 from beholder import stats
 from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    DATASET,
-    DIRECTION,
     DIRECTIONS,
-    FROM_TO,
-    LANGUAGE,
-    SET,
-    SYSTEM,
-    VALUE,
     Direction,
     Fact,
     HolmP,
+    Mean,
     PairedP,
     PairGroup,
     Pictures,
@@ -31,16 +24,16 @@ from beholder.kinds.bidirectional.pairs import (
     count_pictures,
     directions,
     each,
-    grouped,
     holm,
+    interval_heading,
     mean_of,
     mean_over_pictures,
     ordered,
+    pair_table,
     scores_of,
     sets,
     systems,
 )
-from beholder.records import Estimate
 from beholder.stats.bootstrap import PairedDifference
 from beholder.stats.ranks import round_values
 from beholder.tables import Cells, Table, heading
@@ -54,20 +47,18 @@ class RateRow:
     n: Texts
     n_images: Pictures
     hallucination: Annotated[
-        Estimate | None,
-        heading("Hallucination", "percent", interval=True, scale=(0.0, 1.0)),
+        Mean,
+        interval_heading("Hallucination", "percent", (0.0, 1.0)),
     ]
     hallucination_pooled: Annotated[
-        Estimate | None, heading("pooled", "percent", interval=True)
+        Mean, interval_heading("pooled", "percent")
     ]
     n_units: Annotated[int, heading("Units", "count")]
     omission: Annotated[
-        Estimate | None,
-        heading("Omission", "percent", interval=True, scale=(0.0, 1.0)),
+        Mean,
+        interval_heading("Omission", "percent", (0.0, 1.0)),
     ]
-    omission_pooled: Annotated[
-        Estimate | None, heading("pooled", "percent", interval=True)
-    ]
+    omission_pooled: Annotated[Mean, interval_heading("pooled", "percent")]
     n_reference_units: Annotated[int, heading("Reference units", "count")]
 
 
@@ -82,13 +73,14 @@ _RATE_NOTES = (
 
 def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
     """Return hallucination and omission per direction, system and data set."""
-    return Table.from_records(
+    return pair_table(
         "rates",
         "Hallucination and omission",
         RateRow,
-        grouped(pairs, (sets, directions, systems), _rates),
+        pairs,
+        (sets, directions, systems),
+        _rates,
         [note, *_RATE_NOTES, "In MAR the text under test is the human one."],
-        before=(DIRECTION, *SET, SYSTEM),
     )
 
 
@@ -97,13 +89,14 @@ def category_rate_table(
 ) -> Table:
     """Return hallucination and omission per category: each system, and all together."""
     axes = (sets, directions, each("category", categories), _and_all)
-    return Table.from_records(
+    return pair_table(
         "category_rates",
         "Hallucination and omission by category",
         RateRow,
-        grouped(pairs, axes, _rates),
+        pairs,
+        axes,
+        _rates,
         _RATE_NOTES,
-        before=(DIRECTION, *SET, CATEGORY, SYSTEM),
     )
 
 
@@ -179,12 +172,8 @@ class LengthRow:
 
     who: Annotated[str, heading("Text by", "text")]
     n: Texts
-    words: Annotated[
-        Estimate | None, heading("Words", "tenths", interval=True)
-    ]
-    units: Annotated[
-        Estimate | None, heading("Units", "tenths", interval=True)
-    ]
+    words: Annotated[Mean, interval_heading("Words", "tenths")]
+    units: Annotated[Mean, interval_heading("Units", "tenths")]
 
 
 def length_table(pairs: Sequence[TextPair], note: str) -> Table:
@@ -193,13 +182,14 @@ def length_table(pairs: Sequence[TextPair], note: str) -> Table:
         "Words are counted between blanks, marks of speech (<noise>) left out; texts without any"
         " unit are left out of units."
     )
-    return Table.from_records(
+    return pair_table(
         "lengths",
         "Length of the texts",
         LengthRow,
-        grouped(pairs, (sets,), _lengths),
+        pairs,
+        (sets,),
+        _lengths,
         [note, words],
-        before=SET,
     )
 
 
@@ -240,11 +230,9 @@ class ChangeRow:
     """A mean over the pictures that are described twice, before and after."""
 
     n: Pictures
-    before: Annotated[Estimate | None, heading("Before", interval=True)]
-    after: Annotated[Estimate | None, heading("After", interval=True)]
-    change: Annotated[
-        PairedDifference, heading("Change", "signed", interval=True)
-    ]
+    before: Annotated[Mean, interval_heading("Before")]
+    after: Annotated[Mean, interval_heading("After")]
+    change: Annotated[PairedDifference, interval_heading("Change", "signed")]
     p: PairedP
     p_holm: HolmP = None
 
@@ -253,8 +241,8 @@ class ChangeRow:
 class LanguageChangeRow(ChangeRow):
     """The same of F1, with the rank of the system in both languages."""
 
-    before: Annotated[Estimate | None, heading("F1 before", interval=True)]
-    after: Annotated[Estimate | None, heading("F1 after", interval=True)]
+    before: Annotated[Mean, interval_heading("F1 before")]
+    after: Annotated[Mean, interval_heading("F1 after")]
     rank_before: Annotated[int, heading("Rank before", "count")]
     rank_after: Annotated[int, heading("Rank after", "count")]
 
@@ -271,25 +259,21 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
         ):
             yield group.part(group.pairs, **{"from": first, "to": second})
 
-    rows = grouped(
-        pairs,
-        (by("language"), between, directions, each("value", CHANGING)),
-        _change("dataset"),
-        family=(systems,),
-        finish=holm("p"),
-    )
     note = (
         "A picture counts for a system when it has the value in both data sets; several texts about"
         " it are averaged. Change is the mean of the differences, with a sign-flip test; Holm"
         " corrects over the systems of a direction and value."
     )
-    return Table.from_records(
+    return pair_table(
         "datasets",
         "Change between data sets of the same pictures",
         ChangeRow,
-        rows,
+        pairs,
+        (by("language"), between, directions, each("value", CHANGING)),
+        _change("dataset"),
         [note],
-        before=(DIRECTION, VALUE, LANGUAGE, SYSTEM, *FROM_TO),
+        family=(systems,),
+        finish=holm("p"),
     )
 
 
@@ -301,25 +285,22 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
         for other in others:
             yield group.part(group.pairs, **{"from": first, "to": other})
 
-    rows = grouped(
-        pairs,
-        (by("dataset"), between, directions),
-        _change("language"),
-        family=(systems,),
-        finish=lambda family: holm("p")(_ranked(family)),
-    )
     averaged = (
         "A picture counts for a system when it has F1 in both languages; several texts about it are"
         " averaged. Change is the mean of the differences, with a sign-flip test."
     )
-    return Table.from_records(
+    table = pair_table(
         "languages",
         "Change between languages",
         LanguageChangeRow,
-        rows,
-        [note, averaged, *_order_notes(rows)],
-        before=(DIRECTION, DATASET, SYSTEM, *FROM_TO),
+        pairs,
+        (by("dataset"), between, directions),
+        _change("language"),
+        [note, averaged],
+        family=(systems,),
+        finish=lambda family: holm("p")(_ranked(family)),
     )
+    return table.with_rows(table.rows, _order_notes(table.rows))
 
 
 def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:

@@ -10,11 +10,8 @@ import numpy as np
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    DIRECTION,
-    SET,
-    SYSTEM,
     Direction,
+    Mean,
     PairGroup,
     Pictures,
     Scores,
@@ -22,9 +19,10 @@ from beholder.kinds.bidirectional.pairs import (
     Texts,
     count_pictures,
     directions,
-    grouped,
+    interval_heading,
     mean_of,
     ordered,
+    pair_table,
     sets,
     split,
     systems,
@@ -34,7 +32,7 @@ from beholder.records import Estimate
 from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
 from beholder.stats.checks import cluster_codes, n_clusters
 from beholder.stats.correlation import Correlation
-from beholder.tables import Column, Table, heading
+from beholder.tables import Table, heading
 
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
@@ -67,22 +65,23 @@ class RatingRow:
     who: Annotated[str, heading("Text by", "text")]
     n: Annotated[int, heading("Ratings", "count")]
     n_images: Pictures
-    mean: Annotated[Estimate | None, heading("Mean", interval=True)]
+    mean: Annotated[Mean, interval_heading("Mean")]
     median: Annotated[float, heading("Median")]
     sd: Annotated[float | None, heading("SD")]
 
 
 def rating_table(pairs: Sequence[TextPair]) -> Table:
     """Return the ratings of people's texts and of each system's."""
-    return Table.from_records(
+    return pair_table(
         "ratings",
         "People's ratings",
         RatingRow,
-        grouped(pairs, (sets,), _ratings),
+        pairs,
+        (sets,),
+        _ratings,
         [
             "Intervals resample pictures: ratings of one picture are not independent."
         ],
-        before=SET,
     )
 
 
@@ -106,7 +105,7 @@ class GapRow:
     n: Annotated[int, heading("Differences", "count")]
     n_images: Pictures
     median: Annotated[
-        Estimate, heading("Median difference", "signed", interval=True)
+        Estimate, interval_heading("Median difference", "signed")
     ]
 
 
@@ -125,13 +124,14 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
         " taken to be in the same order where both texts have equally many ratings. Otherwise the"
         " two means differ. Intervals of the median resample pictures."
     )
-    return Table.from_records(
+    return pair_table(
         "rating_gaps",
         "Ratings: model minus people",
         GapRow,
-        grouped(pairs, (sets, systems, parts), _median_gap),
+        pairs,
+        (sets, systems, parts),
+        _median_gap,
         [note],
-        before=(*SET, CATEGORY, SYSTEM),
     )
 
 
@@ -170,9 +170,7 @@ class CorrelationRow:
 
     n: Texts
     n_images: Pictures
-    rho: Annotated[
-        Correlation, heading("Spearman's rho", "signed", interval=True)
-    ]
+    rho: Annotated[Correlation, interval_heading("Spearman's rho", "signed")]
     p: Annotated[float | None, heading("p", "p")]
 
 
@@ -182,24 +180,22 @@ def correlation_table(pairs: Sequence[TextPair]) -> Table:
     All measures of one data set, language and direction are over the same texts: those for which
     each of them has a value.
     """
-    rows = grouped(pairs, (sets, directions, _measures), _rho)
-    lost = filter(
-        None, map(_lost, split(PairGroup(pairs), (sets, directions)))
-    )
-    return Table.from_records(
+    parts = split(PairGroup(pairs), (sets, directions))
+    return pair_table(
         "correlations",
         "Agreement with people's ratings",
         CorrelationRow,
-        rows,
+        pairs,
+        (sets, directions, _measures),
+        _rho,
         [
             "HAR: with the mean rating of the model's text; MAR: with that of people's text. In MAR"
             " the other metrics score people's text against the model's, too; of several"
             " references, the one that DCScore's value is about.",
             "All measures of a direction are over the same texts: those that each has a value for.",
-            *lost,
+            *filter(None, map(_lost, parts)),
             "Intervals resample pictures; p takes texts as independent.",
         ],
-        before=(DIRECTION, Column("measure", "Measure", "text"), *SET),
     )
 
 

@@ -26,19 +26,19 @@ from scipy.cluster.hierarchy import DisjointSet
 
 from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    SET,
+    Category,
     Fact,
+    Mean,
     PairGroup,
     Pictures,
     TextPair,
     by,
-    grouped,
+    interval_heading,
     mean_of,
     mean_over_pictures,
+    pair_table,
     sets,
 )
-from beholder.records import Estimate
 from beholder.tables import Table, heading
 
 Node: TypeAlias = tuple[str, str, int]
@@ -207,7 +207,6 @@ def _human_nodes(pair: TextPair) -> list[Node]:
 
 ALL = "all"
 MAX_SUBJECTS = 200
-Category: TypeAlias = Annotated[str, heading(CATEGORY.heading, "text")]
 _MERGING = (
     "A person's and a model's unit are the same content when each was matched to the other, and so"
     " are units in the same words; people's units are merged through the models' units that equal"
@@ -232,12 +231,8 @@ class ConsensusRow:
     n_images: Pictures
     n: Annotated[int, heading("Contents", "count")]
     speakers: Annotated[float, heading("Speakers per picture", "tenths")]
-    consensus: Annotated[
-        Estimate | None, heading("Speakers per content", interval=True)
-    ]
-    once: Annotated[
-        Estimate | None, heading("Said by one only", "percent", interval=True)
-    ]
+    consensus: Annotated[Mean, interval_heading("Speakers per content")]
+    once: Annotated[Mean, interval_heading("Said by one only", "percent")]
 
 
 def consensus_table(
@@ -264,17 +259,18 @@ def consensus_table(
                     once=mean_of([(image, n == 1) for image, n in mentions]),
                 )
 
-    return Table.from_records(
+    return pair_table(
         "consensus",
         "Consensus of speakers",
         ConsensusRow,
-        grouped(pairs, (sets,), consensus),
+        pairs,
+        (sets,),
+        consensus,
         [
             "Mean over the contents of a picture, then over pictures with several speakers.",
             _MERGING,
             "What no model says is merged across speakers by its words alone: a lower bound.",
         ],
-        before=SET,
     )
 
 
@@ -285,22 +281,18 @@ class SelectivityRow:
     category: Category
     n: Pictures
     people_alone: Annotated[
-        Estimate | None,
-        heading(
-            "Of people's contents, no model mentions", "percent", interval=True
-        ),
+        Mean,
+        interval_heading("Of people's contents, no model mentions", "percent"),
     ]
     models_alone: Annotated[
-        Estimate | None,
-        heading(
-            "Of models' contents, no person mentions", "percent", interval=True
-        ),
+        Mean,
+        interval_heading("Of models' contents, no person mentions", "percent"),
     ]
     people_contents: Annotated[
-        Estimate | None, heading("Contents of people", "tenths", interval=True)
+        Mean, interval_heading("Contents of people", "tenths")
     ]
     model_contents: Annotated[
-        Estimate | None, heading("Contents of models", "tenths", interval=True)
+        Mean, interval_heading("Contents of models", "tenths")
     ]
 
 
@@ -323,17 +315,18 @@ def selectivity_table(
                     model_contents=_mean_of_field(inside, "model_contents"),
                 )
 
-    return Table.from_records(
+    return pair_table(
         "selectivity",
         "What one side says and the other does not",
         SelectivityRow,
-        grouped(pairs, (sets,), means),
+        pairs,
+        (sets,),
+        means,
         [_MERGING, "Means over pictures; all texts about a picture together."],
-        before=SET,
     )
 
 
-def _mean_of_field(rows: Sequence[ImageRow], name: str) -> Estimate | None:
+def _mean_of_field(rows: Sequence[ImageRow], name: str) -> Mean:
     values = (getattr(row, name) for row in rows)
     return mean_over_pictures([value for value in values if value is not None])
 
@@ -359,12 +352,13 @@ class ImageRow:
 
 def image_table(pairs: Sequence[TextPair]) -> Table:
     """Return the pictures, starting with those of which people say most that models do not."""
-    return Table.from_records(
+    return pair_table(
         "selectivity_images",
         "Pictures by what people say and models do not",
         ImageRow,
-        grouped(pairs, (sets,), _images),
-        before=SET,
+        pairs,
+        (sets,),
+        _images,
     )
 
 
@@ -422,13 +416,14 @@ def content_table(pairs: Sequence[TextPair]) -> Table:
         "Ranked by the difference of the shares of both sides, each with half a text added for and"
         " half against, so that one of one ranks below five of five."
     )
-    return Table.from_records(
+    return pair_table(
         "selectivity_contents",
         "Contents that one side alone mentions",
         ContentRow,
-        grouped(pairs, (sets,), _alone),
+        pairs,
+        (sets,),
+        _alone,
         [note],
-        before=SET,
     )
 
 
@@ -458,9 +453,7 @@ class SubjectRow:
     n_images: Pictures
     people: Annotated[float, heading("People", "percent", scale=(0.0, 1.0))]
     models: Annotated[float, heading("Models", "percent", scale=(0.0, 1.0))]
-    gap: Annotated[
-        Estimate | None, heading("People − models", "signed", interval=True)
-    ]
+    gap: Annotated[Mean, interval_heading("People − models", "signed")]
 
 
 def subject_table(pairs: Sequence[TextPair]) -> Table:
@@ -471,13 +464,14 @@ def subject_table(pairs: Sequence[TextPair]) -> Table:
         f" {MAX_SUBJECTS} with the widest gaps are shown, so some gaps are wide by chance: trust"
         " the intervals."
     )
-    return Table.from_records(
+    return pair_table(
         "selectivity_subjects",
         "What people mention and models do not, by subject",
         SubjectRow,
-        grouped(pairs, (sets,), _subjects),
+        pairs,
+        (sets,),
+        _subjects,
         [note],
-        before=SET,
     )
 
 
