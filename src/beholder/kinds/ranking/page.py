@@ -31,8 +31,6 @@ from beholder.run import manifest
 from beholder.run.thumbs import thumb
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from beholder.web.subject_pages import Drawn, SeenSubject
 
 MAX_IMAGES = 200
@@ -110,19 +108,22 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
+    from beholder.kinds.ranking.plots import threshold_figure
+
     manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
     ranking = results.read(run_folder)
-    paths = save(
-        _thresholds(ranking),
-        figures_dir / "ranking-thresholds",
-        ("png", "svg"),
+    tables, labels = ranking.tables, list(ranking.labels.values())
+    by_language = by_key(
+        (row.language, row) for row in tables.thresholds_by_language
     )
-    for language, rows in _thresholds_by_language(ranking).items():
-        name = f"ranking-thresholds-{files.safe_name(language)}"
-        paths += save(
-            _draw_thresholds(ranking, rows), figures_dir / name, ("png", "svg")
-        )
+    paths = []
+    for language, rows in {"": tables.thresholds, **by_language}.items():
+        name = "ranking-thresholds"
+        if language:
+            name += f"-{files.safe_name(language)}"
+        figure = threshold_figure(rows, labels)
+        paths += save(figure, figures_dir / name, ("png", "svg"))
     return paths
 
 
@@ -139,28 +140,6 @@ def draw_reviews(seen: SeenSubject) -> Drawn | None:
         "labels": labels,
         "pictures": seen.pictures,
     }
-
-
-def _thresholds(ranking: Ranking) -> Figure:
-    return _draw_thresholds(ranking, ranking.tables.thresholds)
-
-
-def _thresholds_by_language(
-    ranking: Ranking,
-) -> dict[str, list[results.AtThreshold]]:
-    return by_key(
-        (row.language, row) for row in ranking.tables.thresholds_by_language
-    )
-
-
-def _draw_thresholds(
-    ranking: Ranking, rows: Sequence[results.AtThreshold]
-) -> Figure:
-    from beholder.kinds.ranking.plots import (
-        threshold_figure,
-    )  # matplotlib loads slowly
-
-    return threshold_figure(rows, list(ranking.labels.values()))
 
 
 def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
@@ -214,7 +193,12 @@ def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
-    missing = no_figures()
+    missing, curves = no_figures(), None
+    if not missing:
+        from beholder.kinds.ranking.plots import threshold_figure
+
+        rows, labels = ranking.tables.thresholds, ranking.labels.values()
+        curves = data_uri(threshold_figure(rows, list(labels)))
     return render_page(
         "rank.html.j2",
         ("page.css", "plain_page.css"),
@@ -226,7 +210,7 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
         labels=ranking.labels,
         facts=ranking.tables,
         tables={table.name: html(table) for table in ranking_tables(ranking)},
-        curves=None if missing else data_uri(_thresholds(ranking)),
+        curves=curves,
         no_figures=missing,
         n_failed=sum(len(image.failures) for image in ranking.images),
         matrices=shown,

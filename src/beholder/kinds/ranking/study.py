@@ -117,7 +117,7 @@ def study_tables(
     twins: Sequence[tuple[str, str]] = (),
     n_resamples: int = 1000,
 ) -> results.RankingTables:
-    """All tables of a study.
+    """Return all tables of a study.
 
     Args:
         images: The judged images.
@@ -127,16 +127,16 @@ def study_tables(
         n_resamples: Bootstrap resamples.
     """
     mean = partial(_mean, n_resamples=n_resamples)
-    judged = [image for image in images if image.pair is not None]
+    judged = [image for image in images if image.pairs]
     chosen = _kept(judged, threshold)
+    reasons = filter(None, (image.reason() for image in images))
+    biases = (position_bias(images, name, n_resamples) for name in scorers)
     return results.RankingTables(
         threshold=threshold,
         n_images=len(images),
         n_judged=len(judged),
         n_kept=len(chosen),
-        reasons=dict(
-            Counter(reason for image in images if (reason := image.reason()))
-        ),
+        reasons=dict(Counter(reasons)),
         n_incomplete=sum(
             len(image.reviews.ranks) - len(image.people) for image in images
         ),
@@ -149,24 +149,34 @@ def study_tables(
         human=mean(chosen, RankedImage.agreement),
         kendall_w=mean(chosen, _concordance),
         scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
-        thresholds=tuple(
-            _at(_kept(judged, one), one, scorers, mean) for one in THRESHOLDS
-        ),
+        thresholds=tuple(_at_thresholds(judged, scorers, mean)),
         groups=results.RankingGroups(
-            *(
-                _groups(chosen, key, scorers, mean)
-                for key in ("language", "category")
-            )
+            _groups(chosen, "language", scorers, mean),
+            _groups(chosen, "category", scorers, mean),
         ),
         lengths=tuple(_lengths(images, scorers)),
         differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
-        bias=tuple(
-            bias
-            for name in scorers
-            if (bias := position_bias(images, name, n_resamples))
-        ),
+        bias=tuple(bias for bias in biases if bias is not None),
         thresholds_by_language=tuple(_at_by_language(judged, scorers, mean)),
     )
+
+
+def _at_thresholds(
+    judged: Sequence[RankedImage],
+    scorers: Sequence[str],
+    mean: _Mean,
+    language: str = "",
+) -> Iterator[results.AtThreshold]:
+    for threshold in THRESHOLDS:
+        left = _kept(judged, threshold)
+        yield results.AtThreshold(
+            threshold,
+            len(left),
+            mean(left, RankedImage.agreement),
+            mean(left, RankedImage.prompt_correlation),
+            tuple(_joined(left, name, mean) for name in scorers),
+            language,
+        )
 
 
 def _at_by_language(
@@ -176,9 +186,9 @@ def _at_by_language(
     by_language = by_key((image.reviews.language, image) for image in judged)
     if len(by_language) > 1:
         for language, images in by_language.items():
-            for threshold in THRESHOLDS:
-                row = _at(_kept(images, threshold), threshold, scorers, mean)
-                yield structs.replace(row, language=language or NO_LANGUAGE)
+            yield from _at_thresholds(
+                images, scorers, mean, language or NO_LANGUAGE
+            )
 
 
 NO_LANGUAGE = "not named"
@@ -271,37 +281,26 @@ def _scorer(
     )
 
 
-def _at(
-    left: Sequence[RankedImage],
-    threshold: float | None,
-    scorers: Sequence[str],
-    mean: _Mean,
-) -> results.AtThreshold:
-    def joined(name: str) -> results.JoinedMean:
-        ranked = [image for image in left if name in image.scored]
-        pairs = [
-            joined_pair(image.scored[name].ranks(), image.people)
-            for image in ranked
-        ]
-        known = [pair for pair in pairs if pair is not None]
-        shares = [pair.second == MODEL for pair in known]
-        return results.JoinedMean(
-            name,
-            **structs.asdict(
-                mean(left, partial(RankedImage.correlation, scorer=name))
-            ),
-            with_model=float(np.mean([pair.agreement for pair in known]))
-            if known
-            else None,
-            share_in_pair=sum(shares) / len(shares) if known else None,
-        )
-
-    human, prompt = (
-        mean(left, RankedImage.agreement),
-        mean(left, RankedImage.prompt_correlation),
-    )
-    return results.AtThreshold(
-        threshold, len(left), human, prompt, tuple(map(joined, scorers))
+def _joined(
+    left: Sequence[RankedImage], name: str, mean: _Mean
+) -> results.JoinedMean:
+    """Return the mean correlation of a scorer, and its agreement as one more annotator."""
+    pairs = [
+        pair
+        for image in left
+        if name in image.scored
+        and (pair := joined_pair(image.scored[name].ranks(), image.people))
+    ]
+    correlation = mean(left, partial(RankedImage.correlation, scorer=name))
+    return results.JoinedMean(
+        name,
+        **structs.asdict(correlation),
+        with_model=float(np.mean([pair.agreement for pair in pairs]))
+        if pairs
+        else None,
+        share_in_pair=sum(pair.second == MODEL for pair in pairs) / len(pairs)
+        if pairs
+        else None,
     )
 
 
