@@ -6,6 +6,7 @@ agree with each other, which the repeats of one model cannot show.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -18,6 +19,7 @@ from beholder import stats
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.results import (
+    HYBRID,
     NarrativeStudy,
     SideBySide,
     StageOfRun,
@@ -50,15 +52,9 @@ def between_models(
         human: Name of the human source; it comes first.
     """
     models = tuple(ratings)
-    every = list(
-        dict.fromkeys(name for rated in ratings.values() for name in rated)
-    )
-    common = [
-        name
-        for name in every
-        if all(name in rated for rated in ratings.values())
-    ]
-    n, n_left_out = len(common), len(every) - len(common)
+    n_rated = Counter(name for rated in ratings.values() for name in rated)
+    common = [name for name, n in n_rated.items() if n == len(ratings)]
+    n, n_left_out = len(common), len(n_rated) - len(common)
     if n < 2:
         reason = f"needs two narratives that all judges rated, got {n}"
         return compared.ModelAgreement(by, models, n, n_left_out, reason)
@@ -177,55 +173,42 @@ def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
         ConfigError: An id means different pictures in the two runs.
         RunError: A folder holds no finished run over narratives.
     """
-    studies = [results.read(run) for run in (run_a, run_b)]
     names = (run_a.name, run_b.name)
     if names[0] == names[1]:
         names = (f"first ({run_a})", f"second ({run_b})")
+    first, second = studies = [results.read(run) for run in (run_a, run_b)]
     _check_same(names, studies)
-    runs = dict(zip(names, studies, strict=True))
-    rated = {name: _rated(study) for name, study in runs.items()}
-    sources = {
-        one.id: one.source for study in studies for one in study.narratives
-    }
-    ways = [way for way in rated[names[0]] if way in rated[names[1]]]
-    stages = {way: "transitions" if way == STEPS else way for way in ways}
-    means = {
-        way: {name: found[way] for name, found in rated.items()}
-        for way in ways
-    }
-    models = (
-        between_models(way, means[way], sources, studies[0].human)
-        for way in ways
-    )
+    rated = [_rated(study) for study in studies]
+    sources = {n.id: n.source for study in studies for n in study.narratives}
+    judges: dict[str, tuple[str, ...]] = {}
+    models = []
+    for way in rated[0]:
+        if way in rated[1]:
+            means = dict(zip(names, (one[way] for one in rated), strict=True))
+            models.append(between_models(way, means, sources, first.human))
+            stage = "transitions" if way == STEPS else way
+            judges[way] = tuple(one.judges.get(stage, "") for one in studies)
     cost = (
         StageOfRun(name, stage, **asdict(spent))
-        for name, study in runs.items()
+        for name, study in zip(names, (first, second), strict=True)
         for stage, spent in study.cost.stages.items()
     )
-    return SideBySide(
-        runs=names,
-        judges={
-            way: tuple(one.judges.get(stages[way], "") for one in studies)
-            for way in ways
-        },
-        models=tuple(models),
-        cost=tuple(cost),
-    )
+    return SideBySide(names, judges, tuple(models), tuple(cost))
 
 
 def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
-    """Per way of rating the mean vote of each narrative that has one."""
-    found: dict[str, dict[str, float]] = {}
-    for one in study.narratives:
-        means = {
-            way: mean_vote([v.value for v in votes])
-            for way, votes in one.votes.items()
+    """Return per way of rating the mean vote of each narrative that has one."""
+    rated: dict[str, dict[str, float]] = {}
+    for narrative in study.narratives:
+        votes = {
+            way: v for way, v in narrative.ratings.items() if way != HYBRID
         }
-        means[STEPS] = mean_vote(one.step_means)
-        for way, mean in means.items():
+        votes[STEPS] = tuple(narrative.step_means)
+        for way, values in votes.items():
+            mean = mean_vote(values)
             if mean is not None:
-                found.setdefault(way, {})[one.id] = mean
-    return found
+                rated.setdefault(way, {})[narrative.id] = mean
+    return rated
 
 
 def _check_same(
@@ -233,8 +216,8 @@ def _check_same(
 ) -> None:
     first, second = (
         {
-            one.id: [study.frames[at].id for at in one.frames]
-            for one in study.narratives
+            narrative.id: [study.frames[at].id for at in narrative.frames]
+            for narrative in study.narratives
         }
         for study in studies
     )

@@ -167,6 +167,8 @@ def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
 STUDY = "study.json"
 MATRIX = "theta.npz"
 FORMAT = 1
+HYBRID = "hybrid"
+"""The method of hybrid ratings."""
 
 
 def mean_vote(votes: Sequence[float | None]) -> float | None:
@@ -246,13 +248,11 @@ class Narrative(Struct, frozen=True):
     @property
     def ratings(self) -> dict[str, tuple[float | None, ...]]:
         """Values of the judges by method, hybrid ratings included; None where a vote failed."""
-        found: dict[str, tuple[float | None, ...]] = {
+        ratings: dict[str, tuple[float | None, ...]] = {
             method: tuple(vote.value for vote in votes)
             for method, votes in self.votes.items()
         }
-        return (
-            found if self.hybrid is None else {**found, "hybrid": self.hybrid}
-        )
+        return ratings | ({HYBRID: self.hybrid} if self.hybrid else {})
 
     @property
     def means(self) -> dict[str, float]:

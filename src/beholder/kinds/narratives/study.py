@@ -7,8 +7,8 @@ each with an interval, n, and cautions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -62,11 +62,9 @@ def tables(
         dict.fromkeys(m for subject in subjects for m in subject.ratings)
     )
     votes = {m: [s.means.get(m) for s in subjects] for m in methods}
-    measures = {
-        name: list(map(measure, subjects))
-        for name, measure in MEASURES.items()
+    means = {
+        m: {s: _known_means(subjects, s, m) for s in sources} for m in methods
     }
-    means = {m: _by_source(subjects, sources, m) for m in methods}
     return compared.ComparisonTables(
         sources=tuple(sources),
         methods=methods,
@@ -78,10 +76,10 @@ def tables(
         coherence=tuple(_coherence(subjects, s) for s in sources),
         correlations=tuple(
             compared.MeasureCorrelation(
-                m, name, **_correlated(votes[m], values)
+                m, name, **_correlated(votes[m], map(measure, subjects))
             )
             for m in methods
-            for name, values in measures.items()
+            for name, measure in MEASURES.items()
         ),
         reliability=tuple(_reliability(subjects, m, sources) for m in methods),
         comparisons=tuple(
@@ -95,15 +93,12 @@ def tables(
     )
 
 
-def _by_source(
-    subjects: Sequence[Narrative], sources: Sequence[str], method: str
-) -> dict[str, list[float]]:
-    """Mean votes of the narratives of each source that have one."""
-    means = [(one.source, one.means) for one in subjects]
-    return {
-        s: [own[method] for of, own in means if of == s and method in own]
-        for s in sources
-    }
+def _known_means(
+    subjects: Sequence[Narrative], source: str, method: str
+) -> list[float]:
+    """Return the mean votes of the narratives of a source that have one."""
+    means = (s.means.get(method) for s in subjects if s.source == source)
+    return [mean for mean in means if mean is not None]
 
 
 def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
@@ -173,43 +168,34 @@ def _spread(
 def _coherence(
     subjects: Sequence[Narrative], source: str
 ) -> compared.SourceCoherence:
+    own = [s for s in subjects if s.source == source]
     known = (
-        [
-            v
-            for s in subjects
-            if s.source == source and (v := measure(s)) is not None
-        ]
+        [value for value in map(measure, own) if value is not None]
         for measure in MEASURES.values()
     )
     return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
 
 def _correlated(
-    a: Sequence[float | None], b: Sequence[float | None]
+    a: Iterable[float | None], b: Iterable[float | None]
 ) -> dict[str, Any]:
-    """The fields of a ``RatingCorrelation``, over complete pairs."""
-    known = [
-        (x, y)
-        for x, y in zip(a, b, strict=True)
-        if x is not None and y is not None
-    ]
+    """Return the fields of a ``RatingCorrelation``, over complete pairs."""
+    known = [pair for pair in zip(a, b, strict=True) if None not in pair]
     n = len(known)
     if n < 3:
         return {
             "n": n,
             "reason": f"needs at least 3 narratives with both, got {n}",
         }
-    x, y = zip(*known, strict=True)
-    linear, rho = stats.pearson(x, y), stats.spearman(x, y).value
-    interval, p = ends_of(linear.interval), linear.p_value
-    reason = linear.reason
+    x, y = np.array(known, dtype=np.float64).T
+    linear = stats.pearson(x, y)
     return {
         "n": n,
         "r": linear.value,
-        "interval": interval,
-        "p": p,
-        "rho": rho,
-        "reason": reason,
+        "interval": ends_of(linear.interval),
+        "p": linear.p_value,
+        "rho": stats.spearman(x, y).value,
+        "reason": linear.reason,
     }
 
 
@@ -256,22 +242,18 @@ def agreement(
 ) -> tuple[compared.WordedValue, compared.WordedValue]:
     """ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016."""
 
-    def one(kind: ICCKind) -> compared.WordedValue:
-        found = stats.icc(table, kind)
-        ends = ends_of(found.interval)
+    def worded(kind: ICCKind) -> compared.WordedValue:
+        icc = stats.icc(table, kind)
+        ends, verdict = ends_of(icc.interval), stats.reliability_verdict
         return compared.WordedValue(
-            value=found.value,
+            value=icc.value,
             interval=ends,
-            reason=found.reason,
-            verdict=None
-            if found.value is None
-            else stats.reliability_verdict(found.value),
-            verdicts=None
-            if ends is None
-            else tuple(map(stats.reliability_verdict, ends)),
+            reason=icc.reason,
+            verdict=None if icc.value is None else verdict(icc.value),
+            verdicts=None if ends is None else tuple(map(verdict, ends)),
         )
 
-    return one("2,1"), one("2,k")
+    return worded("2,1"), worded("2,k")
 
 
 def compare_sources(
@@ -365,23 +347,19 @@ def steps_table(
         human: Name of the human source; it comes first.
         broken: What breaks in steps, as ``breaks_table`` takes it.
     """
-    by_source: dict[str, list[StepRow]] = {
-        source: [row for row in rows if row[0] == source]
-        for source in ordered_sources([source for source, _, _ in rows], human)
+    sources = ordered_sources([source for source, _, _ in rows], human)
+    votes = {
+        source: [votes for of, votes, _ in rows if of == source]
+        for source in sources
+    }
+    means = {
+        source: [mean for mean in map(mean_vote, own) if mean is not None]
+        for source, own in votes.items()
     }
     n_compared, same_weakest, by_chance = _weakest(rows)
-    means = {
-        source: [
-            mean
-            for _, votes, _ in own
-            if (mean := mean_vote(votes)) is not None
-        ]
-        for source, own in by_source.items()
-    }
     return compared.StepTables(
         sources=tuple(
-            _source(source, own, means[source])
-            for source, own in by_source.items()
+            _source(source, votes[source], means[source]) for source in sources
         ),
         comparisons=tuple(compare_sources(means)),
         correlation=_correlation(rows),
@@ -394,13 +372,11 @@ def steps_table(
 
 def told_by(votes: Sequence[Breaks]) -> Breaks:
     """What breaks in a step: the kinds named by more than half of the judges that reported any."""
-    told = [kinds for kinds in votes if kinds is not None]
-    named = Counter(kind for kinds in told for kind in kinds)
-    return (
-        [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)]
-        if told
-        else None
-    )
+    reports = [kinds for kinds in votes if kinds is not None]
+    if not reports:
+        return None
+    counts = Counter(kind for kinds in reports for kind in kinds)
+    return [kind for kind in BREAK_KINDS if 2 * counts[kind] > len(reports)]
 
 
 def breaks_table(
@@ -416,20 +392,21 @@ def breaks_table(
         human: Name of the human source; it comes first.
     """
     sources = ordered_sources([source for source, _ in rows], human)
-    told = {
+    # Per source and narrative, what breaks in each step that was reported on.
+    reports = {
         source: [
-            [b for b in steps if b is not None]
-            for s, steps in rows
-            if s == source
+            [breaks for breaks in steps if breaks is not None]
+            for of, steps in rows
+            if of == source
         ]
         for source in sources
     }
-    tested = []
+    tests = []
     for kind in BREAK_KINDS:
         shares = {
             source: [
-                float(np.mean([kind in b for b in steps]))
-                for steps in told[source]
+                float(np.mean([kind in breaks for breaks in steps]))
+                for steps in reports[source]
                 if steps
             ]
             for source in sources
@@ -441,45 +418,45 @@ def breaks_table(
                 row = compared.BreakComparison(
                     kind, a, b, len(first), len(second), difference, p
                 )
-                tested.append(row)
-    tallies = (
-        _tally(
-            source,
-            told[source],
-            sum(len(steps) for s, steps in rows if s == source),
-        )
-        for source in sources
+                tests.append(row)
+    n_steps = Counter[str]()
+    for source, steps in rows:
+        n_steps[source] += len(steps)
+    return compared.BreakTables(
+        tuple(
+            _tally(s, list(chain.from_iterable(reports[s])), n_steps[s])
+            for s in sources
+        ),
+        tuple(with_holm(tests, "p")),
     )
-    return compared.BreakTables(tuple(tallies), tuple(with_holm(tested, "p")))
 
 
 def _tally(
-    source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: int
+    source: str, reports: Sequence[Sequence[BreakKind]], n_steps: int
 ) -> compared.BreakTally:
-    every = [breaks for narrative in told for breaks in narrative]
+    n = len(reports)
     counts: dict[str, int] = {
-        kind: sum(kind in b for b in every) for kind in BREAK_KINDS
+        kind: sum(kind in breaks for breaks in reports) for kind in BREAK_KINDS
     }
     return compared.BreakTally(
         source=source,
-        n=len(every),
-        n_not_told=n_steps - len(every),
+        n=n,
+        n_not_told=n_steps - n,
         counts=counts,
-        shares={
-            kind: n / len(every) if every else None
-            for kind, n in counts.items()
-        },
+        shares={k: count / n if n else None for k, count in counts.items()},
     )
 
 
 def _source(
-    source: str, rows: Sequence[StepRow], means: Sequence[float]
+    source: str,
+    votes: Sequence[Sequence[float | None]],
+    means: Sequence[float],
 ) -> compared.StepSource:
     known = mean_and_sd(means)
-    votes = [vote for _, votes, _ in rows for vote in votes]
-    n_failed = votes.count(None)
+    steps = [vote for own in votes for vote in own]
+    n_failed = steps.count(None)
     return compared.StepSource(
-        source, known.n, known.mean, known.sd, len(votes) - n_failed, n_failed
+        source, known.n, known.mean, known.sd, len(steps) - n_failed, n_failed
     )
 
 
