@@ -11,8 +11,7 @@ import pytest
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.judging import Vote
-from beholder.kinds.narratives.stages import PeopleVotes
+from beholder.kinds.narratives.judging import PeopleVotes, Vote
 from beholder.metrics import Tools
 from beholder.records import Frame, Storyline
 

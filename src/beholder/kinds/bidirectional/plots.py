@@ -77,19 +77,21 @@ def figures(study: Study) -> Iterator[tuple[str, Figure]]:
         return sorted(parts, key=lambda part: part.place["category"] == random)
 
     for value in ("f1", "precision", "recall"):
-        axes = (sets, each("value", (value,)), directions)
+        groups = split(
+            PairGroup(study.main), (sets, each("value", (value,)), directions)
+        )
         panels = [
             _panel(study, group, "scores", "tests", systems(group))
-            for group in split(PairGroup(study.main), axes)
+            for group in groups
         ]
         if any(box.values for _, boxes in panels for box in boxes):
             label = "F1" if value == "f1" else value.capitalize()
             yield value, boxes_figure(panels, label)
     for direction in DIRECTIONS if study.table("categories") else ():
-        axes = (each("direction", (direction,)), sets, systems)
+        groups = split(pairs, (each("direction", (direction,)), sets, systems))
         panels = [
             _panel(study, group, "", "categories", categories(group))
-            for group in split(pairs, axes)
+            for group in groups
         ]
         yield (
             f"categories-{direction}",

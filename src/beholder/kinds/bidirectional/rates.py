@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated
@@ -353,7 +353,7 @@ def _ranked(rows: list[Cells]) -> list[Cells]:
     return rows
 
 
-def _order_notes(rows: Sequence[Cells]) -> Iterator[str]:
+def _order_notes(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
     for direction in DIRECTIONS:
         own = [row for row in rows if row["direction"] == direction]
         moved = [

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
 
+from beholder.asking.asker import Outcome
 from beholder.base import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
@@ -16,18 +18,18 @@ from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.config import NarrateConfig
 from beholder.kinds.narratives.hybrid import Hybrid, combine, held_out_check
 from beholder.kinds.narratives.inputs import Inputs
-from beholder.kinds.narratives.judging import Vote
+from beholder.kinds.narratives.judging import Vote, caption_of, votes_of
 from beholder.kinds.narratives.measuring import (
     EmbeddedPictures,
 )
-from beholder.kinds.narratives.models import between_models, with_and_without
-from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.storylines.extract import steps_back
 from beholder.kinds.narratives.study import (
     StepRow,
+    between_models,
     steps_table,
     tables,
     told_by,
+    with_and_without,
 )
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from beholder.run.thumbs import write_thumbs
@@ -36,6 +38,73 @@ THUMB_SIDE = 190
 _NAMED = 6
 MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
+
+
+@dataclass
+class StageFindings:
+    """Outcomes of a run over narratives; filled stage by stage.
+
+    Attributes:
+        inputs: What it works on.
+        config: The run.
+        outcomes: Per stage, the outcome per position of a storyline, or of a picture.
+        seen: Positions that hybrid judging looks at.
+        spent: What each stage took.
+        judges: Identity of the judge of each stage.
+        pictures: The collection that was measured in; None if nothing was measured.
+    """
+
+    inputs: Inputs
+    config: NarrateConfig
+    outcomes: dict[str, Mapping[int, Outcome]] = field(default_factory=dict)
+    seen: list[int] = field(default_factory=list)
+    spent: dict[str, results.Stage] = field(default_factory=dict)
+    judges: dict[str, str] = field(default_factory=dict)
+    pictures: EmbeddedPictures | None = None
+
+    def captions(self) -> dict[str, str | ItemFailure]:
+        """Caption per frame id, or why it has none."""
+        shown = self.inputs.shown
+        return {
+            shown[at].id: caption_of(outcome)
+            for at, outcome in self.outcomes_of("caption").items()
+        }
+
+    def votes(self) -> dict[str, dict[int, list[Vote]]]:
+        """Per way of rating the votes per position of a storyline."""
+        n = self.config.voting.judges
+        return {
+            way.name: {
+                at: votes_of(outcome, 1, n)[0]
+                for at, outcome in self.outcomes[way.name].items()
+            }
+            for way in self.config.ways
+            if way.name in self.outcomes
+        }
+
+    def table(self, method: str) -> list[list[float]]:
+        """(n, K) votes of a method; NaN if there is none."""
+        votes = self.votes()[method]
+        no_votes = [Vote(seat) for seat in range(self.config.voting.judges)]
+        return [
+            [
+                math.nan if vote.value is None else float(vote.value)
+                for vote in votes.get(at, no_votes)
+            ]
+            for at in range(len(self.inputs.storylines))
+        ]
+
+    def steps(self) -> dict[int, list[list[Vote]]]:
+        """Votes per step, per position of a storyline."""
+        storylines, n = self.inputs.storylines, self.config.voting.judges
+        return {
+            at: votes_of(outcome, len(storylines[at].frames) - 1, n)
+            for at, outcome in self.outcomes_of("transitions").items()
+        }
+
+    def outcomes_of(self, stage: str) -> Mapping[int, Outcome]:
+        """Outcomes of a stage; empty if it was not asked."""
+        return self.outcomes.get(stage, {})
 
 
 def write(found: StageFindings) -> results.NarrativeStudy:

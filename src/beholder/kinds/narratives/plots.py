@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
@@ -148,10 +149,11 @@ def timeline_figure(
         heights = row + np.linspace(-0.25, 0.25, len(spans))
         for y, span in zip(heights, spans, strict=True):
             if span is not None:
-                first, last = span
+                first, last = date2num(span)  # type: ignore[no-untyped-call]
                 axes.hlines(y, first, last, color=colour, lw=2.2, alpha=0.55)
-                middle = first + (last - first) / 2
-                axes.plot([middle], [y], ".", color=colour, markersize=5)
+                middle = (first + last) / 2
+                axes.plot(middle, y, ".", color=colour, markersize=5)
+    axes.xaxis_date()
     axes.set_yticks(
         range(len(rows)), [name for name, _, _ in rows], fontsize=8
     )
@@ -213,7 +215,7 @@ def _name_sources(axes: Axes, sources: Sequence[str]) -> None:
         for source in sources
     ]
     axes.set_xticks(range(len(sources)), short)
-    axes.set_xlim(-0.5, len(sources) - 0.5)
+    axes.set_xlim(-0.5, max(1, len(sources)) - 0.5)
 
 
 def _by_method(

@@ -328,9 +328,9 @@ def _example_cells(row: compared.ExampleEffect) -> Cells:
     ):
         for name, content in structs.asdict(spread).items():
             cells[f"{name}_{end}"] = content
-        interval = icc and icc.interval
-        cells |= interval_cells(f"icc_{end}", interval, icc and icc.reason)
-        cells[f"icc_{end}"] = icc and icc.value
+        cells[f"icc_{end}"] = icc.value if icc else None
+        if icc:
+            cells |= interval_cells(f"icc_{end}", icc.interval, icc.reason)
     return cells
 
 

@@ -230,7 +230,7 @@ class _Programme:
 
     def _start(self, value: float, dtype: DTypeLike) -> Floats:
         best = np.full(self.memory.moves.shape, -np.inf, dtype)
-        n = best.shape[1]
+        n = self.memory.moves.shape[1]
         starts = np.arange(n) if self.source is None else [self.source]
         best[self.memory.moves[0, starts], starts] = value
         return best
