@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias, cast
 
+from msgspec import Struct
+
 from beholder import stats
 from beholder.base.grouping import by_key
 from beholder.records import Estimate
@@ -49,6 +51,10 @@ def interval_heading(
 ) -> Column:
     """Return the column of a value with its interval; see ``heading``."""
     return heading(text, kind, interval=True, scale=scale)
+
+
+class Row(Struct, frozen=True):
+    """Base of the records of tables."""
 
 
 Mean: TypeAlias = Estimate | None
@@ -145,6 +151,9 @@ class TextPair:
         )
 
 
+Pairs: TypeAlias = Sequence[TextPair]
+
+
 @dataclass(frozen=True, slots=True)
 class PairGroup:
     """Pairs that a row of a table is about.
@@ -155,11 +164,11 @@ class PairGroup:
         whole: The group that this one is a part of.
     """
 
-    pairs: Sequence[TextPair]
+    pairs: Pairs
     place: Cells = field(default_factory=dict)
     whole: PairGroup | None = None
 
-    def part(self, pairs: Sequence[TextPair], **place: object) -> PairGroup:
+    def part(self, pairs: Pairs, **place: object) -> PairGroup:
         """A part of the group, with the further cells that name it."""
         return PairGroup(pairs, {**self.place, **place}, self)
 
@@ -210,7 +219,7 @@ def sets(group: PairGroup) -> Iterator[PairGroup]:
                 yield group.part(found, dataset=dataset, language=language)
 
 
-def common_images(pairs: Sequence[TextPair]) -> set[str]:
+def common_images(pairs: Pairs) -> set[str]:
     """The pictures of which every system among the pairs has a text, scored or failed."""
     images = [
         {pair.image for pair in part.pairs}
@@ -219,7 +228,7 @@ def common_images(pairs: Sequence[TextPair]) -> set[str]:
     return set.intersection(*images) if images else set()
 
 
-def scored_images(pairs: Sequence[TextPair]) -> set[str]:
+def scored_images(pairs: Pairs) -> set[str]:
     """The pictures of which every system has scores; systems without any score do not count."""
     images = [
         {pair.image for pair in part.pairs if pair.values}
@@ -229,7 +238,7 @@ def scored_images(pairs: Sequence[TextPair]) -> set[str]:
 
 
 def restrict_to_common(
-    pairs: Sequence[TextPair],
+    pairs: Pairs,
 ) -> tuple[list[TextPair], tuple[str, ...]]:
     """The pairs whose pictures all systems of their data set and language describe.
 
@@ -289,7 +298,7 @@ def restrict_to_common(
     return [pair for pair in compared if pair is not None], tuple(notes)
 
 
-def _counts_by_system(pairs: Sequence[TextPair]) -> str:
+def _counts_by_system(pairs: Pairs) -> str:
     counts = Counter(pair.system for pair in pairs)
     return ", ".join(f"{system} {n:,}" for system, n in sorted(counts.items()))
 
@@ -319,7 +328,7 @@ def pair_table(
     name: str,
     title: str,
     record_type: type,
-    pairs: Sequence[TextPair],
+    pairs: Pairs,
     axes: Sequence[Axis],
     records: Callable[[PairGroup], Iterable[object]],
     notes: Iterable[str] = (),
@@ -402,9 +411,7 @@ def mean_over_pictures(values: Sequence[float]) -> Estimate | None:
     return stats.mean_interval(values) if values else None
 
 
-def scores_of(
-    pairs: Sequence[TextPair], direction: Direction, name: str
-) -> Scores:
+def scores_of(pairs: Pairs, direction: Direction, name: str) -> Scores:
     """A score of each pair that has it."""
     return [
         (p.image, value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated
 
@@ -17,7 +16,9 @@ from beholder.kinds.bidirectional.pairs import (
     Mean,
     PairedP,
     PairGroup,
+    Pairs,
     Pictures,
+    Row,
     TextPair,
     Texts,
     by,
@@ -40,8 +41,7 @@ from beholder.tables import Cells, Table, heading
 from beholder.text import n_spoken
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateRow:
+class RateRow(Row):
     """Shares of units that are made up, and that are left out."""
 
     n: Texts
@@ -71,7 +71,7 @@ _RATE_NOTES = (
 )
 
 
-def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
+def rate_table(pairs: Pairs, note: str) -> Table:
     """Return hallucination and omission per direction, system and data set."""
     return pair_table(
         "rates",
@@ -84,9 +84,7 @@ def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
     )
 
 
-def category_rate_table(
-    pairs: Sequence[TextPair], categories: Sequence[str]
-) -> Table:
+def category_rate_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return hallucination and omission per category: each system, and all together."""
     axes = (sets, directions, each("category", categories), _and_all)
     return pair_table(
@@ -166,8 +164,7 @@ def _tests(
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LengthRow:
+class LengthRow(Row):
     """Words and units of the texts of one author."""
 
     who: Annotated[str, heading("Text by", "text")]
@@ -176,7 +173,7 @@ class LengthRow:
     units: Annotated[Mean, interval_heading("Units", "tenths")]
 
 
-def length_table(pairs: Sequence[TextPair], note: str) -> Table:
+def length_table(pairs: Pairs, note: str) -> Table:
     """Return words and units per text, of people and of each system."""
     words = (
         "Words are counted between blanks, marks of speech (<noise>) left out; texts without any"
@@ -225,8 +222,7 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
 CHANGING = ("f1", "hallucination_rate", "omission_rate")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChangeRow:
+class ChangeRow(Row, kw_only=True):
     """A mean over the pictures that are described twice, before and after."""
 
     n: Pictures
@@ -237,8 +233,7 @@ class ChangeRow:
     p_holm: HolmP = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LanguageChangeRow(ChangeRow):
+class LanguageChangeRow(ChangeRow, kw_only=True):
     """The same of F1, with the rank of the system in both languages."""
 
     before: Annotated[Mean, interval_heading("F1 before")]
@@ -247,7 +242,7 @@ class LanguageChangeRow(ChangeRow):
     rank_after: Annotated[int, heading("Rank after", "count")]
 
 
-def dataset_table(pairs: Sequence[TextPair]) -> Table:
+def dataset_table(pairs: Pairs) -> Table:
     """F1 and rates of each system in two data sets of the same pictures.
 
     For example, captions as models write them and captions as long as people's.
@@ -277,7 +272,7 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
     )
 
 
-def language_table(pairs: Sequence[TextPair], note: str) -> Table:
+def language_table(pairs: Pairs, note: str) -> Table:
     """Mean F1 in the first language and in each other one, over the pictures that have both."""
     first, *others = ordered(pair.language for pair in pairs)
 

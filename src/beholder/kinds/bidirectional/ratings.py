@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -13,7 +12,9 @@ from beholder.kinds.bidirectional.pairs import (
     Direction,
     Mean,
     PairGroup,
+    Pairs,
     Pictures,
+    Row,
     Scores,
     TextPair,
     Texts,
@@ -58,8 +59,7 @@ def rated_texts(group: PairGroup) -> dict[str, Scores]:
     return {who: ratings for who, ratings in found.items() if ratings}
 
 
-@dataclass(frozen=True, kw_only=True)
-class RatingRow:
+class RatingRow(Row):
     """People's ratings of the texts of one author."""
 
     who: Annotated[str, heading("Text by", "text")]
@@ -70,7 +70,7 @@ class RatingRow:
     sd: Annotated[float | None, heading("SD")]
 
 
-def rating_table(pairs: Sequence[TextPair]) -> Table:
+def rating_table(pairs: Pairs) -> Table:
     """Return the ratings of people's texts and of each system's."""
     return pair_table(
         "ratings",
@@ -98,8 +98,7 @@ def _ratings(group: PairGroup) -> Iterator[RatingRow]:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GapRow:
+class GapRow(Row):
     """The median difference of the ratings of two texts about one picture."""
 
     n: Annotated[int, heading("Differences", "count")]
@@ -109,7 +108,7 @@ class GapRow:
     ]
 
 
-def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+def gap_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return the median difference, rating of the model's text minus people's, per category."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
@@ -164,8 +163,7 @@ def _gaps(pair: TextPair) -> list[float]:
     return [float(np.mean(model) - np.mean(human))]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CorrelationRow:
+class CorrelationRow(Row):
     """Agreement of a measure with people's ratings."""
 
     n: Texts
@@ -174,7 +172,7 @@ class CorrelationRow:
     p: Annotated[float | None, heading("p", "p")]
 
 
-def correlation_table(pairs: Sequence[TextPair]) -> Table:
+def correlation_table(pairs: Pairs) -> Table:
     """Return Spearman's rho of each measure with the rating of the text it judges.
 
     All measures of one data set, language and direction are over the same texts: those for which

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from beholder.kinds.bidirectional.pairs import (
     Mean,
     PairedP,
     PairGroup,
+    Pairs,
     Pictures,
+    Row,
     Scores,
-    TextPair,
     Texts,
     count_pictures,
     directions,
@@ -41,8 +41,7 @@ LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemScoreRow:
+class SystemScoreRow(Row):
     """Distribution of the scores of a system."""
 
     best: Annotated[bool, heading("Best", "mark")]
@@ -57,7 +56,7 @@ class SystemScoreRow:
     mean_failed_0: Annotated[float | None, heading("Mean, failed as 0")]
 
 
-def score_table(pairs: Sequence[TextPair], note: str) -> Table:
+def score_table(pairs: Pairs, note: str) -> Table:
     """Return the distribution of each value per direction and system; the best mean is marked."""
     table = pair_table(
         "scores",
@@ -131,8 +130,7 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class BestRow:
+class BestRow(Row, kw_only=True):
     """Tests of a system against the best one."""
 
     n_a: Texts
@@ -155,7 +153,7 @@ class BestRow:
     ] = None
 
 
-def best_table(pairs: Sequence[TextPair], note: str) -> Table:
+def best_table(pairs: Pairs, note: str) -> Table:
     """Return tests of each system against the best of its direction: Welch, paired, effect size."""
     return pair_table(
         "tests",
@@ -242,8 +240,7 @@ def _paired_difference(
     return stats.paired_difference(x, y, clusters=images)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DirectionRow:
+class DirectionRow(Row, kw_only=True):
     """F1 of the same pairs in both directions."""
 
     n: Texts
@@ -257,7 +254,7 @@ class DirectionRow:
     p_holm: HolmP = None
 
 
-def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
+def direction_table(pairs: Pairs, note: str) -> Table:
     """Return both directions of the same pair: is it easier to be judged by people's texts?"""
     return pair_table(
         "directions",
@@ -295,8 +292,7 @@ def _directions(group: PairGroup) -> Iterator[DirectionRow]:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoryRow:
+class CategoryRow(Row, kw_only=True):
     """F1 of a category, and its tests against the random sample."""
 
     n: Texts
@@ -316,7 +312,7 @@ class CategoryRow:
 
 
 def category_table(
-    pairs: Sequence[TextPair], categories: Sequence[str], random: str | None
+    pairs: Pairs, categories: Sequence[str], random: str | None
 ) -> Table:
     """Return F1 per category, direction and system, compared with the random sample.
 
@@ -373,8 +369,7 @@ def category_table(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DifficultyRow:
+class DifficultyRow(Row):
     """Shares of easy, medium and hard texts of a category or system."""
 
     kind: Annotated[str, heading("Group", "text")]
@@ -395,7 +390,7 @@ class DifficultyRow:
 
 
 def difficulty_table(
-    pairs: Sequence[TextPair],
+    pairs: Pairs,
     cuts: tuple[float, float] | None,
     categories: Sequence[str],
 ) -> Table:

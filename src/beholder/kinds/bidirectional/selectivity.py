@@ -30,7 +30,9 @@ from beholder.kinds.bidirectional.pairs import (
     Fact,
     Mean,
     PairGroup,
+    Pairs,
     Pictures,
+    Row,
     TextPair,
     by,
     interval_heading,
@@ -86,7 +88,7 @@ class Content:
         return abs(people - (len(self.systems) + 0.5) / (self.n_systems + 1))
 
 
-def contents(pairs: Sequence[TextPair]) -> list[Content]:
+def contents(pairs: Pairs) -> list[Content]:
     """The contents of each picture that has units of both sides.
 
     Args:
@@ -223,8 +225,7 @@ def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConsensusRow:
+class ConsensusRow(Row):
     """Speakers who mention the same content of a picture, by category of pictures."""
 
     category: Category
@@ -235,9 +236,7 @@ class ConsensusRow:
     once: Annotated[Mean, interval_heading("Said by one only", "percent")]
 
 
-def consensus_table(
-    pairs: Sequence[TextPair], categories: Sequence[str]
-) -> Table:
+def consensus_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return how many speakers of a picture mention the same content, per category."""
 
     def consensus(group: PairGroup) -> Iterator[ConsensusRow]:
@@ -274,8 +273,7 @@ def consensus_table(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelectivityRow:
+class SelectivityRow(Row):
     """Means over the pictures of a category of what one side alone mentions."""
 
     category: Category
@@ -296,9 +294,7 @@ class SelectivityRow:
     ]
 
 
-def selectivity_table(
-    pairs: Sequence[TextPair], categories: Sequence[str]
-) -> Table:
+def selectivity_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return the share of what people say that no model mentions, and the reverse, per category."""
 
     def means(group: PairGroup) -> Iterator[SelectivityRow]:
@@ -331,8 +327,7 @@ def _mean_of_field(rows: Sequence[ImageRow], name: str) -> Mean:
     return mean_over_pictures([value for value in values if value is not None])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImageRow:
+class ImageRow(Row):
     """Contents of a picture that people and models mention."""
 
     image: Annotated[str, heading("Picture", "text")]
@@ -350,7 +345,7 @@ class ImageRow:
     ]
 
 
-def image_table(pairs: Sequence[TextPair]) -> Table:
+def image_table(pairs: Pairs) -> Table:
     """Return the pictures, starting with those of which people say most that models do not."""
     return pair_table(
         "selectivity_images",
@@ -394,8 +389,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContentRow:
+class ContentRow(Row):
     """A content of a picture that one side alone mentions."""
 
     side: Annotated[str, heading("Said by", "text")]
@@ -410,7 +404,7 @@ class ContentRow:
     supported: Annotated[bool | None, heading("Supported", "mark")]
 
 
-def content_table(pairs: Sequence[TextPair]) -> Table:
+def content_table(pairs: Pairs) -> Table:
     """Return the contents that one side alone mentions, ranked by the share of that side."""
     note = (
         "Ranked by the difference of the shares of both sides, each with half a text added for and"
@@ -444,8 +438,7 @@ def _alone(group: PairGroup) -> Iterator[ContentRow]:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SubjectRow:
+class SubjectRow(Row):
     """A subject of units: the pictures in which people mention it, and models."""
 
     subject: Annotated[str, heading("Subject", "text")]
@@ -456,7 +449,7 @@ class SubjectRow:
     gap: Annotated[Mean, interval_heading("People − models", "signed")]
 
 
-def subject_table(pairs: Sequence[TextPair]) -> Table:
+def subject_table(pairs: Pairs) -> Table:
     """Return the subjects of units: in how many pictures people mention each, and models."""
     note = (
         "Share of the texts about a picture with a unit about the subject, averaged over all"
@@ -516,7 +509,7 @@ def _subjects(group: PairGroup) -> Iterator[SubjectRow]:
 
 
 def _subjects_by_text(
-    pairs: Sequence[TextPair],
+    pairs: Pairs,
 ) -> dict[str, dict[str, set[str]]]:
     """Return the subjects of each person's text and of each system, by side."""
     voices: dict[str, set[str]] = {}

@@ -34,7 +34,11 @@ def colour_range(thetas: Iterable[float]) -> Ends:
     return middle - half, middle + half
 
 
-class MeanAndSD(Struct, frozen=True):
+class Record(Struct, frozen=True):
+    """Base of all records."""
+
+
+class MeanAndSD(Record):
     """Number, mean and SD (n - 1) of some values."""
 
     n: int
@@ -42,7 +46,7 @@ class MeanAndSD(Struct, frozen=True):
     sd: Number
 
 
-class JudgeSpread(Struct, frozen=True, kw_only=True):
+class JudgeSpread(Record, kw_only=True):
     """SD with n - 1 and with n, and range, of the judges of a narrative; means over narratives."""
 
     within_sd: Number = None
@@ -50,7 +54,7 @@ class JudgeSpread(Struct, frozen=True, kw_only=True):
     within_range: Number = None
 
 
-class SourceScore(Struct, frozen=True, kw_only=True):
+class SourceScore(Record, kw_only=True):
     """Ratings of the narratives of a source by one method.
 
     Attributes:
@@ -94,7 +98,7 @@ class SourceScore(Struct, frozen=True, kw_only=True):
     n_votes_failed: Annotated[int, heading("failed votes", "failed")]
 
 
-class SourceCoherence(Struct, frozen=True):
+class SourceCoherence(Record):
     """Coherence and distance to the nearest human narrative, over the narratives of a source."""
 
     source: str
@@ -103,7 +107,7 @@ class SourceCoherence(Struct, frozen=True):
     dtw: MeanAndSD
 
 
-class RatingCorrelation(Struct, frozen=True, kw_only=True):
+class RatingCorrelation(Record, kw_only=True):
     """Pearson's r with its interval and p, and Spearman's rho, over ``n`` narratives with both."""
 
     n: Count
@@ -114,21 +118,21 @@ class RatingCorrelation(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class MeasureCorrelation(RatingCorrelation, frozen=True):
+class MeasureCorrelation(RatingCorrelation):
     """Ratings by a method against a measure: ``minimum``, ``mean`` or ``dtw``."""
 
     method: str
     measure: str
 
 
-class MethodCorrelation(RatingCorrelation, frozen=True):
+class MethodCorrelation(RatingCorrelation):
     """Ratings by a method against those by another."""
 
     a: str
     b: str
 
 
-class AgreementValue(Struct, frozen=True):
+class AgreementValue(Record):
     """A coefficient with its interval, or why it has none."""
 
     value: Number
@@ -136,14 +140,14 @@ class AgreementValue(Struct, frozen=True):
     reason: str | None = None
 
 
-class WordedValue(AgreementValue, frozen=True):
+class WordedValue(AgreementValue):
     """The same with the words of Koo and Li 2016 for the value and for both ends."""
 
     verdict: str | None = None
     verdicts: tuple[str, ...] | None = None
 
 
-class MethodReliability(Struct, frozen=True, omit_defaults=True):
+class MethodReliability(Record, omit_defaults=True):
     """How the judges of a method agree; either ``reason`` or all that follows it is set.
 
     Attributes:
@@ -173,7 +177,7 @@ class MethodReliability(Struct, frozen=True, omit_defaults=True):
     within: dict[str, JudgeSpread] = {}
 
 
-class SourceComparison(Struct, frozen=True, kw_only=True):
+class SourceComparison(Record, kw_only=True):
     """Two sources, ``a`` minus ``b``: tests and effect sizes.
 
     Attributes:
@@ -217,7 +221,7 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
     p_welch_holm: Number = None
 
 
-class ComparisonTables(Struct, frozen=True):
+class ComparisonTables(Record):
     """All tables that compare sources.
 
     Attributes:
@@ -243,7 +247,7 @@ class ComparisonTables(Struct, frozen=True):
     cautions: tuple[str, ...]
 
 
-class RatingSpread(Struct, frozen=True):
+class RatingSpread(Record):
     """The columns of ``SourceScore`` that examples may change."""
 
     n: int
@@ -253,14 +257,14 @@ class RatingSpread(Struct, frozen=True):
     within_sd: Number
 
 
-class AgreementChange(Struct, frozen=True):
+class AgreementChange(Record):
     """ICC(2,1) without and with examples."""
 
     without: WordedValue | None
     shown: WordedValue | None = msgspec.field(name="with")
 
 
-class ExampleEffect(Struct, frozen=True):
+class ExampleEffect(Record):
     """What examples change in the ratings of a source.
 
     Attributes:
@@ -280,7 +284,7 @@ class ExampleEffect(Struct, frozen=True):
     icc_single: AgreementChange
 
 
-class RatedNarrative(Struct, frozen=True):
+class RatedNarrative(Record):
     """A narrative that judges saw as an example."""
 
     id: str
@@ -289,14 +293,14 @@ class RatedNarrative(Struct, frozen=True):
     n_pictures: int
 
 
-class Examples(Struct, frozen=True):
+class Examples(Record):
     """The examples, and what they change."""
 
     shown: tuple[RatedNarrative, ...]
     rows: tuple[ExampleEffect, ...]
 
 
-class ModelPair(Struct, frozen=True):
+class ModelPair(Record):
     """Two judges, ``b`` minus ``a``, paired by narrative."""
 
     a: Annotated[str, heading("judge", "text")]
@@ -312,7 +316,7 @@ class ModelPair(Struct, frozen=True):
     difference_p: Annotated[Number, heading("p of the difference", "p")]
 
 
-class ModelSource(Struct, frozen=True):
+class ModelSource(Record):
     """Ratings of a source by a judge; ``rank`` 1 is the source with the highest mean."""
 
     model: Annotated[str, heading("judge", "text")]
@@ -323,7 +327,7 @@ class ModelSource(Struct, frozen=True):
     rank: Annotated[float, heading("rank of the source", "tenths")]
 
 
-class ModelAgreement(Struct, frozen=True, omit_defaults=True):
+class ModelAgreement(Record, omit_defaults=True):
     """How judges agree; either ``reason`` or all that follows it is set.
 
     Attributes:
@@ -351,7 +355,7 @@ class ModelAgreement(Struct, frozen=True, omit_defaults=True):
     sources: tuple[ModelSource, ...] = ()
 
 
-class StepSource(Struct, frozen=True):
+class StepSource(Record):
     """Step ratings of a source; a narrative counts once, with the mean of its steps."""
 
     source: Source
@@ -362,7 +366,7 @@ class StepSource(Struct, frozen=True):
     n_failed: Annotated[int, heading("failed steps", "failed")]
 
 
-class StepCorrelation(Struct, frozen=True):
+class StepCorrelation(Record):
     """Step ratings against theta over ``n`` steps, narratives resampled as wholes."""
 
     n: int
@@ -370,7 +374,7 @@ class StepCorrelation(Struct, frozen=True):
     interval: Ends | None
 
 
-class BreakTally(Struct, frozen=True):
+class BreakTally(Record):
     """What breaks in the steps of a source; a step can break in several ways.
 
     Attributes:
@@ -388,7 +392,7 @@ class BreakTally(Struct, frozen=True):
     shares: dict[str, Number]
 
 
-class BreakComparison(Struct, frozen=True):
+class BreakComparison(Record):
     """Two sources: difference of the mean share over narratives, with Mann-Whitney's p."""
 
     kind: Annotated[str, heading("what breaks", "text")]
@@ -403,14 +407,14 @@ class BreakComparison(Struct, frozen=True):
     p_holm: Annotated[Number, heading("p (Holm)", "p")] = None
 
 
-class BreakTables(Struct, frozen=True):
+class BreakTables(Record):
     """What breaks in steps, by source and between sources."""
 
     sources: tuple[BreakTally, ...]
     comparisons: tuple[BreakComparison, ...]
 
 
-class StepTables(Struct, frozen=True):
+class StepTables(Record):
     """How steps were rated.
 
     Attributes:

@@ -16,6 +16,7 @@ from beholder.base import files
 from beholder.judges.answers import AnswerStore
 from beholder.judges.operations import BreakKind
 from beholder.kinds.narratives import compared
+from beholder.kinds.narratives.compared import Number, Record
 from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.tables import heading
@@ -67,7 +68,7 @@ def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
     )
 
 
-class Rates(Struct, frozen=True):
+class Rates(Record):
     """Cost of one call of each kind, in one unit (seconds, or tokens).
 
     Attributes:
@@ -171,7 +172,7 @@ HYBRID = "hybrid"
 """The method of hybrid ratings."""
 
 
-def mean_vote(votes: Sequence[float | None]) -> float | None:
+def mean_vote(votes: Sequence[Number]) -> Number:
     """Mean over the judges that answered; None if none did."""
     known = [vote for vote in votes if vote is not None]
     return float(np.mean(known)) if known else None
@@ -189,7 +190,7 @@ class ShownFrame(Struct, frozen=True, omit_defaults=True):
     failure: str = ""
 
 
-class StudyVote(Struct, frozen=True):
+class StudyVote(Record):
     """One judge's vote on a narrative or a step; see ``judging.Vote``."""
 
     judge: int
@@ -199,7 +200,7 @@ class StudyVote(Struct, frozen=True):
     breaks: tuple[BreakKind, ...] | None = None
 
 
-class NarrativeCoherence(Struct, frozen=True):
+class NarrativeCoherence(Record):
     """Coherence of a narrative; see ``storylines.Coherence``."""
 
     steps: tuple[float, ...]
@@ -209,7 +210,7 @@ class NarrativeCoherence(Struct, frozen=True):
     weakest: int
 
 
-class NearestNarrative(Struct, frozen=True):
+class NearestNarrative(Record):
     """The nearest human narrative, by its place in the run, and the alignment with it."""
 
     narrative: int
@@ -218,7 +219,7 @@ class NearestNarrative(Struct, frozen=True):
     path: tuple[tuple[int, int], ...]
 
 
-class Narrative(Struct, frozen=True):
+class Narrative(Record):
     """A narrative as the page draws it.
 
     Attributes:
@@ -242,13 +243,13 @@ class Narrative(Struct, frozen=True):
     coherence_failure: str | None
     nearest: NearestNarrative | None
     votes: dict[str, tuple[StudyVote, ...]]
-    hybrid: tuple[float | None, ...] | None
+    hybrid: tuple[Number, ...] | None
     steps: tuple[tuple[StudyVote, ...], ...]
 
     @property
-    def ratings(self) -> dict[str, tuple[float | None, ...]]:
+    def ratings(self) -> dict[str, tuple[Number, ...]]:
         """Values of the judges by method, hybrid ratings included; None where a vote failed."""
-        ratings: dict[str, tuple[float | None, ...]] = {
+        ratings: dict[str, tuple[Number, ...]] = {
             method: tuple(vote.value for vote in votes)
             for method, votes in self.votes.items()
         }
@@ -266,7 +267,7 @@ class Narrative(Struct, frozen=True):
         }
 
     @property
-    def step_means(self) -> list[float | None]:
+    def step_means(self) -> list[Number]:
         """Mean vote on each step; empty if steps were not rated."""
         return [
             mean_vote([vote.value for vote in votes]) for votes in self.steps
@@ -312,7 +313,7 @@ class Narrative(Struct, frozen=True):
         ]
 
 
-class UnitCost(Rates, frozen=True):
+class UnitCost(Rates):
     """Costs in one unit, seconds or tokens.
 
     Attributes:
@@ -326,11 +327,11 @@ class UnitCost(Rates, frozen=True):
     captions_again: Annotated[float, heading("captions, again", "count")]
     sight_total: Annotated[float, heading("sight", "count")]
     break_even: Annotated[
-        float | None, heading("captions pay from, narratives", "count")
+        Number, heading("captions pay from, narratives", "count")
     ]
 
 
-class Cost(Struct, frozen=True):
+class Cost(Record):
     """What judging costs.
 
     Attributes:
@@ -350,7 +351,7 @@ class Cost(Struct, frozen=True):
     tokens: UnitCost
 
 
-class HybridRatings(Struct, frozen=True):
+class HybridRatings(Record):
     """How hybrid ratings were made; see ``hybrid.Hybrid``.
 
     Attributes:
@@ -384,7 +385,7 @@ class HybridRatings(Struct, frozen=True):
     tokens_saved: float
 
 
-class ThetaMatrix(Struct, frozen=True):
+class ThetaMatrix(Record):
     """What ``theta.npz`` holds.
 
     Attributes:
@@ -442,7 +443,7 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...] = ()
 
 
-class StageOfRun(Struct, frozen=True):
+class StageOfRun(Record):
     """What a stage of a run took; see ``cost.Stage``."""
 
     run: str
@@ -453,7 +454,7 @@ class StageOfRun(Struct, frozen=True):
     completion_tokens: int
 
 
-class SideBySide(Struct, frozen=True):
+class SideBySide(Record):
     """Two runs over the same narratives.
 
     Attributes:

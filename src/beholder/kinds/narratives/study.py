@@ -24,6 +24,7 @@ from beholder import stats
 from beholder.errors import ConfigError
 from beholder.judges.operations import BREAK_KINDS, BreakKind
 from beholder.kinds.narratives import compared
+from beholder.kinds.narratives.compared import Number
 from beholder.kinds.narratives.results import (
     HYBRID,
     Narrative,
@@ -59,9 +60,11 @@ StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
 Breaks: TypeAlias = Sequence[BreakKind] | None
 """What breaks in one step; None if no judge reported it."""
 
+Narratives: TypeAlias = Sequence[Narrative]
+
 
 def tables(
-    subjects: Sequence[Narrative],
+    subjects: Narratives,
     human: str = "human",
     *,
     n_repeated: int = 0,
@@ -112,7 +115,7 @@ def tables(
 
 
 def _known_means(
-    subjects: Sequence[Narrative], source: str, method: str
+    subjects: Narratives, source: str, method: str
 ) -> list[float]:
     """Return the mean votes of the narratives of a source that have one."""
     means = (s.means.get(method) for s in subjects if s.source == source)
@@ -136,14 +139,14 @@ def ordered_sources(named: Sequence[str], human: str) -> list[str]:
     )
 
 
-def _table(subjects: Sequence[Narrative], method: str) -> Floats:
+def _table(subjects: Narratives, method: str) -> Floats:
     """Votes of the narratives that have all of them, (n, K)."""
     rows = [list(s.ratings[method]) for s in subjects if method in s.ratings]
     return np.array([row for row in rows if None not in row], dtype=np.float64)
 
 
 def _scores(
-    subjects: Sequence[Narrative],
+    subjects: Narratives,
     method: str,
     source: str,
     means: Sequence[float],
@@ -169,9 +172,7 @@ def _scores(
     )
 
 
-def _spread(
-    subjects: Sequence[Narrative], method: str
-) -> compared.JudgeSpread:
+def _spread(subjects: Narratives, method: str) -> compared.JudgeSpread:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return compared.JudgeSpread()
@@ -183,9 +184,7 @@ def _spread(
     )
 
 
-def _coherence(
-    subjects: Sequence[Narrative], source: str
-) -> compared.SourceCoherence:
+def _coherence(subjects: Narratives, source: str) -> compared.SourceCoherence:
     own = [s for s in subjects if s.source == source]
     known = (
         [value for value in map(measure, own) if value is not None]
@@ -194,9 +193,7 @@ def _coherence(
     return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
 
-def _correlated(
-    a: Iterable[float | None], b: Iterable[float | None]
-) -> dict[str, Any]:
+def _correlated(a: Iterable[Number], b: Iterable[Number]) -> dict[str, Any]:
     """Return the fields of a ``RatingCorrelation``, over complete pairs."""
     known = [pair for pair in zip(a, b, strict=True) if None not in pair]
     n = len(known)
@@ -218,7 +215,7 @@ def _correlated(
 
 
 def _reliability(
-    subjects: Sequence[Narrative], method: str, sources: Sequence[str]
+    subjects: Narratives, method: str, sources: Sequence[str]
 ) -> compared.MethodReliability:
     judged = [s for s in subjects if method in s.ratings]
     table = _table(subjects, method)
@@ -324,7 +321,7 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
 
 
 def _cautions(
-    subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int
+    subjects: Narratives, sources: Sequence[str], n_repeated: int
 ) -> Iterator[str]:
     if n_repeated:
         yield (
@@ -467,7 +464,7 @@ def _tally(
 
 def _source(
     source: str,
-    votes: Sequence[Sequence[float | None]],
+    votes: Sequence[Sequence[Number]],
     means: Sequence[float],
 ) -> compared.StepSource:
     known = mean_and_sd(means)
@@ -496,7 +493,7 @@ def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
 
 def _weakest(
     rows: Sequence[StepRow],
-) -> tuple[int, float | None, float | None]:
+) -> tuple[int, Number, Number]:
     """Narratives compared; how often the lowest rating is at the lowest theta; that by chance."""
     same, chance = [], []
     for _, votes, theta in rows:

@@ -21,7 +21,11 @@ Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % bootstrap interval."""
 
 
-class MeanCorrelation(Struct, frozen=True, kw_only=True):
+class Record(Struct, frozen=True):
+    """Base of all records."""
+
+
+class MeanCorrelation(Record, kw_only=True):
     """Mean of a correlation over images; None without any image.
 
     Attributes:
@@ -37,19 +41,19 @@ class MeanCorrelation(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class ValueMean(MeanCorrelation, frozen=True):
+class ValueMean(MeanCorrelation):
     """The same for a further value of a scorer."""
 
     value: str
 
 
-class ScorerCorrelation(MeanCorrelation, frozen=True):
+class ScorerCorrelation(MeanCorrelation):
     """The same for a scorer, by the value that it ranks by."""
 
     scorer: str
 
 
-class ScorerMean(ScorerCorrelation, frozen=True, kw_only=True):
+class ScorerMean(ScorerCorrelation, kw_only=True):
     """How well a scorer agrees with people, over the images at the threshold.
 
     Attributes:
@@ -63,7 +67,7 @@ class ScorerMean(ScorerCorrelation, frozen=True, kw_only=True):
     values: tuple[ValueMean, ...]
 
 
-class JoinedMean(ScorerCorrelation, frozen=True, kw_only=True):
+class JoinedMean(ScorerCorrelation, kw_only=True):
     """A scorer at one threshold, also as one more annotator.
 
     Attributes:
@@ -75,7 +79,7 @@ class JoinedMean(ScorerCorrelation, frozen=True, kw_only=True):
     share_in_pair: float | None
 
 
-class AtThreshold(Struct, frozen=True):
+class AtThreshold(Record):
     """The images whose best pair agrees at least this well; None for all images.
 
     ``language`` is that of the images; empty for all languages together.
@@ -89,7 +93,7 @@ class AtThreshold(Struct, frozen=True):
     language: str = ""
 
 
-class GroupMeans(Struct, frozen=True):
+class GroupMeans(Record):
     """The images of one language or category, with a mean per scorer in their order."""
 
     group: str
@@ -98,14 +102,14 @@ class GroupMeans(Struct, frozen=True):
     scorers: tuple[MeanCorrelation, ...]
 
 
-class TokenCount(Struct, frozen=True):
+class TokenCount(Record):
     """Mean number of tokens of the texts that a model scored."""
 
     mean: float
     n_texts: int
 
 
-class TextLengths(Struct, frozen=True):
+class TextLengths(Record):
     """Mean lengths of the texts of a language, in characters and in tokens of each model."""
 
     language: Annotated[str, heading("language", "text")]
@@ -114,7 +118,7 @@ class TextLengths(Struct, frozen=True):
     tokens: dict[str, TokenCount]
 
 
-class ScorerDifference(Struct, frozen=True, kw_only=True):
+class ScorerDifference(Record, kw_only=True):
     """Scorer ``a`` minus scorer ``b``, image by image; without images there is no difference.
 
     Attributes:
@@ -140,7 +144,7 @@ class ScorerDifference(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class PositionBias(Struct, frozen=True):
+class PositionBias(Record):
     """Correlation of the ranks that a judge gave with the places; above 0 favours the first."""
 
     scorer: Annotated[str, heading("scorer", "text")]
@@ -151,14 +155,14 @@ class PositionBias(Struct, frozen=True):
     reason: str | None = None
 
 
-class RankingGroups(Struct, frozen=True):
+class RankingGroups(Record):
     """Means per language and per category; empty if no image names one."""
 
     language: tuple[GroupMeans, ...]
     category: tuple[GroupMeans, ...]
 
 
-class RankingTables(Struct, frozen=True):
+class RankingTables(Record):
     """All tables of a run.
 
     Attributes:
@@ -200,7 +204,7 @@ class RankingTables(Struct, frozen=True):
     thresholds_by_language: tuple[AtThreshold, ...] = ()
 
 
-class ScorerRanking(Struct, frozen=True):
+class ScorerRanking(Record):
     """What a scorer found for an image.
 
     Attributes:
@@ -218,7 +222,7 @@ class ScorerRanking(Struct, frozen=True):
     answers: tuple[tuple[int, ...] | str, ...]
 
 
-class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ImageRanking(Record, kw_only=True, omit_defaults=True):
     """An image with its texts and all rankings of them.
 
     Attributes:
@@ -258,14 +262,14 @@ class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
     failures: dict[str, str]
 
 
-class ScorerSignature(Struct, frozen=True):
+class ScorerSignature(Record):
     """A scorer and how it was made."""
 
     name: str
     signature: str
 
 
-class Ranking(Struct, frozen=True):
+class Ranking(Record):
     """Everything a run found: the content of ``ranking.json``."""
 
     format: int

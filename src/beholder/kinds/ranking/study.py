@@ -109,8 +109,11 @@ class RankedImage:
         return "no two annotators distinguish the texts"
 
 
+Images: TypeAlias = Sequence[RankedImage]
+
+
 def study_tables(
-    images: Sequence[RankedImage],
+    images: Images,
     scorers: Sequence[str],
     *,
     threshold: float | None = 0.6,
@@ -162,7 +165,7 @@ def study_tables(
 
 
 def _at_thresholds(
-    judged: Sequence[RankedImage],
+    judged: Images,
     scorers: Sequence[str],
     mean: _Mean,
     language: str = "",
@@ -180,7 +183,7 @@ def _at_thresholds(
 
 
 def _at_by_language(
-    judged: Sequence[RankedImage], scorers: Sequence[str], mean: _Mean
+    judged: Images, scorers: Sequence[str], mean: _Mean
 ) -> Iterator[results.AtThreshold]:
     """The rows of each language, if there are several: thresholds are published by language."""
     by_language = by_key((image.reviews.language, image) for image in judged)
@@ -196,7 +199,7 @@ NO_LANGUAGE = "not named"
 
 
 def position_bias(
-    images: Sequence[RankedImage], scorer: str, n_resamples: int = 1000
+    images: Images, scorer: str, n_resamples: int = 1000
 ) -> results.PositionBias | None:
     """Correlation, over all requests, of the rank a judge gave with the place of the text.
 
@@ -258,8 +261,8 @@ def measured(
 
 def _scorer(
     name: str,
-    images: Sequence[RankedImage],
-    chosen: Sequence[RankedImage],
+    images: Images,
+    chosen: Images,
     mean: _Mean,
 ) -> results.ScorerMean:
     def correlation(value: str | None = None) -> dict[str, Any]:
@@ -281,9 +284,7 @@ def _scorer(
     )
 
 
-def _joined(
-    left: Sequence[RankedImage], name: str, mean: _Mean
-) -> results.JoinedMean:
+def _joined(left: Images, name: str, mean: _Mean) -> results.JoinedMean:
     """Return the mean correlation of a scorer, and its agreement as one more annotator."""
     pairs = [
         pair
@@ -305,7 +306,7 @@ def _joined(
 
 
 def _groups(
-    images: Sequence[RankedImage],
+    images: Images,
     key: str,
     scorers: Sequence[str],
     mean: _Mean,
@@ -336,7 +337,7 @@ def _by(
 
 
 def _lengths(
-    images: Sequence[RankedImage], scorers: Sequence[str]
+    images: Images, scorers: Sequence[str]
 ) -> Iterator[results.TextLengths]:
     """Lengths of the texts of each language: in characters, and in tokens of each model."""
     for language, members in _by("language", images).items():
@@ -363,7 +364,7 @@ def _lengths(
 
 
 def _differences(
-    images: Sequence[RankedImage],
+    images: Images,
     scorers: Sequence[str],
     twins: Sequence[tuple[str, str]],
     n_resamples: int,
@@ -398,7 +399,7 @@ def _differences(
 
 
 def _mean(
-    images: Sequence[RankedImage], value: _Value, n_resamples: int
+    images: Images, value: _Value, n_resamples: int
 ) -> results.MeanCorrelation:
     found = [
         (v, i.reviews.source) for i in images if (v := value(i)) is not None
@@ -417,9 +418,7 @@ def _mean(
     )
 
 
-def _kept(
-    judged: Sequence[RankedImage], threshold: float | None
-) -> list[RankedImage]:
+def _kept(judged: Images, threshold: float | None) -> list[RankedImage]:
     return [
         image
         for image in judged

@@ -20,6 +20,7 @@ from beholder.kinds.narratives.config import Extraction
 from beholder.kinds.narratives.storylines.published import narrative_map, trail
 from beholder.kinds.narratives.storylines.space import (
     Floats,
+    Places,
     Space,
     StorylinePath,
     ends,
@@ -40,7 +41,7 @@ class Chronology:
         note: What the order rests on, for people.
     """
 
-    order: NDArray[np.intp]
+    order: Places
     days: NDArray[np.int64] | None
     note: str
 
@@ -200,7 +201,7 @@ def _check_ends(
     frames: Sequence[Frame],
     first: int | None,
     last: int | None,
-    rank: NDArray[np.intp],
+    rank: Places,
     note: str,
 ) -> None:
     if first is None or last is None or rank[first] < rank[last]:

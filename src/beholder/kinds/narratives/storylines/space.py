@@ -22,6 +22,8 @@ from beholder.kinds.narratives.config import JSD, Base, Scale
 from beholder.stats.checks import floats
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
+Places: TypeAlias = NDArray[np.intp]
+"""Positions of pictures."""
 
 FLOAT32_FROM = 3000
 """Collections of more pictures are kept in single precision: theta is then good to about 1e-6."""

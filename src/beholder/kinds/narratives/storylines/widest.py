@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import (
     Floats,
+    Places,
     Space,
     StorylinePath,
     ends,
@@ -55,7 +56,7 @@ def earliest_sources(
     window: int | None,
     days: int | None,
     dates: NDArray[np.int64] | None,
-) -> NDArray[np.intp]:
+) -> Places:
     """Return per position the earliest one that may come right before it.
 
     Args:
@@ -136,7 +137,7 @@ def maxmin(
 
 
 def _tiles(
-    space: Space, first: int, last: int, earliest: NDArray[np.intp]
+    space: Space, first: int, last: int, earliest: Places
 ) -> Iterator[Tile]:
     """Yield the steps in order of targets; paths start anywhere, so the first has none."""
     spans = []
@@ -166,13 +167,11 @@ class TopicStates:
         accepted: (n_states,) whether a path may end in a state.
     """
 
-    moves: NDArray[np.intp]
+    moves: Places
     accepted: NDArray[np.bool_]
 
 
-def topic_states(
-    n: int, topics: NDArray[np.intp] | None, cover: int
-) -> TopicStates:
+def topic_states(n: int, topics: Places | None, cover: int) -> TopicStates:
     """Return the states of paths that must visit at least ``cover`` topics.
 
     Raises:
