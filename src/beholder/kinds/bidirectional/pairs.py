@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, TypeAlias, cast
 
-from msgspec import Struct
-
 from beholder import stats
 from beholder.base.grouping import by_key
 from beholder.records import Estimate
@@ -51,10 +49,6 @@ def interval_heading(
 ) -> Column:
     """Return the column of a value with its interval; see ``heading``."""
     return heading(text, kind, interval=True, scale=scale)
-
-
-class Row(Struct, frozen=True):
-    """Base of the records of tables."""
 
 
 Mean: TypeAlias = Estimate | None

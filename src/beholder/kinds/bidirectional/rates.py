@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Annotated
 
+from msgspec import Struct
+
 from beholder import stats
 from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
@@ -18,7 +20,6 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Pairs,
     Pictures,
-    Row,
     TextPair,
     Texts,
     by,
@@ -41,7 +42,7 @@ from beholder.tables import Cells, Table, heading
 from beholder.text import n_spoken
 
 
-class RateRow(Row):
+class RateRow(Struct, frozen=True):
     """Shares of units that are made up, and that are left out."""
 
     n: Texts
@@ -164,7 +165,7 @@ def _tests(
             )
 
 
-class LengthRow(Row):
+class LengthRow(Struct, frozen=True):
     """Words and units of the texts of one author."""
 
     who: Annotated[str, heading("Text by", "text")]
@@ -222,7 +223,7 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
 CHANGING = ("f1", "hallucination_rate", "omission_rate")
 
 
-class ChangeRow(Row, kw_only=True):
+class ChangeRow(Struct, frozen=True, kw_only=True):
     """A mean over the pictures that are described twice, before and after."""
 
     n: Pictures
@@ -233,7 +234,7 @@ class ChangeRow(Row, kw_only=True):
     p_holm: HolmP = None
 
 
-class LanguageChangeRow(ChangeRow, kw_only=True):
+class LanguageChangeRow(ChangeRow, frozen=True, kw_only=True):
     """The same of F1, with the rank of the system in both languages."""
 
     before: Annotated[Mean, interval_heading("F1 before")]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import numpy as np
+from msgspec import Struct
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
@@ -14,7 +15,6 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Pairs,
     Pictures,
-    Row,
     Scores,
     TextPair,
     Texts,
@@ -59,7 +59,7 @@ def rated_texts(group: PairGroup) -> dict[str, Scores]:
     return {who: ratings for who, ratings in found.items() if ratings}
 
 
-class RatingRow(Row):
+class RatingRow(Struct, frozen=True):
     """People's ratings of the texts of one author."""
 
     who: Annotated[str, heading("Text by", "text")]
@@ -98,7 +98,7 @@ def _ratings(group: PairGroup) -> Iterator[RatingRow]:
         )
 
 
-class GapRow(Row):
+class GapRow(Struct, frozen=True):
     """The median difference of the ratings of two texts about one picture."""
 
     n: Annotated[int, heading("Differences", "count")]
@@ -163,7 +163,7 @@ def _gaps(pair: TextPair) -> list[float]:
     return [float(np.mean(model) - np.mean(human))]
 
 
-class CorrelationRow(Row):
+class CorrelationRow(Struct, frozen=True):
     """Agreement of a measure with people's ratings."""
 
     n: Texts

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Struct
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
@@ -15,7 +16,6 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Pairs,
     Pictures,
-    Row,
     Scores,
     Texts,
     count_pictures,
@@ -41,7 +41,7 @@ LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
 
 
-class SystemScoreRow(Row):
+class SystemScoreRow(Struct, frozen=True):
     """Distribution of the scores of a system."""
 
     best: Annotated[bool, heading("Best", "mark")]
@@ -130,7 +130,7 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     )
 
 
-class BestRow(Row, kw_only=True):
+class BestRow(Struct, frozen=True, kw_only=True):
     """Tests of a system against the best one."""
 
     n_a: Texts
@@ -240,7 +240,7 @@ def _paired_difference(
     return stats.paired_difference(x, y, clusters=images)
 
 
-class DirectionRow(Row, kw_only=True):
+class DirectionRow(Struct, frozen=True, kw_only=True):
     """F1 of the same pairs in both directions."""
 
     n: Texts
@@ -292,7 +292,7 @@ def _directions(group: PairGroup) -> Iterator[DirectionRow]:
         )
 
 
-class CategoryRow(Row, kw_only=True):
+class CategoryRow(Struct, frozen=True, kw_only=True):
     """F1 of a category, and its tests against the random sample."""
 
     n: Texts
@@ -369,7 +369,7 @@ def category_table(
     )
 
 
-class DifficultyRow(Row):
+class DifficultyRow(Struct, frozen=True):
     """Shares of easy, medium and hard texts of a category or system."""
 
     kind: Annotated[str, heading("Group", "text")]

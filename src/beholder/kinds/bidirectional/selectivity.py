@@ -22,6 +22,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import Annotated, TypeAlias
 
+from msgspec import Struct
 from scipy.cluster.hierarchy import DisjointSet
 
 from beholder.base.grouping import by_key
@@ -32,7 +33,6 @@ from beholder.kinds.bidirectional.pairs import (
     PairGroup,
     Pairs,
     Pictures,
-    Row,
     TextPair,
     by,
     interval_heading,
@@ -225,7 +225,7 @@ def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
     )
 
 
-class ConsensusRow(Row):
+class ConsensusRow(Struct, frozen=True):
     """Speakers who mention the same content of a picture, by category of pictures."""
 
     category: Category
@@ -273,7 +273,7 @@ def consensus_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     )
 
 
-class SelectivityRow(Row):
+class SelectivityRow(Struct, frozen=True):
     """Means over the pictures of a category of what one side alone mentions."""
 
     category: Category
@@ -327,7 +327,7 @@ def _mean_of_field(rows: Sequence[ImageRow], name: str) -> Mean:
     return mean_over_pictures([value for value in values if value is not None])
 
 
-class ImageRow(Row):
+class ImageRow(Struct, frozen=True):
     """Contents of a picture that people and models mention."""
 
     image: Annotated[str, heading("Picture", "text")]
@@ -389,7 +389,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-class ContentRow(Row):
+class ContentRow(Struct, frozen=True):
     """A content of a picture that one side alone mentions."""
 
     side: Annotated[str, heading("Said by", "text")]
@@ -438,7 +438,7 @@ def _alone(group: PairGroup) -> Iterator[ContentRow]:
         )
 
 
-class SubjectRow(Row):
+class SubjectRow(Struct, frozen=True):
     """A subject of units: the pictures in which people mention it, and models."""
 
     subject: Annotated[str, heading("Subject", "text")]

@@ -34,11 +34,7 @@ def colour_range(thetas: Iterable[float]) -> Ends:
     return middle - half, middle + half
 
 
-class Record(Struct, frozen=True):
-    """Base of all records."""
-
-
-class MeanAndSD(Record):
+class MeanAndSD(Struct, frozen=True):
     """Number, mean and SD (n - 1) of some values."""
 
     n: int
@@ -46,7 +42,7 @@ class MeanAndSD(Record):
     sd: Number
 
 
-class JudgeSpread(Record, kw_only=True):
+class JudgeSpread(Struct, frozen=True, kw_only=True):
     """SD with n - 1 and with n, and range, of the judges of a narrative; means over narratives."""
 
     within_sd: Number = None
@@ -54,7 +50,7 @@ class JudgeSpread(Record, kw_only=True):
     within_range: Number = None
 
 
-class SourceScore(Record, kw_only=True):
+class SourceScore(Struct, frozen=True, kw_only=True):
     """Ratings of the narratives of a source by one method.
 
     Attributes:
@@ -98,7 +94,7 @@ class SourceScore(Record, kw_only=True):
     n_votes_failed: Annotated[int, heading("failed votes", "failed")]
 
 
-class SourceCoherence(Record):
+class SourceCoherence(Struct, frozen=True):
     """Coherence and distance to the nearest human narrative, over the narratives of a source."""
 
     source: str
@@ -107,7 +103,7 @@ class SourceCoherence(Record):
     dtw: MeanAndSD
 
 
-class RatingCorrelation(Record, kw_only=True):
+class RatingCorrelation(Struct, frozen=True, kw_only=True):
     """Pearson's r with its interval and p, and Spearman's rho, over ``n`` narratives with both."""
 
     n: Count
@@ -118,21 +114,21 @@ class RatingCorrelation(Record, kw_only=True):
     reason: str | None = None
 
 
-class MeasureCorrelation(RatingCorrelation):
+class MeasureCorrelation(RatingCorrelation, frozen=True):
     """Ratings by a method against a measure: ``minimum``, ``mean`` or ``dtw``."""
 
     method: str
     measure: str
 
 
-class MethodCorrelation(RatingCorrelation):
+class MethodCorrelation(RatingCorrelation, frozen=True):
     """Ratings by a method against those by another."""
 
     a: str
     b: str
 
 
-class AgreementValue(Record):
+class AgreementValue(Struct, frozen=True):
     """A coefficient with its interval, or why it has none."""
 
     value: Number
@@ -140,14 +136,14 @@ class AgreementValue(Record):
     reason: str | None = None
 
 
-class WordedValue(AgreementValue):
+class WordedValue(AgreementValue, frozen=True):
     """The same with the words of Koo and Li 2016 for the value and for both ends."""
 
     verdict: str | None = None
     verdicts: tuple[str, ...] | None = None
 
 
-class MethodReliability(Record, omit_defaults=True):
+class MethodReliability(Struct, frozen=True, omit_defaults=True):
     """How the judges of a method agree; either ``reason`` or all that follows it is set.
 
     Attributes:
@@ -177,7 +173,7 @@ class MethodReliability(Record, omit_defaults=True):
     within: dict[str, JudgeSpread] = {}
 
 
-class SourceComparison(Record, kw_only=True):
+class SourceComparison(Struct, frozen=True, kw_only=True):
     """Two sources, ``a`` minus ``b``: tests and effect sizes.
 
     Attributes:
@@ -221,7 +217,7 @@ class SourceComparison(Record, kw_only=True):
     p_welch_holm: Number = None
 
 
-class ComparisonTables(Record):
+class ComparisonTables(Struct, frozen=True):
     """All tables that compare sources.
 
     Attributes:
@@ -247,7 +243,7 @@ class ComparisonTables(Record):
     cautions: tuple[str, ...]
 
 
-class RatingSpread(Record):
+class RatingSpread(Struct, frozen=True):
     """The columns of ``SourceScore`` that examples may change."""
 
     n: int
@@ -257,14 +253,14 @@ class RatingSpread(Record):
     within_sd: Number
 
 
-class AgreementChange(Record):
+class AgreementChange(Struct, frozen=True):
     """ICC(2,1) without and with examples."""
 
     without: WordedValue | None
     shown: WordedValue | None = msgspec.field(name="with")
 
 
-class ExampleEffect(Record):
+class ExampleEffect(Struct, frozen=True):
     """What examples change in the ratings of a source.
 
     Attributes:
@@ -284,7 +280,7 @@ class ExampleEffect(Record):
     icc_single: AgreementChange
 
 
-class RatedNarrative(Record):
+class RatedNarrative(Struct, frozen=True):
     """A narrative that judges saw as an example."""
 
     id: str
@@ -293,14 +289,14 @@ class RatedNarrative(Record):
     n_pictures: int
 
 
-class Examples(Record):
+class Examples(Struct, frozen=True):
     """The examples, and what they change."""
 
     shown: tuple[RatedNarrative, ...]
     rows: tuple[ExampleEffect, ...]
 
 
-class ModelPair(Record):
+class ModelPair(Struct, frozen=True):
     """Two judges, ``b`` minus ``a``, paired by narrative."""
 
     a: Annotated[str, heading("judge", "text")]
@@ -316,7 +312,7 @@ class ModelPair(Record):
     difference_p: Annotated[Number, heading("p of the difference", "p")]
 
 
-class ModelSource(Record):
+class ModelSource(Struct, frozen=True):
     """Ratings of a source by a judge; ``rank`` 1 is the source with the highest mean."""
 
     model: Annotated[str, heading("judge", "text")]
@@ -327,7 +323,7 @@ class ModelSource(Record):
     rank: Annotated[float, heading("rank of the source", "tenths")]
 
 
-class ModelAgreement(Record, omit_defaults=True):
+class ModelAgreement(Struct, frozen=True, omit_defaults=True):
     """How judges agree; either ``reason`` or all that follows it is set.
 
     Attributes:
@@ -355,7 +351,7 @@ class ModelAgreement(Record, omit_defaults=True):
     sources: tuple[ModelSource, ...] = ()
 
 
-class StepSource(Record):
+class StepSource(Struct, frozen=True):
     """Step ratings of a source; a narrative counts once, with the mean of its steps."""
 
     source: Source
@@ -366,7 +362,7 @@ class StepSource(Record):
     n_failed: Annotated[int, heading("failed steps", "failed")]
 
 
-class StepCorrelation(Record):
+class StepCorrelation(Struct, frozen=True):
     """Step ratings against theta over ``n`` steps, narratives resampled as wholes."""
 
     n: int
@@ -374,7 +370,7 @@ class StepCorrelation(Record):
     interval: Ends | None
 
 
-class BreakTally(Record):
+class BreakTally(Struct, frozen=True):
     """What breaks in the steps of a source; a step can break in several ways.
 
     Attributes:
@@ -392,7 +388,7 @@ class BreakTally(Record):
     shares: dict[str, Number]
 
 
-class BreakComparison(Record):
+class BreakComparison(Struct, frozen=True):
     """Two sources: difference of the mean share over narratives, with Mann-Whitney's p."""
 
     kind: Annotated[str, heading("what breaks", "text")]
@@ -407,14 +403,14 @@ class BreakComparison(Record):
     p_holm: Annotated[Number, heading("p (Holm)", "p")] = None
 
 
-class BreakTables(Record):
+class BreakTables(Struct, frozen=True):
     """What breaks in steps, by source and between sources."""
 
     sources: tuple[BreakTally, ...]
     comparisons: tuple[BreakComparison, ...]
 
 
-class StepTables(Record):
+class StepTables(Struct, frozen=True):
     """How steps were rated.
 
     Attributes:

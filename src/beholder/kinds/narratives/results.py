@@ -16,7 +16,7 @@ from beholder.base import files
 from beholder.judges.answers import AnswerStore
 from beholder.judges.operations import BreakKind
 from beholder.kinds.narratives import compared
-from beholder.kinds.narratives.compared import Number, Record
+from beholder.kinds.narratives.compared import Number
 from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.tables import heading
@@ -68,7 +68,7 @@ def spent_on(outcomes: Iterable[Outcome], answers: AnswerStore) -> Stage:
     )
 
 
-class Rates(Record):
+class Rates(Struct, frozen=True):
     """Cost of one call of each kind, in one unit (seconds, or tokens).
 
     Attributes:
@@ -190,7 +190,7 @@ class ShownFrame(Struct, frozen=True, omit_defaults=True):
     failure: str = ""
 
 
-class StudyVote(Record):
+class StudyVote(Struct, frozen=True):
     """One judge's vote on a narrative or a step; see ``judging.Vote``."""
 
     judge: int
@@ -200,7 +200,7 @@ class StudyVote(Record):
     breaks: tuple[BreakKind, ...] | None = None
 
 
-class NarrativeCoherence(Record):
+class NarrativeCoherence(Struct, frozen=True):
     """Coherence of a narrative; see ``storylines.Coherence``."""
 
     steps: tuple[float, ...]
@@ -210,7 +210,7 @@ class NarrativeCoherence(Record):
     weakest: int
 
 
-class NearestNarrative(Record):
+class NearestNarrative(Struct, frozen=True):
     """The nearest human narrative, by its place in the run, and the alignment with it."""
 
     narrative: int
@@ -219,7 +219,7 @@ class NearestNarrative(Record):
     path: tuple[tuple[int, int], ...]
 
 
-class Narrative(Record):
+class Narrative(Struct, frozen=True):
     """A narrative as the page draws it.
 
     Attributes:
@@ -313,7 +313,7 @@ class Narrative(Record):
         ]
 
 
-class UnitCost(Rates):
+class UnitCost(Rates, frozen=True):
     """Costs in one unit, seconds or tokens.
 
     Attributes:
@@ -331,7 +331,7 @@ class UnitCost(Rates):
     ]
 
 
-class Cost(Record):
+class Cost(Struct, frozen=True):
     """What judging costs.
 
     Attributes:
@@ -351,7 +351,7 @@ class Cost(Record):
     tokens: UnitCost
 
 
-class HybridRatings(Record):
+class HybridRatings(Struct, frozen=True):
     """How hybrid ratings were made; see ``hybrid.Hybrid``.
 
     Attributes:
@@ -385,7 +385,7 @@ class HybridRatings(Record):
     tokens_saved: float
 
 
-class ThetaMatrix(Record):
+class ThetaMatrix(Struct, frozen=True):
     """What ``theta.npz`` holds.
 
     Attributes:
@@ -443,7 +443,7 @@ class NarrativeStudy(Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...] = ()
 
 
-class StageOfRun(Record):
+class StageOfRun(Struct, frozen=True):
     """What a stage of a run took; see ``cost.Stage``."""
 
     run: str
@@ -454,7 +454,7 @@ class StageOfRun(Record):
     completion_tokens: int
 
 
-class SideBySide(Record):
+class SideBySide(Struct, frozen=True):
     """Two runs over the same narratives.
 
     Attributes:

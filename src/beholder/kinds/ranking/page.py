@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beholder.base import files
 from beholder.base.grouping import by_key
@@ -37,24 +37,23 @@ MAX_IMAGES = 200
 """Images drawn with their texts, starting with the greatest difference of people and scorers."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankColumn:
+class RankColumn(NamedTuple):
     """One ranking of an image's texts.
 
     Attributes:
         name: Annotator or scorer.
         label: Heading of the column.
         kind: ``prompt``, ``annotator`` or ``scorer``.
-        in_pair: Whether it is one of the annotators who agree best.
         ranks: One per text; None for none.
+        in_pair: Whether it is one of the annotators who agree best.
         notes: A scorer's own value of each text.
     """
 
     name: str
     label: str
     kind: str
-    in_pair: bool
     ranks: Sequence[float | None]
+    in_pair: bool = False
     notes: Sequence[str] = ()
 
 
@@ -159,34 +158,31 @@ def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
 
 
 def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
-    image, labels = ranking.images[position], ranking.labels
+    image = ranking.images[position]
     best = {name for pair in image.pairs for name in pair}
-    columns = []
-    if image.prompt_ranks is not None:
-        columns.append(
-            RankColumn("prompt", "prompt", "prompt", False, image.prompt_ranks)
-        )
-    columns += [
-        RankColumn(name, name, "annotator", name in best, ranks)
+    columns = [
+        RankColumn(name, name, "annotator", ranks, name in best)
         for name, ranks in sorted(image.ranks.items())
     ]
-    scored = [
-        (name, image.scorers[name]) for name in labels if name in image.scorers
-    ]
-    for name, found in scored:
-        value, numbers = next(iter(found.values.items()))
-        notes = [f"{value} {show_number(number)}" for number in numbers]
-        columns.append(
-            RankColumn(name, labels[name], "scorer", False, found.ranks, notes)
-        )
+    if image.prompt_ranks is not None:
+        prompt = RankColumn("prompt", "prompt", "prompt", image.prompt_ranks)
+        columns.insert(0, prompt)
+    correlations = []
+    for name, label in ranking.labels.items():
+        scorer = image.scorers.get(name)
+        if scorer is not None:
+            value, numbers = next(iter(scorer.values.items()))
+            notes = [f"{value} {show_number(number)}" for number in numbers]
+            columns.append(
+                RankColumn(name, label, "scorer", scorer.ranks, notes=notes)
+            )
+            correlations.append((label, scorer.correlation))
     return Matrix(
-        position=position,
-        image=image,
-        columns=tuple(columns),
-        correlations=tuple(
-            (labels[name], found.correlation) for name, found in scored
-        ),
-        thumb=thumb(folder, position).is_file(),
+        position,
+        image,
+        tuple(columns),
+        tuple(correlations),
+        thumb(folder, position).is_file(),
     )
 
 

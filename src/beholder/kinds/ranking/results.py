@@ -21,11 +21,7 @@ Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % bootstrap interval."""
 
 
-class Record(Struct, frozen=True):
-    """Base of all records."""
-
-
-class MeanCorrelation(Record, kw_only=True):
+class MeanCorrelation(Struct, frozen=True, kw_only=True):
     """Mean of a correlation over images; None without any image.
 
     Attributes:
@@ -41,19 +37,19 @@ class MeanCorrelation(Record, kw_only=True):
     reason: str | None = None
 
 
-class ValueMean(MeanCorrelation):
+class ValueMean(MeanCorrelation, frozen=True):
     """The same for a further value of a scorer."""
 
     value: str
 
 
-class ScorerCorrelation(MeanCorrelation):
+class ScorerCorrelation(MeanCorrelation, frozen=True):
     """The same for a scorer, by the value that it ranks by."""
 
     scorer: str
 
 
-class ScorerMean(ScorerCorrelation, kw_only=True):
+class ScorerMean(ScorerCorrelation, frozen=True, kw_only=True):
     """How well a scorer agrees with people, over the images at the threshold.
 
     Attributes:
@@ -67,7 +63,7 @@ class ScorerMean(ScorerCorrelation, kw_only=True):
     values: tuple[ValueMean, ...]
 
 
-class JoinedMean(ScorerCorrelation, kw_only=True):
+class JoinedMean(ScorerCorrelation, frozen=True, kw_only=True):
     """A scorer at one threshold, also as one more annotator.
 
     Attributes:
@@ -79,7 +75,7 @@ class JoinedMean(ScorerCorrelation, kw_only=True):
     share_in_pair: float | None
 
 
-class AtThreshold(Record):
+class AtThreshold(Struct, frozen=True):
     """The images whose best pair agrees at least this well; None for all images.
 
     ``language`` is that of the images; empty for all languages together.
@@ -93,7 +89,7 @@ class AtThreshold(Record):
     language: str = ""
 
 
-class GroupMeans(Record):
+class GroupMeans(Struct, frozen=True):
     """The images of one language or category, with a mean per scorer in their order."""
 
     group: str
@@ -102,14 +98,14 @@ class GroupMeans(Record):
     scorers: tuple[MeanCorrelation, ...]
 
 
-class TokenCount(Record):
+class TokenCount(Struct, frozen=True):
     """Mean number of tokens of the texts that a model scored."""
 
     mean: float
     n_texts: int
 
 
-class TextLengths(Record):
+class TextLengths(Struct, frozen=True):
     """Mean lengths of the texts of a language, in characters and in tokens of each model."""
 
     language: Annotated[str, heading("language", "text")]
@@ -118,7 +114,7 @@ class TextLengths(Record):
     tokens: dict[str, TokenCount]
 
 
-class ScorerDifference(Record, kw_only=True):
+class ScorerDifference(Struct, frozen=True, kw_only=True):
     """Scorer ``a`` minus scorer ``b``, image by image; without images there is no difference.
 
     Attributes:
@@ -144,7 +140,7 @@ class ScorerDifference(Record, kw_only=True):
     reason: str | None = None
 
 
-class PositionBias(Record):
+class PositionBias(Struct, frozen=True):
     """Correlation of the ranks that a judge gave with the places; above 0 favours the first."""
 
     scorer: Annotated[str, heading("scorer", "text")]
@@ -155,14 +151,14 @@ class PositionBias(Record):
     reason: str | None = None
 
 
-class RankingGroups(Record):
+class RankingGroups(Struct, frozen=True):
     """Means per language and per category; empty if no image names one."""
 
     language: tuple[GroupMeans, ...]
     category: tuple[GroupMeans, ...]
 
 
-class RankingTables(Record):
+class RankingTables(Struct, frozen=True):
     """All tables of a run.
 
     Attributes:
@@ -204,7 +200,7 @@ class RankingTables(Record):
     thresholds_by_language: tuple[AtThreshold, ...] = ()
 
 
-class ScorerRanking(Record):
+class ScorerRanking(Struct, frozen=True):
     """What a scorer found for an image.
 
     Attributes:
@@ -222,7 +218,7 @@ class ScorerRanking(Record):
     answers: tuple[tuple[int, ...] | str, ...]
 
 
-class ImageRanking(Record, kw_only=True, omit_defaults=True):
+class ImageRanking(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An image with its texts and all rankings of them.
 
     Attributes:
@@ -262,14 +258,14 @@ class ImageRanking(Record, kw_only=True, omit_defaults=True):
     failures: dict[str, str]
 
 
-class ScorerSignature(Record):
+class ScorerSignature(Struct, frozen=True):
     """A scorer and how it was made."""
 
     name: str
     signature: str
 
 
-class Ranking(Record):
+class Ranking(Struct, frozen=True):
     """Everything a run found: the content of ``ranking.json``."""
 
     format: int
