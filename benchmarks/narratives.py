@@ -69,7 +69,7 @@ def ours_maxmin(task: dict[str, Any]) -> dict[str, Any]:
     vectors, source, target = photos(task)
     began = time.perf_counter()
     space = Space.of(vectors, scale="minmax")
-    (path,) = maxmin(space, task["k"], source=source, target=target)
+    path = maxmin(space, task["k"], source=source, target=target)
     return {
         "seconds": time.perf_counter() - began,
         "value": path.weakest,
@@ -187,7 +187,7 @@ def networkx_trail(task: dict[str, Any]) -> dict[str, Any]:
 def ours_large(task: dict[str, Any]) -> dict[str, Any]:
     vectors = walk(task["n"], 512)
     began = time.perf_counter()
-    (path,) = maxmin(
+    path = maxmin(
         Space.of(vectors), 20, source=0, target=None, window=task["window"]
     )
     return {

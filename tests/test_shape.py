@@ -12,7 +12,6 @@ PUBLIC = {
     "judges/operations/base.py:rows",
     "kinds/agreement/door.py:agree",
     "kinds/narratives/door.py:compare",
-    "kinds/narratives/storylines/widest.py:maxmin",
 }
 """Functions that people call with keywords; each option is documented there."""
 

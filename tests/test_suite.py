@@ -31,7 +31,7 @@ PRIVATE_USES = {
     "judges/builtin/test_word_ties.py": 15,
     "judges/test_caches.py": 1,
     "judges/test_reading.py": 2,
-    "kinds/narratives/test_extraction.py": 5,
+    "kinds/narratives/test_extraction.py": 4,
     "language/test_certainty.py": 1,
     "language/test_language_captions.py": 4,
     "language/test_language_decoding.py": 1,

@@ -90,8 +90,8 @@ OPTIONS = {
     "cache prune": "--cache --days",
     "cache verify": "--cache",
     "narrate extract": (
-        "--alternatives --map --cover --days --embedder --media-root --jsd --like --method "
-        "--min-difference --near-duplicate --output --replications --scale --seed "
+        "--map --cover --days --embedder --media-root --jsd --like --method "
+        "--output --replications --scale --seed "
         "--skip-bad-rows --skip-undated --source --spread-dates --target --topics --window --year -k -o"
     ),
     "narrate judge": (
@@ -113,8 +113,7 @@ OPTIONS = {
         "--skip-bad-rows --steps-by --temperature --topics --weight --year -K -o"
     ),
 }
-"""Options of each command in version 0.1, which scripts may use (``--min-difference`` was
-``--differ``)."""
+"""Options of each command in version 0.1, which scripts may use."""
 
 ROWS = "--limit --skip-bad-rows --media-root"
 JUDGING = "--base-url --key-env --temperature --prompts --batch --samples"
@@ -274,7 +273,7 @@ def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> (
     for word in (
         "graph-check",
         "--fail-under",
-        "--min-difference",
+        "--spread-dates",
         "--annotators",
     ):
         assert word in done.stdout

@@ -35,8 +35,8 @@ from beholder.kinds.narratives.config import (
     Voting,
 )
 from beholder.kinds.narratives.engine import plan_narratives, run_narratives
-from beholder.kinds.narratives.models import side_by_side
 from beholder.kinds.narratives.page import write_study
+from beholder.kinds.narratives.study import side_by_side
 from beholder.run.session import Quiet
 from toy.command import runner
 

@@ -28,15 +28,16 @@ if "reader" not in BACKENDS.names():
 
 pytestmark = pytest.mark.slow  # whole studies
 
+N_IMAGES = 30
 METRICS = ["dcscore(direction='both')", "bleu", "rouge", "token_f1"]
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}$x^2$\u202e</style>"
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """60 pictures, 4 systems, 2 languages, scored once."""
+    """30 pictures, 4 systems, 2 languages, scored once."""
     folder = tmp_path_factory.mktemp("world")
-    made = make_world(folder)
+    made = make_world(folder, n_images=N_IMAGES)
     log = folder / "calls.txt"
     judge = f"reader(model='m', log='{log}')"
     beholder.score(made.data, METRICS, judge=judge, out=folder / "run")
@@ -64,7 +65,7 @@ def _percent(share: str) -> str:
 
 def test_a_picture_costs_one_and_five_calls_per_system(world: World) -> None:
     calls = (world.data.parent / "calls.txt").read_text("utf-8").split()
-    assert len(calls) == 60 * len(LANGUAGES) * (1 + 5 * len(SYSTEMS))
+    assert len(calls) == N_IMAGES * len(LANGUAGES) * (1 + 5 * len(SYSTEMS))
     assert len(set(calls)) == len(calls)
 
 
@@ -86,12 +87,12 @@ def test_the_planted_rates_are_recovered(world: World, found: Study) -> None:
                 float(str(row[f"{rate}_high"])),
             )
             assert low < planted < high
-            assert high - low < 0.12
+            assert high - low < 0.17
             if (rate, row["direction"]) == ("hallucination", "har"):
                 assert planted == pytest.approx(
                     SYSTEMS[str(row["system"])][0], abs=0.001
                 )
-        assert row["n"] == 60
+        assert row["n"] == N_IMAGES
 
 
 def test_the_best_system_is_the_one_that_errs_least(found: Study) -> None:
@@ -115,7 +116,7 @@ def test_equal_texts_in_another_language_change_nothing(found: Study) -> None:
     rows = table(found, "languages")
     assert len(rows) == 2 * len(SYSTEMS)
     assert {(row["from"], row["to"], row["n"]) for row in rows} == {
-        ("hi", "en", 60)
+        ("hi", "en", N_IMAGES)
     }
     assert {row["change"] for row in rows} == {0.0}
 
@@ -207,6 +208,7 @@ def command(
     return int(str(exit_.value.code or 0)), said.out, said.err
 
 
+@pytest.mark.usefixtures("few_resamples")
 def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
     small: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -250,8 +252,7 @@ def test_the_command_writes_tables_figures_and_a_page_that_needs_nothing(
         assert {row["easy_from"] for row in csv.DictReader(file)} == {"0.9"}
     names = {path.stem for path in (folder / "figures").glob("*.svg")}
     assert names == {
-        "f1", "precision", "recall", "rates", "difficulty", "categories-har", "categories-mar",
-        "category-rates-har", "category-rates-mar", "ratings", "rating-gaps",
+        "f1", "precision", "recall", "categories-har", "categories-mar", "ratings",
     }  # fmt: skip
     assert {path.stem for path in (folder / "figures").glob("*.png")} == names
     page = Page((folder / "report.html").read_text("utf-8"))
@@ -358,6 +359,7 @@ def test_wrong_usage_exits_2_with_one_line(
     assert "Traceback" not in err
 
 
+@pytest.mark.usefixtures("few_resamples")
 @pytest.mark.drawn
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     made = make_world(tmp_path, n_images=3)

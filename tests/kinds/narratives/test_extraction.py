@@ -50,7 +50,7 @@ def test_maxmin_is_the_best_of_all_paths_by_weakest_link_then_mean(
     space = _space(9, seed)
     theta = space.theta()
     weakest, mean = max(_value(theta, path) for path in _paths(9, k))
-    (found,) = maxmin(space, k, source=0, target=8)
+    found = maxmin(space, k, source=0, target=8)
     assert found.weakest == pytest.approx(weakest, abs=1e-12)
     assert found.mean == pytest.approx(mean, abs=1e-9)
     assert list(found.positions) == sorted(set(found.positions))
@@ -64,7 +64,7 @@ def test_topic_coverage_is_exact(seed: int, cover: int) -> None:
     allowed = [
         p for p in _paths(9, 4) if len({topics[i] for i in p} - {-1}) >= cover
     ]
-    (found,) = maxmin(space, 4, source=0, target=8, topics=topics, cover=cover)
+    found = maxmin(space, 4, source=0, target=8, topics=topics, cover=cover)
     assert len({int(topics[i]) for i in found.positions} - {-1}) >= cover
     assert (found.weakest, found.mean) == pytest.approx(
         max(_value(theta, p) for p in allowed)
@@ -77,69 +77,22 @@ def test_free_ends_and_windows_are_exact(seed: int) -> None:
     space = _space(8, seed)
     theta = space.theta()
     allowed = [p for p in combinations(range(8), 4) if max(np.diff(p)) <= 3]
-    (found,) = maxmin(space, 4, window=3)
+    found = maxmin(space, 4, window=3)
     assert (found.weakest, found.mean) == pytest.approx(
         max(_value(theta, p) for p in allowed)
     )
 
 
-def test_alternatives_share_no_more_than_asked_and_are_best_so() -> None:
-    space = _space(12, 5)
-    found = maxmin(
-        space, 6, source=0, target=11, alternatives=3, min_difference=0.5
-    )
-    assert len(found) == 3
-    used = set(found[0].positions[1:-1])
-    second = set(found[1].positions[1:-1])
-    assert len(used & second) <= 2  # half of the four inner pictures
-    allowed = [p for p in _paths(12, 6) if len(used & set(p[1:-1])) <= 2]
-    best = max(_value(space.theta(), path) for path in allowed)
-    assert (found[1].weakest, found[1].mean) == pytest.approx(best)
-    assert len((used | second) & set(found[2].positions[1:-1])) <= 2
-
-
-def test_fewer_alternatives_when_no_more_exist() -> None:
-    assert (
-        len(
-            maxmin(
-                _space(4),
-                3,
-                source=0,
-                target=3,
-                alternatives=5,
-                min_difference=1.0,
-            )
-        )
-        == 2
-    )
-
-
 def test_a_window_in_days_keeps_steps_short() -> None:
     dates = [0, 0, 10, 10, 11, 30]
-    (found,) = maxmin(_space(6, 2), 3, days=10, dates=dates)
+    found = maxmin(_space(6, 2), 3, days=10, dates=dates)
     gaps = np.diff([dates[i] for i in found.positions])
     assert gaps.max() <= 10
 
 
-def test_near_duplicates_are_a_last_resort() -> None:
-    vectors = [[1.0, 0.0], [1.0, 1e-4], [1.0, 0.5], [0.0, 1.0]]
-    space = Space.of(vectors)
-    assert maxmin(space, 3, source=0, target=3)[0].positions == (0, 2, 3)
-    twin = Space.of([[1.0, 0.0], [1.0, 1e-4], [1.0, 1e-4], [1.0, 3e-4]])
-    (only,) = maxmin(twin, 3, source=0, target=3, near_duplicate=0.99)
-    assert (
-        len(only.positions) == 3
-    )  # all steps are near duplicates, and there is a path still
-    crowd = Space.of([[1.0, 0.0], [1.0, 0.01], [1.0, 1.0], [1.0, 1.01]])
-    (plain,) = maxmin(crowd, 3, source=0, target=2)
-    assert 1 in plain.positions
-    (spaced,) = maxmin(crowd, 2, near_duplicate=0.99)
-    assert spaced.positions not in ((0, 1), (2, 3))
-
-
 def test_equal_input_gives_an_equal_path() -> None:
     space = Space.of(np.ones((30, 3)))
-    assert maxmin(space, 5)[0] == maxmin(space, 5)[0]
+    assert maxmin(space, 5) == maxmin(space, 5)
 
 
 def test_single_and_double_precision_find_the_same_path() -> None:
@@ -150,8 +103,8 @@ def test_single_and_double_precision_find_the_same_path() -> None:
         vectors=wide.vectors.astype(np.float32), distributions=None, jsd="divergence", base=2.0,
         scale="raw", limits=None,
     )  # fmt: skip
-    a = maxmin(wide, 6, source=0, target=2899)[0]
-    b = maxmin(single, 6, source=0, target=2899)[0]
+    a = maxmin(wide, 6, source=0, target=2899)
+    b = maxmin(single, 6, source=0, target=2899)
     assert a.weakest == pytest.approx(b.weakest, abs=1e-5)
 
 
@@ -175,8 +128,6 @@ def test_single_and_double_precision_find_the_same_path() -> None:
             "no path of 2 pictures",
         ),
         ({"k": 3, "cover": 1, "topics": range(5, 17)}, "too many to follow"),
-        ({"k": 3, "min_difference": 0.0}, "min_difference=0.0"),
-        ({"k": 3, "alternatives": 0}, "alternatives=0"),
     ],
 )
 def test_what_cannot_be_extracted_says_why(
@@ -251,15 +202,19 @@ def test_trails_in_blocks_find_what_one_block_finds(
     assert trail(space, source=0, target=699) == whole
 
 
-def test_maxmin_without_kept_tiles_finds_the_same(
+def test_more_steps_than_fit_into_memory_ask_for_a_window(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import beholder.kinds.narratives.storylines.widest as module
 
     space = _space(300, 4)
-    kept = maxmin(space, 7, source=0, target=299, window=90)
-    monkeypatch.setattr(module, "_BUDGET", 0)
-    assert maxmin(space, 7, source=0, target=299, window=90) == kept
+    whole = maxmin(space, 7, source=0, target=299, window=90)
+    # Tiles of 128 targets: 128 * 128 steps, then 128 * (127 + 90) and 43 * (42 + 90).
+    monkeypatch.setattr(module, "MAX_CELLS", 49_836)
+    assert maxmin(space, 7, source=0, target=299, window=90) == whole
+    monkeypatch.setattr(module, "MAX_CELLS", 49_835)
+    with pytest.raises(ConfigError, match="49,836 steps, more than 49,835"):
+        maxmin(space, 7, source=0, target=299, window=90)
 
 
 def test_the_published_program_sits_at_its_bound_and_says_so() -> None:
@@ -270,7 +225,7 @@ def test_the_published_program_sits_at_its_bound_and_says_so() -> None:
     assert list(found.positions) == sorted(set(found.positions))
     assert "reached its bound (minedge = 1.000000)" in found.warnings[0]
     assert (
-        maxmin(space, len(found.positions), source=0, target=59)[0].weakest
+        maxmin(space, len(found.positions), source=0, target=59).weakest
         >= found.weakest
     )
 
@@ -318,7 +273,7 @@ def test_on_real_photographs_the_weakest_link_beats_program_and_chance(
     space, places, storylines = roger
     story = storylines[name]
     source, target = places[story[0]], places[story[-1]]
-    (best,) = maxmin(space, len(story), source=source, target=target)
+    best = maxmin(space, len(story), source=source, target=target)
     assert best.weakest >= 0.834
     rng = np.random.default_rng(0)
     chance = [
@@ -356,13 +311,13 @@ def test_replications_that_cannot_differ_are_solved_once(
     ]
     tasks = [ExtractionTask(str(k), k, "0", "11") for k in (3, 4)]
     calls = []
-    solve = module._storylines
+    solve = module._path
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
         return solve(*arguments)
 
-    monkeypatch.setattr(module, "_storylines", counted)
+    monkeypatch.setattr(module, "_path", counted)
     vectors = np.random.default_rng(0).normal(size=(12, 4))
     made = list(
         module.extract(

@@ -20,8 +20,6 @@ from beholder.embed.images import image_embedder
 from beholder.errors import ConfigError, ItemError
 from beholder.kinds.narratives.measuring import (
     MeasureCoherence,
-    coherence_in,
-    nearest_in,
 )
 from beholder.metrics import Tools
 from beholder.records import Frame, ItemFailure, ItemScore, Storyline
@@ -74,12 +72,10 @@ def test_steps_their_minimum_and_means(asker: MeasureCoherence) -> None:
     assert found.values["geometric_mean"] == pytest.approx(
         math.sqrt(first * second)
     )
-    coherence = coherence_in(found)
-    assert not isinstance(coherence, ItemFailure)
-    assert coherence.steps == pytest.approx((first, second))
-    assert coherence.weakest == 1
+    assert found.detail["steps"] == pytest.approx((first, second))
+    assert found.detail["weakest"] == 1
     assert (
-        coherence.signature
+        found.detail["theta"]
         == "theta|jsd:divergence|base:2|scale:raw|topics:none"
     )
 
@@ -90,22 +86,20 @@ def test_the_nearest_human_storyline_is_found_and_human_ones_have_none(
     # east, north, north against "walk": the last north repeats, so 0 along a path of 3 cells;
     # against "turn" the second step costs at least the way from northeast to a neighbour
     found = _measure(asker, _storyline("s", "east", "north", "north"))
-    near = nearest_in(found)
-    assert near is not None
-    assert near[0] == "walk"
-    assert near[1].cost == near[1].normalised == 0.0
-    assert near[1].path == ((0, 0), (1, 1), (2, 1))
+    near = found.detail["nearest"]
+    assert near["storyline"] == "walk"
+    assert near["cost"] == near["normalised"] == 0.0
+    assert near["path"] == ((0, 0), (1, 1), (2, 1))
     assert isinstance(found, ItemScore)
     assert found.values["distance"] == 0.0
     # west stands 2 from east and sqrt(2) from north: (2 + sqrt(2)) / 2 cells
-    far = nearest_in(_measure(asker, _storyline("s", "west", "west")))
-    assert far is not None
-    assert far[0] == "walk"
-    assert far[1].normalised == pytest.approx((2 + math.sqrt(2)) / 2)
+    far = _measure(asker, _storyline("s", "west", "west")).detail["nearest"]
+    assert far["storyline"] == "walk"
+    assert far["normalised"] == pytest.approx((2 + math.sqrt(2)) / 2)
     human = _measure(asker, PEOPLE[0])
     assert isinstance(human, ItemScore)
     assert "distance" not in human.values
-    assert nearest_in(human) is None
+    assert "nearest" not in human.detail
 
 
 def test_without_human_storylines_there_is_no_distance(
@@ -122,18 +116,14 @@ def test_a_picture_without_a_vector_fails_its_storyline_alone(
     asker: MeasureCoherence,
 ) -> None:
     found = _measure(asker, _storyline("s", "east", "lost"))
-    assert coherence_in(found) == found
     assert isinstance(found, ItemFailure)
     assert found.message == "frame 'lost' has no vector"
-    assert nearest_in(found) is None
+    assert "nearest" not in found.detail
     broken = (*PEOPLE, _storyline("gone", "lost", source="human"))
-    near = nearest_in(
-        _measure(
-            replace(asker, people=broken), _storyline("s", "east", "north")
-        )
+    found = _measure(
+        replace(asker, people=broken), _storyline("s", "east", "north")
     )
-    assert near is not None
-    assert near[0] == "walk"
+    assert found.detail["nearest"]["storyline"] == "walk"
 
 
 def test_one_picture_has_no_step_but_a_distance(
@@ -146,11 +136,8 @@ def test_one_picture_has_no_step_but_a_distance(
         asker.check(one)
     found = _measure(asker, one)
     assert isinstance(found, ItemFailure)
-    near = nearest_in(found)
-    assert near is not None
-    assert near[1].cost == pytest.approx(
-        math.sqrt(2)
-    )  # east to east, then to north
+    # east to east, then to north
+    assert found.detail["nearest"]["cost"] == pytest.approx(math.sqrt(2))
 
 
 @pytest.mark.parametrize(

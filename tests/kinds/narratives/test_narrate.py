@@ -177,10 +177,10 @@ def test_extract_covers_topics_of_spread_labels(cli: Cli) -> None:
     pytest.importorskip("sklearn")
     done = cli(
         "extract", "data/index.csv", "-k", "5", "--topics", "labels:category", "--cover", "2",
-        "--embedder", "npz:data/vectors.npz", "--alternatives", "2", "-o", "s.jsonl",
+        "--embedder", "npz:data/vectors.npz", "-o", "s.jsonl",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert len(_sequences("s.jsonl")) == 2
+    assert len(_sequences("s.jsonl")) == 1
     assert "topics:2" in done.err
 
 

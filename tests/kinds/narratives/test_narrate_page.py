@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Sequence
+from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -124,12 +126,28 @@ class Page(HTMLParser):
         ]
 
 
+@lru_cache
+def _finish_run(folder: Path) -> Path:
+    make_collection(folder / "data")
+    return _run(folder, write_narratives(folder / "s.jsonl", 3))
+
+
+@pytest.fixture(scope="module")
+def folder_of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("finished")
+
+
+@pytest.fixture
+def finished(few_resamples: None, folder_of_run: Path) -> Path:
+    """A run over narratives, beside its ``s.jsonl``; made once, to be read only."""
+    return _finish_run(folder_of_run)
+
+
 def test_the_page_shows_every_narrative_with_steps_and_weakest_links(
-    tmp_path: Path,
+    finished: Path,
 ) -> None:
-    make_collection(tmp_path / "data")
-    sequences = write_narratives(tmp_path / "s.jsonl", 3)
-    page = Page(write_study(_run(tmp_path, sequences)).read_text("utf-8"))
+    sequences = finished.parent / "s.jsonl"
+    page = Page(write_study(finished).read_text("utf-8"))
     rows = [
         json.loads(line) for line in sequences.read_text("utf-8").splitlines()
     ]
@@ -166,10 +184,9 @@ def test_the_page_shows_every_narrative_with_steps_and_weakest_links(
 
 
 def test_terminal_page_and_files_say_the_same_and_lose_no_number(
-    tmp_path: Path,
+    finished: Path,
 ) -> None:
-    make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 3))
+    run = finished
     page = re.sub(
         r"\s+", " ", " ".join(Page(write_study(run).read_text("utf-8")).words)
     )
@@ -426,19 +443,18 @@ def test_missing_pictures_are_shown_as_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.drawn
-def test_the_same_run_gives_the_same_page(tmp_path: Path) -> None:
-    make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
-    first = write_study(run).read_bytes()
-    assert write_study(run, tmp_path / "again.html").read_bytes() == first
+def test_the_same_run_gives_the_same_page(
+    finished: Path, tmp_path: Path
+) -> None:
+    first = write_study(finished).read_bytes()
+    again = write_study(finished, tmp_path / "again.html")
+    assert again.read_bytes() == first
 
 
 @pytest.mark.slow
 @pytest.mark.drawn
-def test_figures_are_written_as_files(tmp_path: Path) -> None:
-    make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
-    files = write_study_figures(run, tmp_path / "figures")
+def test_figures_are_written_as_files(finished: Path, tmp_path: Path) -> None:
+    files = write_study_figures(finished, tmp_path / "figures")
     assert [file.name for file in files] == [
         f"narratives-{name}.{ending}"
         for name in ("panels", "theta", "timeline")
@@ -448,12 +464,10 @@ def test_figures_are_written_as_files(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_the_page_says_what_it_leaves_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 2))
     without(monkeypatch, "matplotlib", *PLOTS)
-    page = Page(write_study(run).read_text("utf-8"))
+    page = Page(write_study(finished).read_text("utf-8"))
     assert not [a for tag, a in page.tags if tag == "img"]
     assert len(page.with_class("shot")) > 10
     assert "pip install 'beholder[plots]'" in " ".join(page.words)
@@ -531,10 +545,9 @@ def test_a_study_of_an_older_version_is_read(tmp_path: Path) -> None:
 
 
 def test_runs_that_differ_in_their_times_alone_have_equal_pages(
-    tmp_path: Path,
+    finished: Path, tmp_path: Path
 ) -> None:
-    make_collection(tmp_path / "data")
-    run = _run(tmp_path, write_narratives(tmp_path / "s.jsonl", 3))
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
 
     def drawn() -> dict[str, bytes]:
         write_study(run)

@@ -25,8 +25,9 @@ from beholder.kinds.narratives.storylines import (
 from beholder.kinds.narratives.storylines.published import _likeliest_route
 from beholder.kinds.narratives.storylines.space import StorylinePath, ends
 from beholder.kinds.narratives.storylines.widest import (
+    TopicStates,
     earliest_sources,
-    states,
+    topic_states,
 )
 from beholder.kinds.narratives.study import StepRow, steps_table
 from beholder.records import ItemScore
@@ -163,37 +164,32 @@ def test_how_early_the_picture_before_may_be() -> None:
             earliest_sources(5, window=window, days=days, dates=given)
 
 
-def _walks(path: Sequence[int], automaton: object) -> bool:
+def _walks(path: Sequence[int], automaton: TopicStates) -> bool:
     """Whether an automaton lets a path through."""
-    state = int(automaton.start[path[0]])  # type: ignore[attr-defined]
-    for position in path[1:]:
-        if state < 0:
-            return False
-        state = int(automaton.moves[state, position])  # type: ignore[attr-defined]
-    return state >= 0 and bool(automaton.accepted[state])  # type: ignore[attr-defined]
+    state = 0
+    for position in path:
+        state = int(automaton.moves[state, position])
+    return bool(automaton.accepted[state])
 
 
-def test_paths_that_visit_enough_topics_and_few_used_pictures() -> None:
+def test_paths_that_visit_enough_topics() -> None:
     topics = np.array([0, 1, -1, 2])
-    used = np.array([True, True, False, False])
-    automaton = states(4, topics, 2, used, 1)
-    assert _walks([0, 3], automaton)  # topics 0 and 2, one used
-    assert not _walks([2, 3], automaton)  # one topic
-    assert not _walks([0, 1], automaton)  # two used pictures
-    assert _walks([1, 2, 3], automaton)
-    assert not _walks([0, 1, 3], automaton)
-    unused = states(4, topics, 3, None, 0)
-    assert _walks([0, 1, 3], unused)
-    assert not _walks([0, 2, 3], unused)
+    two = topic_states(4, topics, 2)
+    assert _walks([0, 3], two)
+    assert not _walks([2, 3], two)
+    assert _walks([1, 2, 3], two)
+    three = topic_states(4, topics, 3)
+    assert _walks([0, 1, 3], three)
+    assert not _walks([0, 2, 3], three)
     for wanted, given in ((4, topics), (1, None)):
         with pytest.raises(ConfigError, match="cover="):
-            states(4, given, wanted, None, 0)
+            topic_states(4, given, wanted)
 
 
 def test_ten_topics_are_followed_and_eleven_are_too_many() -> None:
-    assert len(states(10, np.arange(10), 1, None, 0).moves) == 2**10
+    assert len(topic_states(10, np.arange(10), 1).moves) == 2**10
     with pytest.raises(ConfigError, match="too many"):
-        states(11, np.arange(11), 1, None, 0)
+        topic_states(11, np.arange(11), 1)
 
 
 def test_an_ordered_trail_of_equal_width_takes_the_strongest_of_the_shortest() -> (
@@ -215,19 +211,11 @@ def test_a_trail_never_steps_back() -> None:
 
 def test_maxmin_of_all_pictures_is_their_order() -> None:
     space = Space.of(turned(0, 40, 10, 80))
-    assert maxmin(space, 4)[0].positions == (0, 1, 2, 3)
-    assert maxmin(space, 2, source=1)[0].positions[0] == 1
+    assert maxmin(space, 4).positions == (0, 1, 2, 3)
+    assert maxmin(space, 2, source=1).positions[0] == 1
     for k in (1, 5):
         with pytest.raises(ConfigError, match=f"k={k}"):
             maxmin(space, k)
-
-
-@pytest.mark.parametrize("difference", [0.0, 1.1])
-def test_a_share_of_difference_is_above_0_and_at_most_1(
-    difference: float,
-) -> None:
-    with pytest.raises(ConfigError, match="min_difference"):
-        maxmin(Space.of(turned(0, 40, 10, 80)), 3, min_difference=difference)
 
 
 def test_the_likeliest_route_is_the_product_of_shares_and_activities() -> None:

@@ -11,8 +11,7 @@ import pytest
 from beholder.aio import run_sync
 from beholder.errors import ConfigError, DataError, ItemError
 from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.judging import Vote
-from beholder.kinds.narratives.stages import PeopleVotes
+from beholder.kinds.narratives.judging import PeopleVotes, Vote
 from beholder.metrics import Tools
 from beholder.records import Frame, Storyline
 
@@ -75,10 +74,11 @@ def test_other_ratings_are_another_signature(tmp_path: Path) -> None:
     ("row", "words"),
     [
         ({"id": "walk"}, "'ratings' by annotator"),
-        ({"id": 5, "ratings": {"a": 3}}, "'id'"),
-        ({"id": "walk", "ratings": {"a": 11}}, "from 1 to 10"),
-        ({"id": "walk", "ratings": {"a": "7"}}, "from 1 to 10"),
-        ({"id": "walk", "ratings": {"a": True}}, "from 1 to 10"),
+        ({"id": 5, "ratings": {"a": 3}}, r"`str`, got `int` - at `\$.id`"),
+        ({"id": "walk", "ratings": {"a": 0}}, r">= 1 - at `\$.ratings"),
+        ({"id": "walk", "ratings": {"a": 11}}, r"<= 10 - at `\$.ratings"),
+        ({"id": "walk", "ratings": {"a": "7"}}, r"`int`, got `str` - at"),
+        ({"id": "walk", "ratings": {"a": True}}, r"`int`, got `bool` - at"),
     ],
 )
 def test_wrong_rows_are_named(tmp_path: Path, row: Any, words: str) -> None:
@@ -91,8 +91,8 @@ def test_wrong_rows_are_named(tmp_path: Path, row: Any, words: str) -> None:
     ("said", "words"),
     [
         ([{"rating": 3, "breaks": []}], "list of 2 steps"),
-        ([{"rating": 3, "breaks": ["mood"]}] * 2, "breaks may hold"),
-        ("8, 3", "list of 2 steps"),
+        ([{"rating": 3, "breaks": ["mood"]}] * 2, "'mood' - at"),
+        ("8, 3", r"`array`, got `str` - at `\$.steps"),
     ],
 )
 def test_wrong_steps_are_named(tmp_path: Path, said: Any, words: str) -> None:

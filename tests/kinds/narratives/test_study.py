@@ -12,7 +12,6 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.config import HybridOptions
 from beholder.kinds.narratives.hybrid import choose, combine
-from beholder.kinds.narratives.models import between_models
 from beholder.kinds.narratives.results import (
     PUBLISHED_SECONDS,
     Narrative,
@@ -27,6 +26,7 @@ from beholder.kinds.narratives.storylines.space import Floats
 from beholder.kinds.narratives.study import (
     Breaks,
     StepRow,
+    between_models,
     breaks_table,
     steps_table,
     tables,

@@ -96,7 +96,7 @@ def test_capacity(case: dict[str, Any]) -> None:
 def test_the_best_path_of_every_length(case: dict[str, Any]) -> None:
     space = Space.of(case["embeddings"], case["distributions"])
     for expected in case["expected"]["exact_k"]:
-        (found,) = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
+        found = maxmin(space, expected["k"], source=0, target=case["n"] - 1)
         assert len(found.positions) == expected["k"]
         assert found.weakest == pytest.approx(
             expected["capacity"], abs=case["tolerance"]

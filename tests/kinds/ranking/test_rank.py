@@ -161,8 +161,8 @@ def test_a_run_that_stops_on_the_way_goes_on_where_it_was(
 def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
     cli: Cli,
 ) -> None:
-    """200 images in two languages; what to expect is simulated without beholder."""
-    write_reviews(Path("r.jsonl"), 200, languages=("en", "ja"))
+    """120 images in two languages; what to expect is simulated without beholder."""
+    write_reviews(Path("r.jsonl"), 120, languages=("en", "ja"))
     judge = "reviewer(model='m', bias=0.4, noise=0.3, noise_ja=1.5)"
     done = cli(
         "rank",
@@ -171,6 +171,8 @@ def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
         f'response(judge="{judge}")',
         "--threshold",
         "none",
+        "--resamples",
+        "200",
         "--json",
     )
     assert done.code == 0, done.err
@@ -179,7 +181,7 @@ def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
     expected = {"en": _expected(0.3, 0.4), "ja": _expected(1.5, 0.4)}
     for row in (english, japanese):
         people, model, _ = expected[row["group"]]
-        assert row["n"] == 200
+        assert row["n"] == 120
         assert (
             row["human"]["interval"][0] < people < row["human"]["interval"][1]
         )
@@ -187,7 +189,7 @@ def test_scripted_judge_with_known_bias_is_recovered_within_intervals(
         assert found["interval"][0] < model < found["interval"][1]
     (bias,) = tables["bias"]
     both = (expected["en"][2] + expected["ja"][2]) / 2
-    assert bias["n_requests"] == 400
+    assert bias["n_requests"] == 240
     assert bias["interval"][0] < both < bias["interval"][1]
     assert bias["interval"][0] > 0.1  # and it is clearly there
 

@@ -352,23 +352,6 @@ def test_without_matplotlib_the_page_says_what_it_leaves_out(
         draw_figures(run, tmp_path / "figures")
 
 
-def test_results_of_a_version_that_kept_one_pair_are_read(
-    tmp_path: Path,
-) -> None:
-    write_reviews(tmp_path / "r.jsonl", 2)
-    run = _run(tmp_path, ("length",))
-    written = results.read(run)
-    old = json.loads((run / "ranking.json").read_text("utf-8"))
-    for image in old["images"]:
-        del image["pairs"]
-    old["images"][1]["pair"] = None
-    (run / "ranking.json").write_text(json.dumps(old))
-    first, second = results.read(run).images
-    assert first.pair is not None
-    assert (first.pair, first.pairs) == (written.images[0].pair, (first.pair,))
-    assert (second.pair, second.pairs) == (None, ())
-
-
 @pytest.mark.parametrize(
     ("change", "place"),
     [

@@ -8,7 +8,11 @@ from pathlib import Path
 from statistics import fmean
 
 from beholder.errors import ConfigError
-from beholder.kinds.bidirectional.pairs import DIRECTIONS, Fact, TextPair
+from beholder.kinds.bidirectional.pairs import (
+    DIRECTIONS,
+    Fact,
+    TextPair,
+)
 from beholder.kinds.bidirectional.settings import Columns
 from beholder.metrics import metric
 from beholder.records import Item, ItemScore, Unit

@@ -42,23 +42,26 @@ class PagePart:
     folded: bool = False
 
 
-def _parts_by_value(title: str) -> tuple[PagePart, ...]:
-    """Return the parts of a table by value: F1, then the other values, folded."""
-    further = ("precision", "recall", "dcscore")
-    return (
-        PagePart(f"{title}: F1", "value", ("f1",)),
+_FURTHER = ("precision", "recall", "dcscore")
+_PARTS = {
+    "scores": (
+        PagePart("Scores by system and direction: F1", "value", ("f1",)),
         PagePart(
-            f"{title}: precision, recall, DCScore",
+            "Scores by system and direction: precision, recall, DCScore",
             "value",
-            further,
+            _FURTHER,
             folded=True,
         ),
-    )
-
-
-_PARTS = {
-    "scores": _parts_by_value("Scores by system and direction"),
-    "tests": _parts_by_value("Each system against the best one"),
+    ),
+    "tests": (
+        PagePart("Each system against the best one: F1", "value", ("f1",)),
+        PagePart(
+            "Each system against the best one: precision, recall, DCScore",
+            "value",
+            _FURTHER,
+            folded=True,
+        ),
+    ),
     "datasets": (
         PagePart("F1 of the same pictures", "value", ("f1",)),
         PagePart("Hallucination likewise", "value", ("hallucination_rate",)),

@@ -10,7 +10,15 @@ from typing import Annotated, Literal, TypeAlias, cast
 from beholder import stats
 from beholder.base.grouping import by_key
 from beholder.records import Estimate
-from beholder.tables import Cells, Column, heading, record_cells
+from beholder.tables import (
+    Cells,
+    Column,
+    Kind,
+    Table,
+    columns_of,
+    heading,
+    record_cells,
+)
 
 Direction: TypeAlias = Literal["har", "mar"]
 """``har``: the model's text against people's; ``mar``: people's text against the model's."""
@@ -20,15 +28,31 @@ DIRECTIONS: tuple[Direction, ...] = ("har", "mar")
 Scores: TypeAlias = Sequence[tuple[str, float]]
 """Numbers, each with the picture it is about."""
 
-DIRECTION = Column("direction", "Direction", "direction")
-VALUE = Column("value", "Value", "measure")
-DATASET = Column("dataset", "Data set", "text")
-LANGUAGE = Column("language", "Language", "text")
-SET = (DATASET, LANGUAGE)
-CATEGORY = Column("category", "Category", "text")
-SYSTEM = Column("system", "System", "text")
-FROM_TO = (Column("from", "From", "text"), Column("to", "To", "text"))
+_COLUMNS = {
+    "direction": Column("direction", "Direction", "direction"),
+    "value": Column("value", "Value", "measure"),
+    "by": Column("by", "By", "text"),
+    "measure": Column("measure", "Measure", "text"),
+    "dataset": Column("dataset", "Data set", "text"),
+    "language": Column("language", "Language", "text"),
+    "category": Column("category", "Category", "text"),
+    "system": Column("system", "System", "text"),
+    "from": Column("from", "From", "text"),
+    "to": Column("to", "To", "text"),
+    "best": Column("best", "Best", "text"),
+}
+"""The columns that name a group, in their order."""
 
+
+def interval_heading(
+    text: str, kind: Kind = "number", scale: tuple[float, float] | None = None
+) -> Column:
+    """Return the column of a value with its interval; see ``heading``."""
+    return heading(text, kind, interval=True, scale=scale)
+
+
+Mean: TypeAlias = Estimate | None
+Category: TypeAlias = Annotated[str, heading("Category", "text")]
 Texts: TypeAlias = Annotated[int, heading("Texts", "count")]
 Pictures: TypeAlias = Annotated[int, heading("Pictures", "count")]
 PairedP: TypeAlias = Annotated[float | None, heading("p, paired", "p")]
@@ -121,6 +145,9 @@ class TextPair:
         )
 
 
+Pairs: TypeAlias = Sequence[TextPair]
+
+
 @dataclass(frozen=True, slots=True)
 class PairGroup:
     """Pairs that a row of a table is about.
@@ -131,11 +158,11 @@ class PairGroup:
         whole: The group that this one is a part of.
     """
 
-    pairs: Sequence[TextPair]
+    pairs: Pairs
     place: Cells = field(default_factory=dict)
     whole: PairGroup | None = None
 
-    def part(self, pairs: Sequence[TextPair], **place: object) -> PairGroup:
+    def part(self, pairs: Pairs, **place: object) -> PairGroup:
         """A part of the group, with the further cells that name it."""
         return PairGroup(pairs, {**self.place, **place}, self)
 
@@ -156,18 +183,6 @@ class PairGroup:
 
 Axis: TypeAlias = Callable[[PairGroup], Iterable[PairGroup]]
 """Splits a group into parts."""
-
-PLACE = (
-    "direction",
-    "value",
-    "by",
-    "measure",
-    "dataset",
-    "language",
-    "category",
-    "system",
-)
-"""Order of the cells that name a group; others follow."""
 
 
 def by(key: str) -> Axis:
@@ -198,7 +213,7 @@ def sets(group: PairGroup) -> Iterator[PairGroup]:
                 yield group.part(found, dataset=dataset, language=language)
 
 
-def common_images(pairs: Sequence[TextPair]) -> set[str]:
+def common_images(pairs: Pairs) -> set[str]:
     """The pictures of which every system among the pairs has a text, scored or failed."""
     images = [
         {pair.image for pair in part.pairs}
@@ -207,7 +222,7 @@ def common_images(pairs: Sequence[TextPair]) -> set[str]:
     return set.intersection(*images) if images else set()
 
 
-def scored_images(pairs: Sequence[TextPair]) -> set[str]:
+def scored_images(pairs: Pairs) -> set[str]:
     """The pictures of which every system has scores; systems without any score do not count."""
     images = [
         {pair.image for pair in part.pairs if pair.values}
@@ -217,7 +232,7 @@ def scored_images(pairs: Sequence[TextPair]) -> set[str]:
 
 
 def restrict_to_common(
-    pairs: Sequence[TextPair],
+    pairs: Pairs,
 ) -> tuple[list[TextPair], tuple[str, ...]]:
     """The pairs whose pictures all systems of their data set and language describe.
 
@@ -277,7 +292,7 @@ def restrict_to_common(
     return [pair for pair in compared if pair is not None], tuple(notes)
 
 
-def _counts_by_system(pairs: Sequence[TextPair]) -> str:
+def _counts_by_system(pairs: Pairs) -> str:
     counts = Counter(pair.system for pair in pairs)
     return ", ".join(f"{system} {n:,}" for system, n in sorted(counts.items()))
 
@@ -303,34 +318,50 @@ def each(key: str, names: Iterable[str]) -> Axis:
 directions = each("direction", DIRECTIONS)
 
 
-def grouped(
-    pairs: Sequence[TextPair],
+def pair_table(
+    name: str,
+    title: str,
+    record_type: type,
+    pairs: Pairs,
     axes: Sequence[Axis],
     records: Callable[[PairGroup], Iterable[object]],
+    notes: Iterable[str] = (),
     *,
     family: Sequence[Axis] = (),
     finish: Callable[[list[Cells]], list[Cells]] = list,
-) -> tuple[Cells, ...]:
-    """The rows of a table.
+) -> Table:
+    """Return a table of pairs that are split into groups; its first columns name the groups.
 
     Args:
+        name: Name of its file.
+        title: Its heading.
+        record_type: The type of its records.
         pairs: All pairs.
         axes: How they are split into groups, the outermost split first.
         records: The rows of a group, without the cells that name it; any number of them.
+        notes: What one must know to read it.
         family: How each group is split into the parts whose rows are one family of tests.
         finish: What completes the rows of a family, such as ``holm("p")``.
     """
-    found: list[Cells] = []
+    rows: list[Cells] = []
     for group in split(PairGroup(pairs), axes):
         parts = split(group, family)
-        found += finish(
+        rows += finish(
             [
-                _named(part) | record_cells(row)
+                {**part.place, **record_cells(record)}
                 for part in parts
-                for row in records(part)
+                for record in records(part)
             ]
         )
-    return tuple(found)
+    own_keys = {column.key for column in columns_of(record_type)}
+    named = [
+        column
+        for key, column in _COLUMNS.items()
+        if rows and key in rows[0] and key not in own_keys
+    ]
+    return Table.from_records(
+        name, title, record_type, rows, notes, before=named
+    )
 
 
 def split(group: PairGroup, axes: Sequence[Axis]) -> list[PairGroup]:
@@ -339,11 +370,6 @@ def split(group: PairGroup, axes: Sequence[Axis]) -> list[PairGroup]:
     for axis in axes:
         groups = [part for whole in groups for part in axis(whole)]
     return groups
-
-
-def _named(group: PairGroup) -> Cells:
-    first = {key: group.place[key] for key in PLACE if key in group.place}
-    return first | group.place
 
 
 def holm(*keys: str) -> Callable[[list[Cells]], list[Cells]]:
@@ -379,9 +405,7 @@ def mean_over_pictures(values: Sequence[float]) -> Estimate | None:
     return stats.mean_interval(values) if values else None
 
 
-def scores_of(
-    pairs: Sequence[TextPair], direction: Direction, name: str
-) -> Scores:
+def scores_of(pairs: Pairs, direction: Direction, name: str) -> Scores:
     """A score of each pair that has it."""
     return [
         (p.image, value)

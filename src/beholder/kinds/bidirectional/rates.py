@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Annotated
+
+from msgspec import Struct
 
 from beholder import stats
 from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    DATASET,
-    DIRECTION,
     DIRECTIONS,
-    FROM_TO,
-    LANGUAGE,
-    SET,
-    SYSTEM,
-    VALUE,
     Direction,
     Fact,
     HolmP,
+    Mean,
     PairedP,
     PairGroup,
+    Pairs,
     Pictures,
     TextPair,
     Texts,
@@ -31,41 +26,40 @@ from beholder.kinds.bidirectional.pairs import (
     count_pictures,
     directions,
     each,
-    grouped,
     holm,
+    interval_heading,
     mean_of,
     mean_over_pictures,
     ordered,
+    pair_table,
     scores_of,
     sets,
     systems,
 )
-from beholder.records import Estimate
 from beholder.stats.bootstrap import PairedDifference
 from beholder.stats.ranks import round_values
 from beholder.tables import Cells, Table, heading
 from beholder.text import n_spoken
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateRow:
+class RateRow(Struct, frozen=True):
     """Shares of units that are made up, and that are left out."""
 
     n: Texts
     n_images: Pictures
     hallucination: Annotated[
-        Estimate | None, heading("Hallucination", "percent", interval=True)
+        Mean,
+        interval_heading("Hallucination", "percent", (0.0, 1.0)),
     ]
     hallucination_pooled: Annotated[
-        Estimate | None, heading("pooled", "percent", interval=True)
+        Mean, interval_heading("pooled", "percent")
     ]
     n_units: Annotated[int, heading("Units", "count")]
     omission: Annotated[
-        Estimate | None, heading("Omission", "percent", interval=True)
+        Mean,
+        interval_heading("Omission", "percent", (0.0, 1.0)),
     ]
-    omission_pooled: Annotated[
-        Estimate | None, heading("pooled", "percent", interval=True)
-    ]
+    omission_pooled: Annotated[Mean, interval_heading("pooled", "percent")]
     n_reference_units: Annotated[int, heading("Reference units", "count")]
 
 
@@ -78,30 +72,30 @@ _RATE_NOTES = (
 )
 
 
-def rate_table(pairs: Sequence[TextPair], note: str) -> Table:
+def rate_table(pairs: Pairs, note: str) -> Table:
     """Return hallucination and omission per direction, system and data set."""
-    return Table.from_records(
+    return pair_table(
         "rates",
         "Hallucination and omission",
         RateRow,
-        grouped(pairs, (sets, directions, systems), _rates),
+        pairs,
+        (sets, directions, systems),
+        _rates,
         [note, *_RATE_NOTES, "In MAR the text under test is the human one."],
-        before=(DIRECTION, *SET, SYSTEM),
     )
 
 
-def category_rate_table(
-    pairs: Sequence[TextPair], categories: Sequence[str]
-) -> Table:
+def category_rate_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return hallucination and omission per category: each system, and all together."""
     axes = (sets, directions, each("category", categories), _and_all)
-    return Table.from_records(
+    return pair_table(
         "category_rates",
         "Hallucination and omission by category",
         RateRow,
-        grouped(pairs, axes, _rates),
+        pairs,
+        axes,
+        _rates,
         _RATE_NOTES,
-        before=(DIRECTION, *SET, CATEGORY, SYSTEM),
     )
 
 
@@ -171,33 +165,29 @@ def _tests(
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LengthRow:
+class LengthRow(Struct, frozen=True):
     """Words and units of the texts of one author."""
 
     who: Annotated[str, heading("Text by", "text")]
     n: Texts
-    words: Annotated[
-        Estimate | None, heading("Words", "tenths", interval=True)
-    ]
-    units: Annotated[
-        Estimate | None, heading("Units", "tenths", interval=True)
-    ]
+    words: Annotated[Mean, interval_heading("Words", "tenths")]
+    units: Annotated[Mean, interval_heading("Units", "tenths")]
 
 
-def length_table(pairs: Sequence[TextPair], note: str) -> Table:
+def length_table(pairs: Pairs, note: str) -> Table:
     """Return words and units per text, of people and of each system."""
     words = (
         "Words are counted between blanks, marks of speech (<noise>) left out; texts without any"
         " unit are left out of units."
     )
-    return Table.from_records(
+    return pair_table(
         "lengths",
         "Length of the texts",
         LengthRow,
-        grouped(pairs, (sets,), _lengths),
+        pairs,
+        (sets,),
+        _lengths,
         [note, words],
-        before=SET,
     )
 
 
@@ -233,31 +223,27 @@ def _lengths(group: PairGroup) -> Iterator[LengthRow]:
 CHANGING = ("f1", "hallucination_rate", "omission_rate")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChangeRow:
+class ChangeRow(Struct, frozen=True, kw_only=True):
     """A mean over the pictures that are described twice, before and after."""
 
     n: Pictures
-    before: Annotated[Estimate | None, heading("Before", interval=True)]
-    after: Annotated[Estimate | None, heading("After", interval=True)]
-    change: Annotated[
-        PairedDifference, heading("Change", "signed", interval=True)
-    ]
+    before: Annotated[Mean, interval_heading("Before")]
+    after: Annotated[Mean, interval_heading("After")]
+    change: Annotated[PairedDifference, interval_heading("Change", "signed")]
     p: PairedP
     p_holm: HolmP = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LanguageChangeRow(ChangeRow):
+class LanguageChangeRow(ChangeRow, frozen=True, kw_only=True):
     """The same of F1, with the rank of the system in both languages."""
 
-    before: Annotated[Estimate | None, heading("F1 before", interval=True)]
-    after: Annotated[Estimate | None, heading("F1 after", interval=True)]
+    before: Annotated[Mean, interval_heading("F1 before")]
+    after: Annotated[Mean, interval_heading("F1 after")]
     rank_before: Annotated[int, heading("Rank before", "count")]
     rank_after: Annotated[int, heading("Rank after", "count")]
 
 
-def dataset_table(pairs: Sequence[TextPair]) -> Table:
+def dataset_table(pairs: Pairs) -> Table:
     """F1 and rates of each system in two data sets of the same pictures.
 
     For example, captions as models write them and captions as long as people's.
@@ -269,29 +255,25 @@ def dataset_table(pairs: Sequence[TextPair]) -> Table:
         ):
             yield group.part(group.pairs, **{"from": first, "to": second})
 
-    rows = grouped(
-        pairs,
-        (by("language"), between, directions, each("value", CHANGING)),
-        _change("dataset"),
-        family=(systems,),
-        finish=holm("p"),
-    )
     note = (
         "A picture counts for a system when it has the value in both data sets; several texts about"
         " it are averaged. Change is the mean of the differences, with a sign-flip test; Holm"
         " corrects over the systems of a direction and value."
     )
-    return Table.from_records(
+    return pair_table(
         "datasets",
         "Change between data sets of the same pictures",
         ChangeRow,
-        rows,
+        pairs,
+        (by("language"), between, directions, each("value", CHANGING)),
+        _change("dataset"),
         [note],
-        before=(DIRECTION, VALUE, LANGUAGE, SYSTEM, *FROM_TO),
+        family=(systems,),
+        finish=holm("p"),
     )
 
 
-def language_table(pairs: Sequence[TextPair], note: str) -> Table:
+def language_table(pairs: Pairs, note: str) -> Table:
     """Mean F1 in the first language and in each other one, over the pictures that have both."""
     first, *others = ordered(pair.language for pair in pairs)
 
@@ -299,25 +281,22 @@ def language_table(pairs: Sequence[TextPair], note: str) -> Table:
         for other in others:
             yield group.part(group.pairs, **{"from": first, "to": other})
 
-    rows = grouped(
-        pairs,
-        (by("dataset"), between, directions),
-        _change("language"),
-        family=(systems,),
-        finish=lambda family: holm("p")(_ranked(family)),
-    )
     averaged = (
         "A picture counts for a system when it has F1 in both languages; several texts about it are"
         " averaged. Change is the mean of the differences, with a sign-flip test."
     )
-    return Table.from_records(
+    table = pair_table(
         "languages",
         "Change between languages",
         LanguageChangeRow,
-        rows,
-        [note, averaged, *_order_notes(rows)],
-        before=(DIRECTION, DATASET, SYSTEM, *FROM_TO),
+        pairs,
+        (by("dataset"), between, directions),
+        _change("language"),
+        [note, averaged],
+        family=(systems,),
+        finish=lambda family: holm("p")(_ranked(family)),
     )
+    return table.with_rows(table.rows, _order_notes(table.rows))
 
 
 def _change(key: str) -> Callable[[PairGroup], Iterator[ChangeRow]]:
@@ -370,7 +349,7 @@ def _ranked(rows: list[Cells]) -> list[Cells]:
     return rows
 
 
-def _order_notes(rows: Sequence[Cells]) -> Iterator[str]:
+def _order_notes(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
     for direction in DIRECTIONS:
         own = [row for row in rows if row["direction"] == direction]
         moved = [

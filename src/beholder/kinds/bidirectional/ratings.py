@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from msgspec import Struct
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    DIRECTION,
-    SET,
-    SYSTEM,
     Direction,
+    Mean,
     PairGroup,
+    Pairs,
     Pictures,
     Scores,
     TextPair,
     Texts,
     count_pictures,
     directions,
-    grouped,
+    interval_heading,
     mean_of,
     ordered,
+    pair_table,
     sets,
     split,
     systems,
@@ -34,7 +33,7 @@ from beholder.records import Estimate
 from beholder.stats.bootstrap import cluster_bootstrap, describe_few_sources
 from beholder.stats.checks import cluster_codes, n_clusters
 from beholder.stats.correlation import Correlation
-from beholder.tables import Column, Table, heading
+from beholder.tables import Table, heading
 
 
 def rated_texts(group: PairGroup) -> dict[str, Scores]:
@@ -60,29 +59,29 @@ def rated_texts(group: PairGroup) -> dict[str, Scores]:
     return {who: ratings for who, ratings in found.items() if ratings}
 
 
-@dataclass(frozen=True, kw_only=True)
-class RatingRow:
+class RatingRow(Struct, frozen=True):
     """People's ratings of the texts of one author."""
 
     who: Annotated[str, heading("Text by", "text")]
     n: Annotated[int, heading("Ratings", "count")]
     n_images: Pictures
-    mean: Annotated[Estimate | None, heading("Mean", interval=True)]
+    mean: Annotated[Mean, interval_heading("Mean")]
     median: Annotated[float, heading("Median")]
     sd: Annotated[float | None, heading("SD")]
 
 
-def rating_table(pairs: Sequence[TextPair]) -> Table:
+def rating_table(pairs: Pairs) -> Table:
     """Return the ratings of people's texts and of each system's."""
-    return Table.from_records(
+    return pair_table(
         "ratings",
         "People's ratings",
         RatingRow,
-        grouped(pairs, (sets,), _ratings),
+        pairs,
+        (sets,),
+        _ratings,
         [
             "Intervals resample pictures: ratings of one picture are not independent."
         ],
-        before=SET,
     )
 
 
@@ -99,18 +98,17 @@ def _ratings(group: PairGroup) -> Iterator[RatingRow]:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GapRow:
+class GapRow(Struct, frozen=True):
     """The median difference of the ratings of two texts about one picture."""
 
     n: Annotated[int, heading("Differences", "count")]
     n_images: Pictures
     median: Annotated[
-        Estimate, heading("Median difference", "signed", interval=True)
+        Estimate, interval_heading("Median difference", "signed")
     ]
 
 
-def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
+def gap_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return the median difference, rating of the model's text minus people's, per category."""
 
     def parts(group: PairGroup) -> Iterator[PairGroup]:
@@ -125,13 +123,14 @@ def gap_table(pairs: Sequence[TextPair], categories: Sequence[str]) -> Table:
         " taken to be in the same order where both texts have equally many ratings. Otherwise the"
         " two means differ. Intervals of the median resample pictures."
     )
-    return Table.from_records(
+    return pair_table(
         "rating_gaps",
         "Ratings: model minus people",
         GapRow,
-        grouped(pairs, (sets, systems, parts), _median_gap),
+        pairs,
+        (sets, systems, parts),
+        _median_gap,
         [note],
-        before=(*SET, CATEGORY, SYSTEM),
     )
 
 
@@ -164,42 +163,37 @@ def _gaps(pair: TextPair) -> list[float]:
     return [float(np.mean(model) - np.mean(human))]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CorrelationRow:
+class CorrelationRow(Struct, frozen=True):
     """Agreement of a measure with people's ratings."""
 
     n: Texts
     n_images: Pictures
-    rho: Annotated[
-        Correlation, heading("Spearman's rho", "signed", interval=True)
-    ]
+    rho: Annotated[Correlation, interval_heading("Spearman's rho", "signed")]
     p: Annotated[float | None, heading("p", "p")]
 
 
-def correlation_table(pairs: Sequence[TextPair]) -> Table:
+def correlation_table(pairs: Pairs) -> Table:
     """Return Spearman's rho of each measure with the rating of the text it judges.
 
     All measures of one data set, language and direction are over the same texts: those for which
     each of them has a value.
     """
-    rows = grouped(pairs, (sets, directions, _measures), _rho)
-    lost = filter(
-        None, map(_lost, split(PairGroup(pairs), (sets, directions)))
-    )
-    return Table.from_records(
+    parts = split(PairGroup(pairs), (sets, directions))
+    return pair_table(
         "correlations",
         "Agreement with people's ratings",
         CorrelationRow,
-        rows,
+        pairs,
+        (sets, directions, _measures),
+        _rho,
         [
             "HAR: with the mean rating of the model's text; MAR: with that of people's text. In MAR"
             " the other metrics score people's text against the model's, too; of several"
             " references, the one that DCScore's value is about.",
             "All measures of a direction are over the same texts: those that each has a value for.",
-            *lost,
+            *filter(None, map(_lost, parts)),
             "Intervals resample pictures; p takes texts as independent.",
         ],
-        before=(DIRECTION, Column("measure", "Measure", "text"), *SET),
     )
 
 

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Struct
 
 from beholder import stats
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    DIRECTION,
-    SET,
-    SYSTEM,
-    VALUE,
     HolmP,
+    Mean,
     PairedP,
     PairGroup,
+    Pairs,
     Pictures,
     Scores,
-    TextPair,
     Texts,
     count_pictures,
     directions,
     each,
-    grouped,
     holm,
+    interval_heading,
     mean_of,
     ordered,
+    pair_table,
     scored_images,
     sets,
     systems,
@@ -37,22 +34,21 @@ from beholder.records import Estimate
 from beholder.stats.bootstrap import PairedDifference
 from beholder.stats.ranks import round_values
 from beholder.stats.significance import Effect
-from beholder.tables import Column, Table, heading
+from beholder.tables import Table, heading
 
 REST = "rest"
 LEVELS = ("easy", "medium", "hard")
 VALUES = ("f1", "precision", "recall", "dcscore")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemScoreRow:
+class SystemScoreRow(Struct, frozen=True):
     """Distribution of the scores of a system."""
 
     best: Annotated[bool, heading("Best", "mark")]
     n: Texts
     n_images: Pictures
     n_failed: Annotated[int, heading("Failed", "failed")]
-    mean: Annotated[Estimate | None, heading("Mean", interval=True)]
+    mean: Annotated[Mean, interval_heading("Mean")]
     sd: Annotated[float | None, heading("SD")]
     q1: Annotated[float | None, heading("Quartile 1")]
     median: Annotated[float | None, heading("Median")]
@@ -60,32 +56,27 @@ class SystemScoreRow:
     mean_failed_0: Annotated[float | None, heading("Mean, failed as 0")]
 
 
-def score_table(pairs: Sequence[TextPair], note: str) -> Table:
+def score_table(pairs: Pairs, note: str) -> Table:
     """Return the distribution of each value per direction and system; the best mean is marked."""
-    rows = grouped(
+    table = pair_table(
+        "scores",
+        "Scores by system and direction",
+        SystemScoreRow,
         pairs,
         (sets, each("value", VALUES), directions, _systems_and_best),
         _distribution,
+        [
+            note,
+            "HAR: the model's text is tested against the human one; MAR: the other way round.",
+        ],
     )
-    with_0 = any(row["mean_failed_0"] is not None for row in rows)
     resampled = "Intervals resample pictures."
-    if with_0:
+    if any(row["mean_failed_0"] is not None for row in table.rows):
         resampled += (
             " Failed texts are left out of the mean; the last column, over all pictures, counts"
             " them as 0."
         )
-    return Table.from_records(
-        "scores",
-        "Scores by system and direction",
-        SystemScoreRow,
-        rows,
-        [
-            note,
-            "HAR: the model's text is tested against the human one; MAR: the other way round.",
-            resampled,
-        ],
-        before=(DIRECTION, VALUE, *SET, SYSTEM),
-    )
+    return table.with_rows(table.rows, [resampled])
 
 
 def _systems_and_best(group: PairGroup) -> Iterator[PairGroup]:
@@ -139,25 +130,22 @@ def _distribution(group: PairGroup) -> Iterator[SystemScoreRow]:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class BestRow:
+class BestRow(Struct, frozen=True, kw_only=True):
     """Tests of a system against the best one."""
 
     n_a: Texts
     n_b: Annotated[int, heading("Texts of the best", "count")]
-    difference: Annotated[
-        Estimate | None, heading("Difference", "signed", interval=True)
-    ]
+    difference: Annotated[Mean, interval_heading("Difference", "signed")]
     t: Annotated[float | None, heading("Welch t")]
     df: Annotated[float | None, heading("df")]
     p: Annotated[float | None, heading("p", "p")]
     p_holm: HolmP = None
     significant: Annotated[bool, heading("p < 0.05", "mark")]
-    g: Annotated[Effect, heading("Hedges' g", "signed", interval=True)]
+    g: Annotated[Effect, interval_heading("Hedges' g", "signed")]
     n_pairs: Annotated[int, heading("Pairs", "count")]
     paired: Annotated[
         PairedDifference | None,
-        heading("Paired difference", "signed", interval=True),
+        interval_heading("Paired difference", "signed"),
     ]
     p_paired: PairedP
     p_paired_holm: Annotated[
@@ -165,20 +153,15 @@ class BestRow:
     ] = None
 
 
-def best_table(pairs: Sequence[TextPair], note: str) -> Table:
+def best_table(pairs: Pairs, note: str) -> Table:
     """Return tests of each system against the best of its direction: Welch, paired, effect size."""
-    rows = grouped(
-        pairs,
-        (sets, each("value", VALUES), directions),
-        _against_best,
-        family=(_systems_and_best,),
-        finish=holm("p", "p_paired"),
-    )
-    return Table.from_records(
+    return pair_table(
         "tests",
         "Each system against the best one",
         BestRow,
-        rows,
+        pairs,
+        (sets, each("value", VALUES), directions),
+        _against_best,
         [
             note,
             "Differences are system minus best. Welch's unpaired t test at 0.05, two-sided, is the"
@@ -186,13 +169,8 @@ def best_table(pairs: Sequence[TextPair], note: str) -> Table:
             " fits better. Holm corrects over the systems of one direction and value.",
             "The best system was picked on the same data, which makes these p-values too small.",
         ],
-        before=(
-            DIRECTION,
-            VALUE,
-            *SET,
-            SYSTEM,
-            Column("best", "Best", "text"),
-        ),
+        family=(_systems_and_best,),
+        finish=holm("p", "p_paired"),
     )
 
 
@@ -262,35 +240,35 @@ def _paired_difference(
     return stats.paired_difference(x, y, clusters=images)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DirectionRow:
+class DirectionRow(Struct, frozen=True, kw_only=True):
     """F1 of the same pairs in both directions."""
 
     n: Texts
     n_images: Pictures
-    har: Annotated[Estimate | None, heading("F1, HAR", interval=True)]
-    mar: Annotated[Estimate | None, heading("F1, MAR", interval=True)]
+    har: Annotated[Mean, interval_heading("F1, HAR")]
+    mar: Annotated[Mean, interval_heading("F1, MAR")]
     difference: Annotated[
-        PairedDifference, heading("HAR − MAR", "signed", interval=True)
+        PairedDifference, interval_heading("HAR − MAR", "signed")
     ]
     p: PairedP
     p_holm: HolmP = None
 
 
-def direction_table(pairs: Sequence[TextPair], note: str) -> Table:
+def direction_table(pairs: Pairs, note: str) -> Table:
     """Return both directions of the same pair: is it easier to be judged by people's texts?"""
-    return Table.from_records(
+    return pair_table(
         "directions",
         "One direction against the other",
         DirectionRow,
-        grouped(
-            pairs, (sets,), _directions, family=(systems,), finish=holm("p")
-        ),
+        pairs,
+        (sets,),
+        _directions,
         [
             note,
             "Paired by text; sign-flip permutation test, pictures flipped as wholes.",
         ],
-        before=(*SET, SYSTEM),
+        family=(systems,),
+        finish=holm("p"),
     )
 
 
@@ -314,30 +292,27 @@ def _directions(group: PairGroup) -> Iterator[DirectionRow]:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoryRow:
+class CategoryRow(Struct, frozen=True, kw_only=True):
     """F1 of a category, and its tests against the random sample."""
 
     n: Texts
     n_images: Pictures
-    mean: Annotated[Estimate | None, heading("F1", interval=True)]
+    mean: Annotated[Mean, interval_heading("F1")]
     n_a: int | None = None
     n_b: Annotated[int | None, heading("Texts against", "count")] = None
-    difference: Annotated[
-        Estimate | None, heading("Difference", "signed", interval=True)
-    ] = None
+    difference: Annotated[Mean, interval_heading("Difference", "signed")] = (
+        None
+    )
     t: Annotated[float | None, heading("Welch t")] = None
     df: float | None = None
     p: Annotated[float | None, heading("p", "p")] = None
     p_holm: HolmP = None
     significant: Annotated[bool | None, heading("p < 0.05", "mark")] = None
-    g: Annotated[
-        Effect | None, heading("Hedges' g", "signed", interval=True)
-    ] = None
+    g: Annotated[Effect | None, interval_heading("Hedges' g", "signed")] = None
 
 
 def category_table(
-    pairs: Sequence[TextPair], categories: Sequence[str], random: str | None
+    pairs: Pairs, categories: Sequence[str], random: str | None
 ) -> Table:
     """Return F1 per category, direction and system, compared with the random sample.
 
@@ -381,41 +356,41 @@ def category_table(
         f"Differences are the category minus {against}, of the same system; Welch's unpaired t"
         " test, two-sided at 0.05, as published; Holm corrects over all tests of a direction."
     )
-    return Table.from_records(
+    return pair_table(
         "categories",
         "Categories",
         CategoryRow,
-        grouped(
-            pairs,
-            (sets, directions),
-            categories_of,
-            family=(each_system,),
-            finish=holm("p"),
-        ),
+        pairs,
+        (sets, directions),
+        categories_of,
         [] if random is None else [note],
-        before=(DIRECTION, *SET, CATEGORY, SYSTEM),
+        family=(each_system,),
+        finish=holm("p"),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DifficultyRow:
+class DifficultyRow(Struct, frozen=True):
     """Shares of easy, medium and hard texts of a category or system."""
 
     kind: Annotated[str, heading("Group", "text")]
     name: Annotated[str, heading("", "text")]
     n: Texts
     n_images: Pictures
-    easy: Annotated[Estimate | None, heading("Easy", "percent", interval=True)]
-    medium: Annotated[
-        Estimate | None, heading("Medium", "percent", interval=True)
+    easy: Annotated[
+        Mean,
+        interval_heading("Easy", "percent", (0.0, 1.0)),
     ]
-    hard: Annotated[Estimate | None, heading("Hard", "percent", interval=True)]
+    medium: Annotated[Mean, interval_heading("Medium", "percent")]
+    hard: Annotated[
+        Mean,
+        interval_heading("Hard", "percent", (0.0, 1.0)),
+    ]
     hard_below: Annotated[float, heading("Hard below")]
     easy_from: Annotated[float, heading("Easy from")]
 
 
 def difficulty_table(
-    pairs: Sequence[TextPair],
+    pairs: Pairs,
     cuts: tuple[float, float] | None,
     categories: Sequence[str],
 ) -> Table:
@@ -474,15 +449,14 @@ def difficulty_table(
         if cuts
         else "the tertiles over all pictures and systems of a direction"
     )
-    return Table.from_records(
+    return pair_table(
         "difficulty",
         "Difficulty",
         DifficultyRow,
-        grouped(
-            pairs, (sets, each("by", ("f1", "recall")), directions), shares
-        ),
+        pairs,
+        (sets, each("by", ("f1", "recall")), directions),
+        shares,
         [f"Cuts are {where}.", "Intervals resample pictures."],
-        before=(DIRECTION, Column("by", "By", "text"), *SET),
     )
 
 

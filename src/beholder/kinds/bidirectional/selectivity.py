@@ -14,30 +14,33 @@ are merged across people by their words alone, so counts of speakers per content
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
+from statistics import fmean
 from typing import Annotated, TypeAlias
 
-import numpy as np
+from msgspec import Struct
 from scipy.cluster.hierarchy import DisjointSet
 
 from beholder.base.grouping import by_key
 from beholder.kinds.bidirectional.pairs import (
-    CATEGORY,
-    SET,
+    Category,
     Fact,
+    Mean,
     PairGroup,
+    Pairs,
     Pictures,
     TextPair,
     by,
-    grouped,
+    interval_heading,
     mean_of,
     mean_over_pictures,
+    pair_table,
     sets,
 )
-from beholder.records import Estimate
 from beholder.tables import Table, heading
 
 Node: TypeAlias = tuple[str, str, int]
@@ -85,7 +88,7 @@ class Content:
         return abs(people - (len(self.systems) + 0.5) / (self.n_systems + 1))
 
 
-def contents(pairs: Sequence[TextPair]) -> list[Content]:
+def contents(pairs: Pairs) -> list[Content]:
     """The contents of each picture that has units of both sides.
 
     Args:
@@ -96,7 +99,7 @@ def contents(pairs: Sequence[TextPair]) -> list[Content]:
         units = _Units()
         for pair in picture.pairs:
             units.add(pair)
-        if units.voices and units.systems:
+        if units.authors(PEOPLE) and units.authors(MODEL):
             found += units.contents(picture.pairs[0])
     return found
 
@@ -116,96 +119,86 @@ class _Units:
     from_models: set[tuple[Node, Node]] = field(default_factory=set)
     from_people: set[tuple[Node, Node]] = field(default_factory=set)
 
-    @property
-    def voices(self) -> set[str]:
-        """The people's texts."""
-        return {name for kind, name, _ in self.facts if kind == PEOPLE}
-
-    @property
-    def systems(self) -> set[str]:
-        """The systems."""
-        return {name for kind, name, _ in self.facts if kind == MODEL}
+    def authors(self, kind: str) -> frozenset[str]:
+        """Return the people's texts, or the systems."""
+        return frozenset(node[1] for node in self.facts if node[0] == kind)
 
     def add(self, pair: TextPair) -> None:
         """Add the units of one pair; units of a text that was added before stay."""
         if not pair.values:
             return
-        human, model = _human_nodes(pair), [
-            (MODEL, pair.system, place) for place in range(len(pair.model_facts))
-        ]  # fmt: skip
-        for node, fact in zip(
-            human + model, pair.human_facts + pair.model_facts, strict=True
-        ):
-            known = self.facts.get(node)
-            if known is None or (fact.verified and not known.verified):
-                self.facts[node] = fact
-        for node, fact in zip(model, pair.model_facts, strict=True):
-            self.from_models |= {
-                (node, human[place]) for place in fact.matches
-            }
+        human = _human_nodes(pair)
+        model = [
+            (MODEL, pair.system, place)
+            for place in range(len(pair.model_facts))
+        ]
         for node, fact in zip(human, pair.human_facts, strict=True):
+            self._add_fact(node, fact)
             self.from_people |= {
                 (model[place], node) for place in fact.matches
             }
+        for node, fact in zip(model, pair.model_facts, strict=True):
+            self._add_fact(node, fact)
+            self.from_models |= {
+                (node, human[place]) for place in fact.matches
+            }
 
-    def _same_words(self) -> set[tuple[Node, Node]]:
+    def _add_fact(self, node: Node, fact: Fact) -> None:
+        known = self.facts.get(node)
+        if known is None or (fact.verified and not known.verified):
+            self.facts[node] = fact
+
+    def _groups(self) -> list[list[Node]]:
+        """Return the nodes that are the same content, in the order of their first nodes."""
+        joined = DisjointSet(self.facts)
+        for a, b in self.from_models & self.from_people:
+            joined.merge(a, b)
         first: dict[tuple[str, ...], Node] = {}
-        return {
-            (
-                first.setdefault(
-                    tuple(_WORDS.findall(fact.text.casefold())), node
-                ),
-                node,
-            )
-            for node, fact in self.facts.items()
-        }
+        for node, fact in self.facts.items():
+            words = tuple(_WORDS.findall(fact.text.casefold()))
+            joined.merge(first.setdefault(words, node), node)
+        by_content = by_key((joined[node], node) for node in self.facts)
+        return list(by_content.values())
 
     def contents(self, picture: TextPair) -> Iterator[Content]:
-        """The merged units."""
-        links = (self.from_models & self.from_people) | self._same_words()
-        groups = _groups(self.facts, links)
-        group_of = {
-            node: number
-            for number, nodes in enumerate(groups)
-            for node in nodes
-        }
-        people: list[set[str]] = [set() for _ in groups]
-        systems: list[set[str]] = [set() for _ in groups]
-        for node, number in group_of.items():
-            (people if node[0] == PEOPLE else systems)[number].add(node[1])
-        for model, human in self.from_models | self.from_people:
-            people[group_of[model]].add(human[1])
-            systems[group_of[human]].add(model[1])
-        for number, nodes in enumerate(groups):
-            said = sorted(
-                nodes,
+        """Yield the merged units."""
+        mentioned_with: dict[Node, list[Node]] = by_key(
+            (node, other)
+            for pair in self.from_models | self.from_people
+            for node, other in (pair, pair[::-1])
+        )
+        n_people, n_systems = map(len, map(self.authors, (PEOPLE, MODEL)))
+        for nodes in self._groups():
+            linked = chain(
+                nodes, *(mentioned_with.get(node, ()) for node in nodes)
+            )
+            authors = frozenset(node[:2] for node in linked)
+            # A person's words come first, the shortest of them.
+            nodes.sort(
                 key=lambda node: (
                     node[0] != PEOPLE,
                     len(self.facts[node].text),
-                ),
+                )
             )
-            facts = [self.facts[node] for node in said]
-            verdicts = [
-                fact.verified for fact in facts if fact.verified is not None
-            ]
+            facts = [self.facts[node] for node in nodes]
+            verdicts = [fact.verified for fact in facts]
+            subjects = (stem(fact.subject) for fact in facts if fact.subject)
             yield Content(
                 image=picture.image,
                 category=picture.category,
                 text=facts[0].text,
-                subject=next(
-                    (stem(fact.subject) for fact in facts if fact.subject), ""
-                ),
-                people=frozenset(people[number]),
-                systems=frozenset(systems[number]),
-                n_people=len(self.voices),
-                n_systems=len(self.systems),
-                by_people=said[0][0] == PEOPLE,
-                supported=any(verdicts) if verdicts else None,
+                subject=next(subjects, ""),
+                people=frozenset(n for kind, n in authors if kind == PEOPLE),
+                systems=frozenset(n for kind, n in authors if kind == MODEL),
+                n_people=n_people,
+                n_systems=n_systems,
+                by_people=nodes[0][0] == PEOPLE,
+                supported=None if set(verdicts) == {None} else any(verdicts),
             )
 
 
 def _human_nodes(pair: TextPair) -> list[Node]:
-    """A node per unit of people, with its text and its index among the units of that text."""
+    """Return a node per unit of people: its text, and its index among the units of that text."""
     places: Counter[int] = Counter()
     nodes = []
     for fact in pair.human_facts:
@@ -214,19 +207,8 @@ def _human_nodes(pair: TextPair) -> list[Node]:
     return nodes
 
 
-def _groups(
-    nodes: dict[Node, Fact], links: set[tuple[Node, Node]]
-) -> list[list[Node]]:
-    """Connected components, in the order of their first nodes."""
-    joined = DisjointSet(nodes)
-    for a, b in links:
-        joined.merge(a, b)
-    return list(by_key((joined[node], node) for node in nodes).values())
-
-
 ALL = "all"
 MAX_SUBJECTS = 200
-Category: TypeAlias = Annotated[str, heading(CATEGORY.heading, "text")]
 _MERGING = (
     "A person's and a model's unit are the same content when each was matched to the other, and so"
     " are units in the same words; people's units are merged through the models' units that equal"
@@ -243,97 +225,76 @@ def consensus_by_image(found: Sequence[Content]) -> dict[str, list[float]]:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConsensusRow:
+class ConsensusRow(Struct, frozen=True):
     """Speakers who mention the same content of a picture, by category of pictures."""
 
     category: Category
     n_images: Pictures
     n: Annotated[int, heading("Contents", "count")]
     speakers: Annotated[float, heading("Speakers per picture", "tenths")]
-    consensus: Annotated[
-        Estimate | None, heading("Speakers per content", interval=True)
-    ]
-    once: Annotated[
-        Estimate | None, heading("Said by one only", "percent", interval=True)
-    ]
+    consensus: Annotated[Mean, interval_heading("Speakers per content")]
+    once: Annotated[Mean, interval_heading("Said by one only", "percent")]
 
 
-def consensus_table(
-    pairs: Sequence[TextPair], categories: Sequence[str]
-) -> Table:
+def consensus_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return how many speakers of a picture mention the same content, per category."""
 
     def consensus(group: PairGroup) -> Iterator[ConsensusRow]:
         found = contents(group.pairs)
-        speakers = {
-            content.image: float(content.n_people) for content in found
-        }
         for name in (ALL, *categories):
-            counts = consensus_by_image(
-                [c for c in found if name in (ALL, c.category)]
-            )
-            everything = [
-                (image, n) for image, own in counts.items() for n in own
-            ]
+            inside = [c for c in found if name in (ALL, c.category)]
+            counts = consensus_by_image(inside)
             if counts:
-                means = [
-                    float(np.mean(numbers)) for numbers in counts.values()
-                ]
+                speakers = {c.image: c.n_people for c in inside}
+                mentions = [(i, n) for i, own in counts.items() for n in own]
                 yield ConsensusRow(
                     category=name,
                     n_images=len(counts),
-                    n=len(everything),
-                    speakers=float(
-                        np.mean([speakers[image] for image in counts])
+                    n=len(mentions),
+                    speakers=fmean(speakers[image] for image in counts),
+                    consensus=mean_over_pictures(
+                        [fmean(own) for own in counts.values()]
                     ),
-                    consensus=mean_over_pictures(means),
-                    once=mean_of([(image, n == 1) for image, n in everything]),
+                    once=mean_of([(image, n == 1) for image, n in mentions]),
                 )
 
-    return Table.from_records(
+    return pair_table(
         "consensus",
         "Consensus of speakers",
         ConsensusRow,
-        grouped(pairs, (sets,), consensus),
+        pairs,
+        (sets,),
+        consensus,
         [
             "Mean over the contents of a picture, then over pictures with several speakers.",
             _MERGING,
             "What no model says is merged across speakers by its words alone: a lower bound.",
         ],
-        before=SET,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelectivityRow:
+class SelectivityRow(Struct, frozen=True):
     """Means over the pictures of a category of what one side alone mentions."""
 
     category: Category
     n: Pictures
     people_alone: Annotated[
-        Estimate | None,
-        heading(
-            "Of people's contents, no model mentions", "percent", interval=True
-        ),
+        Mean,
+        interval_heading("Of people's contents, no model mentions", "percent"),
     ]
     models_alone: Annotated[
-        Estimate | None,
-        heading(
-            "Of models' contents, no person mentions", "percent", interval=True
-        ),
+        Mean,
+        interval_heading("Of models' contents, no person mentions", "percent"),
     ]
     people_contents: Annotated[
-        Estimate | None, heading("Contents of people", "tenths", interval=True)
+        Mean, interval_heading("Contents of people", "tenths")
     ]
     model_contents: Annotated[
-        Estimate | None, heading("Contents of models", "tenths", interval=True)
+        Mean, interval_heading("Contents of models", "tenths")
     ]
 
 
-def selectivity_table(
-    pairs: Sequence[TextPair], categories: Sequence[str]
-) -> Table:
+def selectivity_table(pairs: Pairs, categories: Sequence[str]) -> Table:
     """Return the share of what people say that no model mentions, and the reverse, per category."""
 
     def means(group: PairGroup) -> Iterator[SelectivityRow]:
@@ -344,36 +305,29 @@ def selectivity_table(
                 yield SelectivityRow(
                     category=name,
                     n=len(inside),
-                    people_alone=_mean_share(
-                        [row.people_alone for row in inside]
-                    ),
-                    models_alone=_mean_share(
-                        [row.models_alone for row in inside]
-                    ),
-                    people_contents=mean_over_pictures(
-                        [row.people_contents for row in inside]
-                    ),
-                    model_contents=mean_over_pictures(
-                        [row.model_contents for row in inside]
-                    ),
+                    people_alone=_mean_of_field(inside, "people_alone"),
+                    models_alone=_mean_of_field(inside, "models_alone"),
+                    people_contents=_mean_of_field(inside, "people_contents"),
+                    model_contents=_mean_of_field(inside, "model_contents"),
                 )
 
-    return Table.from_records(
+    return pair_table(
         "selectivity",
         "What one side says and the other does not",
         SelectivityRow,
-        grouped(pairs, (sets,), means),
+        pairs,
+        (sets,),
+        means,
         [_MERGING, "Means over pictures; all texts about a picture together."],
-        before=SET,
     )
 
 
-def _mean_share(shares: Sequence[float | None]) -> Estimate | None:
-    return mean_over_pictures([share for share in shares if share is not None])
+def _mean_of_field(rows: Sequence[ImageRow], name: str) -> Mean:
+    values = (getattr(row, name) for row in rows)
+    return mean_over_pictures([value for value in values if value is not None])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImageRow:
+class ImageRow(Struct, frozen=True):
     """Contents of a picture that people and models mention."""
 
     image: Annotated[str, heading("Picture", "text")]
@@ -391,14 +345,15 @@ class ImageRow:
     ]
 
 
-def image_table(pairs: Sequence[TextPair]) -> Table:
+def image_table(pairs: Pairs) -> Table:
     """Return the pictures, starting with those of which people say most that models do not."""
-    return Table.from_records(
+    return pair_table(
         "selectivity_images",
         "Pictures by what people say and models do not",
         ImageRow,
-        grouped(pairs, (sets,), _images),
-        before=SET,
+        pairs,
+        (sets,),
+        _images,
     )
 
 
@@ -409,10 +364,10 @@ def _images(group: PairGroup) -> list[ImageRow]:
     )
     rows: list[ImageRow] = []
     for image, found in pictures.items():
-        n_people = sum(bool(content.people) for content in found)
-        n_models = sum(bool(content.systems) for content in found)
-        both = sum(
-            bool(content.people and content.systems) for content in found
+        sides = Counter((bool(c.people), bool(c.systems)) for c in found)
+        both, people, models = (
+            sides[place]
+            for place in ((True, True), (True, False), (False, True))
         )
         rows.append(
             ImageRow(
@@ -420,22 +375,21 @@ def _images(group: PairGroup) -> list[ImageRow]:
                 category=found[0].category,
                 n_people=found[0].n_people,
                 n_systems=found[0].n_systems,
-                people_contents=n_people,
-                model_contents=n_models,
+                people_contents=people + both,
+                model_contents=models + both,
                 both=both,
-                people_alone=(n_people - both) / n_people
-                if n_people
-                else None,
-                models_alone=(n_models - both) / n_models
-                if n_models
-                else None,
+                people_alone=_share(people, people + both),
+                models_alone=_share(models, models + both),
             )
         )
     return sorted(rows, key=lambda row: -(row.people_alone or 0.0))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContentRow:
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+class ContentRow(Struct, frozen=True):
     """A content of a picture that one side alone mentions."""
 
     side: Annotated[str, heading("Said by", "text")]
@@ -450,19 +404,20 @@ class ContentRow:
     supported: Annotated[bool | None, heading("Supported", "mark")]
 
 
-def content_table(pairs: Sequence[TextPair]) -> Table:
+def content_table(pairs: Pairs) -> Table:
     """Return the contents that one side alone mentions, ranked by the share of that side."""
     note = (
         "Ranked by the difference of the shares of both sides, each with half a text added for and"
         " half against, so that one of one ranks below five of five."
     )
-    return Table.from_records(
+    return pair_table(
         "selectivity_contents",
         "Contents that one side alone mentions",
         ContentRow,
-        grouped(pairs, (sets,), _alone),
+        pairs,
+        (sets,),
+        _alone,
         [note],
-        before=SET,
     )
 
 
@@ -483,8 +438,7 @@ def _alone(group: PairGroup) -> Iterator[ContentRow]:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SubjectRow:
+class SubjectRow(Struct, frozen=True):
     """A subject of units: the pictures in which people mention it, and models."""
 
     subject: Annotated[str, heading("Subject", "text")]
@@ -492,12 +446,10 @@ class SubjectRow:
     n_images: Pictures
     people: Annotated[float, heading("People", "percent", scale=(0.0, 1.0))]
     models: Annotated[float, heading("Models", "percent", scale=(0.0, 1.0))]
-    gap: Annotated[
-        Estimate | None, heading("People − models", "signed", interval=True)
-    ]
+    gap: Annotated[Mean, interval_heading("People − models", "signed")]
 
 
-def subject_table(pairs: Sequence[TextPair]) -> Table:
+def subject_table(pairs: Pairs) -> Table:
     """Return the subjects of units: in how many pictures people mention each, and models."""
     note = (
         "Share of the texts about a picture with a unit about the subject, averaged over all"
@@ -505,76 +457,69 @@ def subject_table(pairs: Sequence[TextPair]) -> Table:
         f" {MAX_SUBJECTS} with the widest gaps are shown, so some gaps are wide by chance: trust"
         " the intervals."
     )
-    return Table.from_records(
+    return pair_table(
         "selectivity_subjects",
         "What people mention and models do not, by subject",
         SubjectRow,
-        grouped(pairs, (sets,), _subjects),
+        pairs,
+        (sets,),
+        _subjects,
         [note],
-        before=SET,
     )
 
 
 def _subjects(group: PairGroup) -> Iterator[SubjectRow]:
-    shares, n_images = _mentions(group)
-    totals = {
-        name: [sum(side.get(name, {}).values()) for side in shares]
-        for name in {**shares[0], **shares[1]}
-    }
+    gaps: dict[str, list[tuple[bool, float]]] = {}
+    totals: dict[str, Counter[str]] = {PEOPLE: Counter(), MODEL: Counter()}
+    n_images = 0
+    for picture in by("image")(group):
+        subjects = _subjects_by_text(picture.pairs)
+        if not all(subjects.values()):
+            continue
+        n_images += 1
+        shares: dict[str, Counter[str]] = {}
+        for side, texts in subjects.items():
+            counts = Counter(chain.from_iterable(texts.values()))
+            shares[side] = Counter(
+                {name: n / len(texts) for name, n in counts.items() if name}
+            )
+            totals[side].update(shares[side])
+        for name in shares[PEOPLE] | shares[MODEL]:
+            gap = shares[PEOPLE][name] - shares[MODEL][name]
+            gaps.setdefault(name, []).append((not shares[PEOPLE][name], gap))
     ranked = sorted(
-        totals,
-        key=lambda name: (-abs(totals[name][0] - totals[name][1]), name),
+        gaps,
+        key=lambda name: (
+            -abs(totals[PEOPLE][name] - totals[MODEL][name]),
+            name,
+        ),
     )
     for name in ranked[:MAX_SUBJECTS]:
-        ours, theirs = (side.get(name, {}) for side in shares)
-        images = list(ours | theirs)
-        gaps = [
-            ours.get(image, 0.0) - theirs.get(image, 0.0) for image in images
-        ]
-        gaps += [0.0] * (
-            n_images - len(images)
-        )  # pictures if no one mentions it
+        # Pictures in which people mention it come first, those in which no one does last.
+        values = [gap for _, gap in sorted(gaps[name], key=itemgetter(0))]
+        values += [0.0] * (n_images - len(values))
         yield SubjectRow(
             subject=name,
-            n=len(images),
+            n=len(gaps[name]),
             n_images=n_images,
-            people=totals[name][0] / n_images,
-            models=totals[name][1] / n_images,
-            gap=mean_over_pictures(gaps),
+            people=totals[PEOPLE][name] / n_images,
+            models=totals[MODEL][name] / n_images,
+            gap=mean_over_pictures(values),
         )
 
 
-def _mentions(group: PairGroup) -> tuple[tuple[_Shares, _Shares], int]:
-    """Shares of people's texts and of systems that mention a subject; number of pictures."""
-    shares: tuple[_Shares, _Shares] = ({}, {})
-    n_images = 0
-    for picture in by("image")(group):
-        voices: dict[str, set[str]] = {}
-        systems: dict[str, set[str]] = {}
-        for pair in picture.pairs:
-            for voice, text in enumerate(pair.references):
-                facts = [
-                    fact for fact in pair.human_facts if fact.voice == voice
-                ]
-                if facts:
-                    voices.setdefault(
-                        text, {stem(fact.subject) for fact in facts}
-                    )
-            if pair.model_facts:
-                found = {stem(fact.subject) for fact in pair.model_facts}
-                systems.setdefault(pair.system, set()).update(found)
-        if voices and systems:
-            n_images += 1
-            image = picture.pairs[0].image
-            for side, texts in zip(shares, (voices, systems), strict=True):
-                for subject in filter(
-                    None, chain.from_iterable(texts.values())
-                ):
-                    side.setdefault(subject, defaultdict(float))[image] += (
-                        1 / len(texts)
-                    )
-    return shares, n_images
-
-
-_Shares: TypeAlias = dict[str, dict[str, float]]
-"""By subject and picture."""
+def _subjects_by_text(
+    pairs: Pairs,
+) -> dict[str, dict[str, set[str]]]:
+    """Return the subjects of each person's text and of each system, by side."""
+    voices: dict[str, set[str]] = {}
+    systems: dict[str, set[str]] = {}
+    for pair in pairs:
+        facts = by_key((fact.voice, fact) for fact in pair.human_facts)
+        for voice, own in facts.items():
+            subjects = {stem(fact.subject) for fact in own}
+            voices.setdefault(pair.references[voice], subjects)
+        if pair.model_facts:
+            subjects = {stem(fact.subject) for fact in pair.model_facts}
+            systems.setdefault(pair.system, set()).update(subjects)
+    return {PEOPLE: voices, MODEL: systems}

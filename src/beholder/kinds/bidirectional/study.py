@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from beholder.errors import ConfigError
 from beholder.kinds.bidirectional import rates, ratings, scores, selectivity
 from beholder.kinds.bidirectional.pairs import (
-    TextPair,
+    Pairs,
     ordered,
     restrict_to_common,
 )
@@ -29,8 +29,8 @@ class Study:
         omitted: Parts that the data do not allow, with the reason.
     """
 
-    pairs: Sequence[TextPair]
-    main: Sequence[TextPair]
+    pairs: Pairs
+    main: Pairs
     settings: StudySettings
     tables: tuple[Table, ...]
     omitted: tuple[Omitted, ...]
@@ -46,9 +46,7 @@ Part: TypeAlias = tuple[str, str | None, Callable[[], Table]]
 """Title, why it is omitted (or None), and the function that makes its table."""
 
 
-def study(
-    pairs: Sequence[TextPair], settings: StudySettings | None = None
-) -> Study:
+def study(pairs: Pairs, settings: StudySettings | None = None) -> Study:
     """Make all tables.
 
     Raises:
@@ -76,9 +74,7 @@ def study(
     return Study(pairs, main, how, tuple(tables), tuple(omitted))
 
 
-def _parts(
-    pairs: Sequence[TextPair], main: Sequence[TextPair], how: StudySettings
-) -> Iterator[Part]:
+def _parts(pairs: Pairs, main: Pairs, how: StudySettings) -> Iterator[Part]:
     """The tables over the random sample (or all pairs), by category, and of people's ratings."""
 
     def unless(met: bool, reason: str) -> str | None:
@@ -210,7 +206,7 @@ def _parts(
     )
 
 
-def _several_speakers(pairs: Sequence[TextPair]) -> bool:
+def _several_speakers(pairs: Pairs) -> bool:
     """Whether several people describe a picture of one data set and language."""
     texts = {
         (p.dataset, p.language, p.image, text)

@@ -5,41 +5,106 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
 
+from beholder.asking.asker import Outcome
 from beholder.base import files
 from beholder.data.frames import frame_row
 from beholder.errors import ConfigError
 from beholder.kinds.narratives import compared, results
 from beholder.kinds.narratives.config import NarrateConfig
-from beholder.kinds.narratives.hybrid import Hybrid, combine
+from beholder.kinds.narratives.hybrid import Hybrid, combine, held_out_check
 from beholder.kinds.narratives.inputs import Inputs
-from beholder.kinds.narratives.judging import Vote
+from beholder.kinds.narratives.judging import Vote, caption_of, votes_of
 from beholder.kinds.narratives.measuring import (
     EmbeddedPictures,
-    coherence_in,
-    nearest_in,
 )
-from beholder.kinds.narratives.models import between_models, with_and_without
-from beholder.kinds.narratives.stages import StageFindings
 from beholder.kinds.narratives.storylines.extract import steps_back
-from beholder.kinds.narratives.storylines.strength import Coherence
 from beholder.kinds.narratives.study import (
     StepRow,
+    between_models,
     steps_table,
     tables,
     told_by,
+    with_and_without,
 )
-from beholder.records import Frame, ItemFailure, Storyline
+from beholder.records import Frame, ItemFailure, ItemScore, Storyline
 from beholder.run.thumbs import write_thumbs
 
 THUMB_SIDE = 190
 _NAMED = 6
 MATRIX_SIDE = 400
 """Pictures in the drawn theta matrix at most."""
+
+
+@dataclass
+class StageFindings:
+    """Outcomes of a run over narratives; filled stage by stage.
+
+    Attributes:
+        inputs: What it works on.
+        config: The run.
+        outcomes: Per stage, the outcome per position of a storyline, or of a picture.
+        seen: Positions that hybrid judging looks at.
+        spent: What each stage took.
+        judges: Identity of the judge of each stage.
+        pictures: The collection that was measured in; None if nothing was measured.
+    """
+
+    inputs: Inputs
+    config: NarrateConfig
+    outcomes: dict[str, Mapping[int, Outcome]] = field(default_factory=dict)
+    seen: list[int] = field(default_factory=list)
+    spent: dict[str, results.Stage] = field(default_factory=dict)
+    judges: dict[str, str] = field(default_factory=dict)
+    pictures: EmbeddedPictures | None = None
+
+    def captions(self) -> dict[str, str | ItemFailure]:
+        """Caption per frame id, or why it has none."""
+        shown = self.inputs.shown
+        return {
+            shown[at].id: caption_of(outcome)
+            for at, outcome in self.outcomes_of("caption").items()
+        }
+
+    def votes(self) -> dict[str, dict[int, list[Vote]]]:
+        """Per way of rating the votes per position of a storyline."""
+        n = self.config.voting.judges
+        return {
+            way.name: {
+                at: votes_of(outcome, 1, n)[0]
+                for at, outcome in self.outcomes[way.name].items()
+            }
+            for way in self.config.ways
+            if way.name in self.outcomes
+        }
+
+    def table(self, method: str) -> list[list[float]]:
+        """(n, K) votes of a method; NaN if there is none."""
+        votes = self.votes()[method]
+        no_votes = [Vote(seat) for seat in range(self.config.voting.judges)]
+        return [
+            [
+                math.nan if vote.value is None else float(vote.value)
+                for vote in votes.get(at, no_votes)
+            ]
+            for at in range(len(self.inputs.storylines))
+        ]
+
+    def steps(self) -> dict[int, list[list[Vote]]]:
+        """Votes per step, per position of a storyline."""
+        storylines, n = self.inputs.storylines, self.config.voting.judges
+        return {
+            at: votes_of(outcome, len(storylines[at].frames) - 1, n)
+            for at, outcome in self.outcomes_of("transitions").items()
+        }
+
+    def outcomes_of(self, stage: str) -> Mapping[int, Outcome]:
+        """Outcomes of a stage; empty if it was not asked."""
+        return self.outcomes.get(stage, {})
 
 
 def write(found: StageFindings) -> results.NarrativeStudy:
@@ -84,17 +149,13 @@ def cost_table(
     length = sum(len(storyline.frames) for storyline in inputs.storylines) / n
     words = (config.captions.min_words + config.captions.max_words) // 2
     known = dict(spent or {})
-    kinds: dict[str, list[results.Stage]] = {
-        "caption": [known.get("caption", results.Stage())]
-    }
+    by_kind = {"caption": [known.get("caption", results.Stage())]}
     for way in config.ways:
-        kinds.setdefault(way.by, []).append(
-            known.get(way.name, results.Stage())
-        )
-    rates = results.measured(
-        {kind: results.pooled(found) for kind, found in kinds.items()}
-    )
-    seconds, tokens = rates or (
+        stages = by_kind.setdefault(way.by, [])
+        stages.append(known.get(way.name, results.Stage()))
+    seconds, tokens = results.measured(
+        {kind: results.pooled(stages) for kind, stages in by_kind.items()}
+    ) or (
         results.PUBLISHED_SECONDS,
         results.estimated_tokens(length, words),
     )
@@ -107,7 +168,7 @@ def _study(
 ) -> results.NarrativeStudy:
     config, storylines = found.config, found.inputs.storylines
     hybrid, hybrid_missing = _hybrid(found)
-    narratives = _narratives(found, hybrid)
+    narratives = tuple(_narratives(found, hybrid))
     captions = found.captions()
     comparison = tables(
         narratives,
@@ -145,22 +206,20 @@ def _study(
 def _models(
     config: NarrateConfig, narratives: Sequence[results.Narrative]
 ) -> Iterator[compared.ModelAgreement]:
-    """How judges agree, by way of seeing; nothing if there is one judge."""
-    named: dict[str, dict[str, str]] = {}
-    for way in config.ways if len(config.judges) > 1 else ():
+    """Yield how judges agree, by way of seeing; nothing if there is one judge."""
+    if len(config.judges) < 2:
+        return
+    sources = {narrative.id: narrative.source for narrative in narratives}
+    ratings: dict[str, dict[str, dict[str, float]]] = {}
+    for way in config.ways:
         by = f"{way.by} with examples" if way.examples else way.by
-        named.setdefault(by, {})[way.judge] = way.name
-    sources = {one.id: one.source for one in narratives}
-    for by, names in named.items():
-        ratings = {
-            judge: {
-                one.id: mean
-                for one in narratives
-                if (mean := one.means.get(name)) is not None
-            }
-            for judge, name in names.items()
+        ratings.setdefault(by, {})[way.judge] = {
+            narrative.id: narrative.means[way.name]
+            for narrative in narratives
+            if way.name in narrative.means
         }
-        yield between_models(by, ratings, sources, config.human)
+    for by, ratings_by_judge in ratings.items():
+        yield between_models(by, ratings_by_judge, sources, config.human)
 
 
 def _examples(
@@ -183,51 +242,45 @@ def _examples(
 def _votes(votes: Sequence[Vote]) -> tuple[results.StudyVote, ...]:
     return tuple(
         results.StudyVote(
-            v.judge,
-            v.value,
-            v.reason,
-            v.failure.message if v.failure else None,
-            v.breaks,
+            vote.judge,
+            vote.value,
+            vote.reason,
+            vote.failure.message if vote.failure else None,
+            vote.breaks,
         )
-        for v in votes
+        for vote in votes
     )
 
 
 def _narratives(
     found: StageFindings, hybrid: Hybrid | None
-) -> tuple[results.Narrative, ...]:
-    votes, steps, measured = (
-        found.votes(),
-        found.steps(),
-        found.of("coherence"),
-    )
-    place = {
-        storyline.id: at
-        for at, storyline in enumerate(found.inputs.storylines)
-    }
-    index = {
-        frame.id: number for number, frame in enumerate(found.inputs.shown)
-    }
-
-    def one(at: int, storyline: Storyline) -> results.Narrative:
-        known = coherence_in(measured[at]) if at in measured else None
-        near = nearest_in(measured[at]) if at in measured else None
-        return results.Narrative(
+) -> Iterator[results.Narrative]:
+    storylines = found.inputs.storylines
+    places = {storyline.id: at for at, storyline in enumerate(storylines)}
+    frames = {frame.id: at for at, frame in enumerate(found.inputs.shown)}
+    votes, steps = found.votes(), found.steps()
+    measured = found.outcomes_of("coherence")
+    for at, storyline in enumerate(storylines):
+        outcome = measured.get(at)
+        coherence = failure = near = None
+        if isinstance(outcome, ItemScore):
+            fields = {**outcome.values, **outcome.detail}
+            coherence = msgspec.convert(fields, results.NarrativeCoherence)
+        elif outcome is not None:
+            failure = outcome.message
+        # A storyline of one picture has no coherence, but a distance.
+        if outcome is not None and "nearest" in outcome.detail:
+            fields = dict(outcome.detail["nearest"])
+            fields["narrative"] = places[fields["storyline"]]
+            near = msgspec.convert(fields, results.NearestNarrative)
+        yield results.Narrative(
             id=storyline.id,
             source=storyline.source,
             group=dict(storyline.group),
-            frames=tuple(index[frame.id] for frame in storyline.frames),
-            coherence=msgspec.convert(
-                known, results.NarrativeCoherence, from_attributes=True
-            )
-            if isinstance(known, Coherence)
-            else None,
-            coherence_failure=known.message
-            if isinstance(known, ItemFailure)
-            else None,
-            nearest=results.NearestNarrative(place[near[0]], **asdict(near[1]))
-            if near
-            else None,
+            frames=tuple(frames[frame.id] for frame in storyline.frames),
+            coherence=coherence,
+            coherence_failure=failure,
+            nearest=near,
             votes={
                 method: _votes(cast[at])
                 for method, cast in votes.items()
@@ -236,11 +289,6 @@ def _narratives(
             hybrid=None if hybrid is None else _hybrid_row(hybrid, at),
             steps=tuple(map(_votes, steps.get(at, ()))),
         )
-
-    return tuple(
-        one(at, storyline)
-        for at, storyline in enumerate(found.inputs.storylines)
-    )
 
 
 def _hybrid_row(hybrid: Hybrid, at: int) -> tuple[float | None, ...] | None:
@@ -305,9 +353,7 @@ def _notes(
 
 def _hybrid_note(hybrid: Hybrid, n: int) -> str:
     """The basis of hybrid ratings, as a caution for the tables that show them."""
-    held_out = next(
-        check for check in hybrid.checks if check.narratives == "held out"
-    )
+    held_out = held_out_check(hybrid.checks)
     unseen = n - hybrid.n_seen
     errors = (
         f"on {held_out.n} held-out narratives their error against sight is {held_out.error:.2f}"
@@ -330,24 +376,19 @@ def _hybrid_ratings(
 ) -> results.HybridRatings:
     config = found.config
     sight = found.spent.get("sight", results.Stage())
-    calls = sight.calls or 1
-    spared = (
-        len(found.inputs.storylines) - hybrid.n_seen
-    ) * config.voting.judges
-    facts = {
-        one.name: getattr(hybrid, one.name)
-        for one in fields(hybrid)
-        if one.name != "ratings"
+    n_calls = sight.calls or 1
+    n_unseen = len(found.inputs.storylines) - hybrid.n_seen
+    spared = n_unseen * config.voting.judges
+    fields = {
+        **msgspec.to_builtins(hybrid),
+        "rule": config.hybrid.rule,
+        "share": config.hybrid.share,
+        "seen": found.seen,
+        "calls_saved": spared,
+        "seconds_saved": spared * (sight.seconds / n_calls),
+        "tokens_saved": spared * (sight.tokens / n_calls),
     }
-    return results.HybridRatings(
-        rule=config.hybrid.rule,
-        share=config.hybrid.share,
-        seen=tuple(found.seen),
-        calls_saved=spared,
-        seconds_saved=spared * (sight.seconds / calls),
-        tokens_saved=spared * (sight.tokens / calls),
-        **facts,
-    )
+    return msgspec.convert(fields, results.HybridRatings)
 
 
 def _theta(
@@ -394,13 +435,10 @@ def _steps_table(
 ) -> compared.StepTables:
     rows: list[StepRow] = []
     broken = []
-    for one in narratives:
-        theta = one.coherence.steps if one.coherence else None
-        rows.append((one.source, one.step_means, theta))
-        broken.append(
-            (
-                one.source,
-                [told_by([vote.breaks for vote in s]) for s in one.steps],
-            )
-        )
+    for narrative in narratives:
+        source, coherence = narrative.source, narrative.coherence
+        theta = coherence.steps if coherence else None
+        rows.append((source, narrative.step_means, theta))
+        reports = ([v.breaks for v in votes] for votes in narrative.steps)
+        broken.append((source, list(map(told_by, reports))))
     return steps_table(rows, human, broken)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Group, Parameter
 
@@ -258,7 +258,7 @@ def extract(
         say(
             f"beholder: {len(made.found)} storylines, {distinct} of them different; replications of"
             " maxmin, maps and trails differ only where dates leave the order of pictures open;"
-            " equal ones are solved once; --alternatives asks maxmin for paths that differ"
+            " equal ones are solved once"
         )
     if not made.learned:
         say(
@@ -292,9 +292,8 @@ def judge(
         by: Ways of judging; repeatable.
         out: Run directory; by default runs/NAME.
     """
-    return _run(
-        sequences, out, by, source, run, voting=votes.voting, hybrid=hybrid
-    )
+    config = _config(sequences, out, by, source, run)
+    return _run(replace(config, voting=votes.voting, hybrid=hybrid), run)
 
 
 @app.command
@@ -320,10 +319,9 @@ def transitions(
         out: Run directory; by default runs/NAME.
         human: Name of the human source.
     """
-    options = {"voting": votes.voting, "human": human, "steps_by": by}
-    return _run(
-        sequences, out, ("transitions",), source, run, coherence, **options
-    )
+    config = _config(sequences, out, ("transitions",), source, run, coherence)
+    config = replace(config, voting=votes.voting, human=human, steps_by=by)
+    return _run(config, run)
 
 
 @FLAT
@@ -368,31 +366,25 @@ def compare(
     judged: tuple[Part, ...] = compared.by or (
         ("captions", "sight") if source.judge else ()
     )
-    options = {"human": compared.human, "steps_by": compared.steps_by}
-    voting = votes.voting
-    return _run(
-        sequences,
-        out,
-        judged,
-        source,
-        run,
-        coherence,
-        voting=voting,
+    config = replace(
+        _config(sequences, out, judged, source, run, coherence),
+        voting=votes.voting,
         hybrid=hybrid,
-        **options,
+        human=compared.human,
+        steps_by=compared.steps_by,
     )
+    return _run(config, run)
 
 
-def _run(
+def _config(
     sequences: str,
     out: Path | None,
     judged: tuple[Part, ...],
     source: SourceGroup,
     run: StorylineRunGroup,
     coherence: CoherenceOptions = CoherenceOptions(),
-    **options: Any,
-) -> int:
-    """Carry a run out, print and draw it; gives the exit code.
+) -> NarrateConfig:
+    """Return the configuration of a run, without what only some commands ask.
 
     Args:
         sequences: The file.
@@ -401,20 +393,10 @@ def _run(
         source: The judge, and what it sees.
         run: How the run is carried out.
         coherence: How coherence is measured.
-        options: Fields of the configuration that not every command has.
     """
-    import msgspec
-
-    from beholder.kinds.narratives.build import cost_table
-    from beholder.kinds.narratives.inputs import read_inputs
-    from beholder.kinds.narratives.kind import KIND
-    from beholder.kinds.narratives.page import write_study
-    from beholder.kinds.narratives.tables import terminal_tables
-    from beholder.run import kind
     from beholder.run.session import default_out
-    from beholder.terminal.progress import TerminalProgress
 
-    config = NarrateConfig(
+    return NarrateConfig(
         sequences,
         out or default_out(sequences),
         (*judged, "coherence") if coherence.embedder else judged,
@@ -426,8 +408,21 @@ def _run(
         rows=run.rows,
         judging=run.judging,
         work=run.work.found(),
-        **options,
     )
+
+
+def _run(config: NarrateConfig, run: StorylineRunGroup) -> int:
+    """Carry a run out, print and draw it; return the exit code."""
+    import msgspec
+
+    from beholder.kinds.narratives.build import cost_table
+    from beholder.kinds.narratives.inputs import read_inputs
+    from beholder.kinds.narratives.kind import KIND
+    from beholder.kinds.narratives.page import write_study
+    from beholder.kinds.narratives.tables import terminal_tables
+    from beholder.run import kind
+    from beholder.terminal.progress import TerminalProgress
+
     inputs = read_inputs(config)
     _say_costs(config, cost_table(config, inputs))
     if run.finish.dry_run:

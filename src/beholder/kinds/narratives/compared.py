@@ -12,6 +12,16 @@ from beholder.tables import heading
 
 Ends: TypeAlias = tuple[float, float]
 """Lower and upper end of a 95 % interval."""
+Number: TypeAlias = float | None
+"""A number, or None where it is not defined."""
+Source: TypeAlias = Annotated[str, heading("source", "text")]
+Other: TypeAlias = Annotated[str, heading("minus", "text")]
+Count: TypeAlias = Annotated[int, heading("n", "count")]
+CountOfFirst: TypeAlias = Annotated[int, heading("n, first", "count")]
+CountOfSecond: TypeAlias = Annotated[int, heading("n, second", "count")]
+SD: TypeAlias = Annotated[Number, heading("SD", "hundredths")]
+Pearson: TypeAlias = Annotated[Number, heading("Pearson r", interval=True)]
+Spearman: TypeAlias = Annotated[Number, heading("Spearman")]
 
 
 def colour_range(thetas: Iterable[float]) -> Ends:
@@ -28,16 +38,16 @@ class MeanAndSD(Struct, frozen=True):
     """Number, mean and SD (n - 1) of some values."""
 
     n: int
-    mean: float | None
-    sd: float | None
+    mean: Number
+    sd: Number
 
 
 class JudgeSpread(Struct, frozen=True, kw_only=True):
     """SD with n - 1 and with n, and range, of the judges of a narrative; means over narratives."""
 
-    within_sd: float | None = None
-    within_sd_population: float | None = None
-    within_range: float | None = None
+    within_sd: Number = None
+    within_sd_population: Number = None
+    within_range: Number = None
 
 
 class SourceScore(Struct, frozen=True, kw_only=True):
@@ -61,23 +71,23 @@ class SourceScore(Struct, frozen=True, kw_only=True):
     """
 
     method: Annotated[str, heading("method", "text")]
-    source: Annotated[str, heading("source", "text")]
-    n: Annotated[int, heading("n", "count")]
+    source: Source
+    n: Count
     mean: Annotated[
-        float | None, heading("mean (1 to 10)", "hundredths", interval=True)
+        Number, heading("mean (1 to 10)", "hundredths", interval=True)
     ]
     interval: Ends | None
     reason: str | None = None
-    sd: Annotated[float | None, heading("SD", "hundredths")]
-    sd_population: float | None
+    sd: SD
+    sd_population: Number
     within_sd: Annotated[
-        float | None, heading("SD of judges (n − 1)", "hundredths")
+        Number, heading("SD of judges (n − 1)", "hundredths")
     ] = None
     within_sd_population: Annotated[
-        float | None, heading("SD of judges (n)", "hundredths")
+        Number, heading("SD of judges (n)", "hundredths")
     ] = None
     within_range: Annotated[
-        float | None, heading("range of judges", "hundredths")
+        Number, heading("range of judges", "hundredths")
     ] = None
     n_failed: Annotated[int, heading("failed", "failed")]
     n_votes: int
@@ -96,11 +106,11 @@ class SourceCoherence(Struct, frozen=True):
 class RatingCorrelation(Struct, frozen=True, kw_only=True):
     """Pearson's r with its interval and p, and Spearman's rho, over ``n`` narratives with both."""
 
-    n: Annotated[int, heading("n", "count")]
-    r: Annotated[float | None, heading("Pearson r", interval=True)] = None
+    n: Count
+    r: Pearson = None
     interval: Ends | None = None
-    p: Annotated[float | None, heading("p", "p")] = None
-    rho: Annotated[float | None, heading("Spearman")] = None
+    p: Annotated[Number, heading("p", "p")] = None
+    rho: Spearman = None
     reason: str | None = None
 
 
@@ -121,7 +131,7 @@ class MethodCorrelation(RatingCorrelation, frozen=True):
 class AgreementValue(Struct, frozen=True):
     """A coefficient with its interval, or why it has none."""
 
-    value: float | None
+    value: Number
     interval: Ends | None
     reason: str | None = None
 
@@ -158,7 +168,7 @@ class MethodReliability(Struct, frozen=True, omit_defaults=True):
     icc_single: WordedValue | None = None
     icc_average: WordedValue | None = None
     alpha: AgreementValue | None = None
-    pairwise_r: dict[str, float | None] = {}
+    pairwise_r: dict[str, Number] = {}
     mean_pairwise_r: float | UnsetType | None = UNSET
     within: dict[str, JudgeSpread] = {}
 
@@ -188,23 +198,23 @@ class SourceComparison(Struct, frozen=True, kw_only=True):
     """
 
     method: str | UnsetType = UNSET
-    a: Annotated[str, heading("source", "text")]
-    b: Annotated[str, heading("minus", "text")]
-    n_a: Annotated[int, heading("n, first", "count")]
-    n_b: Annotated[int, heading("n, second", "count")]
+    a: Source
+    b: Other
+    n_a: CountOfFirst
+    n_b: CountOfSecond
     few: Annotated[bool, heading("few", "mark")]
     difference: Annotated[float, heading("difference", "hundredths")]
-    t_student: float | None
-    p_student: float | None
-    t_welch: float | None
-    p_welch: float | None
-    p_mann_whitney: float | None
-    superiority: float | None
-    d_unweighted: float | None
-    d_pooled: float | None
-    g: float | None
+    t_student: Number
+    p_student: Number
+    t_welch: Number
+    p_welch: Number
+    p_mann_whitney: Number
+    superiority: Number
+    d_unweighted: Number
+    d_pooled: Number
+    g: Number
     g_interval: Ends | None
-    p_welch_holm: float | None = None
+    p_welch_holm: Number = None
 
 
 class ComparisonTables(Struct, frozen=True):
@@ -237,10 +247,10 @@ class RatingSpread(Struct, frozen=True):
     """The columns of ``SourceScore`` that examples may change."""
 
     n: int
-    mean: float | None
-    sd: float | None
-    sd_population: float | None
-    within_sd: float | None
+    mean: Number
+    sd: Number
+    sd_population: Number
+    within_sd: Number
 
 
 class AgreementChange(Struct, frozen=True):
@@ -266,7 +276,7 @@ class ExampleEffect(Struct, frozen=True):
     source: str
     without: RatingSpread
     shown: RatingSpread = msgspec.field(name="with")
-    sd_difference: float | None
+    sd_difference: Number
     icc_single: AgreementChange
 
 
@@ -291,25 +301,25 @@ class ModelPair(Struct, frozen=True):
 
     a: Annotated[str, heading("judge", "text")]
     b: Annotated[str, heading("and", "text")]
-    r: Annotated[float | None, heading("Pearson r", interval=True)]
+    r: Pearson
     interval: Ends | None
-    p: Annotated[float | None, heading("p of r", "p")]
-    rho: Annotated[float | None, heading("Spearman")]
+    p: Annotated[Number, heading("p of r", "p")]
+    rho: Spearman
     difference: Annotated[
         float, heading("second − first", "hundredths", interval=True)
     ]
     difference_interval: Ends | None
-    difference_p: Annotated[float | None, heading("p of the difference", "p")]
+    difference_p: Annotated[Number, heading("p of the difference", "p")]
 
 
 class ModelSource(Struct, frozen=True):
     """Ratings of a source by a judge; ``rank`` 1 is the source with the highest mean."""
 
     model: Annotated[str, heading("judge", "text")]
-    source: Annotated[str, heading("source", "text")]
-    n: Annotated[int, heading("n", "count")]
+    source: Source
+    n: Count
     mean: Annotated[float, heading("mean", "hundredths")]
-    sd: Annotated[float | None, heading("SD", "hundredths")]
+    sd: SD
     rank: Annotated[float, heading("rank of the source", "tenths")]
 
 
@@ -344,10 +354,10 @@ class ModelAgreement(Struct, frozen=True, omit_defaults=True):
 class StepSource(Struct, frozen=True):
     """Step ratings of a source; a narrative counts once, with the mean of its steps."""
 
-    source: Annotated[str, heading("source", "text")]
-    n: Annotated[int, heading("n", "count")]
-    mean: Annotated[float | None, heading("mean step rating", "hundredths")]
-    sd: Annotated[float | None, heading("SD", "hundredths")]
+    source: Source
+    n: Count
+    mean: Annotated[Number, heading("mean step rating", "hundredths")]
+    sd: SD
     n_steps: Annotated[int, heading("steps rated", "count")]
     n_failed: Annotated[int, heading("failed steps", "failed")]
 
@@ -356,7 +366,7 @@ class StepCorrelation(Struct, frozen=True):
     """Step ratings against theta over ``n`` steps, narratives resampled as wholes."""
 
     n: int
-    rho: float | None
+    rho: Number
     interval: Ends | None
 
 
@@ -371,26 +381,26 @@ class BreakTally(Struct, frozen=True):
         shares: Their share of ``n``.
     """
 
-    source: Annotated[str, heading("source", "text")]
+    source: Source
     n: Annotated[int, heading("steps stated", "count")]
     n_not_told: int
     counts: dict[str, int]
-    shares: dict[str, float | None]
+    shares: dict[str, Number]
 
 
 class BreakComparison(Struct, frozen=True):
     """Two sources: difference of the mean share over narratives, with Mann-Whitney's p."""
 
     kind: Annotated[str, heading("what breaks", "text")]
-    a: Annotated[str, heading("source", "text")]
-    b: Annotated[str, heading("minus", "text")]
-    n_a: Annotated[int, heading("n, first", "count")]
-    n_b: Annotated[int, heading("n, second", "count")]
+    a: Source
+    b: Other
+    n_a: CountOfFirst
+    n_b: CountOfSecond
     difference: Annotated[
         float, heading("difference of mean shares", "hundredths")
     ]
-    p: Annotated[float | None, heading("p (Mann-Whitney)", "p")]
-    p_holm: Annotated[float | None, heading("p (Holm)", "p")] = None
+    p: Annotated[Number, heading("p (Mann-Whitney)", "p")]
+    p_holm: Annotated[Number, heading("p (Holm)", "p")] = None
 
 
 class BreakTables(Struct, frozen=True):
@@ -417,6 +427,6 @@ class StepTables(Struct, frozen=True):
     comparisons: tuple[SourceComparison, ...]
     correlation: StepCorrelation
     n_compared: int
-    same_weakest: float | None
-    by_chance: float | None
+    same_weakest: Number
+    by_chance: Number
     breaks: BreakTables

@@ -33,12 +33,9 @@ class Extraction:
         method: Search method.
         replications: Extractions per task, with new random draws and new orders of pictures with
             equal dates.
-        alternatives: Number of different storylines (maxmin).
-        min_difference: Share of inner pictures in which alternatives must differ.
         window: Maximum step in positions (maxmin, maps).
         days: Maximum step in days (maxmin).
         cover: Minimum number of topics in a storyline (maxmin); needs ``topics``.
-        near_duplicate: Cosine similarity from which a step between pictures is penalised (maxmin).
         topics: Topics for coherence: labels:NAME, clusters or clusters:umap.
         jsd: Topic term of coherence: Jensen-Shannon divergence or distance.
         base: Base of the topic term's logarithm, or e.
@@ -52,12 +49,9 @@ class Extraction:
 
     method: ExtractionMethod = "maxmin"
     replications: int = 1
-    alternatives: int = 1
-    min_difference: float = 0.5
     window: int | None = None
     days: int | None = None
     cover: int = 0
-    near_duplicate: float | None = None
     topics: str | None = None
     jsd: JSD = "divergence"
     base: Base = 2.0
@@ -75,10 +69,8 @@ class Extraction:
                 f"replications={self.replications}: expected at least 1"
             )
         only_maxmin = {
-            "alternatives": self.alternatives > 1,
             "days": self.days is not None,
             "cover": self.cover > 0,
-            "near_duplicate": self.near_duplicate is not None,
         }
         wrong = [name for name, given in only_maxmin.items() if given]
         if self.method != "maxmin" and wrong:

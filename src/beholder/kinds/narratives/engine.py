@@ -7,22 +7,28 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from beholder.asking.asker import Asker
+from beholder.data.frames import frame_row
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.narratives import build, results
-from beholder.kinds.narratives.config import NarrateConfig
+from beholder.kinds.narratives.build import StageFindings
+from beholder.kinds.narratives.config import PEOPLE, Method, NarrateConfig
 from beholder.kinds.narratives.hybrid import choose
 from beholder.kinds.narratives.inputs import Inputs, read_inputs
 from beholder.kinds.narratives.judging import (
     CaptionFrame,
     JudgeAsker,
+    PeopleVotes,
     Rater,
+    RateSteps,
     RateStoryline,
+    What,
 )
 from beholder.kinds.narratives.kind import KIND
-from beholder.kinds.narratives.measuring import MeasureCoherence
+from beholder.kinds.narratives.measuring import MeasureCoherence, digest
 from beholder.kinds.narratives.results import spent_on
-from beholder.kinds.narratives.stages import StageFindings, n_seen, stages
 from beholder.records import Frame
 from beholder.run import manifest
 from beholder.run.plan import PlannedAsker, RunPlan, plan
@@ -145,6 +151,92 @@ def plan_narratives(
     return NarrativesPlan(
         n, inputs.bad_rows, tuple(planned), inputs.notes, cost=cost
     )
+
+
+def stages(config: NarrateConfig, inputs: Inputs) -> dict[str, Asker[Any]]:
+    """What a run asks, by stage.
+
+    ``coherence`` measures storylines, each of ``config.ways`` rates them, ``transitions`` rates
+    their steps, ``caption`` describes pictures.
+
+    Raises:
+        ConfigError: A setting is out of its range.
+    """
+    steps = "transitions" in config.parts
+    writes = config.models and (
+        config.by_captions or (steps and config.steps_by == "captions")
+    )
+    caption = _captioner(config, inputs) if writes else None
+    found: dict[str, Asker[Any]] = {}
+    if "coherence" in config.parts:
+        rows = [frame_row(frame) for frame in inputs.frames]
+        found["coherence"] = MeasureCoherence(
+            **asdict(config.coherence),
+            human=config.human,
+            collection=digest(rows),
+        )
+    for way in config.ways:
+        if way.judge in config.people:
+            found[way.name] = _people(way.judge, "ratings", inputs)
+            continue
+        examples = inputs.examples if way.examples else ()
+        found[way.name] = RateStoryline(
+            **_rater(config, way.by, way.judge, caption),
+            anchors=config.voting.anchors,
+            rated=", ".join(f"{one.id}: {rating}" for one, rating in examples),
+            examples=examples,
+        )
+    if steps and config.people:
+        found["transitions"] = _people(config.people[0], "steps", inputs)
+    elif steps:
+        found["transitions"] = RateSteps(
+            **_rater(config, config.steps_by, config.judges[0], caption)
+        )
+    if caption is not None:
+        found["caption"] = caption
+    return found
+
+
+def _people(judge: str, what: What, inputs: Inputs) -> PeopleVotes:
+    return PeopleVotes.read(
+        judge.removeprefix(PEOPLE), what, inputs.storylines
+    )
+
+
+def n_seen(config: NarrateConfig, n: int) -> int:
+    """How many of n storylines are rated by sight."""
+    if "sight" in config.parts:
+        return n
+    return len(
+        choose(np.zeros((n, 1)), config.hybrid.share, config.hybrid.rule)
+    )
+
+
+def _captioner(config: NarrateConfig, inputs: Inputs) -> CaptionFrame:
+    options = asdict(config.captions)
+    return CaptionFrame(
+        **options | {"judge": config.captions.judge or config.models[0]},
+        context=config.voting.context,
+        max_side=config.max_side,
+        all_given=all(frame.caption for frame in inputs.shown),
+    )
+
+
+def _rater(
+    config: NarrateConfig,
+    by: Method,
+    judge: str,
+    caption: CaptionFrame | None,
+) -> dict[str, Any]:
+    return {
+        "judge": judge,
+        "context": config.voting.context,
+        "max_side": config.max_side,
+        "by": by,
+        "judges": config.voting.judges,
+        "temperature": config.voting.temperature,
+        "captioner": caption if by == "captions" else None,
+    }
 
 
 def _check_apart(session: Session, judges: Sequence[str]) -> None:

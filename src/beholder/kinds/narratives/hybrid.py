@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from beholder import stats
 from beholder.errors import ConfigError
+from beholder.kinds.narratives.compared import Number
 from beholder.kinds.narratives.config import Rule
 from beholder.kinds.narratives.storylines.space import Floats
 from beholder.records import ends_of
@@ -47,17 +49,17 @@ class HybridCheck:
     n: Annotated[int, heading("n", "count")]
     error: Annotated[float, heading("error (points)", "hundredths")]
     error_of_mean: Annotated[
-        float | None, heading("error of giving each the mean", "hundredths")
+        Number, heading("error of giving each the mean", "hundredths")
     ]
     gain: Annotated[
-        float | None,
+        Number,
         heading("gain over the mean (points²)", "hundredths", interval=True),
     ] = None
-    gain_low: float | None = None
-    gain_high: float | None = None
-    r: Annotated[float | None, heading("Pearson r")]
-    sd: Annotated[float | None, heading("SD", "hundredths")]
-    sd_sight: Annotated[float | None, heading("SD of sight", "hundredths")]
+    gain_low: Number = None
+    gain_high: Number = None
+    r: Annotated[Number, heading("Pearson r")]
+    sd: Annotated[Number, heading("SD", "hundredths")]
+    sd_sight: Annotated[Number, heading("SD of sight", "hundredths")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class Hybrid:
     learned: bool
     trusted: bool
     checks: tuple[HybridCheck, ...]
+
+
+def held_out_check(checks: Iterable[HybridCheck]) -> HybridCheck:
+    """Return the check over narratives that were held out."""
+    return next(c for c in checks if c.narratives == "held out")
 
 
 def choose(captions: ArrayLike, share: float, rule: Rule) -> list[int]:
@@ -119,7 +126,7 @@ def combine(
     captions: ArrayLike,
     sight: ArrayLike,
     *,
-    weight: float | None = None,
+    weight: Number = None,
     withheld: ArrayLike | None = None,
 ) -> Hybrid:
     """Combine caption ratings of all narratives with sight ratings of some.
@@ -235,7 +242,7 @@ def _check(
 
 def _gain(
     ratings: Floats, sight: Floats, flat: Floats
-) -> tuple[float, float | None, float | None]:
+) -> tuple[float, Number, Number]:
     found = stats.paired_difference(
         (flat - sight) ** 2, (ratings - sight) ** 2
     )

@@ -10,9 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
-import msgspec
-
-from beholder.asking.asker import Asker, Outcome, ValueInfo
+from beholder.asking.asker import Asker, ValueInfo
 from beholder.asking.params import REQUIRED, param
 from beholder.asking.tools import Tools
 from beholder.base.registry import versioned
@@ -22,7 +20,7 @@ from beholder.errors import ItemError
 from beholder.kinds.narratives.storylines import strength
 from beholder.kinds.narratives.storylines.space import Floats, Space
 from beholder.kinds.narratives.storylines.topics import topics_by
-from beholder.records import Frame, ItemFailure, ItemScore, Storyline
+from beholder.records import Frame, ItemScore, Storyline
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +186,13 @@ class MeasureCoherence(Asker[Storyline]):
             if frame.id not in rows:
                 where = f" ({frame.image})" if frame.image else ""
                 raise ItemError(f"frame {frame.id!r}{where} has no vector")
-        nearest = self._nearest(subject, self.pictures)
         detail: dict[str, object] = {}
+        values: dict[str, float] = {}
+        nearest = self._nearest(subject, self.pictures)
         if nearest is not None:
             name, alignment = nearest
             detail["nearest"] = {"storyline": name, **asdict(alignment)}
+            values["distance"] = alignment.normalised
         try:
             self.check(subject)
         except ItemError as error:
@@ -201,9 +201,7 @@ class MeasureCoherence(Asker[Storyline]):
             self.pictures.space, [rows[frame.id] for frame in subject.frames]
         )
         names = ("minimum", "mean", "geometric_mean")
-        values = {name: getattr(found, name) for name in names}
-        if nearest is not None:
-            values["distance"] = alignment.normalised
+        values = {name: getattr(found, name) for name in names} | values
         detail |= {
             "steps": found.steps,
             "weakest": found.weakest,
@@ -219,36 +217,14 @@ class MeasureCoherence(Asker[Storyline]):
         if storyline.source == self.human:
             return None
         path = pictures.path(storyline)
-        found = [
+        alignments = (
             (one.id, strength.dtw(path, pictures.path(one)))
             for one in self.people
             if pictures.holds(one)
-        ]
-        if not found:
-            return None
-        return min(found, key=lambda pair: pair[1].normalised)
-
-
-def coherence_in(outcome: Outcome) -> strength.Coherence | ItemFailure:
-    """The coherence of an outcome, or its failure."""
-    if isinstance(outcome, ItemFailure):
-        return outcome
-    known = {
-        **outcome.values,
-        **outcome.detail,
-        "signature": outcome.detail["theta"],
-    }
-    return msgspec.convert(known, strength.Coherence)
-
-
-def nearest_in(
-    outcome: Outcome,
-) -> tuple[str, strength.WarpedAlignment] | None:
-    """The nearest human storyline of an outcome, by id, and the alignment; None without one."""
-    found = outcome.detail.get("nearest")
-    if found is None:
-        return None
-    return found["storyline"], msgspec.convert(found, strength.WarpedAlignment)
+        )
+        return min(
+            alignments, key=lambda pair: pair[1].normalised, default=None
+        )
 
 
 def digest(value: object) -> str:

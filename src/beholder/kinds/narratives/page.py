@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -349,12 +350,9 @@ def _examples(study: NarrativeStudy) -> list[Narrative]:
     ]
 
 
-def _span(frame: ShownFrame) -> tuple[float, float] | None:
+def _span(frame: ShownFrame) -> tuple[date, date] | None:
+    """Return the first and last day that a picture can have, or None without a date."""
     if not frame.date:
         return None
-    date = PartialDate.parse(frame.date)
-    first, last = (
-        day.year + (day.timetuple().tm_yday - 1) / 366
-        for day in (date.first, date.last)
-    )
-    return first, last
+    days = PartialDate.parse(frame.date)
+    return days.first, days.last

@@ -16,6 +16,7 @@ from beholder.base import files
 from beholder.judges.answers import AnswerStore
 from beholder.judges.operations import BreakKind
 from beholder.kinds.narratives import compared
+from beholder.kinds.narratives.compared import Number
 from beholder.kinds.narratives.config import Rule, Voting
 from beholder.kinds.narratives.hybrid import HybridCheck
 from beholder.tables import heading
@@ -167,9 +168,11 @@ def measured(stages: Mapping[str, Stage]) -> tuple[Rates, Rates] | None:
 STUDY = "study.json"
 MATRIX = "theta.npz"
 FORMAT = 1
+HYBRID = "hybrid"
+"""The method of hybrid ratings."""
 
 
-def mean_vote(votes: Sequence[float | None]) -> float | None:
+def mean_vote(votes: Sequence[Number]) -> Number:
     """Mean over the judges that answered; None if none did."""
     known = [vote for vote in votes if vote is not None]
     return float(np.mean(known)) if known else None
@@ -240,19 +243,17 @@ class Narrative(Struct, frozen=True):
     coherence_failure: str | None
     nearest: NearestNarrative | None
     votes: dict[str, tuple[StudyVote, ...]]
-    hybrid: tuple[float | None, ...] | None
+    hybrid: tuple[Number, ...] | None
     steps: tuple[tuple[StudyVote, ...], ...]
 
     @property
-    def ratings(self) -> dict[str, tuple[float | None, ...]]:
+    def ratings(self) -> dict[str, tuple[Number, ...]]:
         """Values of the judges by method, hybrid ratings included; None where a vote failed."""
-        found: dict[str, tuple[float | None, ...]] = {
+        ratings: dict[str, tuple[Number, ...]] = {
             method: tuple(vote.value for vote in votes)
             for method, votes in self.votes.items()
         }
-        return (
-            found if self.hybrid is None else {**found, "hybrid": self.hybrid}
-        )
+        return ratings | ({HYBRID: self.hybrid} if self.hybrid else {})
 
     @property
     def means(self) -> dict[str, float]:
@@ -266,7 +267,7 @@ class Narrative(Struct, frozen=True):
         }
 
     @property
-    def step_means(self) -> list[float | None]:
+    def step_means(self) -> list[Number]:
         """Mean vote on each step; empty if steps were not rated."""
         return [
             mean_vote([vote.value for vote in votes]) for votes in self.steps
@@ -326,7 +327,7 @@ class UnitCost(Rates, frozen=True):
     captions_again: Annotated[float, heading("captions, again", "count")]
     sight_total: Annotated[float, heading("sight", "count")]
     break_even: Annotated[
-        float | None, heading("captions pay from, narratives", "count")
+        Number, heading("captions pay from, narratives", "count")
     ]
 
 

@@ -2,25 +2,44 @@
 
 Pure arithmetic over votes and coherence; the same numbers as tables 1 to 4 of Keith et al. 2025,
 each with an interval, n, and cautions.
+
+Several judges are compared, too. A judge here is a model; the repeats of one model are its votes.
+Their agreement says that models agree with each other, which the repeats of one cannot show.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain, combinations
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from beholder import stats
+from beholder.errors import ConfigError
 from beholder.judges.operations import BREAK_KINDS, BreakKind
 from beholder.kinds.narratives import compared
-from beholder.kinds.narratives.results import Narrative, mean_vote
+from beholder.kinds.narratives.compared import Number
+from beholder.kinds.narratives.results import (
+    HYBRID,
+    Narrative,
+    NarrativeStudy,
+    SideBySide,
+    StageOfRun,
+    mean_vote,
+    read,
+)
 from beholder.kinds.narratives.storylines.space import Floats
+from beholder.kinds.narratives.tables import side_by_side_tables
 from beholder.records import ends_of
+from beholder.run.kind import Beside
 from beholder.stats.intraclass import ICCKind
+from beholder.stats.ranks import mean_ranks
 
 FEW = 10
 """Narratives of a source below which tests and effect sizes carry a caution."""
@@ -41,9 +60,11 @@ StepRow: TypeAlias = tuple[str, Sequence[float | None], Sequence[float] | None]
 Breaks: TypeAlias = Sequence[BreakKind] | None
 """What breaks in one step; None if no judge reported it."""
 
+Narratives: TypeAlias = Sequence[Narrative]
+
 
 def tables(
-    subjects: Sequence[Narrative],
+    subjects: Narratives,
     human: str = "human",
     *,
     n_repeated: int = 0,
@@ -62,11 +83,9 @@ def tables(
         dict.fromkeys(m for subject in subjects for m in subject.ratings)
     )
     votes = {m: [s.means.get(m) for s in subjects] for m in methods}
-    measures = {
-        name: list(map(measure, subjects))
-        for name, measure in MEASURES.items()
+    means = {
+        m: {s: _known_means(subjects, s, m) for s in sources} for m in methods
     }
-    means = {m: _by_source(subjects, sources, m) for m in methods}
     return compared.ComparisonTables(
         sources=tuple(sources),
         methods=methods,
@@ -78,10 +97,10 @@ def tables(
         coherence=tuple(_coherence(subjects, s) for s in sources),
         correlations=tuple(
             compared.MeasureCorrelation(
-                m, name, **_correlated(votes[m], values)
+                m, name, **_correlated(votes[m], map(measure, subjects))
             )
             for m in methods
-            for name, values in measures.items()
+            for name, measure in MEASURES.items()
         ),
         reliability=tuple(_reliability(subjects, m, sources) for m in methods),
         comparisons=tuple(
@@ -95,15 +114,12 @@ def tables(
     )
 
 
-def _by_source(
-    subjects: Sequence[Narrative], sources: Sequence[str], method: str
-) -> dict[str, list[float]]:
-    """Mean votes of the narratives of each source that have one."""
-    means = [(one.source, one.means) for one in subjects]
-    return {
-        s: [own[method] for of, own in means if of == s and method in own]
-        for s in sources
-    }
+def _known_means(
+    subjects: Narratives, source: str, method: str
+) -> list[float]:
+    """Return the mean votes of the narratives of a source that have one."""
+    means = (s.means.get(method) for s in subjects if s.source == source)
+    return [mean for mean in means if mean is not None]
 
 
 def mean_and_sd(values: Sequence[float]) -> compared.MeanAndSD:
@@ -123,14 +139,14 @@ def ordered_sources(named: Sequence[str], human: str) -> list[str]:
     )
 
 
-def _table(subjects: Sequence[Narrative], method: str) -> Floats:
+def _table(subjects: Narratives, method: str) -> Floats:
     """Votes of the narratives that have all of them, (n, K)."""
     rows = [list(s.ratings[method]) for s in subjects if method in s.ratings]
     return np.array([row for row in rows if None not in row], dtype=np.float64)
 
 
 def _scores(
-    subjects: Sequence[Narrative],
+    subjects: Narratives,
     method: str,
     source: str,
     means: Sequence[float],
@@ -156,9 +172,7 @@ def _scores(
     )
 
 
-def _spread(
-    subjects: Sequence[Narrative], method: str
-) -> compared.JudgeSpread:
+def _spread(subjects: Narratives, method: str) -> compared.JudgeSpread:
     table = _table(subjects, method)
     if table.ndim < 2 or not len(table) or table.shape[1] < 2:
         return compared.JudgeSpread()
@@ -170,51 +184,38 @@ def _spread(
     )
 
 
-def _coherence(
-    subjects: Sequence[Narrative], source: str
-) -> compared.SourceCoherence:
+def _coherence(subjects: Narratives, source: str) -> compared.SourceCoherence:
+    own = [s for s in subjects if s.source == source]
     known = (
-        [
-            v
-            for s in subjects
-            if s.source == source and (v := measure(s)) is not None
-        ]
+        [value for value in map(measure, own) if value is not None]
         for measure in MEASURES.values()
     )
     return compared.SourceCoherence(source, *map(mean_and_sd, known))
 
 
-def _correlated(
-    a: Sequence[float | None], b: Sequence[float | None]
-) -> dict[str, Any]:
-    """The fields of a ``RatingCorrelation``, over complete pairs."""
-    known = [
-        (x, y)
-        for x, y in zip(a, b, strict=True)
-        if x is not None and y is not None
-    ]
+def _correlated(a: Iterable[Number], b: Iterable[Number]) -> dict[str, Any]:
+    """Return the fields of a ``RatingCorrelation``, over complete pairs."""
+    known = [pair for pair in zip(a, b, strict=True) if None not in pair]
     n = len(known)
     if n < 3:
         return {
             "n": n,
             "reason": f"needs at least 3 narratives with both, got {n}",
         }
-    x, y = zip(*known, strict=True)
-    linear, rho = stats.pearson(x, y), stats.spearman(x, y).value
-    interval, p = ends_of(linear.interval), linear.p_value
-    reason = linear.reason
+    x, y = np.array(known, dtype=np.float64).T
+    linear = stats.pearson(x, y)
     return {
         "n": n,
         "r": linear.value,
-        "interval": interval,
-        "p": p,
-        "rho": rho,
-        "reason": reason,
+        "interval": ends_of(linear.interval),
+        "p": linear.p_value,
+        "rho": stats.spearman(x, y).value,
+        "reason": linear.reason,
     }
 
 
 def _reliability(
-    subjects: Sequence[Narrative], method: str, sources: Sequence[str]
+    subjects: Narratives, method: str, sources: Sequence[str]
 ) -> compared.MethodReliability:
     judged = [s for s in subjects if method in s.ratings]
     table = _table(subjects, method)
@@ -256,22 +257,18 @@ def agreement(
 ) -> tuple[compared.WordedValue, compared.WordedValue]:
     """ICC(2,1) and ICC(2,k) of an (n, K) table, with the words of Koo and Li 2016."""
 
-    def one(kind: ICCKind) -> compared.WordedValue:
-        found = stats.icc(table, kind)
-        ends = ends_of(found.interval)
+    def worded(kind: ICCKind) -> compared.WordedValue:
+        icc = stats.icc(table, kind)
+        ends, verdict = ends_of(icc.interval), stats.reliability_verdict
         return compared.WordedValue(
-            value=found.value,
+            value=icc.value,
             interval=ends,
-            reason=found.reason,
-            verdict=None
-            if found.value is None
-            else stats.reliability_verdict(found.value),
-            verdicts=None
-            if ends is None
-            else tuple(map(stats.reliability_verdict, ends)),
+            reason=icc.reason,
+            verdict=None if icc.value is None else verdict(icc.value),
+            verdicts=None if ends is None else tuple(map(verdict, ends)),
         )
 
-    return one("2,1"), one("2,k")
+    return worded("2,1"), worded("2,k")
 
 
 def compare_sources(
@@ -324,7 +321,7 @@ def with_holm(rows: Sequence[R], name: str) -> list[R]:
 
 
 def _cautions(
-    subjects: Sequence[Narrative], sources: Sequence[str], n_repeated: int
+    subjects: Narratives, sources: Sequence[str], n_repeated: int
 ) -> Iterator[str]:
     if n_repeated:
         yield (
@@ -365,23 +362,19 @@ def steps_table(
         human: Name of the human source; it comes first.
         broken: What breaks in steps, as ``breaks_table`` takes it.
     """
-    by_source: dict[str, list[StepRow]] = {
-        source: [row for row in rows if row[0] == source]
-        for source in ordered_sources([source for source, _, _ in rows], human)
+    sources = ordered_sources([source for source, _, _ in rows], human)
+    votes = {
+        source: [votes for of, votes, _ in rows if of == source]
+        for source in sources
+    }
+    means = {
+        source: [mean for mean in map(mean_vote, own) if mean is not None]
+        for source, own in votes.items()
     }
     n_compared, same_weakest, by_chance = _weakest(rows)
-    means = {
-        source: [
-            mean
-            for _, votes, _ in own
-            if (mean := mean_vote(votes)) is not None
-        ]
-        for source, own in by_source.items()
-    }
     return compared.StepTables(
         sources=tuple(
-            _source(source, own, means[source])
-            for source, own in by_source.items()
+            _source(source, votes[source], means[source]) for source in sources
         ),
         comparisons=tuple(compare_sources(means)),
         correlation=_correlation(rows),
@@ -394,13 +387,11 @@ def steps_table(
 
 def told_by(votes: Sequence[Breaks]) -> Breaks:
     """What breaks in a step: the kinds named by more than half of the judges that reported any."""
-    told = [kinds for kinds in votes if kinds is not None]
-    named = Counter(kind for kinds in told for kind in kinds)
-    return (
-        [kind for kind in BREAK_KINDS if 2 * named[kind] > len(told)]
-        if told
-        else None
-    )
+    reports = [kinds for kinds in votes if kinds is not None]
+    if not reports:
+        return None
+    counts = Counter(kind for kinds in reports for kind in kinds)
+    return [kind for kind in BREAK_KINDS if 2 * counts[kind] > len(reports)]
 
 
 def breaks_table(
@@ -416,20 +407,21 @@ def breaks_table(
         human: Name of the human source; it comes first.
     """
     sources = ordered_sources([source for source, _ in rows], human)
-    told = {
+    # Per source and narrative, what breaks in each step that was reported on.
+    reports = {
         source: [
-            [b for b in steps if b is not None]
-            for s, steps in rows
-            if s == source
+            [breaks for breaks in steps if breaks is not None]
+            for of, steps in rows
+            if of == source
         ]
         for source in sources
     }
-    tested = []
+    tests = []
     for kind in BREAK_KINDS:
         shares = {
             source: [
-                float(np.mean([kind in b for b in steps]))
-                for steps in told[source]
+                float(np.mean([kind in breaks for breaks in steps]))
+                for steps in reports[source]
                 if steps
             ]
             for source in sources
@@ -441,45 +433,45 @@ def breaks_table(
                 row = compared.BreakComparison(
                     kind, a, b, len(first), len(second), difference, p
                 )
-                tested.append(row)
-    tallies = (
-        _tally(
-            source,
-            told[source],
-            sum(len(steps) for s, steps in rows if s == source),
-        )
-        for source in sources
+                tests.append(row)
+    n_steps = Counter[str]()
+    for source, steps in rows:
+        n_steps[source] += len(steps)
+    return compared.BreakTables(
+        tuple(
+            _tally(s, list(chain.from_iterable(reports[s])), n_steps[s])
+            for s in sources
+        ),
+        tuple(with_holm(tests, "p")),
     )
-    return compared.BreakTables(tuple(tallies), tuple(with_holm(tested, "p")))
 
 
 def _tally(
-    source: str, told: Sequence[Sequence[Sequence[BreakKind]]], n_steps: int
+    source: str, reports: Sequence[Sequence[BreakKind]], n_steps: int
 ) -> compared.BreakTally:
-    every = [breaks for narrative in told for breaks in narrative]
+    n = len(reports)
     counts: dict[str, int] = {
-        kind: sum(kind in b for b in every) for kind in BREAK_KINDS
+        kind: sum(kind in breaks for breaks in reports) for kind in BREAK_KINDS
     }
     return compared.BreakTally(
         source=source,
-        n=len(every),
-        n_not_told=n_steps - len(every),
+        n=n,
+        n_not_told=n_steps - n,
         counts=counts,
-        shares={
-            kind: n / len(every) if every else None
-            for kind, n in counts.items()
-        },
+        shares={k: count / n if n else None for k, count in counts.items()},
     )
 
 
 def _source(
-    source: str, rows: Sequence[StepRow], means: Sequence[float]
+    source: str,
+    votes: Sequence[Sequence[Number]],
+    means: Sequence[float],
 ) -> compared.StepSource:
     known = mean_and_sd(means)
-    votes = [vote for _, votes, _ in rows for vote in votes]
-    n_failed = votes.count(None)
+    steps = [vote for own in votes for vote in own]
+    n_failed = steps.count(None)
     return compared.StepSource(
-        source, known.n, known.mean, known.sd, len(votes) - n_failed, n_failed
+        source, known.n, known.mean, known.sd, len(steps) - n_failed, n_failed
     )
 
 
@@ -501,7 +493,7 @@ def _correlation(rows: Sequence[StepRow]) -> compared.StepCorrelation:
 
 def _weakest(
     rows: Sequence[StepRow],
-) -> tuple[int, float | None, float | None]:
+) -> tuple[int, Number, Number]:
     """Narratives compared; how often the lowest rating is at the lowest theta; that by chance."""
     same, chance = [], []
     for _, votes, theta in rows:
@@ -512,3 +504,204 @@ def _weakest(
         same.append(float(lowest[int(np.argmin(theta))]))
         chance.append(float(lowest.mean()))
     return len(same), mean_and_sd(same).mean, mean_and_sd(chance).mean
+
+
+def between_models(
+    by: str,
+    ratings: Mapping[str, Mapping[str, float]],
+    sources: Mapping[str, str],
+    human: str = "human",
+) -> compared.ModelAgreement:
+    """How judges agree over the narratives that all of them rated.
+
+    Args:
+        by: Name of the way of rating.
+        ratings: Per judge the mean vote per narrative, by id.
+        sources: Source of each narrative, by id.
+        human: Name of the human source; it comes first.
+    """
+    models = tuple(ratings)
+    n_rated = Counter(name for rated in ratings.values() for name in rated)
+    common = [name for name, n in n_rated.items() if n == len(ratings)]
+    n, n_left_out = len(common), len(n_rated) - len(common)
+    if n < 2:
+        reason = f"needs two narratives that all judges rated, got {n}"
+        return compared.ModelAgreement(by, models, n, n_left_out, reason)
+    table = np.array(
+        [[ratings[model][name] for model in models] for name in common]
+    )
+    concordance = stats.kendall_w(table)
+    single, average = agreement(table)
+    return compared.ModelAgreement(
+        by=by,
+        models=models,
+        n=n,
+        n_left_out=n_left_out,
+        icc_single=single,
+        icc_average=average,
+        kendall_w=compared.AgreementValue(
+            concordance.value,
+            ends_of(concordance.interval),
+            concordance.reason,
+        ),
+        pairs=tuple(
+            _pair_of(table, models, i, j)
+            for i, j in combinations(range(len(models)), 2)
+        ),
+        sources=tuple(
+            _by_source(
+                table, models, [sources[name] for name in common], human
+            )
+        ),
+    )
+
+
+def _pair_of(
+    table: Floats, models: Sequence[str], i: int, j: int
+) -> compared.ModelPair:
+    a, b = table[:, i], table[:, j]
+    linear, difference = stats.pearson(a, b), stats.paired_difference(b, a)
+    return compared.ModelPair(
+        a=models[i],
+        b=models[j],
+        r=linear.value,
+        interval=ends_of(linear.interval),
+        p=linear.p_value,
+        rho=stats.spearman(a, b).value,
+        difference=difference.mean,
+        difference_interval=ends_of(difference.interval),
+        difference_p=difference.p_value,
+    )
+
+
+def _by_source(
+    table: Floats, models: Sequence[str], named: Sequence[str], human: str
+) -> Iterator[compared.ModelSource]:
+    sources = ordered_sources(named, human)
+    of = np.array([sources.index(source) for source in named])
+    for column, model in enumerate(models):
+        groups = [table[of == at, column] for at in range(len(sources))]
+        ranks = mean_ranks([-group.mean() for group in groups])
+        for source, group, rank in zip(sources, groups, ranks, strict=True):
+            mean, sd = float(group.mean()), mean_and_sd(group.tolist()).sd
+            yield compared.ModelSource(
+                model, source, len(group), mean, sd, float(rank)
+            )
+
+
+def with_and_without(
+    tables: compared.ComparisonTables, pairs: Sequence[tuple[str, str]]
+) -> Iterator[compared.ExampleEffect]:
+    """What examples change: means, SD and ICC of each way of rating with and without them.
+
+    Args:
+        tables: The tables of a study.
+        pairs: Names of a way without examples and of the same way with them.
+
+    Yields:
+        A row per pair and source.
+    """
+    scores = {(row.method, row.source): row for row in tables.scores}
+    reliability = {row.method: row.icc_single for row in tables.reliability}
+    for without, examples in pairs:
+        for source in tables.sources:
+            plain, shown = (
+                msgspec.convert(
+                    scores[way, source],
+                    compared.RatingSpread,
+                    from_attributes=True,
+                )
+                for way in (without, examples)
+            )
+            yield compared.ExampleEffect(
+                way=without,
+                source=source,
+                without=plain,
+                shown=shown,
+                sd_difference=None
+                if plain.sd is None or shown.sd is None
+                else shown.sd - plain.sd,
+                icc_single=compared.AgreementChange(
+                    reliability[without], reliability[examples]
+                ),
+            )
+
+
+STEPS = "steps"
+"""Name under which the mean rating of a narrative's steps is compared."""
+
+
+def side_by_side(run_a: Path, run_b: Path) -> SideBySide:
+    """Compare the judges of two finished runs, way by way, over narratives of the same id.
+
+    Args:
+        run_a: A run over narratives; its human source comes first.
+        run_b: Another.
+
+    Raises:
+        ConfigError: An id means different pictures in the two runs.
+        RunError: A folder holds no finished run over narratives.
+    """
+    names = (run_a.name, run_b.name)
+    if names[0] == names[1]:
+        names = (f"first ({run_a})", f"second ({run_b})")
+    first, second = studies = [read(run) for run in (run_a, run_b)]
+    _check_same(names, studies)
+    rated = [_rated(study) for study in studies]
+    sources = {n.id: n.source for study in studies for n in study.narratives}
+    judges: dict[str, tuple[str, ...]] = {}
+    models = []
+    for way in rated[0]:
+        if way in rated[1]:
+            means = dict(zip(names, (one[way] for one in rated), strict=True))
+            models.append(between_models(way, means, sources, first.human))
+            stage = "transitions" if way == STEPS else way
+            judges[way] = tuple(one.judges.get(stage, "") for one in studies)
+    cost = (
+        StageOfRun(name, stage, **asdict(spent))
+        for name, study in zip(names, (first, second), strict=True)
+        for stage, spent in study.cost.stages.items()
+    )
+    return SideBySide(names, judges, tuple(models), tuple(cost))
+
+
+def _rated(study: NarrativeStudy) -> dict[str, dict[str, float]]:
+    """Return per way of rating the mean vote of each narrative that has one."""
+    rated: dict[str, dict[str, float]] = {}
+    for narrative in study.narratives:
+        votes = {
+            way: v for way, v in narrative.ratings.items() if way != HYBRID
+        }
+        votes[STEPS] = tuple(narrative.step_means)
+        for way, values in votes.items():
+            mean = mean_vote(values)
+            if mean is not None:
+                rated.setdefault(way, {})[narrative.id] = mean
+    return rated
+
+
+def _check_same(
+    names: Sequence[str], studies: Sequence[NarrativeStudy]
+) -> None:
+    first, second = (
+        {
+            narrative.id: [study.frames[at].id for at in narrative.frames]
+            for narrative in study.narratives
+        }
+        for study in studies
+    )
+    for name, frames in first.items():
+        if second.get(name, frames) != frames:
+            raise ConfigError(
+                f"sequence {name!r} shows other pictures in {names[1]} than in {names[0]}; runs"
+                " can be compared over the same sequences"
+            )
+
+
+def beside(run_a: Path, run_b: Path) -> Beside:
+    """What ``compare`` shows of two runs: how their judges agree, rank sources, and cost."""
+    found = side_by_side(run_a, run_b)
+    notes = () if found.models else ("the runs share no way of rating",)
+    return Beside(
+        msgspec.to_builtins(found), side_by_side_tables(found), notes
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -14,7 +14,7 @@ from beholder.base.files import safe_name
 from beholder.base.rounding import fixed
 from beholder.judges.operations import BREAK_KINDS
 from beholder.kinds.narratives import compared, results
-from beholder.kinds.narratives.hybrid import HybridCheck
+from beholder.kinds.narratives.hybrid import HybridCheck, held_out_check
 from beholder.kinds.narratives.storylines.extract import Extracted
 from beholder.report.numbers import show_fixed, show_number
 from beholder.stats.bootstrap import describe_few_sources
@@ -51,6 +51,7 @@ _MEASURES = {
     "dtw": "distance to human narratives",
 }
 METHOD = Column("method", "method", "text")
+STEP = Column("step", "step", "text")
 _BETWEEN_SOURCES = (
     Column("t_student", "t (Student)", "hundredths"),
     Column("p_student", "p", "p"),
@@ -69,30 +70,29 @@ _BETWEEN_STEPS = (
 )
 
 
-@dataclass(frozen=True)
-class ExtractedRow:
-    """A storyline that was extracted, with its weakest link."""
-
-    id: Annotated[str, heading("id", "text")]
-    pictures: Annotated[int, heading("pictures", "count")]
-    weakest: Annotated[float, heading("weakest link")]
-    mean: Annotated[float, heading("mean")]
-    step: Annotated[str, heading("weakest step", "text")]
-
-
 def extraction_table(extracted: Sequence[Extracted]) -> Table:
     """Return the storylines that were extracted, with their weakest links."""
+    columns = (
+        Column("id", "id", "text"),
+        Column("pictures", "pictures", "count"),
+        Column("weakest", "weakest link"),
+        Column("mean", "mean"),
+        Column("step", "weakest step", "text"),
+    )
     rows = []
     for each in extracted:
         path, shots = each.path, each.storyline.frames
         at = path.steps.index(path.weakest)
-        step = f"{shots[at].id} → {shots[at + 1].id}"
         rows.append(
-            ExtractedRow(
-                each.storyline.id, len(shots), path.weakest, path.mean, step
-            )
+            {
+                "id": each.storyline.id,
+                "pictures": len(shots),
+                "weakest": path.weakest,
+                "mean": path.mean,
+                "step": f"{shots[at].id} → {shots[at + 1].id}",
+            }
         )
-    return Table.from_records("extracted", "", ExtractedRow, rows)
+    return Table("extracted", "", columns, tuple(rows))
 
 
 def study_tables(study: results.NarrativeStudy) -> list[Table]:
@@ -278,116 +278,87 @@ def _icc(
 def _coefficient(
     name: str, coefficient: compared.AgreementValue | None
 ) -> CoefficientRow:
-    assert (
-        coefficient is not None
-    )  # if there is no reason, there are coefficients
-    value, interval, reason = (
+    # If there is no reason why there are none, all coefficients are set.
+    assert coefficient is not None
+    return CoefficientRow(
+        name,
         coefficient.value,
         coefficient.interval,
+        getattr(coefficient, "verdict", None) or "",
+        " to ".join(getattr(coefficient, "verdicts", None) or ()),
         coefficient.reason,
     )
-    if not isinstance(coefficient, compared.WordedValue):
-        return CoefficientRow(name, value, interval, reason=reason)
-    ends = " to ".join(coefficient.verdicts or ())
-    return CoefficientRow(
-        name, value, interval, coefficient.verdict or "", ends, reason
-    )
-
-
-@dataclass(frozen=True)
-class ExampleRow:
-    """Ratings of a source by one method, without and with examples."""
-
-    method: Annotated[str, heading("method", "text")]
-    source: Annotated[str, heading("source", "text")]
-    n_without: Annotated[int, heading("n without", "count")]
-    mean_without: Annotated[
-        float | None, heading("mean without", "hundredths")
-    ]
-    sd_without: Annotated[
-        float | None, heading("SD without (n − 1)", "hundredths")
-    ]
-    sd_population_without: Annotated[
-        float | None, heading("SD without (n)", "hundredths")
-    ]
-    n_with: Annotated[int, heading("n with", "count")]
-    mean_with: Annotated[float | None, heading("mean with", "hundredths")]
-    sd_with: Annotated[float | None, heading("SD with (n − 1)", "hundredths")]
-    sd_population_with: Annotated[
-        float | None, heading("SD with (n)", "hundredths")
-    ]
-    sd_difference: Annotated[
-        float | None, heading("SD (n − 1), with − without", "hundredths")
-    ]
-    icc_without: Annotated[
-        compared.WordedValue | None, heading("ICC(2,1) without", interval=True)
-    ]
-    icc_with: Annotated[
-        compared.WordedValue | None, heading("ICC(2,1) with", interval=True)
-    ]
 
 
 def _examples(examples: compared.Examples) -> Table:
+    columns = [METHOD, Column("source", "source", "text")]
+    for end in ("without", "with"):
+        columns += [
+            Column(f"n_{end}", f"n {end}", "count"),
+            Column(f"mean_{end}", f"mean {end}", "hundredths"),
+            Column(f"sd_{end}", f"SD {end} (n − 1)", "hundredths"),
+            Column(f"sd_population_{end}", f"SD {end} (n)", "hundredths"),
+        ]
+    columns += [
+        Column("sd_difference", "SD (n − 1), with − without", "hundredths"),
+        Column("icc_without", "ICC(2,1) without", interval=True),
+        Column("icc_with", "ICC(2,1) with", interval=True),
+    ]
     shown = ", ".join(
         f"{example.id} rated {example.rating}" for example in examples.shown
     )
-    return Table.from_records(
+    note = f"Shown as examples, and left out of all tables: {shown}."
+    return Table(
         "examples",
         "with and without examples",
-        ExampleRow,
-        map(_example, examples.rows),
-        [f"Shown as examples, and left out of all tables: {shown}."],
+        tuple(columns),
+        tuple(map(_example_cells, examples.rows)),
+        (note,),
         by="method",
     )
 
 
-def _example(row: compared.ExampleEffect) -> ExampleRow:
-    return ExampleRow(
-        method=row.way,
-        source=row.source,
-        n_without=row.without.n,
-        mean_without=row.without.mean,
-        sd_without=row.without.sd,
-        sd_population_without=row.without.sd_population,
-        n_with=row.shown.n,
-        mean_with=row.shown.mean,
-        sd_with=row.shown.sd,
-        sd_population_with=row.shown.sd_population,
-        sd_difference=row.sd_difference,
-        icc_without=row.icc_single.without,
-        icc_with=row.icc_single.shown,
-    )
-
-
-@dataclass(frozen=True)
-class CoherenceRow:
-    """Coherence of the narratives of a source, and their distance to the nearest human one."""
-
-    source: Annotated[str, heading("source", "text")]
-    n: Annotated[int, heading("n", "count")]
-    minimum: Annotated[float | None, heading("min coherence")]
-    minimum_sd: Annotated[float | None, heading("SD")]
-    mean: Annotated[float | None, heading("mean coherence")]
-    mean_sd: Annotated[float | None, heading("SD")]
-    dtw: Annotated[float | None, heading("distance to the nearest human one")]
-    dtw_sd: Annotated[float | None, heading("SD")]
+def _example_cells(row: compared.ExampleEffect) -> Cells:
+    """Return the cells of ratings without and with examples, side by side."""
+    cells = record_cells(row) | {"method": row.way}
+    agreement = row.icc_single
+    for end, spread, icc in (
+        ("without", row.without, agreement.without),
+        ("with", row.shown, agreement.shown),
+    ):
+        for name, content in structs.asdict(spread).items():
+            cells[f"{name}_{end}"] = content
+        cells[f"icc_{end}"] = icc.value if icc else None
+        if icc:
+            cells |= interval_cells(f"icc_{end}", icc.interval, icc.reason)
+    return cells
 
 
 def _coherence(
     sources: Sequence[compared.SourceCoherence], theta: results.ThetaMatrix
 ) -> Table:
-    rows = []
+    headings = {
+        "minimum": "min coherence",
+        "mean": "mean coherence",
+        "dtw": "distance to the nearest human one",
+    }
+    columns = [Column("source", "source", "text"), N]
+    for key, head in headings.items():
+        columns += [Column(key, head), Column(f"{key}_sd", "SD")]
+    rows: list[Cells] = []
     for row in sources:
-        minimum, mean, dtw = row.minimum, row.mean, row.dtw
-        rows.append(
-            CoherenceRow(
-                *(row.source, minimum.n, minimum.mean, minimum.sd),
-                *(mean.mean, mean.sd, dtw.mean, dtw.sd),
-            )
-        )
+        cells: Cells = {"source": row.source, "n": row.minimum.n}
+        for key in headings:
+            measure: compared.MeanAndSD = getattr(row, key)
+            cells |= {key: measure.mean, f"{key}_sd": measure.sd}
+        rows.append(cells)
     note = f"{theta.signature} by {theta.embedder}. Only compare numbers with the same signature."
-    return Table.from_records(
-        "coherence", "coherence by source", CoherenceRow, rows, [note]
+    return Table(
+        "coherence",
+        "coherence by source",
+        tuple(columns),
+        tuple(rows),
+        (note,),
     )
 
 
@@ -427,37 +398,31 @@ def _effect_cells(row: compared.SourceComparison) -> Cells:
     return record_cells(row) | interval_cells("g", row.g_interval)
 
 
-@dataclass(frozen=True)
-class StageCostRow:
-    """Answers of one stage of a run: time and tokens."""
-
-    run: Annotated[str | None, heading("run", "text")]
-    stage: Annotated[str, heading("stage", "text")]
-    calls: Annotated[int, heading("answers", "count")]
-    seconds: Annotated[float, heading("seconds, summed", "hundredths")]
-    seconds_each: Annotated[float | None, heading("seconds each")]
-    prompt_tokens: Annotated[int, heading("prompt tokens", "count")]
-    completion_tokens: Annotated[int, heading("answer tokens", "count")]
-    tokens: Annotated[int, heading("tokens", "count")]
-
-
 def _cost(stages: Iterable[results.StageOfRun]) -> Table:
-    rows = (
-        StageCostRow(
-            run=stage.run or None,
-            stage=_STAGES.get(stage.stage, f"rating by {stage.stage}"),
-            calls=stage.calls,
-            seconds=stage.seconds,
-            seconds_each=stage.seconds / stage.calls if stage.calls else None,
-            prompt_tokens=stage.prompt_tokens,
-            completion_tokens=stage.completion_tokens,
-            tokens=stage.prompt_tokens + stage.completion_tokens,
+    columns = (
+        Column("run", "run", "text"),
+        Column("stage", "stage", "text"),
+        Column("calls", "answers", "count"),
+        Column("seconds", "seconds, summed", "hundredths"),
+        Column("seconds_each", "seconds each"),
+        Column("prompt_tokens", "prompt tokens", "count"),
+        Column("completion_tokens", "answer tokens", "count"),
+        Column("tokens", "tokens", "count"),
+    )
+    rows = []
+    for stage in stages:
+        name = _STAGES.get(stage.stage, f"rating by {stage.stage}")
+        each = stage.seconds / stage.calls if stage.calls else None
+        rows.append(
+            record_cells(stage)
+            | {
+                "run": stage.run or None,
+                "stage": name,
+                "seconds_each": each,
+                "tokens": stage.prompt_tokens + stage.completion_tokens,
+            }
         )
-        for stage in stages
-    )
-    return Table.from_records(
-        "costs", "what judging costs", StageCostRow, rows
-    )
+    return Table("costs", "what judging costs", columns, tuple(rows))
 
 
 def captions_or_sight_table(cost: results.Cost) -> Table:
@@ -516,19 +481,13 @@ def _hybrid(hybrid: results.HybridRatings, n: int) -> Table:
 
 def _trust(hybrid: results.HybridRatings) -> str:
     """Return the note on whether captions predict sight, with the figures that it rests on."""
-    held_out = next(
-        check for check in hybrid.checks if check.narratives == "held out"
-    )
+    held_out = held_out_check(hybrid.checks)
     gain = "not defined"
+    few = describe_few_sources(held_out.n)
     if held_out.gain is not None and held_out.gain_low is not None:
-        ends = " to ".join(
-            show_fixed(end or 0.0, 2)
-            for end in (held_out.gain_low, held_out.gain_high)
-        )
-        gain = f"{show_fixed(held_out.gain, 2)} squared points, {ends}"
-    elif held_out.gain is not None and (
-        few := describe_few_sources(held_out.n)
-    ):
+        ends = (held_out.gain_low, held_out.gain_high or 0.0)
+        few = " to ".join(show_fixed(end, 2) for end in ends)
+    if held_out.gain is not None and few:
         gain = f"{show_fixed(held_out.gain, 2)} squared points, {few}"
     if hybrid.trusted:
         return (
@@ -545,7 +504,7 @@ def _trust(hybrid: results.HybridRatings) -> str:
 
 def _steps(steps: compared.StepTables) -> list[Table]:
     """Return the tables of rated steps by source, and of what breaks in them."""
-    kinds = []
+    kinds: list[Column] = []
     for kind in BREAK_KINDS:
         kinds += [
             Column(kind, kind, "count"),
@@ -589,42 +548,38 @@ def _break_cells(row: compared.BreakTally) -> Cells:
     return record_cells(row) | row.counts | shares
 
 
-@dataclass(frozen=True)
-class WeakLinkRow:
-    """A step that judges rated low, with its coherence."""
-
-    id: Annotated[str, heading("narrative", "text")]
-    step: Annotated[str, heading("step", "text")]
-    mean: Annotated[float, heading("judges", "hundredths")]
-    theta: Annotated[float | None, heading("theta")]
-
-
 def _weakest(
     study: results.NarrativeStudy, steps: compared.StepTables
 ) -> Table:
     """Return the steps that judges rated lowest, with their coherence."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for narrative in study.narratives:
         ids = [study.frames[frame].id for frame in narrative.frames]
+        coherence = narrative.coherence
         for i, mean in enumerate(narrative.step_means):
-            if mean is not None:
-                theta = (
-                    narrative.coherence.steps[i]
-                    if narrative.coherence
-                    else None
-                )
-                rows.append(
-                    WeakLinkRow(
-                        narrative.id, f"{ids[i]} → {ids[i + 1]}", mean, theta
-                    )
-                )
-    rows.sort(key=lambda row: row.mean)
-    return Table.from_records(
+            theta = coherence.steps[i] if coherence else None
+            step = f"{ids[i]} → {ids[i + 1]}"
+            rows.append(
+                {
+                    "id": narrative.id,
+                    "step": step,
+                    "mean": mean,
+                    "theta": theta,
+                }
+            )
+    rated = [row for row in rows if row["mean"] is not None]
+    rated.sort(key=lambda row: row["mean"])
+    return Table(
         "weakest-links",
         "weakest links",
-        WeakLinkRow,
-        rows[:_N_BREAKS],
-        _with_theta(steps),
+        (
+            Column("id", "narrative", "text"),
+            STEP,
+            Column("mean", "judges", "hundredths"),
+            Column("theta", "theta"),
+        ),
+        tuple(rated[:_N_BREAKS]),
+        tuple(_with_theta(steps)),
     )
 
 

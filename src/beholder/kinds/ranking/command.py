@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -115,14 +116,12 @@ def _rankers(
 ) -> tuple[Ranker, ...]:
     from beholder.kinds.ranking.rankers import blinded, looks, ranker
 
-    found: list[Ranker] = []
-    for text in texts:
-        one = ranker(text, **defaults)
-        found.append(one)
-        if ablate and looks(one):
-            found.append(blinded(one))
-    if ablate and not any(looks(one) for one in found):
+    rankers = [ranker(text, **defaults) for text in texts]
+    if not ablate:
+        return tuple(rankers)
+    if not any(map(looks, rankers)):
         raise ConfigError(
             "--ablate leaves the image out of perplexity and response; name one"
         )
-    return tuple(dict.fromkeys(found)) if ablate else tuple(found)
+    pairs = ((one, blinded(one)) if looks(one) else (one,) for one in rankers)
+    return tuple(dict.fromkeys(chain.from_iterable(pairs)))

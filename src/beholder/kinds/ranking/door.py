@@ -69,23 +69,21 @@ def rank(
         RunError: The run directory is busy or holds another run.
     """
     check_list("scorers", scorers)
-    named = isinstance(data, str | Path)
+    file = str(data) if isinstance(data, str | Path) else None
+    sets = None if isinstance(data, str | Path) else _from_python(data)
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     if images is not None:
         rows = replace(rows, media_root=Path(images))
     config = RankConfig(
-        data=str(data) if isinstance(data, str | Path) else "sets",
-        out=Path(out)
-        if out is not None
-        else default_out(str(data) if named else None, "rank-"),
+        data=file or "sets",
+        out=default_out(file, "rank-") if out is None else Path(out),
         rankers=tuple(_ranker(scorer, defaults) for scorer in scorers),
         threshold=threshold,
         rows=rows,
         judging=judging,
         work=work,
     )
-    sets = None if isinstance(data, str | Path) else _from_python(data)
     _, bad_rows = run(KIND, config, progress or Quiet(), given=sets)
     return RankingRun(config.out, bad_rows=tuple(bad_rows))
 

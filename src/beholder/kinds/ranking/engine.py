@@ -193,30 +193,24 @@ def _results(
     """
     ranked: list[RankedImage] = []
     images: list[ImageRanking] = []
-    for position, one in enumerate(sets):
-        outcomes = {name: found[position] for name, found in scored.items()}
-        failed = {
-            n: found
-            for n, found in outcomes.items()
-            if isinstance(found, ItemFailure)
-        }
+    for position, reviews in enumerate(sets):
+        failed: dict[str, ItemFailure] = {}
+        good: dict[str, Scored] = {}
+        for name, outcomes in scored.items():
+            outcome = outcomes[position]
+            if isinstance(outcome, ItemFailure):
+                failed[name] = outcome
+            else:
+                good[name] = outcome
         requests = {
-            n: len(f.detail["answers"])
-            for n, f in failed.items()
-            if "answers" in f.detail
+            name: len(failure.detail["answers"])
+            for name, failure in failed.items()
+            if "answers" in failure.detail
         }
-        good = {
-            n: found
-            for n, found in outcomes.items()
-            if isinstance(found, Scored)
-        }
-        ranked.append(RankedImage.of(one, good, requests))
-        images.append(
-            _image(
-                ranked[-1],
-                {name: found.message for name, found in failed.items()},
-            )
-        )
+        image = RankedImage.of(reviews, good, requests)
+        ranked.append(image)
+        messages = {name: failure.message for name, failure in failed.items()}
+        images.append(_image(image, messages))
     tables = study_tables(
         ranked,
         list(scored),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beholder.base import files
 from beholder.base.grouping import by_key
@@ -31,32 +31,29 @@ from beholder.run import manifest
 from beholder.run.thumbs import thumb
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from beholder.web.subject_pages import Drawn, SeenSubject
 
 MAX_IMAGES = 200
 """Images drawn with their texts, starting with the greatest difference of people and scorers."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankColumn:
+class RankColumn(NamedTuple):
     """One ranking of an image's texts.
 
     Attributes:
         name: Annotator or scorer.
         label: Heading of the column.
         kind: ``prompt``, ``annotator`` or ``scorer``.
-        in_pair: Whether it is one of the annotators who agree best.
         ranks: One per text; None for none.
+        in_pair: Whether it is one of the annotators who agree best.
         notes: A scorer's own value of each text.
     """
 
     name: str
     label: str
     kind: str
-    in_pair: bool
     ranks: Sequence[float | None]
+    in_pair: bool = False
     notes: Sequence[str] = ()
 
 
@@ -110,19 +107,22 @@ def write_ranking_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
     Raises:
         RunError: The folder holds no finished ranking run.
     """
+    from beholder.kinds.ranking.plots import threshold_figure
+
     manifest.check_kind(run_folder, KIND.name)
     files.make_folder(figures_dir)
     ranking = results.read(run_folder)
-    paths = save(
-        _thresholds(ranking),
-        figures_dir / "ranking-thresholds",
-        ("png", "svg"),
+    tables, labels = ranking.tables, list(ranking.labels.values())
+    by_language = by_key(
+        (row.language, row) for row in tables.thresholds_by_language
     )
-    for language, rows in _thresholds_by_language(ranking).items():
-        name = f"ranking-thresholds-{files.safe_name(language)}"
-        paths += save(
-            _draw_thresholds(ranking, rows), figures_dir / name, ("png", "svg")
-        )
+    paths = []
+    for language, rows in {"": tables.thresholds, **by_language}.items():
+        name = "ranking-thresholds"
+        if language:
+            name += f"-{files.safe_name(language)}"
+        figure = threshold_figure(rows, labels)
+        paths += save(figure, figures_dir / name, ("png", "svg"))
     return paths
 
 
@@ -139,28 +139,6 @@ def draw_reviews(seen: SeenSubject) -> Drawn | None:
         "labels": labels,
         "pictures": seen.pictures,
     }
-
-
-def _thresholds(ranking: Ranking) -> Figure:
-    return _draw_thresholds(ranking, ranking.tables.thresholds)
-
-
-def _thresholds_by_language(
-    ranking: Ranking,
-) -> dict[str, list[results.AtThreshold]]:
-    return by_key(
-        (row.language, row) for row in ranking.tables.thresholds_by_language
-    )
-
-
-def _draw_thresholds(
-    ranking: Ranking, rows: Sequence[results.AtThreshold]
-) -> Figure:
-    from beholder.kinds.ranking.plots import (
-        threshold_figure,
-    )  # matplotlib loads slowly
-
-    return threshold_figure(rows, list(ranking.labels.values()))
 
 
 def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
@@ -180,41 +158,43 @@ def matrices(ranking: Ranking, folder: Path) -> list[Matrix]:
 
 
 def _matrix(position: int, ranking: Ranking, folder: Path) -> Matrix:
-    image, labels = ranking.images[position], ranking.labels
+    image = ranking.images[position]
     best = {name for pair in image.pairs for name in pair}
-    columns = []
-    if image.prompt_ranks is not None:
-        columns.append(
-            RankColumn("prompt", "prompt", "prompt", False, image.prompt_ranks)
-        )
-    columns += [
-        RankColumn(name, name, "annotator", name in best, ranks)
+    columns = [
+        RankColumn(name, name, "annotator", ranks, name in best)
         for name, ranks in sorted(image.ranks.items())
     ]
-    scored = [
-        (name, image.scorers[name]) for name in labels if name in image.scorers
-    ]
-    for name, found in scored:
-        value, numbers = next(iter(found.values.items()))
-        notes = [f"{value} {show_number(number)}" for number in numbers]
-        columns.append(
-            RankColumn(name, labels[name], "scorer", False, found.ranks, notes)
-        )
+    if image.prompt_ranks is not None:
+        prompt = RankColumn("prompt", "prompt", "prompt", image.prompt_ranks)
+        columns.insert(0, prompt)
+    correlations = []
+    for name, label in ranking.labels.items():
+        scorer = image.scorers.get(name)
+        if scorer is not None:
+            value, numbers = next(iter(scorer.values.items()))
+            notes = [f"{value} {show_number(number)}" for number in numbers]
+            columns.append(
+                RankColumn(name, label, "scorer", scorer.ranks, notes=notes)
+            )
+            correlations.append((label, scorer.correlation))
     return Matrix(
-        position=position,
-        image=image,
-        columns=tuple(columns),
-        correlations=tuple(
-            (labels[name], found.correlation) for name, found in scored
-        ),
-        thumb=thumb(folder, position).is_file(),
+        position,
+        image,
+        tuple(columns),
+        tuple(correlations),
+        thumb(folder, position).is_file(),
     )
 
 
 def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
     drawn = matrices(ranking, folder)
     shown = drawn[:MAX_IMAGES]
-    missing = no_figures()
+    missing, curves = no_figures(), None
+    if not missing:
+        from beholder.kinds.ranking.plots import threshold_figure
+
+        rows, labels = ranking.tables.thresholds, ranking.labels.values()
+        curves = data_uri(threshold_figure(rows, list(labels)))
     return render_page(
         "rank.html.j2",
         ("page.css", "plain_page.css"),
@@ -226,7 +206,7 @@ def _render(folder: Path, ranking: Ranking, log: manifest.RunLog) -> str:
         labels=ranking.labels,
         facts=ranking.tables,
         tables={table.name: html(table) for table in ranking_tables(ranking)},
-        curves=None if missing else data_uri(_thresholds(ranking)),
+        curves=curves,
         no_figures=missing,
         n_failed=sum(len(image.failures) for image in ranking.images),
         matrices=shown,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -51,17 +50,35 @@ def threshold_figure(
     bars.set_xticks(
         places, ["none" if limit is None else f"{limit:g}" for limit in limits]
     )
-    _line(lines, [row.human.mean for row in rows], "people", _PEOPLE, "o", "-")
-    prompt = [row.prompt.mean for row in rows]
-    if any(mean is not None for mean in prompt):
-        _line(lines, prompt, "prompt order", _PROMPT, "s", ":")
+    means = {
+        ("people", _PEOPLE, "o-"): [row.human.mean for row in rows],
+        ("prompt order", _PROMPT, "s:"): [row.prompt.mean for row in rows],
+    }
     for number, label in enumerate(labels):
-        means = [row.scorers[number].mean for row in rows]
-        colour, marker = (
-            _COLOURS[number % len(_COLOURS)],
-            _MARKERS[number % len(_MARKERS)],
-        )
-        _line(lines, means, label, colour, marker, "--")
+        colour = _COLOURS[number % len(_COLOURS)]
+        style = f"{_MARKERS[number % len(_MARKERS)]}--"
+        means[label, colour, style] = [
+            row.scorers[number].mean for row in rows
+        ]
+    for (label, colour, style), values in means.items():
+        # Lines are moved apart a little: equal values of several are all seen.
+        shift = 0.06 * len(lines.get_lines())
+        points = [
+            (place + shift, value)
+            for place, value in enumerate(values)
+            if value is not None
+        ]
+        if points or label != "prompt order":
+            x, y = [place for place, _ in points], [v for _, v in points]
+            lines.plot(
+                x,
+                y,
+                style,
+                label=label,
+                color=colour,
+                linewidth=1.5,
+                markersize=5,
+            )
     lines.set_ylabel("mean correlation (lines)", fontsize=9)
     lines.axhline(0.0, color=_PROMPT, linewidth=0.6)
     for axes in (bars, lines):
@@ -71,31 +88,3 @@ def threshold_figure(
         loc="outside lower center", ncols=5, frameon=False, fontsize=8.5
     )
     return figure
-
-
-def _line(
-    axes: Axes,
-    means: Sequence[float | None],
-    label: str,
-    colour: str,
-    marker: str,
-    style: str,
-) -> None:
-    shift = 0.06 * len(
-        axes.get_lines()
-    )  # equal values of several lines are all seen
-    known = [
-        (place + shift, mean)
-        for place, mean in enumerate(means)
-        if mean is not None
-    ]
-    axes.plot(
-        [place for place, _ in known],
-        [mean for _, mean in known],
-        label=label,
-        color=colour,
-        marker=marker,
-        linestyle=style,
-        linewidth=1.5,
-        markersize=5,
-    )

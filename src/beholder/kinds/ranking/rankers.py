@@ -63,11 +63,9 @@ class Scored:
 
     def to_detail(self) -> dict[str, object]:
         """The detail of an outcome."""
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name != "unfinished"
-        }
+        detail = asdict(self)
+        del detail["unfinished"]
+        return detail
 
     @classmethod
     def of(cls, detail: Mapping[str, object]) -> Scored:
@@ -338,13 +336,13 @@ def ranker(given: str | Spec, **defaults: object) -> Ranker:
 
 
 def looks(ranker: Ranker) -> bool:
-    """Whether a ranker shows the image but could rank by the words alone."""
-    core = _core(ranker)
+    """Return whether a ranker shows the image but could rank by the words alone."""
+    core = ranker.metric if isinstance(ranker, ByMetric) else ranker
     return isinstance(core, Perplexity | Response) and core.image
 
 
 def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
-    """Pairs of rankers that differ only in that the second sees no image."""
+    """Return pairs of rankers that differ only in that the second sees no image."""
     pairs = ((seeing, blinded(seeing)) for seeing in rankers if looks(seeing))
     return [
         (seeing.name, blind.name)
@@ -354,22 +352,19 @@ def twins(rankers: Sequence[Ranker]) -> list[tuple[str, str]]:
 
 
 def blinded(ranker: Ranker) -> Ranker:
-    """The same ranker without the image.
+    """Return the same ranker without the image.
 
     Raises:
         ConfigError: It shows no image, or needs one.
     """
-    if isinstance(ranker, Response):
-        return replace(ranker, image=False)
-    if isinstance(ranker, ByMetric) and isinstance(ranker.metric, Perplexity):
-        return ByMetric(replace(ranker.metric, image=False))
+    match ranker:
+        case Response():
+            return replace(ranker, image=False)
+        case ByMetric(metric=Perplexity() as perplexity):
+            return ByMetric(replace(perplexity, image=False))
     raise ConfigError(
         f"{ranker.name} cannot leave the image out; perplexity and response can"
     )
-
-
-def _core(ranker: Ranker) -> Asker[Any]:
-    return ranker.metric if isinstance(ranker, ByMetric) else ranker
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from beholder.base import files
-from beholder.errors import RunError
 from beholder.stats.annotator_pairs import MODEL
 from beholder.tables import heading
 
@@ -310,22 +309,10 @@ def read(folder: Path) -> Ranking:
         f"{folder} is no finished ranking run: it has no {RANKING}; run the same command again to"
         " finish it"
     )
-    found = files.read_json(path, form=FORMAT, kind="ranking", missing=missing)
-    try:
-        for image in found[
-            "images"
-        ]:  # version 0.1 kept one of the pairs that agree equally well
-            image.setdefault("pairs", [image["pair"]] if image["pair"] else [])
-        return msgspec.convert(found, Ranking)
-    except (
-        msgspec.ValidationError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ) as error:
-        raise RunError(
-            f"{path} is damaged: {error}; run the same command again, which writes it again"
-        ) from error
+    content = files.read_json(
+        path, form=FORMAT, kind="ranking", missing=missing
+    )
+    return files.as_record(content, Ranking, path)
 
 
 Cell: TypeAlias = str | float | None
@@ -369,30 +356,12 @@ def _rank_rows(ranking: Ranking) -> Iterator[list[Cell]]:
 
 
 def _threshold_rows(ranking: Ranking) -> Iterator[list[Cell]]:
-    numbers = (
-        "images",
-        "human",
-        "prompt",
-        "scorer",
-        "correlation",
-        "with_model",
-        "share",
-    )
-    yield ["language", "threshold", *numbers]
-    for row in (
-        *ranking.tables.thresholds,
-        *ranking.tables.thresholds_by_language,
-    ):
+    numbers = ["images", "human", "prompt", "scorer", "correlation"]
+    yield ["language", "threshold", *numbers, "with_model", "share"]
+    tables = ranking.tables
+    for row in (*tables.thresholds, *tables.thresholds_by_language):
         limit = "none" if row.threshold is None else row.threshold
-        for found in row.scorers:
-            yield [
-                *(
-                    row.language,
-                    limit,
-                    row.n,
-                    row.human.mean,
-                    row.prompt.mean,
-                    found.scorer,
-                ),
-                *(found.mean, found.with_model, found.share_in_pair),
-            ]
+        place = [row.language, limit, row.n, row.human.mean, row.prompt.mean]
+        for scorer in row.scorers:
+            joined = [scorer.with_model, scorer.share_in_pair]
+            yield [*place, scorer.scorer, scorer.mean, *joined]

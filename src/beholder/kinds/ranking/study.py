@@ -109,15 +109,18 @@ class RankedImage:
         return "no two annotators distinguish the texts"
 
 
+Images: TypeAlias = Sequence[RankedImage]
+
+
 def study_tables(
-    images: Sequence[RankedImage],
+    images: Images,
     scorers: Sequence[str],
     *,
     threshold: float | None = 0.6,
     twins: Sequence[tuple[str, str]] = (),
     n_resamples: int = 1000,
 ) -> results.RankingTables:
-    """All tables of a study.
+    """Return all tables of a study.
 
     Args:
         images: The judged images.
@@ -127,16 +130,16 @@ def study_tables(
         n_resamples: Bootstrap resamples.
     """
     mean = partial(_mean, n_resamples=n_resamples)
-    judged = [image for image in images if image.pair is not None]
+    judged = [image for image in images if image.pairs]
     chosen = _kept(judged, threshold)
+    reasons = filter(None, (image.reason() for image in images))
+    biases = (position_bias(images, name, n_resamples) for name in scorers)
     return results.RankingTables(
         threshold=threshold,
         n_images=len(images),
         n_judged=len(judged),
         n_kept=len(chosen),
-        reasons=dict(
-            Counter(reason for image in images if (reason := image.reason()))
-        ),
+        reasons=dict(Counter(reasons)),
         n_incomplete=sum(
             len(image.reviews.ranks) - len(image.people) for image in images
         ),
@@ -149,36 +152,46 @@ def study_tables(
         human=mean(chosen, RankedImage.agreement),
         kendall_w=mean(chosen, _concordance),
         scorers=tuple(_scorer(name, images, chosen, mean) for name in scorers),
-        thresholds=tuple(
-            _at(_kept(judged, one), one, scorers, mean) for one in THRESHOLDS
-        ),
+        thresholds=tuple(_at_thresholds(judged, scorers, mean)),
         groups=results.RankingGroups(
-            *(
-                _groups(chosen, key, scorers, mean)
-                for key in ("language", "category")
-            )
+            _groups(chosen, "language", scorers, mean),
+            _groups(chosen, "category", scorers, mean),
         ),
         lengths=tuple(_lengths(images, scorers)),
         differences=tuple(_differences(chosen, scorers, twins, n_resamples)),
-        bias=tuple(
-            bias
-            for name in scorers
-            if (bias := position_bias(images, name, n_resamples))
-        ),
+        bias=tuple(bias for bias in biases if bias is not None),
         thresholds_by_language=tuple(_at_by_language(judged, scorers, mean)),
     )
 
 
+def _at_thresholds(
+    judged: Images,
+    scorers: Sequence[str],
+    mean: _Mean,
+    language: str = "",
+) -> Iterator[results.AtThreshold]:
+    for threshold in THRESHOLDS:
+        left = _kept(judged, threshold)
+        yield results.AtThreshold(
+            threshold,
+            len(left),
+            mean(left, RankedImage.agreement),
+            mean(left, RankedImage.prompt_correlation),
+            tuple(_joined(left, name, mean) for name in scorers),
+            language,
+        )
+
+
 def _at_by_language(
-    judged: Sequence[RankedImage], scorers: Sequence[str], mean: _Mean
+    judged: Images, scorers: Sequence[str], mean: _Mean
 ) -> Iterator[results.AtThreshold]:
     """The rows of each language, if there are several: thresholds are published by language."""
     by_language = by_key((image.reviews.language, image) for image in judged)
     if len(by_language) > 1:
         for language, images in by_language.items():
-            for threshold in THRESHOLDS:
-                row = _at(_kept(images, threshold), threshold, scorers, mean)
-                yield structs.replace(row, language=language or NO_LANGUAGE)
+            yield from _at_thresholds(
+                images, scorers, mean, language or NO_LANGUAGE
+            )
 
 
 NO_LANGUAGE = "not named"
@@ -186,7 +199,7 @@ NO_LANGUAGE = "not named"
 
 
 def position_bias(
-    images: Sequence[RankedImage], scorer: str, n_resamples: int = 1000
+    images: Images, scorer: str, n_resamples: int = 1000
 ) -> results.PositionBias | None:
     """Correlation, over all requests, of the rank a judge gave with the place of the text.
 
@@ -248,8 +261,8 @@ def measured(
 
 def _scorer(
     name: str,
-    images: Sequence[RankedImage],
-    chosen: Sequence[RankedImage],
+    images: Images,
+    chosen: Images,
     mean: _Mean,
 ) -> results.ScorerMean:
     def correlation(value: str | None = None) -> dict[str, Any]:
@@ -271,42 +284,29 @@ def _scorer(
     )
 
 
-def _at(
-    left: Sequence[RankedImage],
-    threshold: float | None,
-    scorers: Sequence[str],
-    mean: _Mean,
-) -> results.AtThreshold:
-    def joined(name: str) -> results.JoinedMean:
-        ranked = [image for image in left if name in image.scored]
-        pairs = [
-            joined_pair(image.scored[name].ranks(), image.people)
-            for image in ranked
-        ]
-        known = [pair for pair in pairs if pair is not None]
-        shares = [pair.second == MODEL for pair in known]
-        return results.JoinedMean(
-            name,
-            **structs.asdict(
-                mean(left, partial(RankedImage.correlation, scorer=name))
-            ),
-            with_model=float(np.mean([pair.agreement for pair in known]))
-            if known
-            else None,
-            share_in_pair=sum(shares) / len(shares) if known else None,
-        )
-
-    human, prompt = (
-        mean(left, RankedImage.agreement),
-        mean(left, RankedImage.prompt_correlation),
-    )
-    return results.AtThreshold(
-        threshold, len(left), human, prompt, tuple(map(joined, scorers))
+def _joined(left: Images, name: str, mean: _Mean) -> results.JoinedMean:
+    """Return the mean correlation of a scorer, and its agreement as one more annotator."""
+    pairs = [
+        pair
+        for image in left
+        if name in image.scored
+        and (pair := joined_pair(image.scored[name].ranks(), image.people))
+    ]
+    correlation = mean(left, partial(RankedImage.correlation, scorer=name))
+    return results.JoinedMean(
+        name,
+        **structs.asdict(correlation),
+        with_model=float(np.mean([pair.agreement for pair in pairs]))
+        if pairs
+        else None,
+        share_in_pair=sum(pair.second == MODEL for pair in pairs) / len(pairs)
+        if pairs
+        else None,
     )
 
 
 def _groups(
-    images: Sequence[RankedImage],
+    images: Images,
     key: str,
     scorers: Sequence[str],
     mean: _Mean,
@@ -337,7 +337,7 @@ def _by(
 
 
 def _lengths(
-    images: Sequence[RankedImage], scorers: Sequence[str]
+    images: Images, scorers: Sequence[str]
 ) -> Iterator[results.TextLengths]:
     """Lengths of the texts of each language: in characters, and in tokens of each model."""
     for language, members in _by("language", images).items():
@@ -364,7 +364,7 @@ def _lengths(
 
 
 def _differences(
-    images: Sequence[RankedImage],
+    images: Images,
     scorers: Sequence[str],
     twins: Sequence[tuple[str, str]],
     n_resamples: int,
@@ -399,7 +399,7 @@ def _differences(
 
 
 def _mean(
-    images: Sequence[RankedImage], value: _Value, n_resamples: int
+    images: Images, value: _Value, n_resamples: int
 ) -> results.MeanCorrelation:
     found = [
         (v, i.reviews.source) for i in images if (v := value(i)) is not None
@@ -418,9 +418,7 @@ def _mean(
     )
 
 
-def _kept(
-    judged: Sequence[RankedImage], threshold: float | None
-) -> list[RankedImage]:
+def _kept(judged: Images, threshold: float | None) -> list[RankedImage]:
     return [
         image
         for image in judged

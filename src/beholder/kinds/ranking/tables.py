@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 from beholder.kinds.ranking import results
 from beholder.report.numbers import show_number
@@ -12,7 +11,6 @@ from beholder.tables import (
     Cells,
     Column,
     Table,
-    heading,
     interval_cells,
     record_cells,
 )
@@ -20,7 +18,14 @@ from beholder.tables import (
 Labels: TypeAlias = Mapping[str, str]
 """Short label of each scorer, by name."""
 
+LANGUAGE = Column("language", "language", "text")
+AGREEMENT = Column("threshold", "best pair agrees", "text")
+N_IMAGES = Column("n", "images", "count")
 PEOPLE = "people, the pair itself"
+_THRESHOLD_NOTE = (
+    "Images are kept when their best pair agrees so well. Prompt order: the order in which"
+    " kinds of text were asked for when the texts were made."
+)
 _NONE = "\N{EN DASH}"
 
 
@@ -29,8 +34,19 @@ def ranking_tables(ranking: results.Ranking) -> list[Table]:
     tables, labels = ranking.tables, ranking.labels
     study = [
         _scores(ranking),
-        _thresholds(tables.thresholds, labels),
-        _thresholds_by_language(tables.thresholds_by_language, labels),
+        _thresholds(
+            "correlation-by-threshold",
+            "correlation by agreement of the best pair",
+            tables.thresholds,
+            labels,
+            (_THRESHOLD_NOTE,),
+        ),
+        _thresholds(
+            "threshold-by-language",
+            "correlation by language and agreement of the best pair",
+            tables.thresholds_by_language,
+            labels,
+        ),
         _joined(tables.thresholds, labels),
         _groups("language", tables.groups.language, labels),
         _groups("category", tables.groups.category, labels),
@@ -47,47 +63,39 @@ def ranking_tables(ranking: results.Ranking) -> list[Table]:
     return [table for table in study if table.rows]
 
 
-@dataclass(frozen=True)
-class ScoreRow:
-    """Mean correlation of a scorer, by one of its values, with people."""
-
-    scorer: Annotated[str, heading("scorer", "text")]
-    value: Annotated[str, heading("ranked by", "text")]
-    mean: Annotated[
-        float | None, heading("correlation", interval=True, scale=(-1.0, 1.0))
-    ]
-    interval: results.Ends | None
-    n: Annotated[int, heading("images", "count")]
-    n_failed: Annotated[int | None, heading("failed", "failed")] = None
-    n_level: Annotated[int | None, heading("all level", "count")] = None
-    reason: str | None = None
+_SCORE_COLUMNS = (
+    Column("scorer", "scorer", "text"),
+    Column("value", "ranked by", "text"),
+    Column("mean", "correlation", interval=True, scale=(-1.0, 1.0)),
+    N_IMAGES,
+    Column("n_failed", "failed", "failed"),
+    Column("n_level", "all level", "count"),
+)
 
 
-def _score_row(
-    scorer: str,
-    value: str,
-    correlation: results.MeanCorrelation,
-    n_failed: int | None = None,
-    n_level: int | None = None,
-) -> ScoreRow:
-    mean, interval, n = correlation.mean, correlation.interval, correlation.n
-    return ScoreRow(
-        scorer, value, mean, interval, n, n_failed, n_level, correlation.reason
-    )
+def _score_cells(
+    scorer: str, value: str, correlation: results.MeanCorrelation
+) -> Cells:
+    mean, interval = correlation.mean, correlation.interval
+    return {
+        "scorer": scorer,
+        "value": value,
+        "mean": mean,
+        **interval_cells("mean", interval, correlation.reason),
+        "n": correlation.n,
+        "n_failed": getattr(correlation, "n_failed", None),
+        "n_level": getattr(correlation, "n_level", None),
+    }
 
 
 def _scores(ranking: results.Ranking) -> Table:
     tables = ranking.tables
-    rows = [_score_row(PEOPLE, "", tables.human)]
+    rows = [_score_cells(PEOPLE, "", tables.human)]
     for scorer in tables.scorers:
         name = scorer.scorer
-        value = _ranking_value(ranking, name)
-        rows.append(
-            _score_row(name, value, scorer, scorer.n_failed, scorer.n_level)
-        )
+        rows.append(_score_cells(name, _ranking_value(ranking, name), scorer))
         rows += [
-            _score_row(name, further.value, further)
-            for further in scorer.values
+            _score_cells(name, mean.value, mean) for mean in scorer.values
         ]
     agrees = (
         "in any way"
@@ -111,10 +119,15 @@ def _scores(ranking: results.Ranking) -> Table:
     heads = {
         name: label for name, label in ranking.labels.items() if label != name
     }
-    table = Table.from_records(
-        "scores", "agreement with people", ScoreRow, rows, notes, by="scorer"
+    return Table(
+        "scores",
+        "agreement with people",
+        _SCORE_COLUMNS,
+        tuple(rows),
+        notes,
+        by="scorer",
+        heads=heads,
     )
-    return replace(table, heads=heads)
 
 
 def _ranking_value(ranking: results.Ranking, scorer: str) -> str:
@@ -143,63 +156,43 @@ def _shown(mean: results.MeanCorrelation) -> str:
     return f"{shown} ({interval})" if interval else shown
 
 
-@dataclass(frozen=True)
-class ThresholdRow:
-    """Mean correlations over the images whose best pair agrees so well."""
-
-    threshold: Annotated[str, heading("best pair agrees", "text")]
-    images: Annotated[int, heading("images", "count")]
-    people: Annotated[float | None, heading("people")]
-    prompt: Annotated[float | None, heading("prompt order")]
-
-
-def _thresholds(rows: Sequence[results.AtThreshold], labels: Labels) -> Table:
-    note = (
-        "Images are kept when their best pair agrees so well. Prompt order: the order in which"
-        " kinds of text were asked for when the texts were made."
-    )
-    return Table.from_records(
-        "correlation-by-threshold",
-        "correlation by agreement of the best pair",
-        ThresholdRow,
-        map(_threshold_cells, rows),
-        [note],
-        after=(Column(name, label) for name, label in labels.items()),
-    )
-
-
-def _thresholds_by_language(
-    rows: Sequence[results.AtThreshold], labels: Labels
+def _thresholds(
+    name: str,
+    title: str,
+    rows: Sequence[results.AtThreshold],
+    labels: Labels,
+    notes: tuple[str, ...] = (),
 ) -> Table:
-    return Table.from_records(
-        "threshold-by-language",
-        "correlation by language and agreement of the best pair",
-        ThresholdRow,
-        ({"language": row.language, **_threshold_cells(row)} for row in rows),
-        before=[Column("language", "language", "text")],
-        after=(Column(name, label) for name, label in labels.items()),
-    )
-
-
-def _threshold_cells(row: results.AtThreshold) -> Cells:
-    means = {scorer.scorer: scorer.mean for scorer in row.scorers}
-    people = ThresholdRow(
-        _head(row.threshold), row.n, row.human.mean, row.prompt.mean
-    )
-    return record_cells(people) | means
-
-
-@dataclass(frozen=True)
-class JoinedRow:
-    """Agreement of the best pair when a scorer may be in it, and how often it is, by scorer."""
-
-    threshold: Annotated[str, heading("best pair agrees", "text")]
+    """Return mean correlations over the images whose best pair agrees so well."""
+    columns = [
+        LANGUAGE,
+        AGREEMENT,
+        Column("images", "images", "count"),
+        Column("people", "people"),
+        Column("prompt", "prompt order"),
+    ]
+    cells: list[Cells] = [
+        {
+            "language": row.language,
+            "threshold": _head(row.threshold),
+            "images": row.n,
+            "people": row.human.mean,
+            "prompt": row.prompt.mean,
+            **{scorer.scorer: scorer.mean for scorer in row.scorers},
+        }
+        for row in rows
+    ]
+    if not any(row.language for row in rows):
+        columns.remove(LANGUAGE)
+    columns += [Column(key, label) for key, label in labels.items()]
+    return Table(name, title, tuple(columns), tuple(cells), notes)
 
 
 def _joined(
     thresholds: Sequence[results.AtThreshold], labels: Labels
 ) -> Table:
-    columns: list[Column] = []
+    """Return the agreement of the best pair when a scorer may be in it, and how often it is."""
+    columns = [AGREEMENT]
     for name, label in labels.items():
         columns += [
             Column(name, label),
@@ -207,7 +200,7 @@ def _joined(
         ]
     rows: list[Cells] = []
     for row in thresholds:
-        cells = record_cells(JoinedRow(_head(row.threshold)))
+        cells: Cells = {"threshold": _head(row.threshold)}
         for scorer in row.scorers:
             cells[scorer.scorer] = scorer.with_model
             cells[f"{scorer.scorer}, share"] = scorer.share_in_pair
@@ -216,13 +209,12 @@ def _joined(
         "Agreement of the best pair when the scorer may be in it, and the share of images in which"
         " it is."
     )
-    return Table.from_records(
+    return Table(
         "one-more-annotator",
         "as one more annotator",
-        JoinedRow,
-        rows,
-        [note],
-        after=columns,
+        tuple(columns),
+        tuple(rows),
+        (note,),
     )
 
 
@@ -230,40 +222,30 @@ def _head(threshold: float | None) -> str:
     return "in any way" if threshold is None else f"≥ {threshold:g}"
 
 
-@dataclass(frozen=True)
-class GroupRow:
-    """Mean correlations over the images of a language or category."""
-
-    images: Annotated[int, heading("images", "count")]
-    people: Annotated[float | None, heading("people")]
-
-
 def _groups(
     kind: str, groups: Sequence[results.GroupMeans], labels: Labels
 ) -> Table:
+    """Return mean correlations over the images of each language or category."""
+    columns = [
+        Column(kind, kind, "text"),
+        Column("images", "images", "count"),
+        Column("people", "people"),
+    ]
+    columns += [
+        Column(name, label, interval=True) for name, label in labels.items()
+    ]
     rows: list[Cells] = []
     for group in groups:
-        cells = {
+        cells: Cells = {
             kind: group.group or _NONE,
-            **record_cells(GroupRow(group.n, group.human.mean)),
+            "images": group.n,
+            "people": group.human.mean,
         }
         for name, mean in zip(labels, group.scorers, strict=True):
-            cells |= {
-                name: mean.mean,
-                **interval_cells(name, mean.interval, mean.reason),
-            }
+            cells |= interval_cells(name, mean.interval, mean.reason)
+            cells[name] = mean.mean
         rows.append(cells)
-    return Table.from_records(
-        kind,
-        f"by {kind}",
-        GroupRow,
-        rows,
-        before=[Column(kind, kind, "text")],
-        after=(
-            Column(name, label, interval=True)
-            for name, label in labels.items()
-        ),
-    )
+    return Table(kind, f"by {kind}", tuple(columns), tuple(rows))
 
 
 def _lengths(lengths: Sequence[results.TextLengths], labels: Labels) -> Table:

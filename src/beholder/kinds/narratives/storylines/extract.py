@@ -20,6 +20,7 @@ from beholder.kinds.narratives.config import Extraction
 from beholder.kinds.narratives.storylines.published import narrative_map, trail
 from beholder.kinds.narratives.storylines.space import (
     Floats,
+    Places,
     Space,
     StorylinePath,
     ends,
@@ -40,9 +41,15 @@ class Chronology:
         note: What the order rests on, for people.
     """
 
-    order: NDArray[np.intp]
+    order: Places
     days: NDArray[np.int64] | None
     note: str
+
+    def rank_of(self, position: int | None) -> int | None:
+        """Return the place in time of a position of the collection; None for None."""
+        if position is None:
+            return None
+        return int(np.flatnonzero(self.order == position)[0])
 
 
 def chronology(
@@ -194,7 +201,7 @@ def _check_ends(
     frames: Sequence[Frame],
     first: int | None,
     last: int | None,
-    rank: NDArray[np.intp],
+    rank: Places,
     note: str,
 ) -> None:
     if first is None or last is None or rank[first] < rank[last]:
@@ -269,7 +276,7 @@ def extract(
         how: The method and its settings.
 
     Yields:
-        Per task and replication one sequence, or several if ``alternatives`` is above 1.
+        Per task and replication one sequence.
 
     Raises:
         ConfigError: An end is no picture of the collection, the source is after the target, there
@@ -279,57 +286,49 @@ def extract(
     topics = (
         None if how.topics is None else topics_by(how.topics, frames, vectors)
     )
-    memberships = None if topics is None else topics.memberships
-    whole = Space.of(
-        vectors, memberships, jsd=how.jsd, base=how.base, scale=how.scale
+    space = Space.of(
+        vectors,
+        None if topics is None else topics.memberships,
+        jsd=how.jsd,
+        base=how.base,
+        scale=how.scale,
     )
     known = known_days(frames, vectors, how.spread_dates)
     places = {frame.id: place for place, frame in enumerate(frames)}
     for number, task in enumerate(tasks):
-        # Only "random" draws: the other methods give the same paths for the same order and days.
-        paths_by_order: dict[tuple[bytes, bytes], list[StorylinePath]] = {}
+        # Only "random" draws: the other methods give the same path for the same order and days.
+        paths_by_order: dict[tuple[bytes, bytes], StorylinePath] = {}
         source, target = (
             _place(places, end) for end in (task.source, task.target)
         )
         for replication in range(how.replications):
             seed = how.seed + replication if replication else None
             time = order_of(frames, known, seed, source, target)
-            at = {int(place): rank for rank, place in enumerate(time.order)}
-            start = None if source is None else at[source]
-            end = None if target is None else at[target]
-            if how.method != "trails":
-                _check_length(task, start, end, len(frames))
-            rng = np.random.default_rng([how.seed, number, replication])
-            labels = None if topics is None else topics.assigned[time.order]
-            days = (
-                b"" if time.days is None else np.asarray(time.days).tobytes()
-            )
-            order = (time.order.tobytes(), days)
-            found = (
-                paths_by_order.get(order) if how.method != "random" else None
-            )
-            if found is None:
-                space = whole.subset(time.order)
-                found = _storylines(
-                    space, task, how, (start, end), time.days, labels, rng
+            days = b"" if time.days is None else time.days.tobytes()
+            key = (time.order.tobytes(), days)
+            if how.method == "random" or key not in paths_by_order:
+                rng = np.random.default_rng([how.seed, number, replication])
+                paths_by_order[key] = _path(
+                    space.subset(time.order),
+                    task,
+                    how,
+                    (time.rank_of(source), time.rank_of(target)),
+                    time.days,
+                    None if topics is None else topics.assigned[time.order],
+                    rng,
                 )
-                paths_by_order[order] = found
-            for alternative, line in enumerate(found):
-                chosen = [frames[int(time.order[p])] for p in line.positions]
-                number_of = str(replication + 1)
-                group = {
+            path = paths_by_order[key]
+            storyline = Storyline(
+                f"{how.method}-{task.name}-{replication + 1}",
+                tuple(frames[int(time.order[p])] for p in path.positions),
+                source=how.method,
+                group={
                     "task": task.name,
                     "length": str(task.k),
-                    "replication": number_of,
-                }
-                name = f"{how.method}-{task.name}-{number_of}"
-                if how.alternatives > 1:
-                    name = f"{name}-{alternative + 1}"
-                    group["alternative"] = str(alternative + 1)
-                storyline = Storyline(
-                    name, tuple(chosen), source=how.method, group=group
-                )
-                yield Extracted(storyline, line, whole.signature, time.note)
+                    "replication": str(replication + 1),
+                },
+            )
+            yield Extracted(storyline, path, space.signature, time.note)
 
 
 def _place(places: Mapping[str, int], frame_id: str | None) -> int | None:
@@ -353,7 +352,7 @@ def _check_length(
         )
 
 
-def _storylines(
+def _path(
     space: Space,
     task: ExtractionTask,
     how: Extraction,
@@ -361,8 +360,10 @@ def _storylines(
     dates: ArrayLike | None,
     topics: ArrayLike | None,
     rng: np.random.Generator,
-) -> list[StorylinePath]:
+) -> StorylinePath:
     source, target = ends
+    if how.method != "trails":
+        _check_length(task, source, target, len(space))
     if how.method == "maxmin":
         return maxmin(
             space,
@@ -374,25 +375,20 @@ def _storylines(
             dates=dates,
             topics=topics,
             cover=how.cover,
-            near_duplicate=how.near_duplicate,
-            alternatives=how.alternatives,
-            min_difference=how.min_difference,
         )
     if source is None or target is None:
         raise ConfigError(
             f"{how.method} needs the first and the last picture (--source, --target)"
         )
     if how.method == "maps":
-        return [
-            narrative_map(
-                space, task.k, source=source, target=target, window=how.window
-            )
-        ]
+        return narrative_map(
+            space, task.k, source=source, target=target, window=how.window
+        )
     if how.method == "trails":
-        return [trail(space, source=source, target=target)]
-    return [
-        random_storyline(space, task.k, source=source, target=target, rng=rng)
-    ]
+        return trail(space, source=source, target=target)
+    return random_storyline(
+        space, task.k, source=source, target=target, rng=rng
+    )
 
 
 def random_storyline(

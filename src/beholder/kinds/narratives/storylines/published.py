@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csr_array
 
 from beholder.errors import ConfigError
 from beholder.kinds.narratives.storylines.space import (
     Floats,
+    Places,
     Space,
     StorylinePath,
     ends,
@@ -93,8 +93,8 @@ def narrative_map(
 def _solve(
     n: int,
     k: int,
-    tail: NDArray[np.intp],
-    head: NDArray[np.intp],
+    tail: Places,
+    head: Places,
     coherence: Floats,
 ) -> tuple[float, Floats]:
     """Best ``minedge`` and the flow of each step.
@@ -140,8 +140,8 @@ def _solve(
 def _likeliest_route(
     n: int,
     k: int,
-    tail: NDArray[np.intp],
-    head: NDArray[np.intp],
+    tail: Places,
+    head: Places,
     flow: Floats,
 ) -> list[int]:
     """The route of highest likelihood: product of the shares of outflow and the activities.
@@ -241,7 +241,7 @@ def _fewest(space: Space, least: float) -> list[int]:
     return _traced(came_from)
 
 
-def _traced(came_from: NDArray[np.intp]) -> list[int]:
+def _traced(came_from: Places) -> list[int]:
     """The path from the first to the last position, given from where each was reached."""
     path = [len(came_from) - 1]
     while path[-1] != 0:

@@ -22,6 +22,8 @@ from beholder.kinds.narratives.config import JSD, Base, Scale
 from beholder.stats.checks import floats
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
+Places: TypeAlias = NDArray[np.intp]
+"""Positions of pictures."""
 
 FLOAT32_FROM = 3000
 """Collections of more pictures are kept in single precision: theta is then good to about 1e-6."""
@@ -148,12 +150,6 @@ class Space:
                 f"scale='minmax': all pairs are equally similar (S = {low:g}); use scale='raw'"
             )
         return low, high
-
-    def cosine(self, rows: slice, columns: slice) -> Floats:
-        """Cosines, shape (rows, columns), in -1..1; never rescaled."""
-        return np.asarray(
-            np.clip(self.vectors[rows] @ self.vectors[columns].T, -1.0, 1.0)
-        )
 
     def theta(
         self, rows: slice = slice(None), columns: slice = slice(None)
