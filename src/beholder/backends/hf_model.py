@@ -40,7 +40,7 @@ def describe(
     name: str, *, device: str | None, dtype: str | None, revision: str | None
 ) -> Capabilities:
     """What a model is and can do, from its configuration alone."""
-    config = read_config(name, revision)
+    config = _read_config(name, revision)
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     version = getattr(config, "_commit_hash", None) or weights_digest(
         Path(name)
@@ -52,14 +52,11 @@ def describe(
     )
 
 
-def read_config(name: str, revision: str | None, kind: str = "hf") -> Any:
-    """The configuration of a model of the kind of tool that needs it."""
+def _read_config(name: str, revision: str | None) -> Any:
     try:
         return transformers.AutoConfig.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{kind}:{name} cannot be loaded: {error}"
-        ) from error
+        raise ConfigError(f"hf:{name} cannot be loaded: {error}") from error
 
 
 def device_of(device: str | None) -> str:
@@ -103,7 +100,7 @@ class HFModel:
         revision: str | None = None,
         batch_size: int = 8,
     ) -> None:
-        config = read_config(name, revision)
+        config = _read_config(name, revision)
         self.able = describe(
             name, device=device, dtype=dtype, revision=revision
         )
