@@ -15,7 +15,7 @@ import pytest
 
 from beholder.backends import http_client
 from beholder.backends.calls import CallFailed, Refused
-from beholder.backends.openai_http import JSON, Connection
+from beholder.backends.openai_http import Connection
 from beholder.errors import ConfigError
 
 CERTIFICATE = Path(__file__).parents[1] / "servers" / "localhost.pem"
@@ -139,7 +139,12 @@ def connection(address: str, timeout: float = 20.0) -> Connection:
 
 
 async def said(to: Connection, path: str, content: bytes = BODY) -> bytes:
-    return await to.request("POST", path, content=content, headers=JSON)
+    return await to.request(
+        "POST",
+        path,
+        content=content,
+        headers={"content-type": "application/json"},
+    )
 
 
 @pytest.fixture

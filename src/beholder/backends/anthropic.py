@@ -13,15 +13,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
-from beholder.backends.batch_queue import (
-    GONE,
-    MOST_RESULT_BYTES,
-    BatchService,
-    read_lines,
-)
+from beholder.backends.batch_queue import GONE, BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import JSON, Connection, NotThere
+from beholder.backends.openai_http import Connection, NotThere
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import (
     TOOL,
@@ -289,9 +284,7 @@ class MessageBatches(BatchService):
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
         """Start a batch; its id, or None if it may have been made and the id was lost."""
         requests = [json.loads(line) for line in lines]
-        content = json.dumps(
-            {"requests": requests}, ensure_ascii=False
-        ).encode("utf-8")
+        body = {"requests": requests}
         sent = False
 
         async def make() -> str | None:
@@ -300,10 +293,8 @@ class MessageBatches(BatchService):
                 return None
             sent = True
             try:
-                posted = self._read(
-                    "id", "POST", _MESSAGES, content=content, headers=JSON
-                )
-                return str((await posted)["id"])
+                posted = await self.read("id", "POST", _MESSAGES, json=body)
+                return str(posted["id"])
             except CallFailed as failure:
                 sent = failure.charged
                 raise
@@ -334,7 +325,8 @@ class MessageBatches(BatchService):
                     continue
                 decided.add(row["id"])
                 rows, _ = await self.rows(row["id"])
-                if any(one["custom_id"] in ids for one in rows[:1]):
+                whole = [each for each in rows if each is not None]
+                if whole and whole[0]["custom_id"] in ids:
                     return str(row["id"])
             if not n_open:
                 return None
@@ -345,28 +337,21 @@ class MessageBatches(BatchService):
         path = f"{_MESSAGES}/{batch}"
         try:
             found = await self.call(
-                lambda: self._read("processing_status", "GET", path)
+                lambda: self.read("processing_status", "GET", path)
             )
         except NotThere:
             return GONE, []
         state = str(found["processing_status"])
         return _STATES.get(state, state), [batch] if state == "ended" else []
 
-    async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The results of a batch in OpenAI's form, and how many lines could not be read."""
-        path = f"{_MESSAGES}/{file}/results"
-        try:
-            body: bytes = await self.call(
-                lambda: self.http.request("GET", path, most=MOST_RESULT_BYTES)
-            )
-        except NotThere:  # kept for some weeks
-            return [], 0
-        rows, n_unread = read_lines(self.http, body)
-        found = [row for row in map(_message_row, rows) if row is not None]
-        return found, n_unread + len(rows) - len(found)
+    def place(self, file: str) -> str:
+        """Return the path of the results of a batch."""
+        return f"{_MESSAGES}/{file}/results"
 
     async def _list(self) -> dict[str, Any]:
-        page = await self._read("data", "GET", f"{_MESSAGES}?limit=1000")
+        page = await self.read(
+            "data", "GET", f"{_MESSAGES}?limit=1000", kind=list
+        )
         try:
             for row in page["data"]:
                 (
@@ -380,33 +365,20 @@ class MessageBatches(BatchService):
             ) from error
         return page
 
-    async def _read(
-        self, field: str, method: str, path: str, **parts: Any
-    ) -> dict[str, Any]:
-        """Return a JSON object in which a field is there."""
-        value = await self.http.read(method, path, **parts)
-        # A list of batches may be empty.
-        if not isinstance(value, dict) or value.get(field) in (None, ""):
-            raise CallFailed(
-                f"the server's answer about batches has no {field}",
-                charged=True,
+    def row(self, row: Any) -> Any:
+        """Return a row of the results in OpenAI's form."""
+        result = row.get("result") if isinstance(row, dict) else None
+        if not isinstance(result, dict) or not isinstance(
+            row.get("custom_id"), str
+        ):
+            return None
+        if result.get("type") == "succeeded":
+            response = {"status_code": 200, "body": result.get("message")}
+        else:
+            error = result.get("error") or result.get("type")
+            refused = any(
+                name in str(error)
+                for name in ("invalid_request", "request_too_large")
             )
-        return value
-
-
-def _message_row(row: Any) -> dict[str, Any] | None:
-    result = row.get("result") if isinstance(row, dict) else None
-    if not isinstance(result, dict) or not isinstance(
-        row.get("custom_id"), str
-    ):
-        return None
-    if result.get("type") == "succeeded":
-        response = {"status_code": 200, "body": result.get("message")}
-    else:
-        error = result.get("error") or result.get("type")
-        refused = any(
-            name in str(error)
-            for name in ("invalid_request", "request_too_large")
-        )
-        response = {"status_code": 400 if refused else 500, "body": error}
-    return {"custom_id": row["custom_id"], "response": response}
+            response = {"status_code": 400 if refused else 500, "body": error}
+        return {"custom_id": row["custom_id"], "response": response}

@@ -452,7 +452,7 @@ class Backend(ABC):
     async def capabilities(
         self, *, schema: bool = False, images: bool = False
     ) -> Capabilities:
-        """What the model can do; found out once and remembered.
+        """Return what the model can do; found out once and remembered.
 
         Args:
             schema: Find out how it gives JSON.
@@ -505,3 +505,19 @@ class Backend(ABC):
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """Whether ``chat``, called in a task, has gone so far that its answer will be charged."""
         return True
+
+
+class DescribedBackend(Backend):
+    """Base of backends that know what their model can do without asking it.
+
+    Attributes:
+        able: What the model can do.
+    """
+
+    able: Capabilities
+
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
+        """Return ``able``."""
+        return self.able

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from beholder.backends.base import ServerFacts
 from beholder.backends.calls import CallFailed, Refused
-from beholder.backends.openai_http import Connection
+from beholder.backends.openai_http import Connection, NotThere
 from beholder.errors import BeholderError, TransientError
 
 T = TypeVar("T")
@@ -54,6 +54,8 @@ class BatchService(ABC):
     """
 
     most_bytes: ClassVar[int] = MOST_BYTES
+    dropped: ClassVar[tuple[type[Exception], ...]] = (NotThere,)
+    """Errors of a result file that was kept for some time and is no more."""
 
     http: Connection
     call: Call
@@ -77,8 +79,50 @@ class BatchService(ABC):
         """Status of a batch, and the ids of its result files."""
 
     @abstractmethod
+    def place(self, file: str) -> str:
+        """Return where a result file is read."""
+
+    def row(self, row: Any) -> Any:
+        """Return a row of a result file in OpenAI's form; anything else if it is broken."""
+        return row
+
     async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The rows of a result file in OpenAI's form, and how many lines could not be read."""
+        """Return the rows of a result file, and how many lines could not be read."""
+        path = self.place(file)
+        try:
+            body: bytes = await self.call(
+                lambda: self.http.request("GET", path, most=MOST_RESULT_BYTES)
+            )
+        except self.dropped:
+            return [], 0
+        rows: list[Any] = []
+        n_unread = 0
+        # A line ends at a line feed and nowhere else: texts may hold other separators.
+        for line in body.split(b"\n"):
+            if not line.strip():
+                continue
+            try:
+                rows.append(self.row(self.http.parse(line)))
+            except CallFailed:
+                n_unread += 1
+        return rows, n_unread
+
+    async def read(
+        self,
+        field: str,
+        method: str,
+        path: str,
+        *,
+        kind: type = str,
+        **parts: Any,
+    ) -> dict[str, Any]:
+        """Return a JSON object in which a field is of its kind."""
+        value = await self.http.read(method, path, **parts)
+        if isinstance(value, dict) and isinstance(value.get(field), kind):
+            return value
+        raise CallFailed(
+            f"the server's answer to {path} has no {field}", charged=True
+        )
 
 
 @dataclass(eq=False)
@@ -402,20 +446,3 @@ class _Noted:
             )
         except (ValueError, TypeError, KeyError, RecursionError):
             return cls(None, ())
-
-
-def read_lines(http: Connection, body: bytes) -> tuple[list[Any], int]:
-    """The values of JSON lines, and how many lines could not be read.
-
-    A line ends at a line feed and nowhere else: texts may hold other separators as they are.
-    """
-    rows: list[Any] = []
-    n_unread = 0
-    for line in body.split(b"\n"):
-        if not line.strip():
-            continue
-        try:
-            rows.append(http.parse(line))
-        except CallFailed:
-            n_unread += 1
-    return rows, n_unread

@@ -24,7 +24,7 @@ from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import JSON, Connection
+from beholder.backends.openai_http import Connection
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import Completion, Dialect, without_bounds
 from beholder.backends.served import Served
@@ -336,10 +336,7 @@ class GeminiBatches(FileBatches):
         """Start a batch that carries a digest; its name."""
         batch = {"displayName": digest, "inputConfig": {"fileName": file}}
         path = f"/v1beta/{resource_name(self.model)}:batchGenerateContent"
-        content = json.dumps({"batch": batch}).encode("utf-8")
-        told = await self.read(
-            "name", "POST", path, content=content, headers=JSON
-        )
+        told = await self.read("name", "POST", path, json={"batch": batch})
         return str(told["name"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:

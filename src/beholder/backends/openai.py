@@ -13,7 +13,7 @@ from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import HOSTED, JSON, KEY
+from beholder.backends.openai_http import HOSTED, KEY
 from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import (
     Dialect,
@@ -119,10 +119,7 @@ class OpenAIBatches(FileBatches):
             "completion_window": "24h",
             "metadata": {MARK: digest},
         }
-        content = json.dumps(body).encode("utf-8")
-        told = await self.read(
-            "id", "POST", "/batches", content=content, headers=JSON
-        )
+        told = await self.read("id", "POST", "/batches", json=body)
         return str(told["id"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:

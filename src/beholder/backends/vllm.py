@@ -101,14 +101,9 @@ class VLLM(InProcess):
             self._answer, batch_size, beginning
         )
 
-    async def capabilities(
-        self, *, schema: bool = False, images: bool = False
-    ) -> Capabilities:
-        """What the engine offers. A model in your own files is named by what is in them."""
-        return self._able
-
     @cached_property
-    def _able(self) -> Capabilities:
+    def able(self) -> Capabilities:  # type: ignore[override]
+        """What the engine offers. A model in your own files is named by what is in them."""
         place = Path(self._model)
         version = (
             weights_digest(place)[:12]
@@ -165,7 +160,7 @@ class VLLM(InProcess):
             for place, output in _outputs(llm, turns, params, stop, **options):
                 # Answers come together: each is charged with the time since those before it.
                 now = time.monotonic()
-                yield place, read_output(output, self._able.model, now - start)
+                yield place, read_output(output, self.able.model, now - start)
                 start = now
         except (
             ValueError

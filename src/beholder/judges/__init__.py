@@ -98,7 +98,9 @@ def _build(
         built: Judge = Panel(members, answers)
     elif spec.name in BACKENDS.names():
         accepted = {
-            name: value for name, value in options.items() if takes(spec, name)
+            name: value
+            for name, value in options.items()
+            if _takes(spec, name)
         }
         arguments = {**accepted, **spec.literals()}
         built = _build_model(spec, arguments, answers, budget, tally)
@@ -146,8 +148,18 @@ def _build_model(
     return judge if replicates == 1 else Panel([judge] * replicates, answers)
 
 
-def takes(spec: Spec, option: str) -> bool:
-    """Return whether the model of a canonical spec has a use for an option of ``judge``."""
+def takes(given: str | Spec, option: str) -> bool:
+    """Return whether a judge, or a member of a panel, has a use for an option of ``judge``.
+
+    Raises:
+        ConfigError: The spec cannot be read, or a panel has no members.
+    """
+    return _takes(tool(given), option)
+
+
+def _takes(spec: Spec, option: str) -> bool:
+    if spec.name == PANEL:
+        return any(_takes(member, option) for member in _members(spec))
     if spec.name not in BACKENDS.names():
         return False
     # All others are of the judge itself, or the backend says what is wrong with them.
