@@ -325,12 +325,8 @@ def _worded(claim: AnalysedText, source: Source) -> float:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
     lower_excluded(similarity, claim.word_values, source.text.word_values)
-    weights = np.array(
-        [
-            0.0 if word in _UNSAID else frequency.weight(word)
-            for word in claim.words
-        ]
-    )
+    unsaid = [word in _UNSAID for word in claim.words]
+    weights = np.where(unsaid, 0.0, claim.word_weights)
     best = [
         float((similarity[:, part].max(axis=1) * weights).sum())
         for part in source.wordings
@@ -341,9 +337,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
 
 def _ends(unit: GraphUnit) -> set[int]:
     """The entities that a unit is about."""
-    return (
-        {unit.subject} if unit.object is None else {unit.subject, unit.object}
-    )
+    return {unit.subject, unit.object} - {None}
 
 
 def _alignment(
@@ -376,12 +370,8 @@ def _units(
         *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist(),
     ]
     found = np.concatenate([views[i].word_vectors for i in filled])
-    weights = [
-        frequency.weight(word) + 1e-9
-        for i in filled
-        for word in views[i].words
-    ]
-    return found, np.array(weights), starts, filled
+    weights = np.concatenate([views[i].word_weights for i in filled])
+    return found, weights + 1e-9, starts, filled
 
 
 def _plain(text: str) -> str:
