@@ -38,7 +38,7 @@ _SCHEMA: dict[str, Any] = {
     "required": [_FIELD, "note"],
     "additionalProperties": False,
 }
-_SQUARES = tuple(
+SQUARES = tuple(
     Image(base64.b64decode(data), "image/png")
     for data in (
         # A red and a blue square of 64 x 64 pixels.
@@ -265,7 +265,7 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
             await ask(
                 Request((Message("user", (square, words)),), sampling), dialect
             )
-            for square in _SQUARES
+            for square in SQUARES
         ]
     except Refused as refusal:
         if refusal.broke:
