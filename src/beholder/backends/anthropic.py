@@ -17,11 +17,11 @@ from beholder.backends.batch_queue import GONE, BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import Connection, NotThere
-from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import (
     TOOL,
     Completion,
     Dialect,
+    Wire,
     without_bounds,
 )
 from beholder.backends.served import Served
@@ -231,12 +231,11 @@ def read_usage(data: object) -> Usage | None:
     written = usage.get("cache_creation_input_tokens") or 0
     try:
         parts = Usage(
-            usage.get("input_tokens"),
-            cached,
-            usage.get("output_tokens"),
-            0,
-            written,
-        )  # type: ignore[arg-type]  # is checked
+            prompt=usage.get("input_tokens"),  # type: ignore[arg-type]  # is checked
+            cached=cached,
+            completion=usage.get("output_tokens"),  # type: ignore[arg-type]  # is checked
+            written=written,
+        )
         told = replace(
             parts, prompt=parts.prompt + parts.cached + parts.written
         )

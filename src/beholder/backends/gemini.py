@@ -25,8 +25,12 @@ from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import Connection
-from beholder.backends.openai_probe import Wire
-from beholder.backends.openai_wire import Completion, Dialect, without_bounds
+from beholder.backends.openai_wire import (
+    Completion,
+    Dialect,
+    Wire,
+    without_bounds,
+)
 from beholder.backends.served import Served
 from beholder.errors import ConfigError
 

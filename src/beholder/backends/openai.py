@@ -14,9 +14,9 @@ from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
 from beholder.backends.openai_http import HOSTED, KEY
-from beholder.backends.openai_probe import Wire
 from beholder.backends.openai_wire import (
     Dialect,
+    Wire,
     read_completion,
     read_usage,
     to_body,

@@ -47,13 +47,12 @@ from beholder.backends.calls import (
 from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
 from beholder.backends.openai_http import NotThere, public_address
 from beholder.backends.openai_probe import (
-    Wire,
     probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
 )
-from beholder.backends.openai_wire import Completion, Dialect
+from beholder.backends.openai_wire import Completion, Dialect, Wire
 from beholder.errors import (
     ConfigError,
     ItemError,
@@ -201,7 +200,9 @@ class Served(Backend):
                 f"{error}{await self._http.instead(self.model)}"
             ) from error
         priced = price_of(found.model, self._prices) or self.price()
-        async with self.account.hold(0.0 if priced else None, self.name):
+        async with self.account.budget.reserve(
+            0.0 if priced else None, self.name
+        ):
             return found
 
     async def _find_out(
@@ -276,7 +277,7 @@ class Served(Backend):
         """The answers to a request, which are paid for, and what they took."""
 
         def pay(_: object, used: Usage) -> None:
-            self.account.pay(self._cost(used, self._factor))
+            self.account.budget.pay(self._cost(used, self._factor))
 
         try:
             if not self.batch:
@@ -285,7 +286,7 @@ class Served(Backend):
                 )
             most = self._most(request, dialect)
             cost = self._cost(most, self._factor)
-            async with self.account.hold(
+            async with self.account.budget.reserve(
                 cost, self.name, request.drawing, is_recovered=True
             ):
                 body = self._body(request, dialect)
@@ -374,7 +375,7 @@ class Served(Backend):
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
             cost = self._cost(most)
-            held = self.account.hold(
+            held = self.account.budget.reserve(
                 cost, self.name, request.drawing if known else PROBE
             )
             async with held if known or cost is not None else nullcontext():

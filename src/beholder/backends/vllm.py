@@ -35,7 +35,7 @@ from beholder.backends.batching import (
 from beholder.backends.calls import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Usage
 from beholder.backends.openai import merged_tokens
-from beholder.backends.openai_wire import WireMessage, to_message
+from beholder.backends.openai_wire import to_message
 from beholder.base.optional import require
 from beholder.errors import ConfigError, ItemError
 
@@ -154,7 +154,9 @@ class VLLM(InProcess):
         llm, vllm = self._started(), self._vllm()
         start = time.monotonic()
         try:
-            turns = [conversation(request.messages) for request in requests]
+            turns = [
+                [*map(to_message, request.messages)] for request in requests
+            ]
             params = [sampling_params(vllm, request) for request in requests]
             options = {"chat_template_kwargs": self._template}
             for place, output in _outputs(llm, turns, params, stop, **options):
@@ -191,11 +193,11 @@ class VLLM(InProcess):
             max_tokens=1, temperature=0.0, prompt_logprobs=0
         )
         alone = engine.chat(
-            [conversation((question,))], sampling_params=params, use_tqdm=False
+            [[to_message(question)]], sampling_params=params, use_tqdm=False
         )[0]
         before = list(alone.prompt_token_ids)
         whole = [
-            conversation((question, Message("assistant", (text,))))
+            [to_message(question), to_message(Message("assistant", (text,)))]
             for text in texts
         ]
         continued = {
@@ -242,11 +244,6 @@ def _outputs(
                     yield places.pop(output.request_id), output
     finally:
         llm.llm_engine.abort_request(list(places))
-
-
-def conversation(messages: Sequence[Message]) -> list[WireMessage]:
-    """Messages as the engine takes them; pictures as data URLs."""
-    return [to_message(message) for message in messages]
 
 
 def sampling_params(vllm: Any, request: Request) -> Any:

@@ -14,7 +14,7 @@ from beholder.terminal.groups import cache_at
 from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:
-    from beholder.judges.answers import AnswerCache
+    from beholder.judges.answer_file import AnswerTables
 
 app = App(
     name="cache",
@@ -119,7 +119,7 @@ def verify(*, place: Place = None) -> None:
 
 
 @contextmanager
-def _opened(place: str | None) -> Iterator[AnswerCache]:
+def _opened(place: str | None) -> Iterator[AnswerTables]:
     from beholder.run.answers import open_cache
 
     found = cache_at(place)

@@ -77,7 +77,10 @@ def load_probes(name: str) -> tuple[Probe, ...]:
             continue
         for row in rows:
             kind, unit, *words = (part.strip() for part in row.split("|"))
-            question = Question(cast(QuestionKind, unit), *words)
+            wording, subject, other = (*words, "", "")[:3]
+            question = Question(
+                cast(QuestionKind, unit), wording, subject, other
+            )
             probes.append(Probe(text, question, cast(ProbeKind, kind)))
     return tuple(probes)
 

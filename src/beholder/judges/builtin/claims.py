@@ -337,7 +337,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
 
 def _ends(unit: GraphUnit) -> set[int]:
     """The entities that a unit is about."""
-    return {unit.subject, unit.object} - {None}
+    return {end for end in (unit.subject, unit.object) if end is not None}
 
 
 def _alignment(

@@ -15,6 +15,7 @@ from beholder.judges.operations.base import (
     Ratings,
     Respondent,
     language_note,
+    votes_by_item,
 )
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, integer, obj, only, remark
@@ -257,9 +258,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
 
     def ratings(self, answers: Sequence[list[int]]) -> Ratings:
         """The ranks of each text."""
-        for text, ranks in zip(
-            self.texts, zip(*answers, strict=True), strict=True
-        ):
+        for text, ranks in votes_by_item(self.texts, answers):
             yield (
                 (text, self.texts, list(self.images)),
                 [float(rank) for rank in ranks],

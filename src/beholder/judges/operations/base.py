@@ -440,6 +440,13 @@ def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
     }
 
 
+def votes_by_item(
+    items: Iterable[T], answers: Sequence[Iterable[T_co]]
+) -> Iterator[tuple[T, tuple[T_co, ...]]]:
+    """Return each item with what all judges of a panel say of it."""
+    return zip(items, zip(*answers, strict=True), strict=True)
+
+
 def majority(votes: Sequence[T], without: T) -> T:
     """What more than half say, or else ``without``."""
     value, count = Counter(votes).most_common(1)[0]
