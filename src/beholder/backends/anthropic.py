@@ -7,12 +7,20 @@ import base64
 import copy
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
+from beholder.backends.base import (
+    REFUSAL,
+    Answer,
+    Image,
+    JsonDict,
+    JsonObject,
+    Request,
+    Sample,
+)
 from beholder.backends.batch_queue import GONE, BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
@@ -63,7 +71,7 @@ class Anthropic(Served):
         """Digests of the beginnings that were sent, the oldest first."""
         return {}
 
-    def _marked(self, body: dict[str, object]) -> dict[str, object]:
+    def _marked(self, body: JsonDict) -> JsonDict:
         """Marks a beginning that came before: writing to the cache costs more than reading."""
         price = self.price()
         least = (
@@ -99,13 +107,11 @@ class Anthropic(Served):
         return MessageBatches(self._http, self._caller.call)
 
 
-def to_body(
-    model: str, request: Request, dialect: Dialect
-) -> dict[str, object]:
+def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     """The JSON body of a message; arguments as of ``openai_wire.to_body``."""
     turns = [m for m in request.messages if m.role != "system"]
     system = [_block(m.text) for m in request.messages if m.role == "system"]
-    body: dict[str, object] = {
+    body: JsonDict = {
         "model": model,
         "max_tokens": request.sampling.max_tokens + dialect.thinking,
         "messages": [
@@ -141,7 +147,7 @@ def to_body(
     return body
 
 
-def _block(part: str | Image) -> dict[str, Any]:
+def _block(part: str | Image) -> JsonDict:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     data = base64.b64encode(part.data).decode("ascii")
@@ -149,7 +155,7 @@ def _block(part: str | Image) -> dict[str, Any]:
     return {"type": "image", "source": source}
 
 
-def _shared_blocks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _shared_blocks(body: JsonObject) -> list[JsonDict]:
     """What many questions share: the system's words, and the pictures of the first turn."""
     blocks = list(body.get("system", ()))
     for block in body["messages"][0]["content"]:
@@ -271,7 +277,7 @@ class MessageBatches(BatchService):
 
     _n_lost = 0
 
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+    def line(self, request_id: str, body: JsonObject) -> bytes:
         """A request as a line of a batch."""
         return (
             json.dumps({"custom_id": request_id, "params": body}).encode(
@@ -347,7 +353,7 @@ class MessageBatches(BatchService):
         """Return the path of the results of a batch."""
         return f"{_MESSAGES}/{file}/results"
 
-    async def _list(self) -> dict[str, Any]:
+    async def _list(self) -> JsonDict:
         page = await self.read(
             "data", "GET", f"{_MESSAGES}?limit=1000", kind=list
         )

@@ -11,6 +11,7 @@ from beholder.backends.base import (
     Answer,
     Capabilities,
     Image,
+    JsonDict,
     Request,
     Surprisal,
     TextSet,
@@ -51,7 +52,7 @@ class HF(InProcess):
                 f"batch_size={batch_size!r}: expected a number above 0"
             )
         self.name = f"hf:{model}"
-        self._options: dict[str, Any] = {
+        self._options: JsonDict = {
             "device": device,
             "dtype": dtype,
             "revision": revision,

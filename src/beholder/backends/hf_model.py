@@ -19,7 +19,9 @@ from beholder.backends import hf_schema
 from beholder.backends.base import (
     Answer,
     Capabilities,
+    FirstTokens,
     Image,
+    JsonDict,
     Message,
     Request,
     Sample,
@@ -348,7 +350,7 @@ class HFModel:
         self,
         ids: list[int],
         ends: set[int],
-        first: tuple[tuple[str, float], ...] | None,
+        first: FirstTokens | None,
     ) -> Sample:
         stopped = any(token in ends for token in ids)
         text = self.tokenizer.decode(
@@ -362,9 +364,7 @@ class HFModel:
             (i for i, token in enumerate(ids) if token in ends), len(ids)
         )
 
-    def _first(
-        self, logits: torch.Tensor, n: int
-    ) -> tuple[tuple[str, float], ...]:
+    def _first(self, logits: torch.Tensor, n: int) -> FirstTokens:
         top = torch.log_softmax(logits.float(), dim=-1).topk(
             min(n, logits.shape[-1])
         )
@@ -426,7 +426,7 @@ class HFModel:
         )
         return self.render((merged, *messages[2:]))
 
-    def _turn(self, message: Message) -> dict[str, object]:
+    def _turn(self, message: Message) -> JsonDict:
         if self.processor is None:
             return {"role": message.role, "content": message.text}
         parts = [

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, TypeAlias
 
-from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
+from beholder.backends.base import (
+    Image,
+    JsonDict,
+    JsonObject,
+    Message,
+    Request,
+    Sampling,
+    Surprisal,
+)
 from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed, Refused
@@ -94,7 +102,7 @@ class OpenAI(Served):
 class OpenAIBatches(FileBatches):
     """The batch calls over HTTP."""
 
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+    def line(self, request_id: str, body: JsonObject) -> bytes:
         """A request as a line of a batch."""
         row = {
             "custom_id": request_id,
@@ -197,7 +205,7 @@ async def perplexities(
     return list(await asyncio.gather(*(one(text) for text in texts)))
 
 
-def fields(request: Request) -> dict[str, object]:
+def fields(request: Request) -> JsonDict:
     """What a body has beyond that of a chat."""
     continues = request.messages[-1].role == "assistant"
     return {

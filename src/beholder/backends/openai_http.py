@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx2
 
 from beholder.aio import PerLoop
+from beholder.backends.base import JsonObject
 from beholder.backends.calls import (
     SURELY_TOO_LONG,
     CallFailed,
@@ -115,7 +116,7 @@ class Connection:
         self._clients = PerLoop(self._open)
 
     async def post(
-        self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES
+        self, path: str, body: JsonObject, *, most: int = MOST_BYTES
     ) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
         answer = await self.read("POST", path, most=most, json=body)

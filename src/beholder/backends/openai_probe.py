@@ -6,9 +6,16 @@ import base64
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from beholder.backends.base import Image, Message, Request, Sampling, Structure
+from beholder.backends.base import (
+    Image,
+    JsonDict,
+    Message,
+    Request,
+    Sampling,
+    Structure,
+)
 from beholder.backends.calls import Forbidden, Refused
 from beholder.backends.openai_wire import WAYS, Completion, Dialect
 from beholder.errors import ConfigError, TransientError
@@ -22,7 +29,7 @@ THINKING_TOKENS = 8192
 
 # It is not guessed: a server that ignores the schema is found out.
 _FIELD, _NUMBER = "k7", 417
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: JsonDict = {
     "type": "object",
     "properties": {
         _FIELD: {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -14,7 +14,10 @@ from beholder.backends.base import (
     REFUSAL,
     Answer,
     Capabilities,
+    FirstTokens,
     Image,
+    JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
@@ -27,7 +30,7 @@ from beholder.backends.openai_http import Connection
 TOOL = "answer"
 
 
-WireMessage: TypeAlias = dict[str, Any]
+WireMessage: TypeAlias = JsonDict
 """One turn of a chat, as the protocol writes it: its role and its content."""
 
 
@@ -105,9 +108,7 @@ class Dialect(Capabilities):
         return dialect if dialect.model else None
 
 
-def to_body(
-    model: str, request: Request, dialect: Dialect
-) -> dict[str, object]:
+def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     """The JSON body of a chat completion.
 
     Args:
@@ -119,7 +120,7 @@ def to_body(
     messages: Sequence[Message] = request.messages
     if not dialect.system:
         messages = _without_system(messages)
-    body: dict[str, object] = {
+    body: JsonDict = {
         "model": model,
         "messages": [to_message(message) for message in messages],
         dialect.token_field: sampling.max_tokens + dialect.thinking,
@@ -141,9 +142,7 @@ def to_body(
     return body
 
 
-def _add_schema(
-    body: dict[str, object], schema: Mapping[str, Any], dialect: Dialect
-) -> None:
+def _add_schema(body: JsonDict, schema: JsonObject, dialect: Dialect) -> None:
     """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
     told = dict(schema) if dialect.bounds else without_bounds(schema)
     if dialect.structure == "schema":
@@ -173,7 +172,7 @@ def _add_schema(
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
-def without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
+def without_bounds(schema: JsonObject) -> JsonDict:
     """The schema with lists and texts of any length."""
     kept = {
         k: v
@@ -280,7 +279,7 @@ def read_completion(data: object) -> Completion:
         ) from error
 
 
-def _told(data: Mapping[str, Any]) -> str | None:
+def _told(data: JsonObject) -> str | None:
     """The fingerprint; one that cannot be read is as good as none."""
     told = data.get("system_fingerprint")
     try:
@@ -289,7 +288,7 @@ def _told(data: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _read_choice(choice: Mapping[str, Any]) -> Sample:
+def _read_choice(choice: JsonObject) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
     text = (
@@ -321,7 +320,7 @@ def _text(content: Any) -> Any:
     )
 
 
-def _thought(choice: Mapping[str, Any]) -> bool:
+def _thought(choice: JsonObject) -> bool:
     """Whether the message has thoughts beside the answer, under any known name."""
     message = choice["message"]
     parts = message.get("content")
@@ -342,8 +341,8 @@ def _counts_thoughts(data: Any) -> bool:
 
 
 def _read_first(
-    logprobs: Mapping[str, Any] | None,
-) -> tuple[tuple[str, float], ...] | None:
+    logprobs: JsonObject | None,
+) -> FirstTokens | None:
     content = (logprobs or {}).get("content")
     if not content:
         return None
@@ -411,7 +410,7 @@ class Wire:
     home: tuple[str, str]
     path: str
     first: Dialect
-    write: Callable[[str, Request, Dialect], dict[str, object]]
+    write: Callable[[str, Request, Dialect], JsonDict]
     read: Callable[[object], Completion]
     usage: Callable[[object], Usage | None]
     ways: tuple[tuple[Structure, bool], ...] = WAYS

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from beholder.backends.base import (
     Answer,
     Capabilities,
     DescribedBackend,
+    JsonObject,
     Request,
     Sample,
     options_digest,
@@ -148,13 +148,13 @@ def _digest(path: Path) -> str:
     )
 
 
-def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
+def _rows(path: Path) -> list[tuple[int, JsonObject]]:
     try:
         # A line ends at a line feed and nowhere else: texts may hold other separators.
         lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
-    rows: list[tuple[int, Mapping[str, Any]]] = []
+    rows: list[tuple[int, JsonObject]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -26,6 +26,8 @@ from beholder.backends.base import (
     Answer,
     Backend,
     FactsInMemory,
+    JsonDict,
+    JsonObject,
     Request,
     ServerFacts,
     options_digest,
@@ -109,7 +111,7 @@ class Served(Backend):
         *,
         base_url: str | None = None,
         key_env: str | None = None,
-        extra: Mapping[str, Any] | None = None,
+        extra: JsonObject | None = None,
         context: int | None = None,
         prices: str | None = None,
         facts: ServerFacts | None = None,
@@ -336,7 +338,7 @@ class Served(Backend):
         dialect: Dialect,
         read: Callable[[object], T],
         pay: Callable[[T, Usage], None],
-        further: Mapping[str, Any],
+        further: JsonObject,
         *,
         known: bool = True,
     ) -> tuple[T, Usage]:
@@ -396,7 +398,7 @@ class Served(Backend):
     def _path(self) -> str:
         return self.WIRE.path.format(self.model)
 
-    def _marked(self, body: dict[str, object]) -> dict[str, object]:
+    def _marked(self, body: JsonDict) -> JsonDict:
         """The body with marks of what the server shall cache, which change no answer."""
         return body
 
@@ -425,8 +427,8 @@ class Served(Backend):
         self,
         request: Request,
         dialect: Dialect,
-        further: Mapping[str, Any] = MappingProxyType({}),
-    ) -> dict[str, object]:
+        further: JsonObject = MappingProxyType({}),
+    ) -> JsonDict:
         whole = {**self._written(request, dialect), **further}
         left_out = {
             name for name, value in self.extra.items() if value is None
@@ -437,9 +439,7 @@ class Served(Backend):
             if name not in left_out
         }
 
-    def _written(
-        self, request: Request, dialect: Dialect
-    ) -> dict[str, object]:
+    def _written(self, request: Request, dialect: Dialect) -> JsonDict:
         return {**self.WIRE.write(self.model, request, dialect), **self.extra}
 
     @property

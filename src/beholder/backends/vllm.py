@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,10 @@ from typing import Any
 from beholder.backends.base import (
     Answer,
     Capabilities,
+    FirstTokens,
     Image,
+    JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
@@ -249,7 +252,7 @@ def _outputs(
 def sampling_params(vllm: Any, request: Request) -> Any:
     """The engine's sampling parameters for a request."""
     sampling: Sampling = request.sampling
-    options: dict[str, Any] = {
+    options: JsonDict = {
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
         "n": sampling.n,
@@ -264,7 +267,7 @@ def sampling_params(vllm: Any, request: Request) -> Any:
     return vllm.SamplingParams(**options)
 
 
-def _compact_json(vllm: Any) -> dict[str, object]:
+def _compact_json(vllm: Any) -> JsonDict:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
@@ -281,7 +284,7 @@ def _has_structured_outputs(vllm: Any) -> bool:
     return hasattr(vllm.sampling_params, "StructuredOutputsParams")
 
 
-def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, object]:
+def _guided(vllm: Any, schema: JsonObject) -> JsonDict:
     """Schema-guided decoding: its name changed between versions."""
     kinds = vllm.sampling_params
     if _has_structured_outputs(vllm):
@@ -307,7 +310,7 @@ def read_output(output: Any, model: str, seconds: float) -> Answer:
     return Answer(samples, model, None, usage, seconds)
 
 
-def _first(logprobs: Any) -> tuple[tuple[str, float], ...] | None:
+def _first(logprobs: Any) -> FirstTokens | None:
     if not logprobs:
         return None
     rows = sorted(logprobs[0].values(), key=lambda row: -row.logprob)
