@@ -37,6 +37,7 @@ from beholder.text.layout import without_layout
 from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
 _FLOOR = 1e-9
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
 PARTS = frozenset(["depth", "side", "vertical"])

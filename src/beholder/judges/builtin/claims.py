@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
 from beholder.judges.builtin.bearers import is_exchanged, without_bearers
 from beholder.judges.builtin.entailed import ask, log_odds
 from beholder.judges.builtin.findings import find
@@ -51,7 +50,7 @@ class Source:
     text: AnalysedText
 
     @cached_property
-    def wordings(self) -> list[npt.NDArray[np.intp]]:
+    def wordings(self) -> list[Ints]:
         """The words of each sentence, with the names of the things it mentions ("it")."""
         text = self.text
         starts = [start for start, _ in word_spans(text.plain)]

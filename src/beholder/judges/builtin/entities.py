@@ -9,7 +9,6 @@ from itertools import product
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
@@ -17,6 +16,7 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import (
     AnalysedText,
+    Bools,
     Ints,
     lower_excluded,
     verb_similarity,
@@ -66,8 +66,8 @@ class Counterparts:
     plain: FloatArray
     strength: FloatArray
     best: Ints
-    alike: npt.NDArray[np.bool_]
-    unpaired: npt.NDArray[np.bool_]
+    alike: Bools
+    unpaired: Bools
 
 
 def counterparts(
@@ -116,7 +116,7 @@ Group: TypeAlias = tuple[Ints, Ints]
 """Several things of the source, and several of the target, that are all called the same."""
 
 
-def _like_groups(alike: npt.NDArray[np.bool_]) -> list[Group]:
+def _like_groups(alike: Bools) -> list[Group]:
     found = []
     seen: set[bytes] = set()
     for row in alike[alike.sum(axis=1) > 1]:
@@ -132,9 +132,9 @@ def _like_groups(alike: npt.NDArray[np.bool_]) -> list[Group]:
 def _assign(
     groups: Sequence[Group],
     fit: FloatArray,
-    alike: npt.NDArray[np.bool_],
+    alike: Bools,
     best: Ints,
-    unpaired: npt.NDArray[np.bool_],
+    unpaired: Bools,
 ) -> None:
     """Give things of one name counterparts by all that they have and do; in place.
 
@@ -226,7 +226,7 @@ def _resolve(
     fit: FloatArray,
     similarity: FloatArray,
     best: Ints,
-) -> npt.NDArray[np.bool_]:
+) -> Bools:
     """Give like things counterparts of their own; ``best`` is changed in place.
 
     Returns:

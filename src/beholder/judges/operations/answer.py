@@ -31,7 +31,7 @@ from beholder.judges.shapes import (
     string,
     words,
 )
-from beholder.judges.templates import Untrusted
+from beholder.judges.templates import Parts, Texts
 from beholder.records import Span
 
 MET: Final = "met"
@@ -181,11 +181,11 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         said = " ".join(self.text.split()[:8])
         return said if locate(said, self.text) else ""
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         """The texts that the judge sees, as the prompt names them."""
         return {"text": self.text}
 
-    def _notes(self) -> dict[str, str | None]:
+    def _notes(self) -> Parts:
         """Sections of the prompt, as it names them."""
         return {}
 

@@ -19,7 +19,7 @@ from beholder.judges.operations.assess import Assess, Assessment
 from beholder.judges.operations.base import Ratings
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, one_of
-from beholder.judges.templates import Untrusted
+from beholder.judges.templates import Parts, Texts
 
 NO: Final = "no"
 UNCLEAR: Final = "unclear"
@@ -69,10 +69,10 @@ class PlaceText(FromText, name="place_text"):
             for name, answers in _ANSWERS_BY_NAME.items()
         ]
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         return {"text": self.text, "context": shown(self.context)}
 
-    def _notes(self) -> dict[str, str | None]:
+    def _notes(self) -> Parts:
         return {"picture_note": "seen" if self.images else "unseen"}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
@@ -113,7 +113,7 @@ class AssessInContext(Assess, name="assess_in_context"):
 
     context: Mapping[str, str] | None = None
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         return {**super()._shown(), "context": shown(self.context or {})}
 
     def ratings(self, answers: Sequence[Assessment]) -> Ratings:
