@@ -16,9 +16,9 @@ from beholder.backends.calls import LASTS
 from beholder.base.postgres import Address, Database
 from beholder.judges import AnswerFile
 from beholder.judges.answer_database import AnswerDatabase
-from beholder.judges.answer_file import AnswerTables
 from beholder.judges.answers import (
     FACTS_LAST,
+    AnswerCache,
     AnswerCount,
     Record,
 )
@@ -42,7 +42,7 @@ class Place:
         self.at = at
         self._prefix = "" if isinstance(at, Path) else "beholder_"
 
-    def open(self) -> AnswerTables:
+    def open(self) -> AnswerCache:
         return open_cache(self.at)
 
     def _change(self, table: str, change: str) -> None:
@@ -84,14 +84,14 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def cache(place: Place) -> Iterator[AnswerTables]:
+def cache(place: Place) -> Iterator[AnswerCache]:
     opened = place.open()
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def other(place: Place, cache: AnswerTables) -> Iterator[AnswerTables]:
+def other(place: Place, cache: AnswerCache) -> Iterator[AnswerCache]:
     """The same cache, as another process sees it."""
     opened = place.open()
     yield opened
@@ -103,7 +103,7 @@ def record(n: int, **changes: Any) -> Record:
 
 
 def test_an_answer_comes_back_as_it_was_and_the_first_one_stays(
-    cache: AnswerTables, other: AnswerTables
+    cache: AnswerCache, other: AnswerCache
 ) -> None:
     assert cache.get_record(RECORD.key) is None
     cache.put_answer(RECORD)
@@ -115,7 +115,7 @@ def test_an_answer_comes_back_as_it_was_and_the_first_one_stays(
 
 
 def test_draws_become_one_answer_that_cost_what_they_cost_here(
-    cache: AnswerTables,
+    cache: AnswerCache,
 ) -> None:
     whole = replace(RECORD, cost=9.0)
     draws = [
@@ -139,7 +139,7 @@ def test_draws_become_one_answer_that_cost_what_they_cost_here(
 
 
 def test_all_answers_come_oldest_first(
-    cache: AnswerTables, monkeypatch: pytest.MonkeyPatch
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("beholder.judges.answer_database._PAGE", 3)
     records = [record(n) for n in (5, 1, 4, 2, 6, 3, 7)]
@@ -149,7 +149,7 @@ def test_all_answers_come_oldest_first(
 
 
 def test_answers_tokens_and_cost_are_counted_by_model_and_operation(
-    cache: AnswerTables,
+    cache: AnswerCache,
 ) -> None:
     assert cache.stats() == []
     for n in (1, 2):
@@ -162,7 +162,7 @@ def test_answers_tokens_and_cost_are_counted_by_model_and_operation(
 
 
 def test_facts_are_believed_for_a_day(
-    place: Place, cache: AnswerTables
+    place: Place, cache: AnswerCache
 ) -> None:
     for name, text in (("a%b 1", "one"), ("a%b 2", "two"), ("axb 3", "three")):
         cache.put_fact(name, text)
@@ -184,7 +184,7 @@ def test_facts_are_believed_for_a_day(
 
 
 def test_one_process_claims_a_question_and_a_claim_ends_by_itself(
-    place: Place, cache: AnswerTables, other: AnswerTables
+    place: Place, cache: AnswerCache, other: AnswerCache
 ) -> None:
     assert cache.claim("q")
     assert cache.claim("q"), "one's own claim can be renewed"
@@ -200,7 +200,7 @@ def test_one_process_claims_a_question_and_a_claim_ends_by_itself(
     assert cache.claim("q")
 
 
-def test_what_is_old_is_removed(place: Place, cache: AnswerTables) -> None:
+def test_what_is_old_is_removed(place: Place, cache: AnswerCache) -> None:
     cache.put_answer(record(1))
     place.age("answers", "created", 100)
     cache.put_answer(record(2))
@@ -209,7 +209,7 @@ def test_what_is_old_is_removed(place: Place, cache: AnswerTables) -> None:
 
 
 def test_an_answer_that_cannot_be_read_is_put_aside(
-    place: Place, cache: AnswerTables
+    place: Place, cache: AnswerCache
 ) -> None:
     for n in (1, 2, 3):
         cache.put_answer(record(n))

@@ -14,7 +14,7 @@ from beholder.terminal.groups import cache_at
 from beholder.terminal.printing import tell, tell_tables
 
 if TYPE_CHECKING:
-    from beholder.judges.answer_file import AnswerTables
+    from beholder.judges.answers import AnswerCache
 
 app = App(
     name="cache",
@@ -119,7 +119,7 @@ def verify(*, place: Place = None) -> None:
 
 
 @contextmanager
-def _opened(place: str | None) -> Iterator[AnswerTables]:
+def _opened(place: str | None) -> Iterator[AnswerCache]:
     from beholder.run.answers import open_cache
 
     found = cache_at(place)

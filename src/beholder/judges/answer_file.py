@@ -61,26 +61,6 @@ class AnswerTables(ABC):
     def _put_aside(self, place: object) -> None:
         """Remove an answer that cannot be read."""
 
-    @abstractmethod
-    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
-        """See ``AnswerStore.put_whole``."""
-
-    @abstractmethod
-    def records(self) -> Iterator[Record]:
-        """All answers, oldest first; those that cannot be read are put aside at the end."""
-
-    @abstractmethod
-    def stats(self) -> list[AnswerCount]:
-        """Answers, tokens and cost per model and operation."""
-
-    @abstractmethod
-    def size(self) -> int:
-        """Bytes that it takes."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close what was opened."""
-
     def get_answer(self, key: str) -> Answer | None:
         """The answer under a key."""
         record = self.get_record(key)

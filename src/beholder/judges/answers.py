@@ -14,14 +14,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from beholder.backends import Answer, ServerFacts, Usage
 from beholder.backends.base import FactsInMemory
 from beholder.base.files import replacing
-
-if TYPE_CHECKING:
-    from beholder.judges.answer_file import AnswerTables
 
 T = TypeVar("T")
 
@@ -145,6 +142,40 @@ class AnswerStore(ServerFacts, Protocol):
         """Keep what one judge of a panel said to one question."""
 
 
+class AnswerCache(ServerFacts, Protocol):
+    """Where all runs share their answers: ``AnswerFile`` or ``AnswerDatabase``.
+
+    Attributes:
+        name: The file, or the address as it may be shown.
+    """
+
+    name: str
+
+    def get_record(self, key: str) -> Record | None:
+        """The answer under a key with all that is known of it."""
+
+    def put_answer(self, record: Record) -> None:
+        """Store an answer; durable when this returns."""
+
+    def put_whole(self, record: Record, draws: Sequence[str]) -> None:
+        """See ``AnswerStore.put_whole``."""
+
+    def records(self) -> Iterator[Record]:
+        """All answers, oldest first; those that cannot be read are put aside at the end."""
+
+    def stats(self) -> list[AnswerCount]:
+        """Answers, tokens and cost per model and operation."""
+
+    def size(self) -> int:
+        """Bytes that it takes."""
+
+    def prune(self, *, older_than: float) -> int:
+        """Remove answers that are older than some seconds; returns how many."""
+
+    def close(self) -> None:
+        """Close what was opened."""
+
+
 _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 
@@ -186,7 +217,7 @@ class Answers:
     def __init__(
         self,
         own: AnswerStore | None = None,
-        shared: AnswerTables | None = None,
+        shared: AnswerCache | None = None,
         heard: Callable[[Usage], None] = lambda usage: None,
         recalled: Callable[[], None] = lambda: None,
     ) -> None:
@@ -304,7 +335,7 @@ class InMemory(FactsInMemory):
         self.ratings[operation, question, judge] = value
 
 
-def export_answers(file: AnswerTables, path: Path) -> int:
+def export_answers(file: AnswerCache, path: Path) -> int:
     """Write all complete answers of a store or cache, oldest first; returns how many.
 
     Each row has ``request`` (digest), ``operation``, ``template``, ``backend``, ``model``,

@@ -16,8 +16,7 @@ from beholder.backends import Answer, Usage
 from beholder.base.postgres import Address
 from beholder.judges import AnswerFile, Answers, AnswerStore, Budget
 from beholder.judges.answer_database import AnswerDatabase
-from beholder.judges.answer_file import AnswerTables
-from beholder.judges.answers import FACTS_LAST
+from beholder.judges.answers import FACTS_LAST, AnswerCache
 from beholder.judges.grades import Judging
 from beholder.run.store_file import FILE_NAME, to_read
 
@@ -168,7 +167,7 @@ def run_answers(
 
 def open_cache(
     place: Path | Address, *, facts_last: float = FACTS_LAST
-) -> AnswerTables:
+) -> AnswerCache:
     """The cache that runs share, in a file or a database.
 
     Args:

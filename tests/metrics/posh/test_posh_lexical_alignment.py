@@ -16,6 +16,7 @@ from beholder.judges import Grade
 from beholder.judges.builtin import lexical_alignment as module
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.vectors import vectors
+from beholder.text import frequency
 from beholder.judges.grades import rule_grade
 from beholder.judges.operations import LexicalAlignment
 from beholder.language import parse, scene_graph
@@ -43,6 +44,10 @@ class Letters:
         return np.eye(len(LETTERS))[
             [LETTERS.index(word) for word in self.words]
         ]
+
+    @property
+    def word_weights(self) -> FloatArray:
+        return np.array([frequency.weight(word) for word in self.words])
 
 
 @pytest.fixture(autouse=True)
