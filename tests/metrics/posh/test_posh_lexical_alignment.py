@@ -16,7 +16,6 @@ from beholder.judges import Grade
 from beholder.judges.builtin import lexical_alignment as module
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.builtin.vectors import vectors
-from beholder.text import frequency
 from beholder.judges.grades import rule_grade
 from beholder.judges.operations import LexicalAlignment
 from beholder.language import parse, scene_graph
@@ -25,6 +24,7 @@ from beholder.metrics.posh.plan import Ask, Plan, fixed_asks
 from beholder.metrics.wording import read_all, recalled_by_peers
 from beholder.records import Item
 from beholder.report import show, to_html
+from beholder.text import frequency
 
 Rule = Literal["peers", "best", "mean"]
 
