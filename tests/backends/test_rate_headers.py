@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from beholder.backends.rate_headers import retry_after
+from beholder.backends.openai_http import retry_after
 
 
 @pytest.mark.parametrize(

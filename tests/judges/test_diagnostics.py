@@ -17,7 +17,6 @@ from beholder.judges.diagnostics import (
     SCENE,
     check_steadiness,
     diagnose,
-    reliability,
 )
 
 
@@ -30,7 +29,8 @@ def graded(grade: int) -> Answer:
 def knows(request: Request) -> int:
     """The right grade of a question about the scene."""
     text = request.messages[-1].text
-    for question, there in KNOWN:
+    for probe in KNOWN:
+        question = probe.question
         fences = [f"<text>\n{question.text}\n</text>"]
         fences += (
             [f"<subject>\n{question.subject}\n</subject>"]
@@ -43,7 +43,7 @@ def knows(request: Request) -> int:
             else []
         )
         if all(fence in text for fence in fences):
-            return 5 if there else 1
+            return 5 if probe.is_stated else 1
     return 1  # a question of the probes
 
 
@@ -124,8 +124,7 @@ def test_steady_judge_agrees_with_itself_and_its_position_bias_is_measured() -> 
 ):
     judge = LLMJudge(Scripted(good_model, top_logprobs=20))
     found = asyncio.run(check_steadiness(judge))
-    assert found.agreement is not None
-    assert found.agreement.single.value == pytest.approx(1.0)
+    assert found.single == pytest.approx(1.0)
     assert found.biases[0].value == 0.0
     assert (found.n_calls, found.n_failed) == (12 * 5, 0)
 
@@ -155,9 +154,8 @@ def test_unsteady_judge_and_length_bias_are_seen() -> None:
     found = asyncio.run(
         check_steadiness(LLMJudge(Scripted(moody, top_logprobs=20)))
     )
-    assert found.agreement is not None
-    assert found.agreement.single.value is not None
-    assert found.agreement.single.value < 0.5
+    assert found.single is not None
+    assert found.single < 0.5
     by_name = {one.name: one for one in found.biases}
     assert by_name["length"].value == pytest.approx(1.0)
     # Of 12 questions with three random grades, those on both sides of the threshold change.
@@ -181,13 +179,13 @@ def test_questions_without_an_answer_are_left_out_and_counted() -> None:
         check_steadiness(LLMJudge(Scripted(partly, top_logprobs=20)))
     )
     assert found.n_failed == 5
-    assert found.agreement is not None
+    assert found.single is not None
     assert found.biases[0].value == 0.0
     assert found.biases[0].n == 11
     mute = asyncio.run(
         check_steadiness(LLMJudge(Scripted(lambda r: "hm", top_logprobs=20)))
     )
-    assert mute.agreement is None
+    assert mute.single is None
     assert [one.value for one in mute.biases] == [None] * 7
     assert [one.reason for one in mute.biases] == [
         "0 questions, 10 are needed",
@@ -221,26 +219,6 @@ def test_a_judge_of_the_first_seat_and_one_that_affirms_whatever_is_claimed_are_
     # Nine of the ten claims about each of 20 texts are supported, and none is graded present.
     assert by_name["wording"].value == pytest.approx(0.9)
     assert by_name["wording"].n == 20
-
-
-def test_reliability_of_a_small_table_by_hand() -> None:
-    # Two judges, four questions: (1, 2), (2, 3), (3, 4), (4, 5). The second is always one higher:
-    # MSR = 10/3, MSC = 2, MSE = 0, n = 4, k = 2, so ICC(2,1) = MSR / (MSR + k * MSC / n) = 10/13
-    # and ICC(2,k) = MSR / (MSR + MSC / n) = 20/23; Pearson correlation 1.
-    rows = [
-        ("presence", str(q), judge, float(q + offset))
-        for q in range(1, 5)
-        for offset, judge in enumerate(("a", "b"))
-    ]
-    rows.append(
-        ("presence", "half", "a", 1.0)
-    )  # the other judge said nothing: left out
-    found = reliability(rows)
-    assert len(found) == 1
-    assert found[0].n_questions == 4
-    assert found[0].single.value == pytest.approx(10 / 13)
-    assert found[0].average.value == pytest.approx(20 / 23)
-    assert found[0].correlations == {("a", "b"): pytest.approx(1.0)}
 
 
 @pytest.mark.parametrize(

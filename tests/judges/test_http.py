@@ -17,7 +17,7 @@ import beholder
 from beholder import judges
 from beholder.backends import Message, Request, Sampling
 from beholder.backends.openai import OpenAI
-from beholder.backends.rate_headers import retry_after
+from beholder.backends.openai_http import retry_after
 from beholder.errors import (
     ConfigError,
     ItemError,

@@ -22,9 +22,10 @@ from servers.killed_run import (
 )
 from servers.vendors import VendorServer
 
-pytestmark = pytest.mark.slow  # 20 kills
+pytestmark = pytest.mark.slow  # kills
 
-N_KILLS = 20
+N_KILLS = 6
+"""Of each kind of server."""
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +49,7 @@ class VendorKiller(Killer, VendorServer):
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])
-def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
+def test_sigkill_at_any_moment_repeats_at_most_the_calls_in_flight(
     tmp_path: Path, kind: str
 ) -> None:
     # A fork server that has imported everything starts a run in milliseconds.
@@ -80,9 +81,7 @@ def test_sigkill_at_20_moments_repeats_at_most_the_calls_in_flight(
         n_questions = len(server.paid)
     assert n_questions == N_QUESTIONS + 1  # and the probe
     assert N_KILLS <= n_calls - n_questions <= N_KILLS * CONCURRENCY
-    assert max(server.paid.values()) <= 1 + N_KILLS // 2, (
-        "no question is stuck"
-    )
+    assert max(server.paid.values()) <= N_KILLS, "no question is stuck"
 
     file = judges.AnswerFile(path)
     assert (
@@ -104,7 +103,7 @@ def test_calls_that_kills_left_open_count_towards_the_limit(
     (tmp_path / "prices.json").write_text(
         '{"models": {"served-1": {"input": 100, "cached": 100, "output": 1000}}}'
     )
-    limit = 2.0
+    limit = 1.0
     with serving(Killer(reply)) as server:
         arguments = (
             server.url,
@@ -113,7 +112,7 @@ def test_calls_that_kills_left_open_count_towards_the_limit(
             limit,
         )
         exit_codes = []
-        for _ in range(N_KILLS):
+        for _ in range(2 * N_KILLS):
             server.kill_at = len(server.bodies) + rng.randint(4, 10)
             process = context.Process(target=run_within_budget, args=arguments)
             process.start()

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from beholder.judges import reading
-from beholder.judges.reading import (
-    BadAnswer,
-    parse_facts,
-    read_json,
-)
+from beholder.judges.reading import BadAnswer, read_json
 from toy.vectors import load_vectors
 
 RECORDED = load_vectors("dcscore")["parse_cases"]
@@ -97,74 +91,3 @@ def test_lists_that_the_public_dcscore_parser_reads_are_read_alike() -> None:
             assert read_json(case["input"]) == case["output"], case
             checked += 1
     assert checked >= 5
-
-
-def test_recorded_facts_are_those_of_the_public_dcscore_parser() -> None:
-    checked = 0
-    for case in RECORDED:
-        if isinstance(case["output"], list):
-            assert parse_facts(case["input"]) == case["output"], case
-            checked += 1
-    assert checked >= 6
-
-
-A, B = {"fact": "a"}, {"fact": "b"}
-
-
-@pytest.mark.parametrize(
-    ("said", "facts"),
-    [
-        ('Here is: [{"fact": "a"}]', [A]),
-        ('See [1]. [{"fact": "a"}] Hope this helps [2].', [A]),
-        ('```\n[{"fact": "a"}]\n```', [A]),
-        ('```JSON\n[{"fact": "a"}]\n```', [A]),
-        (
-            '```json\n[{"fact": "a", "id": null}]\n``` as asked.',
-            [{"fact": "a", "id": None}],
-        ),
-        (
-            '```json\n[{"fact": "b"}]\n``` No:\n```json\n[{"fact": "a"}]\n```',
-            [A],
-        ),
-        ("[{'fact': 'a',}, {'fact': 'b'},]", [A, B]),
-        ('```json\n[{"fact": "a"},\n```', [A]),
-        ('[{"fact": "a"}, {"fact": "b"}, {"fact": "c and', [A, B]),
-        ("[{'fact': 'a'}, {'fact': 'x } y'}, {'fa", [A, {"fact": "x } y"}]),
-        ('{"fact": "a"}', [A]),
-        ('{"facts": [{"fact": "a"}]}', [A]),
-        ('{"fact": "a", "ids": [0, 1]}', [{"fact": "a", "ids": [0, 1]}]),
-        ('<think>[{"fact": "b"}]</think>[{"fact": "a"}]', [A]),
-        ('[{"fact": "लाल स्कूटर।"}]', [{"fact": "लाल स्कूटर।"}]),
-        ("[]", []),
-    ],
-)
-def test_facts_that_the_public_parser_loses_are_read(
-    said: str, facts: Any
-) -> None:
-    assert parse_facts(said) == facts
-
-
-@pytest.mark.parametrize(
-    "said", ["", "none", "42", "[1, 2]", '["a"]', "no facts here", "```json"]
-)
-def test_answers_without_facts_are_refused(said: str) -> None:
-    with pytest.raises(BadAnswer):
-        parse_facts(said)
-
-
-def test_each_object_of_a_list_that_was_cut_off_is_parsed_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    parsed: list[str] = []
-
-    def count(text: str, *, strict: bool = False) -> Any:
-        parsed.append(text)
-        return value(text, strict=strict)
-
-    value = reading._value
-    monkeypatch.setattr(reading, "_value", count)
-    whole = [{"fact": "a } b", "of": {"id": number}} for number in range(200)]
-    cut_off = json.dumps(whole)[:-1] + ', {"fact": "c'
-    assert parse_facts(cut_off) == whole
-    # Twice each the answer and the list in it, each object, and the one that is not whole.
-    assert len(parsed) == 4 + len(whole) + 1

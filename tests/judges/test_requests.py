@@ -44,7 +44,7 @@ class Model(Scripted):
             return turn.pop(0) if len(turn) > 1 else turn[0]
 
         super().__init__(answer)
-        self._capabilities = Capabilities(
+        self.able = Capabilities(
             "scripted",
             case.logprobs,
             case.structure,  # type: ignore[arg-type]

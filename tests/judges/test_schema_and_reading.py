@@ -174,6 +174,14 @@ def known_extremes(schema: str, word: str) -> list[Any]:
     return extremes(json.loads(schema), word)
 
 
+@cache
+def validator(schema: str) -> Any:
+    """The validator of a schema, which is checked once."""
+    kind = jsonschema.validators.validator_for(json.loads(schema))
+    kind.check_schema(json.loads(schema))
+    return kind(json.loads(schema))
+
+
 def lists(schema: Mapping[str, Any], word: str) -> Iterator[list[Any]]:
     """Shortest and longest lists of equal and of different values; rows with and without ids."""
     low, high = schema.get("minItems", 0), schema.get("maxItems", 3)
@@ -232,9 +240,10 @@ def reading(
 
     def answer(request: Request) -> str:
         assert request.schema is not None
-        values = known_extremes(json.dumps(request.schema), word)
+        written = json.dumps(request.schema)
+        values = known_extremes(written, word)
         value = values[place % len(values)]
-        jsonschema.validate(value, request.schema)
+        validator(written).validate(value)
         if turned:
             value = {name: rows[::-1] for name, rows in value.items()}
         return json.dumps(value)

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from beholder.backends.base import Answer as Answer
-from beholder.backends.base import Backend as Backend
-from beholder.backends.base import Capabilities as Capabilities
-from beholder.backends.base import Image as Image
-from beholder.backends.base import Message as Message
-from beholder.backends.base import Request as Request
-from beholder.backends.base import Sample as Sample
-from beholder.backends.base import Sampling as Sampling
-from beholder.backends.base import ServerFacts as ServerFacts
-from beholder.backends.base import Surprisal as Surprisal
-from beholder.backends.money import Usage as Usage
-from beholder.backends.scripted import Replay as Replay
-from beholder.backends.scripted import Scripted as Scripted
+from beholder.backends.base import (
+    Answer,
+    Backend,
+    Capabilities,
+    Image,
+    Message,
+    Request,
+    Sample,
+    Sampling,
+    ServerFacts,
+    Surprisal,
+)
+from beholder.backends.money import Usage
+from beholder.backends.scripted import Replay, Scripted
 from beholder.base.registry import Registry, check_types
 from beholder.errors import ConfigError
+
+__all__ = [
+    "BACKENDS",
+    "Answer",
+    "Backend",
+    "Capabilities",
+    "Image",
+    "Message",
+    "Replay",
+    "Request",
+    "Sample",
+    "Sampling",
+    "Scripted",
+    "ServerFacts",
+    "Surprisal",
+    "Usage",
+    "backend",
+]
 
 BACKENDS: Registry[Backend] = Registry(
     kind="backend",

@@ -7,26 +7,29 @@ import base64
 import copy
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from beholder.backends.base import REFUSAL, Answer, Image, Request, Sample
-from beholder.backends.batch_queue import (
-    GONE,
-    MOST_RESULT_BYTES,
-    BatchService,
-    read_lines,
+from beholder.backends.base import (
+    REFUSAL,
+    Answer,
+    Image,
+    JsonDict,
+    JsonObject,
+    Request,
+    Sample,
 )
+from beholder.backends.batch_queue import GONE, BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import JSON, Connection, NotThere
-from beholder.backends.openai_probe import Wire
+from beholder.backends.openai_http import Connection, NotThere
 from beholder.backends.openai_wire import (
     TOOL,
     Completion,
     Dialect,
+    Wire,
     without_bounds,
 )
 from beholder.backends.served import Served
@@ -68,7 +71,7 @@ class Anthropic(Served):
         """Digests of the beginnings that were sent, the oldest first."""
         return {}
 
-    def _marked(self, body: dict[str, object]) -> dict[str, object]:
+    def _marked(self, body: JsonDict) -> JsonDict:
         """Marks a beginning that came before: writing to the cache costs more than reading."""
         price = self.price()
         least = (
@@ -104,13 +107,11 @@ class Anthropic(Served):
         return MessageBatches(self._http, self._caller.call)
 
 
-def to_body(
-    model: str, request: Request, dialect: Dialect
-) -> dict[str, object]:
+def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     """The JSON body of a message; arguments as of ``openai_wire.to_body``."""
     turns = [m for m in request.messages if m.role != "system"]
     system = [_block(m.text) for m in request.messages if m.role == "system"]
-    body: dict[str, object] = {
+    body: JsonDict = {
         "model": model,
         "max_tokens": request.sampling.max_tokens + dialect.thinking,
         "messages": [
@@ -146,7 +147,7 @@ def to_body(
     return body
 
 
-def _block(part: str | Image) -> dict[str, Any]:
+def _block(part: str | Image) -> JsonDict:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     data = base64.b64encode(part.data).decode("ascii")
@@ -154,7 +155,7 @@ def _block(part: str | Image) -> dict[str, Any]:
     return {"type": "image", "source": source}
 
 
-def _shared_blocks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _shared_blocks(body: JsonObject) -> list[JsonDict]:
     """What many questions share: the system's words, and the pictures of the first turn."""
     blocks = list(body.get("system", ()))
     for block in body["messages"][0]["content"]:
@@ -236,12 +237,11 @@ def read_usage(data: object) -> Usage | None:
     written = usage.get("cache_creation_input_tokens") or 0
     try:
         parts = Usage(
-            usage.get("input_tokens"),  # type: ignore[arg-type]
-            cached,
-            usage.get("output_tokens"),  # type: ignore[arg-type]
-            0,
-            written,
-        )  # is checked
+            prompt=usage.get("input_tokens"),  # type: ignore[arg-type]
+            cached=cached,
+            completion=usage.get("output_tokens"),  # type: ignore[arg-type]
+            written=written,
+        )
         told = replace(
             parts, prompt=parts.prompt + parts.cached + parts.written
         )
@@ -277,7 +277,7 @@ class MessageBatches(BatchService):
 
     _n_lost = 0
 
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+    def line(self, request_id: str, body: JsonObject) -> bytes:
         """A request as a line of a batch."""
         return (
             json.dumps({"custom_id": request_id, "params": body}).encode(
@@ -289,9 +289,7 @@ class MessageBatches(BatchService):
     async def start(self, lines: Sequence[bytes], digest: str) -> str | None:
         """Start a batch; its id, or None if it may have been made and the id was lost."""
         requests = [json.loads(line) for line in lines]
-        content = json.dumps(
-            {"requests": requests}, ensure_ascii=False
-        ).encode("utf-8")
+        body = {"requests": requests}
         sent = False
 
         async def make() -> str | None:
@@ -300,10 +298,8 @@ class MessageBatches(BatchService):
                 return None
             sent = True
             try:
-                posted = self._read(
-                    "id", "POST", _MESSAGES, content=content, headers=JSON
-                )
-                return str((await posted)["id"])
+                posted = await self.read("id", "POST", _MESSAGES, json=body)
+                return str(posted["id"])
             except CallFailed as failure:
                 sent = failure.charged
                 raise
@@ -334,7 +330,8 @@ class MessageBatches(BatchService):
                     continue
                 decided.add(row["id"])
                 rows, _ = await self.rows(row["id"])
-                if any(one["custom_id"] in ids for one in rows[:1]):
+                whole = [each for each in rows if each is not None]
+                if whole and whole[0]["custom_id"] in ids:
                     return str(row["id"])
             if not n_open:
                 return None
@@ -345,28 +342,21 @@ class MessageBatches(BatchService):
         path = f"{_MESSAGES}/{batch}"
         try:
             found = await self.call(
-                lambda: self._read("processing_status", "GET", path)
+                lambda: self.read("processing_status", "GET", path)
             )
         except NotThere:
             return GONE, []
         state = str(found["processing_status"])
         return _STATES.get(state, state), [batch] if state == "ended" else []
 
-    async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The results of a batch in OpenAI's form, and how many lines could not be read."""
-        path = f"{_MESSAGES}/{file}/results"
-        try:
-            body: bytes = await self.call(
-                lambda: self.http.request("GET", path, most=MOST_RESULT_BYTES)
-            )
-        except NotThere:  # kept for some weeks
-            return [], 0
-        rows, n_unread = read_lines(self.http, body)
-        found = [row for row in map(_message_row, rows) if row is not None]
-        return found, n_unread + len(rows) - len(found)
+    def place(self, file: str) -> str:
+        """Return the path of the results of a batch."""
+        return f"{_MESSAGES}/{file}/results"
 
-    async def _list(self) -> dict[str, Any]:
-        page = await self._read("data", "GET", f"{_MESSAGES}?limit=1000")
+    async def _list(self) -> JsonDict:
+        page = await self.read(
+            "data", "GET", f"{_MESSAGES}?limit=1000", kind=list
+        )
         try:
             for row in page["data"]:
                 (
@@ -380,33 +370,20 @@ class MessageBatches(BatchService):
             ) from error
         return page
 
-    async def _read(
-        self, field: str, method: str, path: str, **parts: Any
-    ) -> dict[str, Any]:
-        """Return a JSON object in which a field is there."""
-        value = await self.http.read(method, path, **parts)
-        # A list of batches may be empty.
-        if not isinstance(value, dict) or value.get(field) in (None, ""):
-            raise CallFailed(
-                f"the server's answer about batches has no {field}",
-                charged=True,
+    def row(self, row: Any) -> Any:
+        """Return a row of the results in OpenAI's form."""
+        result = row.get("result") if isinstance(row, dict) else None
+        if not isinstance(result, dict) or not isinstance(
+            row.get("custom_id"), str
+        ):
+            return None
+        if result.get("type") == "succeeded":
+            response = {"status_code": 200, "body": result.get("message")}
+        else:
+            error = result.get("error") or result.get("type")
+            refused = any(
+                name in str(error)
+                for name in ("invalid_request", "request_too_large")
             )
-        return value
-
-
-def _message_row(row: Any) -> dict[str, Any] | None:
-    result = row.get("result") if isinstance(row, dict) else None
-    if not isinstance(result, dict) or not isinstance(
-        row.get("custom_id"), str
-    ):
-        return None
-    if result.get("type") == "succeeded":
-        response = {"status_code": 200, "body": result.get("message")}
-    else:
-        error = result.get("error") or result.get("type")
-        refused = any(
-            name in str(error)
-            for name in ("invalid_request", "request_too_large")
-        )
-        response = {"status_code": 400 if refused else 500, "body": error}
-    return {"custom_id": row["custom_id"], "response": response}
+            response = {"status_code": 400 if refused else 500, "body": error}
+        return {"custom_id": row["custom_id"], "response": response}

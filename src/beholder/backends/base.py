@@ -33,6 +33,12 @@ _FRAME, _SOUND = (
 REFUSAL = "refusal"
 """How an answer finishes whose words are those in which the model refuses to give one."""
 
+JsonObject: TypeAlias = Mapping[str, Any]
+"""A JSON object, such as a response."""
+JsonDict: TypeAlias = dict[str, Any]
+"""A JSON object that is written, such as the body of a request."""
+FirstTokens: TypeAlias = tuple[tuple[str, float], ...]
+"""The likeliest first tokens of an answer, with their log-probabilities."""
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Structure: TypeAlias = Literal[
     "schema", "tag", "object", "guided", "tool", "text"
@@ -135,7 +141,7 @@ class Request:
 
     messages: tuple[Message, ...]
     sampling: Sampling = Sampling()
-    schema: Mapping[str, Any] | None = None
+    schema: JsonObject | None = None
     replicate: int = 0
     drawing: SampleSeries | None = None
 
@@ -212,7 +218,7 @@ class Sample:
 
     text: str
     finish: str
-    first: tuple[tuple[str, float], ...] | None = None
+    first: FirstTokens | None = None
 
     def __post_init__(self) -> None:
         _check_text("text", self.text)
@@ -421,7 +427,7 @@ class FactsInMemory:
         """There is nothing to give up."""
 
 
-def options_digest(options: Mapping[str, Any]) -> str:
+def options_digest(options: JsonObject) -> str:
     """A short digest of options that change answers; nothing for none."""
     if not options:
         return ""
@@ -452,7 +458,7 @@ class Backend(ABC):
     async def capabilities(
         self, *, schema: bool = False, images: bool = False
     ) -> Capabilities:
-        """What the model can do; found out once and remembered.
+        """Return what the model can do; found out once and remembered.
 
         Args:
             schema: Find out how it gives JSON.
@@ -505,3 +511,19 @@ class Backend(ABC):
     def is_under_way(self, task: asyncio.Task[Any]) -> bool:
         """Whether ``chat``, called in a task, has gone so far that its answer will be charged."""
         return True
+
+
+class DescribedBackend(Backend):
+    """Base of backends that know what their model can do without asking it.
+
+    Attributes:
+        able: What the model can do.
+    """
+
+    able: Capabilities
+
+    async def capabilities(
+        self, *, schema: bool = False, images: bool = False
+    ) -> Capabilities:
+        """Return ``able``."""
+        return self.able

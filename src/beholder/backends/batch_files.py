@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from beholder.backends.batch_queue import (
-    GONE,
-    MOST_RESULT_BYTES,
-    BatchService,
-    read_lines,
-)
+from beholder.backends.batch_queue import GONE, BatchService
 from beholder.backends.calls import CallFailed, Forbidden
 from beholder.backends.openai_http import NotThere
 
@@ -21,6 +16,9 @@ _MOST_PAGES = 20
 
 class FileBatches(BatchService):
     """The batch calls; what the servers do in their own ways is one request each."""
+
+    # Google answers 403 when a file is gone.
+    dropped: ClassVar = (NotThere, Forbidden)
 
     @abstractmethod
     async def upload(self, content: bytes) -> str:
@@ -45,14 +43,6 @@ class FileBatches(BatchService):
         Raises:
             NotThere: The server does not know it any more.
         """
-
-    @abstractmethod
-    def place(self, file: str) -> str:
-        """Where a result file is read."""
-
-    def row(self, row: Any) -> Any:
-        """A row of a result file in OpenAI's form."""
-        return row
 
     async def start(self, lines: Sequence[bytes], digest: str) -> str:
         """Upload requests and start a batch that carries a digest; gives its id."""
@@ -85,21 +75,6 @@ class FileBatches(BatchService):
             file for file in files if isinstance(file, str) and file
         ]
 
-    async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The values of a result file's lines, and how many lines could not be read."""
-        place = self.place(file)
-        try:
-            body: bytes = await self.call(
-                lambda: self.http.request("GET", place, most=MOST_RESULT_BYTES)
-            )
-        except (
-            NotThere,
-            Forbidden,
-        ):  # kept for some time; Google answers 403 afterwards
-            return [], 0
-        rows, n_unread = read_lines(self.http, body)
-        return [self.row(row) for row in rows], n_unread
-
     async def _find(self, digest: str) -> str | None:
         after = ""
         for _ in range(_MOST_PAGES):
@@ -117,20 +92,3 @@ class FileBatches(BatchService):
             if not after:
                 return None
         return None
-
-    async def read(
-        self,
-        field: str,
-        method: str,
-        path: str,
-        *,
-        kind: type = str,
-        **parts: Any,
-    ) -> dict[str, Any]:
-        """A JSON object in which a field is what it must be."""
-        found = await self.http.read(method, path, **parts)
-        if not isinstance(found, dict) or not isinstance(
-            found.get(field), kind
-        ):
-            raise CallFailed(f"the server's answer to {path} has no {field}")
-        return found

@@ -17,15 +17,14 @@ from collections.abc import (
     Collection,
     Coroutine,
     Iterable,
-    Mapping,
     Sequence,
 )
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from beholder.backends.base import ServerFacts
+from beholder.backends.base import JsonDict, JsonObject, ServerFacts
 from beholder.backends.calls import CallFailed, Refused
-from beholder.backends.openai_http import Connection
+from beholder.backends.openai_http import Connection, NotThere
 from beholder.errors import BeholderError, TransientError
 
 T = TypeVar("T")
@@ -54,12 +53,14 @@ class BatchService(ABC):
     """
 
     most_bytes: ClassVar[int] = MOST_BYTES
+    dropped: ClassVar[tuple[type[Exception], ...]] = (NotThere,)
+    """Errors of a result file that was kept for some time and is no more."""
 
     http: Connection
     call: Call
 
     @abstractmethod
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+    def line(self, request_id: str, body: JsonObject) -> bytes:
         """A request as a line of a batch."""
 
     @abstractmethod
@@ -77,8 +78,50 @@ class BatchService(ABC):
         """Status of a batch, and the ids of its result files."""
 
     @abstractmethod
+    def place(self, file: str) -> str:
+        """Return where a result file is read."""
+
+    def row(self, row: Any) -> Any:
+        """Return a row of a result file in OpenAI's form; anything else if it is broken."""
+        return row
+
     async def rows(self, file: str) -> tuple[list[Any], int]:
-        """The rows of a result file in OpenAI's form, and how many lines could not be read."""
+        """Return the rows of a result file, and how many lines could not be read."""
+        path = self.place(file)
+        try:
+            body: bytes = await self.call(
+                lambda: self.http.request("GET", path, most=MOST_RESULT_BYTES)
+            )
+        except self.dropped:
+            return [], 0
+        rows: list[Any] = []
+        n_unread = 0
+        # A line ends at a line feed and nowhere else: texts may hold other separators.
+        for line in body.split(b"\n"):
+            if not line.strip():
+                continue
+            try:
+                rows.append(self.row(self.http.parse(line)))
+            except CallFailed:
+                n_unread += 1
+        return rows, n_unread
+
+    async def read(
+        self,
+        field: str,
+        method: str,
+        path: str,
+        *,
+        kind: type = str,
+        **parts: Any,
+    ) -> JsonDict:
+        """Return a JSON object in which a field is of its kind."""
+        value = await self.http.read(method, path, **parts)
+        if isinstance(value, dict) and isinstance(value.get(field), kind):
+            return value
+        raise CallFailed(
+            f"the server's answer to {path} has no {field}", charged=True
+        )
 
 
 @dataclass(eq=False)
@@ -103,12 +146,10 @@ class BatchQueue(Generic[T]):
 
     def __post_init__(self) -> None:
         self._prefix = f"batch of {self.name}: "
-        self._bodies: dict[str, Mapping[str, object]] = {}
-        self._asked: dict[str, Mapping[str, object]] = {}
+        self._bodies: dict[str, JsonObject] = {}
+        self._asked: dict[str, JsonObject] = {}
         self._waiting: dict[str, asyncio.Future[T]] = {}
-        self._rows: dict[
-            str, dict[str, Any]
-        ] = {}  # arrived, and not asked for yet
+        self._rows: dict[str, JsonDict] = {}  # arrived, and not asked for yet
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._noted = {
@@ -116,7 +157,7 @@ class BatchQueue(Generic[T]):
             for name, text in self.facts.facts(self._prefix).items()
         }
 
-    async def ask(self, body: Mapping[str, object], replicate: int = 0) -> T:
+    async def ask(self, body: JsonObject, replicate: int = 0) -> T:
         """What was read in the response to one body.
 
         Args:
@@ -158,7 +199,7 @@ class BatchQueue(Generic[T]):
                 self._waiting.pop(request_id, None)
                 self._asked.pop(request_id, None)
 
-    def knows(self, body: Mapping[str, object], replicate: int) -> bool:
+    def knows(self, body: JsonObject, replicate: int) -> bool:
         """Whether a body is in a batch that was sent."""
         request_id = _request_id(body, replicate)
         return any(request_id in noted.ids for noted in self._noted.values())
@@ -245,7 +286,7 @@ class BatchQueue(Generic[T]):
                 return
             self._note(digest, _Noted(batch, noted.ids))
             status, files = await self._ended(batch)
-            rows: dict[str, dict[str, Any]] = {}
+            rows: dict[str, JsonDict] = {}
             n_broken = 0
             for file in files:
                 found, n_unread = await self.service.rows(file)
@@ -300,7 +341,7 @@ class BatchQueue(Generic[T]):
                 )
             await asyncio.sleep(self.poll)
 
-    def _deliver(self, request_id: str, row: Mapping[str, Any]) -> None:
+    def _deliver(self, request_id: str, row: JsonObject) -> None:
         response = row.get("response")
         told = response if isinstance(response, dict) else {}
         status = told.get("status_code")
@@ -364,7 +405,7 @@ class BatchQueue(Generic[T]):
         self.facts.put_fact(self._prefix + digest, noted.to_json())
 
 
-def _request_id(body: Mapping[str, Any], replicate: int) -> str:
+def _request_id(body: JsonObject, replicate: int) -> str:
     """By what a request is found again; the first repeat is named by its body alone."""
     repeat = f" {replicate}" if replicate else ""
     text = json.dumps(body, sort_keys=True) + repeat
@@ -402,20 +443,3 @@ class _Noted:
             )
         except (ValueError, TypeError, KeyError, RecursionError):
             return cls(None, ())
-
-
-def read_lines(http: Connection, body: bytes) -> tuple[list[Any], int]:
-    """The values of JSON lines, and how many lines could not be read.
-
-    A line ends at a line feed and nowhere else: texts may hold other separators as they are.
-    """
-    rows: list[Any] = []
-    n_unread = 0
-    for line in body.split(b"\n"):
-        if not line.strip():
-            continue
-        try:
-            rows.append(http.parse(line))
-        except CallFailed:
-            n_unread += 1
-    return rows, n_unread

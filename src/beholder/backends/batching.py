@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from beholder.aio import PerLoop
-from beholder.backends.base import Backend, Request
+from beholder.backends.base import DescribedBackend, Request
 from beholder.backends.money import Price
 
 Q = TypeVar("Q")
@@ -128,7 +128,7 @@ def _settle(future: asyncio.Future[A], answer: A | Exception) -> None:
         future.set_result(answer)
 
 
-class InProcess(Backend):
+class InProcess(DescribedBackend):
     """Base of models inside this process."""
 
     def price(self) -> Price | None:

@@ -7,7 +7,6 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -15,7 +14,10 @@ from urllib.parse import quote
 from beholder.backends.base import (
     REFUSAL,
     Answer,
+    FirstTokens,
     Image,
+    JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
@@ -24,9 +26,13 @@ from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import JSON, Connection
-from beholder.backends.openai_probe import Wire
-from beholder.backends.openai_wire import Completion, Dialect, without_bounds
+from beholder.backends.openai_http import Connection
+from beholder.backends.openai_wire import (
+    Completion,
+    Dialect,
+    Wire,
+    without_bounds,
+)
 from beholder.backends.served import Served
 from beholder.errors import ConfigError
 
@@ -71,9 +77,7 @@ class Gemini(Served):
     def _path(self) -> str:
         return self.WIRE.path.format(resource_name(self.model))
 
-    def _written(
-        self, request: Request, dialect: Dialect
-    ) -> dict[str, object]:
+    def _written(self, request: Request, dialect: Dialect) -> JsonDict:
         body = to_body(self.model, request, dialect)
         for name, more in self.extra.items():
             body[name] = (
@@ -102,10 +106,10 @@ def resource_name(model: str) -> str:
     return path if len(parts) > 1 else f"models/{path}"
 
 
-def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
+def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     """The JSON body of a request; arguments as of ``openai_wire.to_body``."""
     sampling = request.sampling
-    config: dict[str, object] = {
+    config: JsonDict = {
         "maxOutputTokens": sampling.max_tokens + dialect.thinking
     }
     if dialect.temperature:
@@ -138,16 +142,16 @@ def to_body(model: str, request: Request, dialect: Dialect) -> dict[str, Any]:
     }
 
 
-def _turn(message: Message) -> dict[str, Any]:
+def _turn(message: Message) -> JsonDict:
     role = "model" if message.role == "assistant" else "user"
     return {"role": role, "parts": [_part(part) for part in message.parts]}
 
 
-def _part(part: str | Image) -> dict[str, Any]:
+def _part(part: str | Image) -> JsonDict:
     if isinstance(part, str):
         return {"text": part}
     data = base64.b64encode(part.data).decode("ascii")
-    shown: dict[str, Any] = {
+    shown: JsonDict = {
         "inlineData": {"mimeType": part.media_type, "data": data}
     }
     if part.clip is not None:
@@ -210,11 +214,11 @@ def read_response(data: object) -> Completion:
     )
 
 
-def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _parts(candidate: JsonObject) -> list[JsonDict]:
     return list((candidate.get("content") or {}).get("parts") or [])
 
 
-def _read_candidate(candidate: Mapping[str, Any]) -> Sample:
+def _read_candidate(candidate: JsonObject) -> Sample:
     reason = candidate.get("finishReason")
     if isinstance(reason, str) and _REFUSED.fullmatch(reason):
         rated = candidate.get("safetyRatings") or []
@@ -236,8 +240,8 @@ def _read_candidate(candidate: Mapping[str, Any]) -> Sample:
 
 
 def _read_first(
-    told: Mapping[str, Any] | None,
-) -> tuple[tuple[str, float], ...] | None:
+    told: JsonObject | None,
+) -> FirstTokens | None:
     steps = (told or {}).get("topCandidates")
     if not steps:
         return None
@@ -303,7 +307,7 @@ class GeminiBatches(FileBatches):
 
     model: str
 
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+    def line(self, request_id: str, body: JsonObject) -> bytes:
         """A request as a line of a batch."""
         return (
             json.dumps({"key": request_id, "request": body}).encode("utf-8")
@@ -336,10 +340,7 @@ class GeminiBatches(FileBatches):
         """Start a batch that carries a digest; its name."""
         batch = {"displayName": digest, "inputConfig": {"fileName": file}}
         path = f"/v1beta/{resource_name(self.model)}:batchGenerateContent"
-        content = json.dumps({"batch": batch}).encode("utf-8")
-        told = await self.read(
-            "name", "POST", path, content=content, headers=JSON
-        )
+        told = await self.read("name", "POST", path, json={"batch": batch})
         return str(told["name"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
@@ -390,6 +391,6 @@ class GeminiBatches(FileBatches):
         return {"custom_id": row.get("key"), "response": told}
 
 
-def _about(operation: dict[str, Any]) -> dict[str, Any]:
+def _about(operation: JsonDict) -> JsonDict:
     about = operation.get("metadata")
     return about if isinstance(about, dict) else {}

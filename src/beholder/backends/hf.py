@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from beholder.backends.base import (
     Answer,
     Capabilities,
     Image,
+    JsonDict,
     Request,
     Surprisal,
     TextSet,
@@ -50,7 +52,7 @@ class HF(InProcess):
                 f"batch_size={batch_size!r}: expected a number above 0"
             )
         self.name = f"hf:{model}"
-        self._options: dict[str, Any] = {
+        self._options: JsonDict = {
             "device": device,
             "dtype": dtype,
             "revision": revision,
@@ -58,30 +60,28 @@ class HF(InProcess):
         self._name = model
         self._batch_size = batch_size
         self._model: HFModel | None = None
-        self._able: Capabilities | None = None
         self._batcher: Batcher[Request | TextSet, Any] = Batcher(
             self._answer, batch_size, _order
         )
 
-    async def capabilities(
-        self, *, schema: bool = False, images: bool = False
-    ) -> Capabilities:
+    @cached_property
+    def able(self) -> Capabilities:  # type: ignore[override]
         """What the model's configuration says; the weights stay where they are."""
-        if self._able is None:
-            from beholder.backends.hf_model import describe
+        from beholder.backends.hf_model import describe
 
-            self._able = describe(self._name, **self._options)
-        return self._able
+        return describe(self._name, **self._options)
 
     async def chat(self, request: Request) -> Answer:
         """Ask once; see ``Backend.chat``."""
-        able = await self.capabilities()
-        if request.images and not able.images:
+        answer: Answer = await self._ask(request)
+        return answer
+
+    async def _ask(self, question: Request | TextSet) -> Any:
+        if question.images and not self.able.images:
             raise ConfigError(
                 f"{self.name} does not take pictures; choose a judge that can see"
             )
-        answer: Answer = await self._batcher.ask(request)
-        return answer
+        return await self._batcher.ask(question)
 
     async def surprisal(
         self,
@@ -94,15 +94,10 @@ class HF(InProcess):
 
         Sets of texts that are asked for at the same time are computed together.
         """
-        able = await self.capabilities()
-        if images and not able.images:
-            raise ConfigError(
-                f"{self.name} does not take pictures; choose a judge that can see"
-            )
-        found: list[Surprisal] = await self._batcher.ask(
+        surprisals: list[Surprisal] = await self._ask(
             TextSet(tuple(texts), prompt, images)
         )
-        return found
+        return surprisals
 
     def _loaded(self) -> HFModel:
         if self._model is None:

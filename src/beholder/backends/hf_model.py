@@ -19,7 +19,9 @@ from beholder.backends import hf_schema
 from beholder.backends.base import (
     Answer,
     Capabilities,
+    FirstTokens,
     Image,
+    JsonDict,
     Message,
     Request,
     Sample,
@@ -40,7 +42,7 @@ def describe(
     name: str, *, device: str | None, dtype: str | None, revision: str | None
 ) -> Capabilities:
     """What a model is and can do, from its configuration alone."""
-    config = read_config(name, revision)
+    config = _read_config(name, revision)
     images = type(config) in transformers.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     version = getattr(config, "_commit_hash", None) or weights_digest(
         Path(name)
@@ -52,14 +54,11 @@ def describe(
     )
 
 
-def read_config(name: str, revision: str | None, kind: str = "hf") -> Any:
-    """The configuration of a model of the kind of tool that needs it."""
+def _read_config(name: str, revision: str | None) -> Any:
     try:
         return transformers.AutoConfig.from_pretrained(name, revision=revision)
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{kind}:{name} cannot be loaded: {error}"
-        ) from error
+        raise ConfigError(f"hf:{name} cannot be loaded: {error}") from error
 
 
 def device_of(device: str | None) -> str:
@@ -103,7 +102,7 @@ class HFModel:
         revision: str | None = None,
         batch_size: int = 8,
     ) -> None:
-        config = read_config(name, revision)
+        config = _read_config(name, revision)
         self.able = describe(
             name, device=device, dtype=dtype, revision=revision
         )
@@ -351,7 +350,7 @@ class HFModel:
         self,
         ids: list[int],
         ends: set[int],
-        first: tuple[tuple[str, float], ...] | None,
+        first: FirstTokens | None,
     ) -> Sample:
         stopped = any(token in ends for token in ids)
         text = self.tokenizer.decode(
@@ -365,9 +364,7 @@ class HFModel:
             (i for i, token in enumerate(ids) if token in ends), len(ids)
         )
 
-    def _first(
-        self, logits: torch.Tensor, n: int
-    ) -> tuple[tuple[str, float], ...]:
+    def _first(self, logits: torch.Tensor, n: int) -> FirstTokens:
         top = torch.log_softmax(logits.float(), dim=-1).topk(
             min(n, logits.shape[-1])
         )
@@ -429,7 +426,7 @@ class HFModel:
         )
         return self.render((merged, *messages[2:]))
 
-    def _turn(self, message: Message) -> dict[str, object]:
+    def _turn(self, message: Message) -> JsonDict:
         if self.processor is None:
             return {"role": message.role, "content": message.text}
         parts = [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
 
+from beholder.backends.base import JsonObject
 from beholder.errors import ItemError
 
 KNOWN = importlib.util.find_spec("llguidance") is not None
@@ -37,7 +38,7 @@ class Binder:
         )
 
     def bound(
-        self, schemas: Sequence[Mapping[str, Any]]
+        self, schemas: Sequence[JsonObject]
     ) -> transformers.LogitsProcessorList:
         """What lets each row of a batch write what its schema allows.
 

@@ -470,6 +470,9 @@ class Account:
         budget: What may be spent; no limit if None.
         note: Records a cost that is in no stored answer: of calls that failed but may be charged,
             and of those that found out what a server can do.
+
+    Attributes:
+        budget: See above.
     """
 
     def __init__(
@@ -477,33 +480,12 @@ class Account:
         budget: Budget | None = None,
         note: Callable[[float], None] | None = None,
     ) -> None:
-        self._budget = budget or Budget()
+        self.budget = budget or Budget()
         self._note = note
-
-    def hold(
-        self,
-        most: float | None,
-        name: str,
-        drawing: SampleSeries | None = None,
-        *,
-        is_recovered: bool = False,
-    ) -> AbstractAsyncContextManager[None]:
-        """See ``Budget.reserve``."""
-        return self._budget.reserve(
-            most, name, drawing, is_recovered=is_recovered
-        )
-
-    def ends(self, key: str) -> None:
-        """See ``Budget.ends``."""
-        self._budget.ends(key)
-
-    def pay(self, cost: float | None) -> None:
-        """Pay for an answer, which is kept with its cost."""
-        self._budget.pay(cost)
 
     def lose(self, cost: float | None) -> None:
         """Pay for what there is no answer to keep of."""
-        self._budget.pay(cost)
+        self.budget.pay(cost)
         self.note(cost)
 
     def note(self, cost: float | None) -> None:

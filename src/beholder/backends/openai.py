@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, TypeAlias
 
-from beholder.backends.base import Image, Message, Request, Sampling, Surprisal
+from beholder.backends.base import (
+    Image,
+    JsonDict,
+    JsonObject,
+    Message,
+    Request,
+    Sampling,
+    Surprisal,
+)
 from beholder.backends.batch_files import FileBatches
 from beholder.backends.batch_queue import BatchService
 from beholder.backends.calls import CallFailed, Refused
 from beholder.backends.money import Usage
-from beholder.backends.openai_http import HOSTED, JSON, KEY
-from beholder.backends.openai_probe import Wire
+from beholder.backends.openai_http import HOSTED, KEY
 from beholder.backends.openai_wire import (
     Dialect,
+    Wire,
     read_completion,
     read_usage,
     to_body,
@@ -94,7 +102,7 @@ class OpenAI(Served):
 class OpenAIBatches(FileBatches):
     """The batch calls over HTTP."""
 
-    def line(self, request_id: str, body: Mapping[str, object]) -> bytes:
+    def line(self, request_id: str, body: JsonObject) -> bytes:
         """A request as a line of a batch."""
         row = {
             "custom_id": request_id,
@@ -119,10 +127,7 @@ class OpenAIBatches(FileBatches):
             "completion_window": "24h",
             "metadata": {MARK: digest},
         }
-        content = json.dumps(body).encode("utf-8")
-        told = await self.read(
-            "id", "POST", "/batches", content=content, headers=JSON
-        )
+        told = await self.read("id", "POST", "/batches", json=body)
         return str(told["id"])
 
     async def page(self, after: str) -> tuple[list[tuple[Any, object]], str]:
@@ -200,7 +205,7 @@ async def perplexities(
     return list(await asyncio.gather(*(one(text) for text in texts)))
 
 
-def fields(request: Request) -> dict[str, object]:
+def fields(request: Request) -> JsonDict:
     """What a body has beyond that of a chat."""
     continues = request.messages[-1].role == "assistant"
     return {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import email.utils
 import json
+import math
 import os
 import re
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +18,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx2
 
 from beholder.aio import PerLoop
+from beholder.backends.base import JsonObject
 from beholder.backends.calls import (
     SURELY_TOO_LONG,
     CallFailed,
@@ -22,7 +26,6 @@ from beholder.backends.calls import (
     Refused,
 )
 from beholder.backends.http_client import HttpClient, HttpResponse
-from beholder.backends.rate_headers import retry_after
 from beholder.errors import (
     BeholderError,
     ConfigError,
@@ -32,7 +35,6 @@ from beholder.errors import (
 
 HOSTED = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
-JSON = {"content-type": "application/json"}
 
 MOST_BYTES = 8_000_000
 """Of one answer; some hundred times the longest that is asked for."""
@@ -114,10 +116,10 @@ class Connection:
         self._clients = PerLoop(self._open)
 
     async def post(
-        self, path: str, body: Mapping[str, Any], *, most: int = MOST_BYTES
+        self, path: str, body: JsonObject, *, most: int = MOST_BYTES
     ) -> Any:
         """The JSON answer, of ``most`` bytes, to a JSON body; errors as in ``request``."""
-        answer = self.parse(await self._send(path, body, most))
+        answer = await self.read("POST", path, most=most, json=body)
         holds = (
             isinstance(answer, dict)
             and {"choices", "content", "candidates"} & answer.keys()
@@ -125,16 +127,6 @@ class Connection:
         if isinstance(answer, dict) and answer.get("error") and not holds:
             raise self._wrapped(answer["error"])
         return answer
-
-    async def _send(
-        self, path: str, body: Mapping[str, Any], most: int
-    ) -> bytes:
-        content = json.dumps(
-            body, ensure_ascii=False, separators=(",", ":")
-        ).encode("utf-8")
-        return await self.request(
-            "POST", path, most=most, content=content, headers=JSON
-        )
 
     async def read(self, method: str, path: str, **parts: Any) -> Any:
         """The JSON answer to a request; errors as in ``request``."""
@@ -168,7 +160,7 @@ class Connection:
             method: ``GET`` or ``POST``.
             path: What follows the base address.
             most: Bytes of the answer that are read at most.
-            parts: Keyword arguments of httpx2: ``content``, ``headers``, ``files``, ``data``.
+            parts: Keyword arguments of httpx2, such as ``json`` or ``content``.
 
         Returns:
             The body of the answer.
@@ -378,6 +370,31 @@ class Connection:
             yield client
         finally:
             await client.close()
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds until the next try: of ``retry-after-ms`` or ``retry-after``.
+
+    ``retry-after`` is a number of seconds or a date. None if neither is there or readable.
+    """
+    milliseconds = headers.get("retry-after-ms")
+    try:
+        if milliseconds is not None:
+            seconds = float(milliseconds) / 1000
+        else:
+            value = headers["retry-after"]
+            is_number = re.fullmatch(r"[-+.\w]*", value) is not None
+            moment = (
+                None if is_number else email.utils.parsedate_to_datetime(value)
+            )
+            seconds = (
+                float(value)
+                if moment is None
+                else moment.timestamp() - time.time()
+            )
+    except (ValueError, LookupError, OverflowError):
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def is_official(base_url: str, home: str = HOSTED) -> bool:

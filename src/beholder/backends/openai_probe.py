@@ -1,18 +1,23 @@
-"""How a kind of server is asked, and what one understands: found out once by a few questions."""
+"""What a server understands: found out once by a few questions."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import TypeAlias
 
-from beholder.backends.base import Image, Message, Request, Sampling, Structure
+from beholder.backends.base import (
+    Image,
+    JsonDict,
+    Message,
+    Request,
+    Sampling,
+    Structure,
+)
 from beholder.backends.calls import Forbidden, Refused
-from beholder.backends.money import Usage
-from beholder.backends.openai_http import Connection
-from beholder.backends.openai_wire import Completion, Dialect
+from beholder.backends.openai_wire import WAYS, Completion, Dialect
 from beholder.errors import ConfigError, TransientError
 
 Ask: TypeAlias = Callable[[Request, Dialect], Awaitable[Completion]]
@@ -24,7 +29,7 @@ THINKING_TOKENS = 8192
 
 # It is not guessed: a server that ignores the schema is found out.
 _FIELD, _NUMBER = "k7", 417
-_SCHEMA: dict[str, Any] = {
+_SCHEMA: JsonDict = {
     "type": "object",
     "properties": {
         _FIELD: {
@@ -38,7 +43,7 @@ _SCHEMA: dict[str, Any] = {
     "required": [_FIELD, "note"],
     "additionalProperties": False,
 }
-_SQUARES = tuple(
+SQUARES = tuple(
     Image(base64.b64decode(data), "image/png")
     for data in (
         # A red and a blue square of 64 x 64 pixels.
@@ -170,15 +175,6 @@ async def probe_drawing(dialect: Dialect, ask: Ask) -> Dialect:
     return replace(dialect, many=many, copies=len(set(drawn)) == 1)
 
 
-WAYS: tuple[tuple[Structure, bool], ...] = (
-    ("schema", True),
-    ("schema", False),
-    ("object", True),
-    ("guided", True),
-    ("tool", True),
-)
-
-
 async def probe_structure(
     dialect: Dialect, ask: Ask, ways: tuple[tuple[Structure, bool], ...] = WAYS
 ) -> Dialect:
@@ -265,7 +261,7 @@ async def probe_images(dialect: Dialect, ask: Ask) -> bool:
             await ask(
                 Request((Message("user", (square, words)),), sampling), dialect
             )
-            for square in _SQUARES
+            for square in SQUARES
         ]
     except Refused as refusal:
         if refusal.broke:
@@ -289,28 +285,3 @@ async def _must_work(dialect: Dialect, ask: Ask) -> None:
         raise TransientError(
             f"the server breaks down at everything: {refusal}"
         ) from refusal
-
-
-@dataclass(frozen=True)
-class Wire:
-    """How a kind of server is asked.
-
-    Attributes:
-        home: The vendor's own address, and the variable of its key.
-        path: Where questions go, with the name of the model in place of ``{}``.
-        first: What is taken for granted before the server was asked anything.
-        write: Makes the body of a question to a model.
-        read: The answers in a response; raises ``CallFailed`` if there are none.
-        usage: The tokens of a response, or None if they are missing or make no sense.
-        ways: In which it may hold answers to a schema, each with or without bounds of lengths.
-        connection: How it is reached.
-    """
-
-    home: tuple[str, str]
-    path: str
-    first: Dialect
-    write: Callable[[str, Request, Dialect], dict[str, object]]
-    read: Callable[[object], Completion]
-    usage: Callable[[object], Usage | None]
-    ways: tuple[tuple[Structure, bool], ...] = WAYS
-    connection: type[Connection] = Connection

@@ -1,12 +1,12 @@
-"""The OpenAI chat protocol: requests into JSON bodies, JSON bodies into answers. Pure."""
+"""How a kind of server is asked; OpenAI's: requests into JSON bodies, JSON bodies into answers."""
 
 from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -14,39 +14,24 @@ from beholder.backends.base import (
     REFUSAL,
     Answer,
     Capabilities,
+    FirstTokens,
     Image,
+    JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
+    Structure,
 )
 from beholder.backends.calls import CallFailed
 from beholder.backends.money import Usage
+from beholder.backends.openai_http import Connection
 
 TOOL = "answer"
 
 
-class TextPart(TypedDict):
-    """A text in a turn."""
-
-    type: Literal["text"]
-    text: str
-
-
-class ImagePart(TypedDict):
-    """A picture in a turn: ``url`` and ``detail``."""
-
-    type: Literal["image_url"]
-    image_url: dict[str, str]
-
-
-Part: TypeAlias = TextPart | ImagePart
-
-
-class WireMessage(TypedDict):
-    """One turn of a chat, as the protocol writes it."""
-
-    role: str
-    content: str | list[Part]
+WireMessage: TypeAlias = JsonDict
+"""One turn of a chat, as the protocol writes it: its role and its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +108,7 @@ class Dialect(Capabilities):
         return dialect if dialect.model else None
 
 
-def to_body(
-    model: str, request: Request, dialect: Dialect
-) -> dict[str, object]:
+def to_body(model: str, request: Request, dialect: Dialect) -> JsonDict:
     """The JSON body of a chat completion.
 
     Args:
@@ -134,17 +117,12 @@ def to_body(
         dialect: What the server understands.
     """
     sampling = request.sampling
-    messages = [to_message(m) for m in request.messages]
+    messages: Sequence[Message] = request.messages
     if not dialect.system:
-        messages = _merged(
-            [
-                {"role": _plain_role(m["role"]), "content": m["content"]}
-                for m in messages
-            ]
-        )
-    body: dict[str, object] = {
+        messages = _without_system(messages)
+    body: JsonDict = {
         "model": model,
-        "messages": messages,
+        "messages": [to_message(message) for message in messages],
         dialect.token_field: sampling.max_tokens + dialect.thinking,
     }
     if dialect.temperature:
@@ -164,9 +142,7 @@ def to_body(
     return body
 
 
-def _add_schema(
-    body: dict[str, object], schema: Mapping[str, Any], dialect: Dialect
-) -> None:
+def _add_schema(body: JsonDict, schema: JsonObject, dialect: Dialect) -> None:
     """Hold the answer to a schema; the prompt says its shape in words, too, whatever the server."""
     told = dict(schema) if dialect.bounds else without_bounds(schema)
     if dialect.structure == "schema":
@@ -196,7 +172,7 @@ def _add_schema(
         body["tool_choice"] = {"type": "function", "function": {"name": TOOL}}
 
 
-def without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
+def without_bounds(schema: JsonObject) -> JsonDict:
     """The schema with lists and texts of any length."""
     kept = {
         k: v
@@ -215,38 +191,27 @@ def without_bounds(schema: Mapping[str, Any]) -> dict[str, object]:
     return kept
 
 
-def _merged(messages: list[WireMessage]) -> list[WireMessage]:
-    """Consecutive turns of one role joined: many chat templates insist on alternating roles."""
-    merged: list[WireMessage] = []
+def _without_system(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages with the system's as the user's.
+
+    Consecutive turns of one role are joined: many chat templates insist on alternating roles.
+    """
+    merged: list[Message] = []
     for message in messages:
-        if merged and merged[-1]["role"] == message["role"]:
-            parts = _parts(merged[-1]["content"]) + _parts(message["content"])
-            merged[-1] = {"role": message["role"], "content": _simplest(parts)}
-        else:
-            merged.append(message)
+        role = "user" if message.role == "system" else message.role
+        before: tuple[str | Image, ...] = ()
+        if merged and merged[-1].role == role:
+            before = merged.pop().parts
+        merged.append(Message(role, (*before, *message.parts)))
     return merged
 
 
-def _plain_role(role: str) -> str:
-    return "user" if role == "system" else role
-
-
-def _parts(content: str | list[Part]) -> list[Part]:
-    return (
-        [{"type": "text", "text": content}]
-        if isinstance(content, str)
-        else content
-    )
-
-
-def _simplest(parts: list[Part]) -> str | list[Part]:
-    texts = [part["text"] for part in parts if part["type"] == "text"]
-    return "\n\n".join(texts) if len(texts) == len(parts) else parts
-
-
 def to_message(message: Message) -> WireMessage:
-    """One turn as the protocol writes it."""
-    parts: list[Part] = [
+    """Return one turn as the protocol writes it."""
+    texts = [part for part in message.parts if isinstance(part, str)]
+    if len(texts) == len(message.parts):
+        return {"role": message.role, "content": "\n\n".join(texts)}
+    content = [
         {"type": "text", "text": part}
         if isinstance(part, str)
         else {
@@ -255,7 +220,7 @@ def to_message(message: Message) -> WireMessage:
         }
         for part in message.parts
     ]
-    return {"role": message.role, "content": _simplest(parts)}
+    return {"role": message.role, "content": content}
 
 
 def data_url(image: Image) -> str:
@@ -314,7 +279,7 @@ def read_completion(data: object) -> Completion:
         ) from error
 
 
-def _told(data: Mapping[str, Any]) -> str | None:
+def _told(data: JsonObject) -> str | None:
     """The fingerprint; one that cannot be read is as good as none."""
     told = data.get("system_fingerprint")
     try:
@@ -323,7 +288,7 @@ def _told(data: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _read_choice(choice: Mapping[str, Any]) -> Sample:
+def _read_choice(choice: JsonObject) -> Sample:
     message = choice["message"]
     calls = message.get("tool_calls") or []
     text = (
@@ -355,7 +320,7 @@ def _text(content: Any) -> Any:
     )
 
 
-def _thought(choice: Mapping[str, Any]) -> bool:
+def _thought(choice: JsonObject) -> bool:
     """Whether the message has thoughts beside the answer, under any known name."""
     message = choice["message"]
     parts = message.get("content")
@@ -376,8 +341,8 @@ def _counts_thoughts(data: Any) -> bool:
 
 
 def _read_first(
-    logprobs: Mapping[str, Any] | None,
-) -> tuple[tuple[str, float], ...] | None:
+    logprobs: JsonObject | None,
+) -> FirstTokens | None:
     content = (logprobs or {}).get("content")
     if not content:
         return None
@@ -415,3 +380,38 @@ def read_usage(data: object) -> Usage | None:
     except ValueError:
         return None
     return told if told.cached <= told.prompt else None
+
+
+WAYS: tuple[tuple[Structure, bool], ...] = (
+    ("schema", True),
+    ("schema", False),
+    ("object", True),
+    ("guided", True),
+    ("tool", True),
+)
+"""Ways to hold answers to a schema, each with or without bounds of lengths."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How a kind of server is asked.
+
+    Attributes:
+        home: The vendor's own address, and the variable of its key.
+        path: Where questions go, with the name of the model in place of ``{}``.
+        first: What is taken for granted before the server was asked anything.
+        write: Makes the body of a question to a model.
+        read: The answers in a response; raises ``CallFailed`` if there are none.
+        usage: The tokens of a response, or None if they are missing or make no sense.
+        ways: In which it may hold answers to a schema, each with or without bounds of lengths.
+        connection: How it is reached.
+    """
+
+    home: tuple[str, str]
+    path: str
+    first: Dialect
+    write: Callable[[str, Request, Dialect], JsonDict]
+    read: Callable[[object], Completion]
+    usage: Callable[[object], Usage | None]
+    ways: tuple[tuple[Structure, bool], ...] = WAYS
+    connection: type[Connection] = Connection

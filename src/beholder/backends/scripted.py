@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from beholder.backends.base import (
     Answer,
-    Backend,
     Capabilities,
+    DescribedBackend,
+    JsonObject,
     Request,
     Sample,
     options_digest,
@@ -23,7 +23,7 @@ from beholder.backends.money import Usage
 from beholder.errors import ConfigError, ItemError
 
 
-class Scripted(Backend):
+class Scripted(DescribedBackend):
     """Answers made by a function, or by a file of rules.
 
     Args:
@@ -52,16 +52,8 @@ class Scripted(Backend):
         )
         if isinstance(answer, str):
             self.variant = _digest(Path(answer))
-        self._capabilities = Capabilities(
-            model, top_logprobs, "schema", images
-        )
+        self.able = Capabilities(model, top_logprobs, "schema", images)
         self.requests: list[Request] = []
-
-    async def capabilities(
-        self, *, schema: bool = False, images: bool = False
-    ) -> Capabilities:
-        """What it was made with."""
-        return self._capabilities
 
     async def chat(self, request: Request) -> Answer:
         """The scripted answer."""
@@ -72,7 +64,7 @@ class Scripted(Backend):
         n_words = len(answer.split())
         return Answer(
             samples=(Sample(answer, "stop"),) * request.sampling.n,
-            model=self._capabilities.model,
+            model=self.able.model,
             usage=Usage(prompt=request.estimated_tokens(), completion=n_words),
         )
 
@@ -104,7 +96,7 @@ def _rules(path: Path) -> Callable[[Request], str]:
     return answer
 
 
-class Replay(Backend):
+class Replay(DescribedBackend):
     """Answers from a file that ``beholder cache export`` wrote; sends no requests.
 
     Args:
@@ -131,15 +123,8 @@ class Replay(Backend):
             )
         self.variant = _digest(Path(path))
         told = [len(a.samples[0].first or ()) for a in self._answers.values()]
-        self._capabilities = Capabilities(
-            models.pop(), max(told), "schema", True
-        )
-
-    async def capabilities(
-        self, *, schema: bool = False, images: bool = False
-    ) -> Capabilities:
-        """What the recorded model could do, as far as its answers show."""
-        return self._capabilities
+        # What the recorded model could do, as far as its answers show.
+        self.able = Capabilities(models.pop(), max(told), "schema", True)
 
     async def chat(self, request: Request) -> Answer:
         """The recorded answer.
@@ -163,13 +148,13 @@ def _digest(path: Path) -> str:
     )
 
 
-def _rows(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
+def _rows(path: Path) -> list[tuple[int, JsonObject]]:
     try:
         # A line ends at a line feed and nowhere else: texts may hold other separators.
         lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
-    rows: list[tuple[int, Mapping[str, Any]]] = []
+    rows: list[tuple[int, JsonObject]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

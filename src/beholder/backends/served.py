@@ -26,6 +26,8 @@ from beholder.backends.base import (
     Answer,
     Backend,
     FactsInMemory,
+    JsonDict,
+    JsonObject,
     Request,
     ServerFacts,
     options_digest,
@@ -47,13 +49,12 @@ from beholder.backends.calls import (
 from beholder.backends.money import PROBE, Price, Usage, load_prices, price_of
 from beholder.backends.openai_http import NotThere, public_address
 from beholder.backends.openai_probe import (
-    Wire,
     probe_drawing,
     probe_images,
     probe_model,
     probe_structure,
 )
-from beholder.backends.openai_wire import Completion, Dialect
+from beholder.backends.openai_wire import Completion, Dialect, Wire
 from beholder.errors import (
     ConfigError,
     ItemError,
@@ -110,7 +111,7 @@ class Served(Backend):
         *,
         base_url: str | None = None,
         key_env: str | None = None,
-        extra: Mapping[str, Any] | None = None,
+        extra: JsonObject | None = None,
         context: int | None = None,
         prices: str | None = None,
         facts: ServerFacts | None = None,
@@ -201,7 +202,9 @@ class Served(Backend):
                 f"{error}{await self._http.instead(self.model)}"
             ) from error
         priced = price_of(found.model, self._prices) or self.price()
-        async with self.account.hold(0.0 if priced else None, self.name):
+        async with self.account.budget.reserve(
+            0.0 if priced else None, self.name
+        ):
             return found
 
     async def _find_out(
@@ -276,7 +279,7 @@ class Served(Backend):
         """The answers to a request, which are paid for, and what they took."""
 
         def pay(_: object, used: Usage) -> None:
-            self.account.pay(self._cost(used, self._factor))
+            self.account.budget.pay(self._cost(used, self._factor))
 
         try:
             if not self.batch:
@@ -285,7 +288,7 @@ class Served(Backend):
                 )
             most = self._most(request, dialect)
             cost = self._cost(most, self._factor)
-            async with self.account.hold(
+            async with self.account.budget.reserve(
                 cost, self.name, request.drawing, is_recovered=True
             ):
                 body = self._body(request, dialect)
@@ -335,7 +338,7 @@ class Served(Backend):
         dialect: Dialect,
         read: Callable[[object], T],
         pay: Callable[[T, Usage], None],
-        further: Mapping[str, Any],
+        further: JsonObject,
         *,
         known: bool = True,
     ) -> tuple[T, Usage]:
@@ -374,7 +377,7 @@ class Served(Backend):
         @asynccontextmanager
         async def hold() -> AsyncIterator[None]:
             cost = self._cost(most)
-            held = self.account.hold(
+            held = self.account.budget.reserve(
                 cost, self.name, request.drawing if known else PROBE
             )
             async with held if known or cost is not None else nullcontext():
@@ -395,7 +398,7 @@ class Served(Backend):
     def _path(self) -> str:
         return self.WIRE.path.format(self.model)
 
-    def _marked(self, body: dict[str, object]) -> dict[str, object]:
+    def _marked(self, body: JsonDict) -> JsonDict:
         """The body with marks of what the server shall cache, which change no answer."""
         return body
 
@@ -424,8 +427,8 @@ class Served(Backend):
         self,
         request: Request,
         dialect: Dialect,
-        further: Mapping[str, Any] = MappingProxyType({}),
-    ) -> dict[str, object]:
+        further: JsonObject = MappingProxyType({}),
+    ) -> JsonDict:
         whole = {**self._written(request, dialect), **further}
         left_out = {
             name for name, value in self.extra.items() if value is None
@@ -436,9 +439,7 @@ class Served(Backend):
             if name not in left_out
         }
 
-    def _written(
-        self, request: Request, dialect: Dialect
-    ) -> dict[str, object]:
+    def _written(self, request: Request, dialect: Dialect) -> JsonDict:
         return {**self.WIRE.write(self.model, request, dialect), **self.extra}
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,10 @@ from typing import Any
 from beholder.backends.base import (
     Answer,
     Capabilities,
+    FirstTokens,
     Image,
+    JsonDict,
+    JsonObject,
     Message,
     Request,
     Sample,
@@ -35,7 +38,7 @@ from beholder.backends.batching import (
 from beholder.backends.calls import SAYS_TOO_LONG, too_long
 from beholder.backends.money import Usage
 from beholder.backends.openai import merged_tokens
-from beholder.backends.openai_wire import WireMessage, to_message
+from beholder.backends.openai_wire import to_message
 from beholder.base.optional import require
 from beholder.errors import ConfigError, ItemError
 
@@ -101,14 +104,9 @@ class VLLM(InProcess):
             self._answer, batch_size, beginning
         )
 
-    async def capabilities(
-        self, *, schema: bool = False, images: bool = False
-    ) -> Capabilities:
-        """What the engine offers. A model in your own files is named by what is in them."""
-        return self._able
-
     @cached_property
-    def _able(self) -> Capabilities:
+    def able(self) -> Capabilities:  # type: ignore[override]
+        """What the engine offers. A model in your own files is named by what is in them."""
         place = Path(self._model)
         version = (
             weights_digest(place)[:12]
@@ -159,13 +157,15 @@ class VLLM(InProcess):
         llm, vllm = self._started(), self._vllm()
         start = time.monotonic()
         try:
-            turns = [conversation(request.messages) for request in requests]
+            turns = [
+                [*map(to_message, request.messages)] for request in requests
+            ]
             params = [sampling_params(vllm, request) for request in requests]
             options = {"chat_template_kwargs": self._template}
             for place, output in _outputs(llm, turns, params, stop, **options):
                 # Answers come together: each is charged with the time since those before it.
                 now = time.monotonic()
-                yield place, read_output(output, self._able.model, now - start)
+                yield place, read_output(output, self.able.model, now - start)
                 start = now
         except (
             ValueError
@@ -196,11 +196,11 @@ class VLLM(InProcess):
             max_tokens=1, temperature=0.0, prompt_logprobs=0
         )
         alone = engine.chat(
-            [conversation((question,))], sampling_params=params, use_tqdm=False
+            [[to_message(question)]], sampling_params=params, use_tqdm=False
         )[0]
         before = list(alone.prompt_token_ids)
         whole = [
-            conversation((question, Message("assistant", (text,))))
+            [to_message(question), to_message(Message("assistant", (text,)))]
             for text in texts
         ]
         continued = {
@@ -249,15 +249,10 @@ def _outputs(
         llm.llm_engine.abort_request(list(places))
 
 
-def conversation(messages: Sequence[Message]) -> list[WireMessage]:
-    """Messages as the engine takes them; pictures as data URLs."""
-    return [to_message(message) for message in messages]
-
-
 def sampling_params(vllm: Any, request: Request) -> Any:
     """The engine's sampling parameters for a request."""
     sampling: Sampling = request.sampling
-    options: dict[str, Any] = {
+    options: JsonDict = {
         "temperature": sampling.temperature,
         "max_tokens": sampling.max_tokens,
         "n": sampling.n,
@@ -272,7 +267,7 @@ def sampling_params(vllm: Any, request: Request) -> Any:
     return vllm.SamplingParams(**options)
 
 
-def _compact_json(vllm: Any) -> dict[str, object]:
+def _compact_json(vllm: Any) -> JsonDict:
     """No free white space in guided JSON: small models lose themselves in it."""
     if not _has_structured_outputs(vllm):
         return {}
@@ -289,7 +284,7 @@ def _has_structured_outputs(vllm: Any) -> bool:
     return hasattr(vllm.sampling_params, "StructuredOutputsParams")
 
 
-def _guided(vllm: Any, schema: Mapping[str, Any]) -> dict[str, object]:
+def _guided(vllm: Any, schema: JsonObject) -> JsonDict:
     """Schema-guided decoding: its name changed between versions."""
     kinds = vllm.sampling_params
     if _has_structured_outputs(vllm):
@@ -315,7 +310,7 @@ def read_output(output: Any, model: str, seconds: float) -> Answer:
     return Answer(samples, model, None, usage, seconds)
 
 
-def _first(logprobs: Any) -> tuple[tuple[str, float], ...] | None:
+def _first(logprobs: Any) -> FirstTokens | None:
     if not logprobs:
         return None
     rows = sorted(logprobs[0].values(), key=lambda row: -row.logprob)

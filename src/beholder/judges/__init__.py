@@ -38,10 +38,7 @@ __all__ = [
 JUDGES: Registry[Judge] = Registry(
     kind="judge",
     base=Judge,  # type: ignore[type-abstract]
-    builtin={
-        "builtin": "beholder.judges.builtin.judge:BuiltinJudge",
-        "nli": "beholder.judges.nli:NLIJudge",
-    },
+    builtin={"builtin": "beholder.judges.builtin.judge:BuiltinJudge"},
     group="beholder.judges",
 )
 """Judges that are no model behind a backend."""
@@ -80,81 +77,93 @@ def judge(
     Raises:
         ConfigError: An unknown judge, model or option; the message names what there is.
     """
-    parsed = tool(given)
-    made = _made(
-        parsed, answers or Answers(), budget or Budget(), tally, options
+    return _build(
+        tool(given), answers or Answers(), budget or Budget(), tally, options
     )
-    object.__setattr__(
-        made, "spec", parsed
-    )  # judges of other packages may be frozen
-    return made
 
 
-def _made(
-    parsed: Spec,
-    kept: AnswerStore,
-    spent: Budget,
+def _build(
+    spec: Spec,
+    answers: AnswerStore,
+    budget: Budget,
     tally: Tally | None,
     options: Mapping[str, Any],
 ) -> Judge:
-    if parsed.name == PANEL:
-        shared: dict[str, Any] = {
-            "answers": kept,
-            "budget": spent,
-            "tally": tally,
-            **options,
+    """Return the judge of a canonical spec."""
+    if spec.name == PANEL:
+        members = [
+            _build(member, answers, budget, tally, options)
+            for member in _members(spec)
+        ]
+        built: Judge = Panel(members, answers)
+    elif spec.name in BACKENDS.names():
+        accepted = {
+            name: value
+            for name, value in options.items()
+            if _takes(spec, name)
         }
-        return Panel(
-            [judge(member, **shared) for member in _members(parsed)], kept
-        )
-    if parsed.name not in BACKENDS.names():
-        return _other(parsed)
-    sent = {name: v for name, v in options.items() if takes(parsed, name)}
-    made_of = {**sent, **parsed.literals()}
-    if not parsed.argument:
+        arguments = {**accepted, **spec.literals()}
+        built = _build_model(spec, arguments, answers, budget, tally)
+    else:
+        _check_known(spec)
+        built = JUDGES.build(spec)
+    # Judges of other packages may be frozen.
+    object.__setattr__(built, "spec", spec)
+    return built
+
+
+def _build_model(
+    spec: Spec,
+    arguments: dict[str, Any],
+    answers: AnswerStore,
+    budget: Budget,
+    tally: Tally | None,
+) -> Judge:
+    if not spec.argument:
         raise ConfigError(
-            f"{str(parsed)!r} names no model; write for example {parsed.name}:MODEL"
+            f"{str(spec)!r} names no model; write for example {spec.name}:MODEL"
         )
-    replicates = made_of.pop("replicates", 1)
+    replicates = arguments.pop("replicates", 1)
     if not isinstance(replicates, int) or replicates < 1:
         raise ConfigError(
-            f"{parsed}: replicates={replicates!r}: expected a number above 0"
+            f"{spec}: replicates={replicates!r}: expected a number above 0"
         )
-    if replicates > 1 and not made_of.setdefault("temperature", _REPEATS_AT):
+    if replicates > 1 and not arguments.setdefault("temperature", _REPEATS_AT):
         raise ConfigError(
-            f"{parsed}: {replicates} replicates at temperature 0 would repeat one answer; use a"
+            f"{spec}: {replicates} replicates at temperature 0 would repeat one answer; use a"
             f" temperature above 0, or leave it out for {_REPEATS_AT:g}"
         )
     own = {
-        name: made_of.pop(name) for name in _JUDGE_OPTIONS if name in made_of
+        name: arguments.pop(name)
+        for name in _JUDGE_OPTIONS
+        if name in arguments
     }
-    check_types(LLMJudge, {"prompts": own.get("prompts")}, str(parsed))
+    check_types(LLMJudge, own, str(spec))
     if own.get("prompts") is not None:
         own["prompts"] = Path(own["prompts"])
-    if BACKENDS.takes(parsed.name, "facts"):
-        made_of.setdefault("facts", kept)
-    made = backend(parsed.name, parsed.argument, **made_of)
-    check_types(LLMJudge, own, str(parsed))
-    one = LLMJudge(made, answers=kept, budget=spent, tally=tally, **own)
-    return one if replicates == 1 else Panel([one] * replicates, kept)
+    if BACKENDS.takes(spec.name, "facts"):
+        arguments.setdefault("facts", answers)
+    model = backend(spec.name, spec.argument, **arguments)
+    judge = LLMJudge(model, answers=answers, budget=budget, tally=tally, **own)
+    return judge if replicates == 1 else Panel([judge] * replicates, answers)
 
 
 def takes(given: str | Spec, option: str) -> bool:
-    """Whether the judge of a spec, or a member of a panel, has a use for an option of ``judge``.
+    """Return whether a judge, or a member of a panel, has a use for an option of ``judge``.
 
     Raises:
         ConfigError: The spec cannot be read, or a panel has no members.
     """
-    parsed = tool(given)
-    if parsed.name == PANEL:
-        return any(takes(member, option) for member in _members(parsed))
-    if parsed.name not in BACKENDS.names():
+    return _takes(tool(given), option)
+
+
+def _takes(spec: Spec, option: str) -> bool:
+    if spec.name == PANEL:
+        return any(_takes(member, option) for member in _members(spec))
+    if spec.name not in BACKENDS.names():
         return False
-    if option in _ENDPOINT_OPTIONS:
-        return BACKENDS.takes(parsed.name, option)
-    return (
-        True  # of the judge itself, or the backend says what is wrong with it
-    )
+    # All others are of the judge itself, or the backend says what is wrong with them.
+    return option not in _ENDPOINT_OPTIONS or BACKENDS.takes(spec.name, option)
 
 
 def _members(panel: Spec) -> list[Spec]:
@@ -175,28 +184,23 @@ def _members(panel: Spec) -> list[Spec]:
     return members
 
 
-def _reached(parsed: Spec) -> str:
-    """How a model is named that was given without what reaches it."""
-    if parsed.argument is None and not parsed.options:
-        return f"to ask this model at OpenAI, write openai:{parsed.name}."
-    return (
-        f"if its server speaks the OpenAI protocol, write openai:{parsed.argument or 'MODEL'}"
-        " with --base-url ADDRESS and --key-env NAME."
+def _check_known(spec: Spec) -> None:
+    """Raise UnknownNameError if there is no judge of that name."""
+    known = [*JUDGES.names(), *BACKENDS.names()]
+    if spec.name in known:
+        return
+    close = get_close_matches(spec.name.lower(), known, n=1)
+    if close:
+        hint = f"did you mean {close[0]!r}?"
+    elif spec.argument is None and not spec.options:
+        hint = f"to ask this model at OpenAI, write openai:{spec.name}."
+    else:
+        hint = (
+            f"if its server speaks the OpenAI protocol, write openai:{spec.argument or 'MODEL'}"
+            " with --base-url ADDRESS and --key-env NAME."
+        )
+    names = [*JUDGES.names(), *(f"{name}:MODEL" for name in BACKENDS.names())]
+    raise UnknownNameError(
+        f"no judge is called {spec.name!r}; {hint} There are: {', '.join(names)},"
+        f" {PANEL}(A, B)"
     )
-
-
-def _other(parsed: Spec) -> Judge:
-    if parsed.name not in JUDGES.names():
-        names = [
-            *JUDGES.names(),
-            *(f"{name}:MODEL" for name in BACKENDS.names()),
-        ]
-        close = get_close_matches(
-            parsed.name.lower(), [*JUDGES.names(), *BACKENDS.names()], n=1
-        )
-        hint = f"did you mean {close[0]!r}?" if close else _reached(parsed)
-        raise UnknownNameError(
-            f"no judge is called {parsed.name!r}; {hint} There are: {', '.join(names)},"
-            f" {PANEL}(A, B)"
-        )
-    return JUDGES.build(parsed)

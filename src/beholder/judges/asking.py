@@ -339,7 +339,7 @@ class Questioner:
                 draws[record.key] = answer
                 n_drawn += len(answer.samples)
         finally:
-            self._account.ends(blank.key)
+            self._account.budget.ends(blank.key)
         whole = _joined(list(draws.values()), n)
         record = replace(blank, answer=whole, cost=self._cost(whole))
         self._answers.put_whole(record, list(draws))
@@ -358,10 +358,10 @@ class Questioner:
             if price is None
             else price.cost(request.most_usage(thinking, price.image))
         )
-        async with self._account.hold(most, self.backend.name):
+        async with self._account.budget.reserve(most, self.backend.name):
             answer = await self.backend.chat(request)
             cost = self._cost(answer)
-            self._account.pay(cost)
+            self._account.budget.pay(cost)
         return answer, cost
 
     def _cost(self, answer: Answer) -> float | None:

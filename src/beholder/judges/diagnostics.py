@@ -6,20 +6,18 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Awaitable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 from statistics import fmean
 from typing import TypeAlias
 
 import numpy as np
-from PIL import Image as PILImage
 
 from beholder import stats
-from beholder.backends import Image
+from beholder.backends.openai_probe import SQUARES
 from beholder.backends.openai_wire import Dialect
-from beholder.errors import BeholderError, ConfigError, RunError
+from beholder.errors import BeholderError
 from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.llm import LLMJudge
 from beholder.judges.operations import (
@@ -29,10 +27,8 @@ from beholder.judges.operations import (
     Rank,
     Verify,
 )
-from beholder.judges.probes import graded, probes
-from beholder.stats.agreement import Agreement
+from beholder.judges.probes import attempt, graded, load_probes, probes
 from beholder.stats.checks import Floats
-from beholder.stats.intraclass import ICC
 from beholder.stats.judge_bias import (
     OWN_UNIT,
     PLACE_UNIT,
@@ -41,32 +37,6 @@ from beholder.stats.judge_bias import (
     seat_bias,
     share_bias,
 )
-
-
-@dataclass(frozen=True)
-class PanelReliability:
-    """Agreement of a panel in one operation.
-
-    Attributes:
-        operation: The operation.
-        n_questions: Questions that all judges answered.
-        judges: The judges, in the order of the panel.
-        single: ICC(2,1): how reliable one judge is.
-        average: ICC(2,k): how reliable their mean is.
-        alpha: Krippendorff's alpha, interval level.
-        correlations: Pearson correlation of each pair of judges; None where one is constant.
-        pairwise: Mean of these.
-    """
-
-    operation: str
-    n_questions: int
-    judges: tuple[str, ...]
-    single: ICC
-    average: ICC
-    alpha: Agreement
-    correlations: dict[tuple[str, str], float | None]
-    pairwise: Agreement
-
 
 PanelRating: TypeAlias = tuple[str, str, str, float]
 """Operation, question, judge and value, as ``AnswerFile.ratings`` gives them."""
@@ -99,51 +69,9 @@ def panels(
         yield operation, judges, table, len(rows) - len(whole)
 
 
-def reliability(ratings: Iterable[PanelRating]) -> list[PanelReliability]:
-    """Agreement per operation, over the questions that all judges answered; see ``panels``."""
-    return [
-        _reliability(name, judges, table)
-        for name, judges, table, _ in panels(ratings)
-    ]
-
-
-def _reliability(
-    operation: str, judges: tuple[str, ...], table: Floats
-) -> PanelReliability:
-    correlations = {
-        (a, b): stats.pearson(table[:, i], table[:, j]).value
-        for (i, a), (j, b) in combinations(enumerate(judges), 2)
-    }
-    return PanelReliability(
-        operation=operation,
-        n_questions=len(table),
-        judges=judges,
-        single=stats.icc(table, "2,1"),
-        average=stats.icc(table, "2,k"),
-        alpha=stats.krippendorff_alpha(table),
-        correlations=correlations,
-        pairwise=stats.mean_pairwise_correlation(table),
-    )
-
-
-SCENE = (
-    "A tall man in a red coat stands on a wooden bridge. He holds a black umbrella. Two ducks swim"
-    " in the river below, and a church with a green roof rises behind the trees."
-)
-KNOWN: tuple[tuple[Question, bool], ...] = (
-    (Question("entity", "a man"), True),
-    (Question("entity", "ducks"), True),
-    (Question("entity", "a bicycle"), False),
-    (Question("entity", "a woman"), False),
-    (Question("attribute", "red", "the man's coat"), True),
-    (Question("attribute", "blue", "the man's coat"), False),
-    (Question("attribute", "wooden", "the bridge"), True),
-    (Question("attribute", "three", "the ducks"), False),
-    (Question("relation", "stands on", "the man", "the bridge"), True),
-    (Question("relation", "stands on", "the bridge", "the man"), False),
-    (Question("relation", "behind", "the church", "the trees"), True),
-    (Question("relation", "holds", "the man", "a book"), False),
-)
+KNOWN = load_probes("obvious.txt")
+"""Units of one text with obvious answers."""
+SCENE = KNOWN[0].text
 _PADDING = (
     " The weather is calm, and there is nothing else of note in the picture."
     * 8
@@ -212,14 +140,13 @@ async def _tried(name: str, check: Awaitable[CheckFinding]) -> CheckFinding:
 
 
 async def _knows(judge: Judge) -> CheckFinding:
-    grades = await judge.ask(
-        Presence([question for question, _ in KNOWN], SCENE)
-    )
+    questions = [probe.question for probe in KNOWN]
+    grades = await judge.ask(Presence(questions, SCENE))
     wrong = [
         " ".join(filter(None, (q.kind, q.subject, q.text, q.object)))
         + f" = {grade.value:.1f}"
-        for (q, there), grade in zip(KNOWN, grades, strict=True)
-        if (grade.value >= judge.presence_threshold) != there
+        for q, probe, grade in zip(questions, KNOWN, grades, strict=True)
+        if (grade.value >= judge.presence_threshold) != probe.is_stated
     ]
     mass = min(grade.mass for grade in grades)
     right = f"{len(KNOWN) - len(wrong)} of {len(KNOWN)} right"
@@ -245,17 +172,10 @@ async def _sees(judge: Judge) -> CheckFinding:
         "The picture is blue.",
         "The picture shows a dog.",
     ]
-    red = await judge.ask(Verify(claims, [_square((220, 20, 20))]))
-    blue = await judge.ask(Verify(claims, [_square((20, 30, 220))]))
+    red, blue = [await judge.ask(Verify(claims, [one])) for one in SQUARES]
     good = red == [True, False, False] and blue == [False, True, False]
     said = "distinguishes red from blue" if good else f"red {red}, blue {blue}"
     return CheckFinding("sight", good, said)
-
-
-def _square(colour: tuple[int, int, int]) -> Image:
-    data = io.BytesIO()
-    PILImage.new("RGB", (128, 128), colour).save(data, "PNG")
-    return Image(data.getvalue(), "image/png")
 
 
 @dataclass(frozen=True)
@@ -263,15 +183,17 @@ class Steadiness:
     """How steady a judge is.
 
     Attributes:
-        agreement: Of repeats with each other, over the grades of ``KNOWN``; None where fewer than
-            two of these questions were answered every time.
+        single: ICC(2,1) of repeats over the grades of ``KNOWN``: how reliable one repeat is; None
+            where fewer than two of these questions were answered every time.
+        average: ICC(2,k) of the same: how reliable their mean is.
         biases: What its answers follow besides what they are about: ``length`` (the same facts in
             a longer text), ``repeats``, ``wording``, ``seat`` and ``flips``.
         n_failed: Questions without a usable answer.
         n_calls: Questions, answers kept from before counted in.
     """
 
-    agreement: PanelReliability | None
+    single: float | None
+    average: float | None
     biases: tuple[Bias, ...]
     n_failed: int
     n_calls: int
@@ -287,7 +209,7 @@ async def check_steadiness(
         replicates: Repeats, at least 2.
         temperature: Of the repeats.
     """
-    questions = [question for question, _ in KNOWN]
+    questions = [probe.question for probe in KNOWN]
     draws = [Draw(r, temperature) for r in range(replicates)]
     asked = [(SCENE, draw) for draw in draws] + [
         (SCENE, FIRST),
@@ -308,22 +230,15 @@ async def check_steadiness(
         [g for g in row if not isinstance(g, str)]
         for row in zip(*runs, strict=True)
     ]
-    whole = {
-        str(i): row for i, row in enumerate(known) if len(row) == replicates
-    }
-    rows = [
-        ("presence", question, f"repeat {r}", grade)
-        for question, grades in whole.items()
-        for r, grade in enumerate(grades)
-    ]
+    whole = [row for row in known if len(row) == replicates]
+    table = np.array(whole) if len(whole) >= 2 else None
     change = [
         after - before
         for before, after in zip(shorter, longer, strict=True)
         if not isinstance(before, str) and not isinstance(after, str)
     ]
     repeats = [
-        {g >= judge.presence_threshold for g in grades}
-        for grades in whole.values()
+        {g >= judge.presence_threshold for g in grades} for grades in whole
     ]
     unit = "share of verdicts that change"
     biases = (
@@ -347,9 +262,8 @@ async def check_steadiness(
         Bias("place of the sentence", None, None, 0, PLACE_UNIT, _LABELS),
     )
     return Steadiness(
-        agreement=reliability(rows)[0]
-        if len(rows) >= 2 * replicates
-        else None,
+        single=None if table is None else stats.icc(table, "2,1").value,
+        average=None if table is None else stats.icc(table, "2,k").value,
         biases=biases,
         n_failed=sum(isinstance(answer, str) for answer in answers),
         n_calls=len(answers),
@@ -368,11 +282,8 @@ async def _seats(judge: Judge) -> tuple[list[tuple[int, int]], list[int]]:
     ]
 
     async def winner(first: int, second: int) -> int:
-        try:
-            ranks = await judge.ask(Rank([texts[first], texts[second]]))
-        except (ConfigError, RunError):
-            raise
-        except BeholderError:
+        ranks = await attempt(judge.ask(Rank([texts[first], texts[second]])))
+        if isinstance(ranks, str):
             return 0
         return 1 if ranks[0] < ranks[1] else -1
 
@@ -389,15 +300,14 @@ async def _wording(judge: Judge) -> Bias:
 
     async def difference(text: str, asked: list[Question]) -> float | None:
         claims = [f"{q.subject} {q.text} {q.object}".strip() for q in asked]
-        try:
-            said = await judge.ask(Verify(claims, reference=text))
-            grades = await judge.ask(Presence(asked, text))
-        except (ConfigError, RunError):
-            raise
-        except BeholderError:
+        verdicts = await attempt(judge.ask(Verify(claims, reference=text)))
+        if isinstance(verdicts, str):
             return None
-        return fmean(said) - fmean(
-            one.value >= judge.presence_threshold for one in grades
+        grades = await attempt(judge.ask(Presence(asked, text)))
+        if isinstance(grades, str):
+            return None
+        return fmean(verdicts) - fmean(
+            grade.value >= judge.presence_threshold for grade in grades
         )
 
     texts = (

@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,10 @@ from beholder.judges.base import FIRST, Draw, Judge
 from beholder.judges.operations import Presence, Question, Rank
 from beholder.judges.operations.presence import QuestionKind
 from beholder.stats.alerts import AlertF1, alert_f1
+from beholder.stats.checks import Floats
 
 ProbeKind: TypeAlias = Literal["true", "altered", "swapped", "foreign"]
+T = TypeVar("T")
 Verdict: TypeAlias = Literal["fit", "weak", "unfit"]
 
 FIT = 0.9
@@ -53,35 +55,49 @@ class Probe:
     question: Question
     kind: ProbeKind
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether the text states the unit."""
+        return self.kind == "true"
+
 
 @cache
 def probes() -> tuple[Probe, ...]:
-    """The probes of the package: 20 texts with five stated and five unstated units each."""
-    found = []
-    file = resources.files("beholder.judges").joinpath("probes.txt")
+    """Return the probes of the package: 20 texts, each with five stated and five unstated units."""
+    return load_probes("probes.txt")
+
+
+def load_probes(name: str) -> tuple[Probe, ...]:
+    """Return the probes of a file beside this one: blocks of a text and its units."""
+    file = resources.files("beholder.judges").joinpath(name)
+    probes = []
     for block in file.read_text(encoding="utf-8").split("\n\n"):
         text, *rows = block.strip().splitlines()
         if text.startswith("#"):
             continue
         for row in rows:
-            kind, unit, *said = (part.strip() for part in row.split("|"))
-            words, subject, other = _places(unit, said)
+            kind, unit, *words = (part.strip() for part in row.split("|"))
+            wording, subject, other = (*words, "", "")[:3]
             question = Question(
-                cast(QuestionKind, unit), words, subject, other
+                cast(QuestionKind, unit), wording, subject, other
             )
-            found.append(Probe(text, question, cast(ProbeKind, kind)))
-    return tuple(found)
+            probes.append(Probe(text, question, cast(ProbeKind, kind)))
+    return tuple(probes)
 
 
-def _places(unit: str, said: Sequence[str]) -> tuple[str, str, str]:
-    """Words, subject and object of a unit; those that its kind has none of are empty."""
-    wanted = {"entity": 1, "attribute": 2, "relation": 3}[unit]
-    if len(said) != wanted:
-        raise ValueError(
-            f"a probe of the kind {unit} has {wanted} parts, got {said}"
-        )
-    words, subject, other = (*said, "", "")[:3]
-    return words, subject, other
+async def attempt(question: Awaitable[T]) -> T | str:
+    """Return the answer to a question, or the reason why there is none.
+
+    Raises:
+        ConfigError: No question to this judge can succeed.
+        RunError: The account has no quota left.
+    """
+    try:
+        return await question
+    except (ConfigError, RunError):
+        raise
+    except BeholderError as error:
+        return str(error)
 
 
 @dataclass(frozen=True)
@@ -217,16 +233,11 @@ async def graded(
     judge: Judge, question: Question, text: str, draw: Draw = FIRST
 ) -> float | str:
     """The grade of a unit in a text, or why there is none."""
-    try:
-        (grade,) = await judge.ask(Presence([question], text), draw)
-    except (ConfigError, RunError):
-        raise
-    except BeholderError as error:
-        return str(error)
-    return grade.value
+    grades = await attempt(judge.ask(Presence([question], text), draw))
+    return grades if isinstance(grades, str) else grades[0].value
 
 
-def area(high: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
+def area(high: Floats, low: Floats) -> float:
     """Share of pairs in which the first is above the second, ties half; NaN without pairs."""
     if not len(high) or not len(low):
         return np.nan
@@ -236,7 +247,7 @@ def area(high: npt.NDArray[np.float64], low: npt.NDArray[np.float64]) -> float:
 
 
 def _reliability(
-    grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]
+    grades: Floats, there: npt.NDArray[np.bool_]
 ) -> list[tuple[float, float, int]]:
     tenths = np.minimum((grades - 1) / 4 * _BINS, _BINS - 1).astype(np.intp)
     each = (tenths == tenth for tenth in np.unique(tenths))
@@ -250,9 +261,7 @@ def _reliability(
     ]
 
 
-def _calibration_error(
-    grades: npt.NDArray[np.float64], there: npt.NDArray[np.bool_]
-) -> float:
+def _calibration_error(grades: Floats, there: npt.NDArray[np.bool_]) -> float:
     if not len(grades):
         return np.nan
     rows = _reliability(grades, there)
@@ -267,13 +276,10 @@ async def position_bias(judge: Judge, texts: Sequence[str]) -> float | None:
         return None
     n = len(texts)
     orders = [[*texts[shift:], *texts[:shift]] for shift in range(n)]
-    try:
-        rankings = await asyncio.gather(
-            *(judge.ask(Rank(order)) for order in orders)
-        )
-    except (ConfigError, RunError):
-        raise
-    except BeholderError:
+    rankings = await attempt(
+        asyncio.gather(*(judge.ask(Rank(order)) for order in orders))
+    )
+    if isinstance(rankings, str):
         return None
     first, last = ([ranks[place] for ranks in rankings] for place in (0, -1))
     return float(np.mean(first) - np.mean(last))

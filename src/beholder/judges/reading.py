@@ -11,7 +11,6 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -20,11 +19,6 @@ _THINKING = re.compile(
     r"\A(?:\s*<think>)?(?:(?!<think>).)*?</think>", re.DOTALL
 )
 _CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n?(.*?)```", re.DOTALL)
-_FENCE_START = re.compile(r"```(?:json)?", re.IGNORECASE)
-_BRACE_OR_STRING = re.compile(
-    r"""[{}]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL
-)
-_LIST_START = re.compile(r"\[\s*[\[{]")
 
 NOTHING = frozenset(("", "none", "null"))
 """Words, in lower case, by which judges say that there is nothing to copy."""
@@ -77,93 +71,6 @@ def read_json(text: str) -> Any:
     raise BadAnswer("the answer is not JSON; give one JSON object only")
 
 
-def parse_facts(text: str) -> list[dict[str, object]]:
-    """The facts in a recorded DCScore answer: one object each, with all its keys.
-
-    Every list that the public script reads gives the same facts, down to a raw line break inside a
-    text, which it deletes. What it loses is read, too: a list after some words, in an unmarked or
-    upper-case code block, with nulls and remarks behind it, or inside an object; a single object;
-    and of a list that was cut off, the objects that are whole.
-
-    Args:
-        text: What the judge said.
-
-    Raises:
-        BadAnswer: No list of objects can be found.
-    """
-    answer = without_thinking(text)
-    bodies = [*_blocks(answer), answer]
-    for body in bodies:
-        for candidate in (body.strip(), _list_in(body)):
-            read = (
-                _value(candidate, strict=True),
-                _value(candidate.replace("\n", "")),
-            )
-            if rows := next(filter(None, map(_fact_rows, read)), None):
-                return rows
-    for body in bodies:
-        if rows := list(_whole_objects(body)):
-            return rows
-    if any(_value(body.strip()) == [] for body in bodies):
-        return []
-    raise BadAnswer("the answer holds no list of facts")
-
-
-def _blocks(answer: str) -> list[str]:
-    """The last block that is marked as JSON, or else the first block."""
-    starts = [m.end() for m in _FENCE_START.finditer(answer)]
-    marked = [
-        start for start in starts if answer[:start].lower().endswith("json")
-    ]
-    return [
-        answer[start:].partition("```")[0]
-        for start in marked[-1:] or starts[:1]
-    ]
-
-
-def _list_in(text: str) -> str:
-    begin = _LIST_START.search(text)
-    return text[begin.start() : text.rfind("]") + 1] if begin else ""
-
-
-def _fact_rows(value: Any) -> list[dict[str, object]]:
-    """The objects of a list, of the one list in an object, or the object itself."""
-    if isinstance(value, dict):
-        lists = [inner for inner in value.values() if isinstance(inner, list)]
-        value = (
-            lists[0] if len(lists) == 1 and _fact_rows(lists[0]) else [value]
-        )
-    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
-        return value
-    return []
-
-
-def _whole_objects(text: str) -> Iterator[dict[str, object]]:
-    """The objects of a list that was cut off, up to the first that is not whole."""
-    text = text.replace(
-        "\n", ""
-    )  # the public script deletes raw line breaks, in texts too
-    begin = _LIST_START.search(text)
-    place = begin.end() - 1 if begin else -1
-    while place >= 0:
-        end = _object_end(text, place)
-        value = _value(text[place:end])
-        if not isinstance(value, dict):
-            return
-        yield value
-        place = text.find("{", end)
-
-
-def _object_end(text: str, start: int) -> int:
-    """Where the object ends that begins here; here if it is not whole."""
-    depth = 0
-    for token in _BRACE_OR_STRING.finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(token[0], 0)
-        if depth == 0:
-            return token.end()
-    return start
-
-
 def _outermost(answer: str) -> list[str]:
     starts = [
         place for place in (answer.find("{"), answer.find("[")) if place >= 0
@@ -175,9 +82,9 @@ def _outermost(answer: str) -> list[str]:
     return [answer[start : end + 1]] if end > start else []
 
 
-def _value(text: str, *, strict: bool = False) -> Any:
+def _value(text: str) -> Any:
     try:
-        return json.loads(text, strict=strict)
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         pass
     try:  # single quotes, True, a trailing comma: Python's way to write the same value

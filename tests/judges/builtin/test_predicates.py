@@ -9,7 +9,6 @@ from beholder.judges.builtin.predicates import (
     alike_predicates,
     likeness,
     normal,
-    place_similarity,
     verb_likeness,
 )
 
@@ -84,7 +83,7 @@ def test_normal_forms(
     ],
 )
 def test_places(a: str, b: str, expected: float) -> None:
-    assert place_similarity(a, b) == expected
+    assert likeness(place(a), place(b), 0.0, 1.0, 0.0)[0] == expected
 
 
 @pytest.mark.parametrize(

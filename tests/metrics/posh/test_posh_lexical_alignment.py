@@ -24,6 +24,7 @@ from beholder.metrics.posh.plan import Ask, Plan, fixed_asks
 from beholder.metrics.wording import read_all, recalled_by_peers
 from beholder.records import Item
 from beholder.report import show, to_html
+from beholder.text import frequency
 
 Rule = Literal["peers", "best", "mean"]
 
@@ -43,6 +44,10 @@ class Letters:
         return np.eye(len(LETTERS))[
             [LETTERS.index(word) for word in self.words]
         ]
+
+    @property
+    def word_weights(self) -> FloatArray:
+        return np.array([frequency.weight(word) for word in self.words])
 
 
 @pytest.fixture(autouse=True)

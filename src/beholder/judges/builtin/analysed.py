@@ -37,10 +37,10 @@ from beholder.text.layout import without_layout
 from beholder.text.tokenize import lower_words
 
 Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
 _FLOOR = 1e-9
 _PLACED = re.compile(r"(?:across|along|at|in|near|on|over|to|with) ")
-_PLACES = frozenset(("depth", "place", "side", "vertical"))
-PARTS = frozenset(("depth", "side", "vertical"))
+PARTS = frozenset(["depth", "side", "vertical"])
 """Classes of the parts of a picture or a thing: left, upper, front."""
 _SENTENCE_END = re.compile(r"[.!?\n\u2029]")
 
@@ -197,6 +197,11 @@ class AnalysedText:
             np.arange(len(written)), [len(words) for words in written]
         )
         return tuple(chain.from_iterable(written)), owners
+
+    @cached_property
+    def word_weights(self) -> FloatArray:
+        """(words,), how much each says."""
+        return np.array(frequency.weights(self.words))
 
     @cached_property
     def unit_word_weights(self) -> FloatArray:
@@ -378,11 +383,10 @@ class AnalysedText:
         )
 
     @cached_property
-    def relation_ends(self) -> tuple[list[int], Ints, Ints]:
-        """Relations by their place, with subject and object of each."""
+    def relation_ends(self) -> Ints:
+        """(2, relations), the subjects and the objects."""
         ends = [(unit.subject, unit.object) for _, unit, _ in self.relations]
-        rows = np.array(ends, np.intp).reshape(-1, 2)
-        return list(range(len(ends))), rows[:, 0], rows[:, 1]
+        return np.array(ends, np.intp).reshape(-1, 2).T
 
     @cached_property
     def verb_vectors(self) -> FloatArray:
@@ -452,7 +456,11 @@ def _words(value: str) -> list[str]:
 
 def _of_place(classes: Values) -> Values:
     """Of a place only where it is: "on an orange background" colours nothing."""
-    return frozenset((name, line) for name, line in classes if name in _PLACES)
+    return frozenset(
+        (name, line)
+        for name, line in classes
+        if name in PARTS or name == "place"
+    )
 
 
 def _of_direction(classes: Values) -> Values:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.embed.exact import cosines
-from beholder.judges.builtin.analysed import AnalysedText, lower_excluded
+from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
 from beholder.judges.builtin.bearers import is_exchanged, without_bearers
 from beholder.judges.builtin.entailed import ask, log_odds
 from beholder.judges.builtin.findings import find
@@ -51,7 +50,7 @@ class Source:
     text: AnalysedText
 
     @cached_property
-    def wordings(self) -> list[npt.NDArray[np.intp]]:
+    def wordings(self) -> list[Ints]:
         """The words of each sentence, with the names of the things it mentions ("it")."""
         text = self.text
         starts = [start for start, _ in word_spans(text.plain)]
@@ -325,12 +324,8 @@ def _worded(claim: AnalysedText, source: Source) -> float:
         return 0.0
     similarity = cosines(claim.word_vectors, source.text.word_vectors)
     lower_excluded(similarity, claim.word_values, source.text.word_values)
-    weights = np.array(
-        [
-            0.0 if word in _UNSAID else frequency.weight(word)
-            for word in claim.words
-        ]
-    )
+    unsaid = [word in _UNSAID for word in claim.words]
+    weights = np.where(unsaid, 0.0, claim.word_weights)
     best = [
         float((similarity[:, part].max(axis=1) * weights).sum())
         for part in source.wordings
@@ -341,9 +336,7 @@ def _worded(claim: AnalysedText, source: Source) -> float:
 
 def _ends(unit: GraphUnit) -> set[int]:
     """The entities that a unit is about."""
-    return (
-        {unit.subject} if unit.object is None else {unit.subject, unit.object}
-    )
+    return {end for end in (unit.subject, unit.object) if end is not None}
 
 
 def _alignment(
@@ -376,12 +369,8 @@ def _units(
         *np.cumsum([len(views[i].words) for i in filled])[:-1].tolist(),
     ]
     found = np.concatenate([views[i].word_vectors for i in filled])
-    weights = [
-        frequency.weight(word) + 1e-9
-        for i in filled
-        for word in views[i].words
-    ]
-    return found, np.array(weights), starts, filled
+    weights = np.concatenate([views[i].word_weights for i in filled])
+    return found, weights + 1e-9, starts, filled
 
 
 def _plain(text: str) -> str:

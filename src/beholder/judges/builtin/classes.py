@@ -103,6 +103,12 @@ def sections(file: str) -> dict[str, list[str]]:
 
 
 @cache
+def word_set(file: str, section: str) -> frozenset[str]:
+    """Return the words of a section of a file beside this one."""
+    return frozenset(" ".join(sections(file)[section]).split())
+
+
+@cache
 def _table() -> dict[str, Values]:
     found: dict[str, set[tuple[str, float]]] = {}
     for name, lines in sections("classes.txt").items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -19,10 +18,8 @@ from beholder.judges.builtin.evidence import Evidence
 from beholder.judges.builtin.numbers import Numbers, number, table
 from beholder.judges.builtin.vectors import vectors
 from beholder.language.statements import wording
-from beholder.records import Span
 from beholder.text import frequency
 from beholder.text import words as word_spans
-from beholder.text.layout import without_layout
 
 VERBATIM = number("entail.verbatim")
 REPEATED = number("entail.repeated")
@@ -40,22 +37,11 @@ Entailment: TypeAlias = Callable[[Sequence[tuple[str, str]]], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """What the model says of a statement, each 0..1, the nearest sentence, and 1 / sentences."""
+    """What the model says of a statement, each 0..1, and 1 / sentences."""
 
     entailed: float
     excluded: float
-    premise: str
     alone: float
-
-    def span(self, text: str) -> tuple[Span, ...]:
-        """Where a text has the sentence; empty if it has none."""
-        words = map(re.escape, self.premise.split())
-        place = (
-            re.search(r"\s+".join(words), without_layout(text))
-            if self.premise
-            else None
-        )
-        return (place.span(),) if place else ()
 
 
 def ask(
@@ -69,21 +55,14 @@ def ask(
     pairs = [
         [(premise, s) for premise in premises(s, target)] for s in statements
     ]
-    found = iter(model([pair for each in pairs for pair in each]).tolist())
-    made = []
+    rows = iter(model([pair for each in pairs for pair in each]).tolist())
+    alone = 1.0 / len(target.sentence_texts)
+    chances = []
     for each in pairs:
-        rows = [next(found) for _ in each]
-        best = max(range(len(rows)), key=lambda i: rows[i][ENTAILMENT])
-        alone = 1.0 / len(target.sentence_texts)
-        made.append(
-            Chances(
-                rows[best][ENTAILMENT],
-                rows[best][CONTRADICTION],
-                each[0][0],
-                alone,
-            )
-        )
-    return made
+        answers = [next(rows) for _ in each]
+        best = max(answers, key=lambda row: row[ENTAILMENT])
+        chances.append(Chances(best[ENTAILMENT], best[CONTRADICTION], alone))
+    return chances
 
 
 def undecided(
@@ -175,7 +154,7 @@ def premises(statement: str, target: AnalysedText) -> list[str]:
     near = cosines(vectors(words), target.word_vectors)
     best = np.zeros((len(words), len(said)))
     np.maximum.at(best.T, np.array(target.sentences, np.intp), near.T)
-    fit = np.array([frequency.weight(word) for word in words]) @ best
+    fit = np.array(frequency.weights(words)) @ best
     first, second = np.argsort(-np.round(fit, _GRID), kind="stable")[
         :2
     ].tolist()

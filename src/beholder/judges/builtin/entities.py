@@ -9,7 +9,6 @@ from itertools import product
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
@@ -17,6 +16,8 @@ from beholder.embed.exact import cosines
 from beholder.judges.builtin.amounts import amount
 from beholder.judges.builtin.analysed import (
     AnalysedText,
+    Bools,
+    Ints,
     lower_excluded,
     verb_similarity,
 )
@@ -64,9 +65,9 @@ class Counterparts:
     similarity: FloatArray
     plain: FloatArray
     strength: FloatArray
-    best: npt.NDArray[np.intp]
-    alike: npt.NDArray[np.bool_]
-    unpaired: npt.NDArray[np.bool_]
+    best: Ints
+    alike: Bools
+    unpaired: Bools
 
 
 def counterparts(
@@ -95,9 +96,13 @@ def counterparts(
     agreement = property_agreement + relation_agreement(
         source, target, similarity * (1.0 + property_agreement) / 2.0, groups
     )
-    fit = (
-        similarity * (1.0 + _CONTEXT * agreement) * _both_there(source, target)
+    # If a text has one hat and denies another, each means the one the other text has, or denies.
+    there, others_there = (
+        np.array([entity.polarity for entity in text.graph.entities])
+        for text in (source, target)
     )
+    both = np.where(there[:, None] == others_there, 1.0, _ONE_DENIED)
+    fit = similarity * (1.0 + _CONTEXT * agreement) * both
     best = np.argmax(fit, axis=1)
     unpaired = _resolve(source, target, fit, similarity, best)
     top = np.maximum(fit[np.arange(n), best], 1e-9)[:, None]
@@ -107,23 +112,11 @@ def counterparts(
     return Counterparts(similarity, plain, strength, best, alike, unpaired)
 
 
-def _both_there(source: AnalysedText, target: AnalysedText) -> FloatArray:
-    """(n, m), lower where one text has a thing and the other says that there is none.
-
-    If a text has one hat and denies another, each means the one the other text has, or denies.
-    """
-    first, second = (
-        np.array([entity.polarity for entity in text.graph.entities], np.bool_)
-        for text in (source, target)
-    )
-    return np.where(first[:, None] == second, 1.0, _ONE_DENIED)
-
-
-Group: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Group: TypeAlias = tuple[Ints, Ints]
 """Several things of the source, and several of the target, that are all called the same."""
 
 
-def _like_groups(alike: npt.NDArray[np.bool_]) -> list[Group]:
+def _like_groups(alike: Bools) -> list[Group]:
     found = []
     seen: set[bytes] = set()
     for row in alike[alike.sum(axis=1) > 1]:
@@ -139,9 +132,9 @@ def _like_groups(alike: npt.NDArray[np.bool_]) -> list[Group]:
 def _assign(
     groups: Sequence[Group],
     fit: FloatArray,
-    alike: npt.NDArray[np.bool_],
-    best: npt.NDArray[np.intp],
-    unpaired: npt.NDArray[np.bool_],
+    alike: Bools,
+    best: Ints,
+    unpaired: Bools,
 ) -> None:
     """Give things of one name counterparts by all that they have and do; in place.
 
@@ -149,17 +142,11 @@ def _assign(
     texts have as many, each is alike with its counterpart only.
     """
     for rows, columns in groups:
-        from scipy.optimize import (
-            linear_sum_assignment,
-        )  # here: loading is slow
-
         places = np.subtract.outer(
             np.arange(len(rows)), np.arange(len(columns))
         )
         order = -_IN_ORDER * np.abs(places)
-        taken, chosen = linear_sum_assignment(
-            -(fit[np.ix_(rows, columns)] + order)
-        )
+        taken, chosen = _assignment(fit[np.ix_(rows, columns)] + order)
         for row, column in zip(
             rows[taken].tolist(), columns[chosen].tolist(), strict=True
         ):
@@ -170,6 +157,14 @@ def _assign(
         ).sum() == len(rows):
             alike[np.ix_(rows, columns)] = False
             alike[rows, columns[chosen]] = True
+
+
+def _assignment(fit: FloatArray) -> tuple[Ints, Ints]:
+    """Return rows and their columns, each in one pair, so that they fit best."""
+    # Few texts need it, and loading it is slow.
+    from scipy.optimize import linear_sum_assignment
+
+    return linear_sum_assignment(fit, maximize=True)  # type: ignore[no-any-return]
 
 
 def _apply_ties(
@@ -230,8 +225,8 @@ def _resolve(
     target: AnalysedText,
     fit: FloatArray,
     similarity: FloatArray,
-    best: npt.NDArray[np.intp],
-) -> npt.NDArray[np.bool_]:
+    best: Ints,
+) -> Bools:
     """Give like things counterparts of their own; ``best`` is changed in place.
 
     Returns:
@@ -256,11 +251,7 @@ def _resolve(
             crowded.append((place, int(room), named))
     if not crowded:
         return unpaired
-    from scipy.optimize import (
-        linear_sum_assignment,
-    )  # here: few texts need it, loading is slow
-
-    rows, columns = linear_sum_assignment(-fit)
+    rows, columns = _assignment(fit)
     assigned = dict(zip(rows.tolist(), columns.tolist(), strict=True))
     for place, room, claimants in crowded:
         claimants.sort(
@@ -341,7 +332,7 @@ def relation_agreement(
     source: AnalysedText,
     target: AnalysedText,
     similarity: FloatArray,
-    groups: Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]],
+    groups: Sequence[Group],
 ) -> FloatArray:
     """(n, m), 0..1: how well the relations of entities agree, within groups of like ones.
 
@@ -393,10 +384,7 @@ def _agrees(
 
 def _ends(text: AnalysedText) -> _Ends:
     found: _Ends = defaultdict(list)
-    columns, subjects, objects = text.relation_ends
-    for column, first, second in zip(
-        columns, subjects.tolist(), objects.tolist(), strict=True
-    ):
+    for column, (first, second) in enumerate(text.relation_ends.T.tolist()):
         found[first].append((column, second, True))
         found[second].append((column, first, False))
     return found

@@ -134,8 +134,7 @@ def _relation_owners(
     source: AnalysedText, target: AnalysedText, pairs: Counterparts
 ) -> Iterable[tuple[int, set[int]]]:
     """For each relation the entities of the target that stand so to its object."""
-    _, subjects, objects = target.relation_ends
-    ends = list(zip(subjects.tolist(), objects.tolist(), strict=True))
+    ends = target.relation_ends.T.tolist()
     verbs = verb_similarity(source, target)
     for row, (place, unit, predicate) in enumerate(source.relations):
         if unit.object is None or not unit.polarity:

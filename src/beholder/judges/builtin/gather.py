@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, compress
 
@@ -117,11 +117,12 @@ class _Gathering:
         for place, owner in moves.items():
             if repeated[place] < _NEARLY:
                 continue  # in other words, what is said of a whole moves to its part
-            moved, twin = found[place], self._others[owner].mentions[0]
-            moved.exchanged, moved.told, moved.where = (
-                True,
-                twin.text,
-                (twin.span,),
+            twin = self._others[owner].mentions[0]
+            found[place] = replace(
+                found[place],
+                exchanged=True,
+                told=twin.text,
+                where=(twin.span,),
             )
         things = [
             value(one, self._numbers)
@@ -136,21 +137,17 @@ class _Gathering:
     def _entity(self, place: int, unit: GraphUnit) -> Evidence:
         index, pairs = unit.subject, self._pairs
         other = self._best[index]
-        coverage = self._coverage[place]
         head = self._own[index].head.lower()
-        vague = head in VAGUE or is_abstract(head)
-        if other < 0:
-            return Evidence(
-                "entity",
-                unit.polarity,
-                counterpart=False,
-                coverage=coverage,
-                vague=vague,
-            )
-        named, twin = (
-            float(pairs.similarity[index, other]),
-            self._others[other],
+        evidence = Evidence(
+            "entity",
+            unit.polarity,
+            counterpart=other >= 0,
+            coverage=self._coverage[place],
+            vague=head in VAGUE or is_abstract(head),
         )
+        if other < 0:
+            return evidence
+        named, twin = self._named(index), self._others[other]
         same = self._numbers.same
         said, where = twin.mentions[0].text, (twin.mentions[0].span,)
         closest = self._closest[index]
@@ -165,15 +162,12 @@ class _Gathering:
         elif not twin.polarity:
             said = f"no {said}"
         shown = named >= (self._numbers.known if unit.polarity else same)
-        return Evidence(
-            "entity",
-            unit.polarity,
-            coverage=coverage,
+        return replace(
+            evidence,
             named=named,
             stated=named,
             narrower=named >= same
             and named_further(self._own[index].name, twin.name),
-            vague=vague,
             crowded=bool(pairs.unpaired[index]),
             denied=not twin.polarity,
             excluded=excluded,
@@ -213,7 +207,7 @@ class _Gathering:
         )
         return Evidence(
             "amount",
-            named=float(pairs.similarity[index, other]),
+            named=self._named(index),
             stated=fit,
             excluded=excluded,
             lone=self._lone(index, other)
@@ -228,31 +222,23 @@ class _Gathering:
     def _is_part(self, index: int, other: int) -> bool:
         """Whether an entity may be some of a counterpart of wider name: boys of more children."""
         asked, said = amount(self._own[index]), amount(self._others[other])
-        wider = (
-            float(self._pairs.similarity[index, other]) < self._numbers.same
-        )
+        wider = self._named(index) < self._numbers.same
         return (
             wider and asked is not None and said is not None and said > asked
         )
 
     def _attribute(self, row: int, unit: GraphUnit, place: int) -> Evidence:
-        pairs, agreement, target, n = (
-            self._pairs,
-            self._agreement,
-            self._target,
-            self._numbers,
-        )
+        agreement, target, n = self._agreement, self._target, self._numbers
         index, other = unit.subject, self._best[unit.subject]
-        coverage = self._coverage[place]
+        evidence = Evidence(
+            "attribute",
+            unit.polarity,
+            counterpart=other >= 0,
+            coverage=self._coverage[place],
+            vague=self._source.says_little(unit),
+        )
         if other < 0:
-            vague = self._source.says_little(unit)
-            return Evidence(
-                "attribute",
-                unit.polarity,
-                counterpart=False,
-                coverage=coverage,
-                vague=vague,
-            )
+            return evidence
         owners = target.property_owners
         stated, best, on_own, on_alike = self._likenesses[row]
         against = [
@@ -284,17 +270,14 @@ class _Gathering:
                 target.properties[against[0]].text,
                 target.properties[against[0]].spans,
             )
-        return Evidence(
-            "attribute",
-            unit.polarity,
-            coverage=coverage,
-            named=float(pairs.similarity[index, other]),
+        return replace(
+            evidence,
+            named=self._named(index),
             stated=stated,
             on_counterpart=on_own,
             on_alike=on_alike,
             denied=denied or share,
             excluded=bool(against),
-            vague=self._source.says_little(unit),
             lone=self._lone(index, other),
             told=told,
             where=where,
@@ -307,11 +290,8 @@ class _Gathering:
         Then the property of the counterpart that is likest, its likeness, and the best likeness of
         what is said of any thing of the name.
         """
-        pairs, agreement, owners = (
-            self._pairs,
-            self._agreement,
-            self._target.property_owners,
-        )
+        pairs, agreement = self._pairs, self._agreement
+        owners = self._target.property_owners
         subjects = [
             self._source.units[place].subject for place in agreement.places
         ]
@@ -324,18 +304,14 @@ class _Gathering:
         alike = np.where(
             pairs.alike[things[:, None], owners], agreement.similarity, 0.0
         )
-        best, on_own, on_alike = (
+        columns = (
+            stated,
             own.argmax(axis=1),
             own.max(axis=1),
             alike.max(axis=1),
         )
-        found = (
-            stated.tolist(),
-            best.tolist(),
-            on_own.tolist(),
-            on_alike.tolist(),
-        )
-        return list(zip(*found, strict=True))
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return list(rows)
 
     def _is_own_material(self, index: int, said: int) -> bool:
         """Whether a property of the target is what a thing is made of by the source, too.
@@ -398,8 +374,7 @@ class _Gathering:
     @cached_property
     def _closest(self) -> list[int]:
         """(n,), the thing of the target whose name is nearest by itself."""
-        found: list[int] = self._pairs.plain.argmax(axis=1).tolist()
-        return found
+        return self._pairs.plain.argmax(axis=1).tolist()  # type: ignore[no-any-return]
 
     def _lone(self, index: int, other: int) -> bool:
         """Whether no other thing of either text is called as these two are."""

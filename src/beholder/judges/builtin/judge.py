@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -17,7 +16,7 @@ from beholder.judges.builtin.bearers import (
     without_bearers,
 )
 from beholder.judges.builtin.claims import matches, supported
-from beholder.judges.builtin.classes import sections
+from beholder.judges.builtin.classes import word_set
 from beholder.judges.builtin.findings import Finding, find
 from beholder.judges.builtin.lexical_alignment import align_words
 from beholder.judges.builtin.numbers import PRESENT, whole
@@ -127,7 +126,7 @@ def _presence(asked: Presence, entail: bool) -> list[Grade]:
 
 def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
     """The atomic statements of an English text, in text order, guesses and mood marked."""
-    check_language(asked.language)
+    _check_language(asked.language)
     read = analysed(asked.text)
     graph = read.graph
     return [
@@ -143,7 +142,7 @@ def _decompose(asked: Decompose, _: bool) -> list[AtomicStatement]:
 
 def _match(asked: MatchStatements, entail: bool) -> list[int | None]:
     """For each claim the reference statement that says it, and not much more, or the nearest."""
-    check_language(asked.language)
+    _check_language(asked.language)
     claims, references = (
         analysed_claims.of([without_bearers(fact) for fact in facts])
         for facts in (asked.claims, asked.references)
@@ -159,28 +158,23 @@ def _match(asked: MatchStatements, entail: bool) -> list[int | None]:
 
 
 def _verify(asked: Verify, entail: bool) -> list[bool]:
-    """Whether the reference text supports each claim."""
-    return supported(asked.claims, reference_of(asked), entail=entail)
-
-
-def reference_of(asked: Verify) -> str:
-    """The reference text that claims are verified by.
+    """Return whether the reference text supports each claim.
 
     Raises:
         ConfigError: Pictures are to be seen, or the language is not English.
     """
-    check_language(asked.language)
+    _check_language(asked.language)
     if asked.images or asked.reference is None:
         raise ConfigError(
             "this judge does not see pictures, and verify shows them here; choose a model"
             " that can (judge='openai:MODEL'), or verify by a reference text alone"
         )
-    return asked.reference
+    return supported(asked.claims, asked.reference, entail=entail)
 
 
 def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
     """Check statements against a text: supported, else contradicted where a unit is."""
-    check_statements(asked)
+    _check_statements(asked)
     there = analysed(asked.text)
     answers: list[TextAnswer | None] = []
     held = supported(asked.criteria, asked.text, entail=entail)
@@ -201,14 +195,14 @@ def _criteria(asked: CheckCriteria, entail: bool) -> list[TextAnswer | None]:
     return answers
 
 
-def check_statements(asked: CheckCriteria) -> None:
+def _check_statements(asked: CheckCriteria) -> None:
     """Refuse criteria that are no English statements.
 
     Raises:
         ConfigError: The language is not English.
         ItemError: A criterion is a question, or a demand on the text.
     """
-    check_language(asked.language)
+    _check_language(asked.language)
     for index, criterion in enumerate(asked.criteria):
         if index in asked.demands or criterion.rstrip().endswith(("?", "？")):
             kind = (
@@ -237,7 +231,7 @@ _ANSWERS: Mapping[type[Operation[Any]], Callable[[Any, bool], Any]] = {
 }
 
 
-def check_language(language: str | None) -> None:
+def _check_language(language: str | None) -> None:
     """Refuse every language but English.
 
     Raises:
@@ -269,23 +263,6 @@ def _phrase(question: Question, target: AnalysedText, entail: bool) -> Finding:
 _REACH = whole("relevance.reach")
 _MARKS = re.compile(r"[.,;:!?()\n]|\b(?:but|while|which|who)\b")
 """What ends the reach of a hedge."""
-_COMPLEMENTS = frozenset(("to", "like", "as"))
-"""Words after which "seems" and "appears" are a guess."""
-_EMPTY = frozenset(
-    (
-        "the",
-        "a",
-        "an",
-        "and",
-        "is",
-        "are",
-        "very",
-        "quite",
-        "so",
-        "somewhat",
-        "also",
-    )
-)
 
 
 def seen(statement: Statement, text: AnalysedText) -> bool:
@@ -313,7 +290,7 @@ def seen(statement: Statement, text: AnalysedText) -> bool:
             for span in statement.spans
             for w in text.words[slice(*text.at(span))]
         ]
-        bearing = [word for word in own if word not in _EMPTY]
+        bearing = [word for word in own if word not in _words("empty")]
         if bearing and OPINIONS.issuperset(bearing):
             return False
     return not any(_hedged(text, span[0]) for span in statement.spans)
@@ -329,11 +306,10 @@ def _hedged(text: AnalysedText, start: int) -> bool:
     first = max(text.at((mark, mark + 1))[0], place - _REACH)
     return any(
         word in _words("hedges") | _words("inference")
-        or (word in _words("seeming") and after in _COMPLEMENTS)
+        or (word in _words("seeming") and after in _words("complements"))
         for word, after in pairwise(text.words[first : place + 1])
     )
 
 
-@cache
 def _words(section: str) -> frozenset[str]:
-    return frozenset(" ".join(sections("inference.txt")[section]).split())
+    return word_set("inference.txt", section)

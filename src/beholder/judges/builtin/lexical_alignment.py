@@ -20,7 +20,6 @@ from beholder.judges.builtin.analysed import AnalysedText, Ints, lower_excluded
 from beholder.judges.builtin.numbers import number, whole
 from beholder.judges.builtin.reading import analysed
 from beholder.judges.operations.align import LexicalAlignment
-from beholder.text import frequency
 
 _IN_ORDER = number("lexical_alignment.in_order")
 _CONTENT = number("lexical_alignment.content")
@@ -102,7 +101,7 @@ def _in_order(similarity: FloatArray) -> FloatArray:
 
 def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
     """The value of a text whose words are looked for in several others, each at its best."""
-    weights = _weights(text)
+    weights = text.word_weights
     if not len(weights) or not matches:
         return 0.0
     value = float(
@@ -120,10 +119,6 @@ def _value(matches: Sequence[_Matches], text: AnalysedText) -> float:
     return value + _IN_ORDER * (float(neighbours) - value)
 
 
-def _weights(text: AnalysedText) -> FloatArray:
-    return np.array([frequency.weight(word) for word in text.words])
-
-
 def _content(text: AnalysedText) -> Ints:
     """Places of the content words."""
-    return np.flatnonzero(_weights(text) > _CONTENT)
+    return np.flatnonzero(text.word_weights > _CONTENT)

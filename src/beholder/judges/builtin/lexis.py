@@ -38,12 +38,10 @@ _FUNCTION_WORDS = (
     "a an the and across along around at by from in into near of off on onto over throughout to"
     " toward towards with"
 )
-_ZONES = frozenset(
-    ("area", "corner", "edge", "half", "part", "portion", "section", "side")
-)
+_ZONES = "area corner edge half part portion section side"
 """Nouns that say no more than the word of direction before them: "the left side"."""
-_LIGHT = word_set("lexicon.txt", "degrees") | _ZONES.union(
-    _FUNCTION_WORDS.split()
+_LIGHT = word_set("lexicon.txt", "degrees").union(
+    _FUNCTION_WORDS.split(), _ZONES.split()
 )
 """Words that an attribute may have or omit: "on the left side", "very dark"."""
 _FINER = word_set("lexicon.txt", "shades") | OPINIONS

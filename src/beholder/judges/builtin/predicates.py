@@ -7,98 +7,46 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 
-from beholder.judges.builtin.classes import EXCLUDED, exclude, sections, values
+from beholder.judges.builtin.classes import (
+    EXCLUDED,
+    exclude,
+    sections,
+    values,
+    word_set,
+)
 from beholder.judges.builtin.numbers import number, table
 
-_NAMED = {
-    "above": ("over",),
-    "on": ("on top of", "onto", "upon", "atop"),
-    "in": ("inside", "inside of", "within", "into"),
-    "next to": ("beside", "alongside", "adjacent to", "by"),
-    "near": ("close to", "nearby"),
-    "of": ("part of",),
-    "left of": ("to left of", "on left of", "at left of"),
-    "right of": ("to right of", "on right of", "at right of"),
-    "behind": ("beyond", "in back of"),
-    "under": ("below", "beneath", "underneath"),
-    "in front of": ("before",),
-    "in center of": ("in middle of", "at center of"),
-    "with": ("'s", "have"),
-}
-"""Places, each with its other names."""
-_SAME = {name: place for place, names in _NAMED.items() for name in names}
 _SIDE = re.compile(r"^(?:on|at|in|to) (left|right)(?:-hand)? side of$")
-_INVERSE = {
-    "under": "above",
-    "behind": "in front of",
-    "right of": "left of",
-    "with": "of",
-}
-"""Places that say the same as another with the ends exchanged."""
-_AS_PLACE = {
-    "contain": ("in", True),
-    "hold up": ("on", True),
-    "support": ("on", True),
-    "have": ("of", True),
-    "own": ("of", True),
-    "possess": ("of", True),
-    "feature": ("of", True),
-    "bear": ("of", True),
-    "boast": ("of", True),
-    "cast": ("of", True),
-    "comprise": ("of", True),
-    "depict": ("in", True),
-    "display": ("in", True),
-    "frame": ("in", True),
-    "house": ("in", True),
-    "portray": ("in", True),
-    "reveal": ("in", True),
-    "show": ("in", True),
-    "showcase": ("in", True),
-    "consist of": ("of", True),
-    "contain in": ("in", False),
-    "exhibit": ("of", True),
-    "include": ("of", True),
-    "sport": ("of", True),
-    "belong to": ("of", False),
-    "flank": ("next to", False),
-    "surround": ("around", False),
-}
-"""Verbs that say the same as a place, and whether with the ends exchanged."""
+
+
+def _by_name(section: str) -> dict[str, str]:
+    """Return the place of each name, from lines such as ``on: onto, upon``."""
+    rows = [line.split(": ") for line in sections("predicates.txt")[section]]
+    return {name: place for place, names in rows for name in names.split(", ")}
+
+
+_SAME = _by_name("places")
+_INVERSE = _by_name("exchanged places")
+_VERB_PLACES = _by_name("verbs of places")
+_EXCHANGED_PLACES = _by_name("exchanged verbs of places")
 
 
 def _verbs(section: str) -> frozenset[str]:
-    return frozenset(" ".join(sections("predicates.txt")[section]).split())
+    return word_set("predicates.txt", section)
 
 
 _STAYING, _LEADING = _verbs("staying"), _verbs("leading")
-_FASTENED, _MADE, _BEARING = (
-    _verbs("fastened"),
-    _verbs("made"),
-    _verbs("bearing"),
-)
+_FASTENED, _MADE = _verbs("fastened"), _verbs("made")
+_BEARING = _verbs("bearing")
 _MUTUAL = _verbs("mutual")
 """Verbs that hold of both ends: "a man faces a woman"."""
 BEING_THERE = _verbs("being there")
 """Verbs that, alone and finite, say no more than that a thing is there."""
-_WEAR = frozenset(("dress in", "clothe in", "have on", "clad in"))
-_BESIDE = frozenset(
-    ("across from", "along with", "near", "next to", "opposite")
-)
+_WEAR = frozenset(sections("predicates.txt")["wear"])
+_BESIDE = frozenset(sections("predicates.txt")["beside"])
 """Places that hold of both ends alike, and so does who only is there: "poses beside"."""
-_OF_DOER = frozenset(("in", "of", "on", "with"))
-_NO_DIRECTION = frozenset(
-    [
-        "next to",
-        "near",
-        "around",
-        "along with",
-        "across from",
-        "opposite",
-        "between",
-        "of",
-    ]
-)
+_OF_DOER = _verbs("of doer")
+_NO_DIRECTION = _BESIDE | _verbs("no direction")
 _AKIN: dict[tuple[str, ...], float] = {
     both: likeness
     for pair, likeness in table()["predicates.akin"]["value"].items()
@@ -110,7 +58,7 @@ _ONE_SIDED = number("predicates.one_sided")
 _WEARS_OF = number("predicates.wears_of")
 _NO_PLACE = number("predicates.no_place")
 _ALIKE = number("predicates.alike")
-OPPOSITE = frozenset(("above", "in", "in front of", "left of", "on"))
+_OPPOSITE = frozenset(sections("predicates.txt")["opposite"])
 """Places that a pair of things cannot have in both directions."""
 
 
@@ -160,9 +108,10 @@ def normal(predicate: str, verb: bool, passive: bool = False) -> Predicate:
     turned = False
     if verb and passive and name.endswith(" by"):
         name, turned = name.removesuffix(" by"), True
-    if verb and name in _AS_PLACE:
-        place, exchanged = _AS_PLACE[name]
-        return Predicate("", False, place, exchanged != turned)
+    if verb and name in _VERB_PLACES:
+        return Predicate("", False, _VERB_PLACES[name], turned)
+    if verb and name in _EXCHANGED_PLACES:
+        return Predicate("", False, _EXCHANGED_PLACES[name], not turned)
     head, _, rest = name.partition(" ") if verb else ("", "", name)
     head, rest = _bare(head, rest)
     place, exchanged = _place(rest)
@@ -190,11 +139,6 @@ def _bare(verb: str, place: str) -> tuple[str, str]:
     if (verb in _STAYING or verb in _LEADING) and place:
         return "", place
     return verb, place
-
-
-def place_similarity(a: str, b: str) -> float:
-    """How near two places in normal form are, 0..1."""
-    return 1.0 if a == b else _AKIN.get((a, b), _OTHER_PLACE)
 
 
 def alike_predicates(
@@ -262,12 +206,15 @@ def likeness(
 def _placed(
     a: Predicate, b: Predicate, straight: float, crossed: float, same: bool
 ) -> tuple[float, float]:
-    likeness = place_similarity(a.place, b.place)
+    same_place = a.place == b.place
+    likeness = (
+        1.0 if same_place else _AKIN.get((a.place, b.place), _OTHER_PLACE)
+    )
     if not a.directed or not b.directed:
         return likeness * max(straight, crossed), 0.0
     along = likeness * (straight if same else crossed)
     against = crossed if same else straight
-    opposed = a.place == b.place and a.place in OPPOSITE
+    opposed = same_place and a.place in _OPPOSITE
     return along, against if opposed else 0.0
 
 

@@ -34,10 +34,8 @@ def related(
     """What the target says of each relation of the source, by the place of its unit."""
     verbs = verb_similarity(source, target)
     strength = pairs.strength
-    (_, first, second), (_, subjects, objects) = (
-        source.relation_ends,
-        target.relation_ends,
-    )
+    first, second = source.relation_ends
+    subjects, objects = target.relation_ends
     by_first, by_second = strength[first], strength[second]
     straight = np.sqrt(by_first[:, subjects] * by_second[:, objects])
     crossed = np.sqrt(by_first[:, objects] * by_second[:, subjects])

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 
 from beholder.embed.entailment import CONTRADICTION, entail
 from beholder.judges.builtin.analysed import AnalysedText
+from beholder.judges.builtin.classes import word_set
 from beholder.judges.builtin.entailed import Entailment
 from beholder.judges.builtin.numbers import number
 from beholder.language.numerals import is_numeral
@@ -21,20 +22,8 @@ _ALIKE = number("entail.alike")
 _CLOSE = number("entail.close")
 _EXCLUDED = number("entail.excluded")
 _SURELY_EXCLUDED = number("entail.surely_excluded")
-_VERBS = frozenset(
-    ("is", "are", "was", "were", "has", "have", "had", "wears", "holds")
-)
-_JOINING = frozenset(
-    ("a", "an", "the", "and", "or", "with", "while", "as", "is", "are")
-)
-_BESIDE = frozenset(
-    ("next", "to", "beside", "near", "by", "alongside", "opposite", "facing")
-)
-_SYMMETRIC = (
-    _JOINING
-    | _BESIDE
-    | frozenset(("stands", "stand", "sits", "sit", "lies", "lie"))
-)
+_VERBS = word_set("predicates.txt", "finite")
+_SYMMETRIC = word_set("predicates.txt", "symmetric")
 """Words between two phrases that mean the same in either order."""
 _FEW = 2
 """Words of one text that may stand for as many of the other."""

@@ -18,6 +18,7 @@ from beholder.judges.operations.base import (
     Respondent,
     RowForm,
     majority,
+    votes_by_item,
 )
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import (
@@ -30,7 +31,7 @@ from beholder.judges.shapes import (
     string,
     words,
 )
-from beholder.judges.templates import Untrusted
+from beholder.judges.templates import Parts, Texts
 from beholder.records import Span
 
 MET: Final = "met"
@@ -138,6 +139,23 @@ def _bounded(character: str) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TextItem:
+    """One item as a judge is asked about it.
+
+    Attributes:
+        text: What the judge sees.
+        forms: The forms that its row may have: what the prompt asks for, and no more.
+        typical: A likely value in the column.
+        fewest: A value that leads to the fewest further questions.
+    """
+
+    text: str
+    forms: Sequence[RowForm]
+    typical: str | None
+    fewest: str | None
+
+
 class FromText(PanelOperation[list[TextAnswer | None]]):
     """Base: one row per item with an answer and a quote as evidence.
 
@@ -149,9 +167,10 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
     language: str | None
     images: Sequence[Image] = ()
 
+    @property
     @abstractmethod
-    def _rows(self) -> list[str]:
-        """The items as the judge sees them."""
+    def items(self) -> list[TextItem]:
+        """What the judge is asked about."""
 
     _column: ClassVar[tuple[str, Shape[Any]]]
     """Name and shape of the column that holds the answer."""
@@ -162,21 +181,17 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         said = " ".join(self.text.split()[:8])
         return said if locate(said, self.text) else ""
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         """The texts that the judge sees, as the prompt names them."""
         return {"text": self.text}
 
-    def _notes(self) -> dict[str, str | None]:
+    def _notes(self) -> Parts:
         """Sections of the prompt, as it names them."""
         return {}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
         """Columns besides the answer and its quote, each with a likely value."""
         return {}
-
-    @abstractmethod
-    def _forms(self, index: int) -> Sequence[RowForm]:
-        """The forms that the row of an item may have: what the prompt asks for, and no more."""
 
     @abstractmethod
     def _read(self, index: int, value: Any) -> str | None:
@@ -190,14 +205,6 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
         """Whether the state of an item is accepted only with evidence."""
         return True
 
-    @abstractmethod
-    def _typical(self, index: int) -> str | None:
-        """A likely value in the column."""
-
-    def _fewest(self, index: int) -> str | None:
-        """A value that leads to the fewest further questions."""
-        return self._typical(index)
-
     def _doubtful(
         self, index: int, states: Sequence[str | None]
     ) -> str | None:
@@ -206,7 +213,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
 
     async def put(self, model: Respondent) -> list[TextAnswer | None]:
         """See ``ModelOperation.put``; no request is sent if there are no items."""
-        rows, (name, column) = self._rows(), self._column
+        items, (name, column) = self.items, self._column
 
         def read(
             index: int, row: Mapping[str, Any]
@@ -215,18 +222,17 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
                 "answer": self._found(index, self._read(index, row[name]), row)
             }
 
-        places = range(len(rows))
         columns: dict[str, Column] = {
             name: (
                 column,
-                [*map(self._typical, places)],
-                [*map(self._fewest, places)],
+                [item.typical for item in items],
+                [item.fewest for item in items],
             ),
             **self._further(),
             "quote": (words(_LONGEST, None), self._begins or None),
         }
         found = await model.rows(
-            ("item", rows),
+            ("item", [item.text for item in items]),
             columns,
             texts=self._shown(),
             language=self.language,
@@ -234,7 +240,7 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
             images=self.images,
             tokens=128,
             read=read,
-            forms=self._forms,
+            forms=lambda index: items[index].forms,
         )
         return [row.get("answer") for row in found]
 
@@ -292,13 +298,16 @@ class FromText(PanelOperation[list[TextAnswer | None]]):
 
     def ratings(self, answers: Sequence[list[TextAnswer | None]]) -> Ratings:
         """Per item whether each judge gives the answer that the first gives."""
-        for row, votes in zip(
-            self._rows(), zip(*answers, strict=True), strict=True
-        ):
+        for item, votes in votes_by_item(self.items, answers):
             states = [answer.state for answer in votes if answer is not None]
             if len(states) == len(votes):
                 order = sorted(set(states), key=str)
-                asked = (self.name, row, *self._shown().values(), *self.images)
+                asked = (
+                    self.name,
+                    item.text,
+                    *self._shown().values(),
+                    *self.images,
+                )
                 yield asked, [float(order.index(s)) for s in states]
 
 
@@ -319,21 +328,24 @@ class CheckCriteria(FromText, name="check_criteria"):
     demands: frozenset[int] = field(default=frozenset())
     language: str | None = None
 
-    def _rows(self) -> list[str]:
-        note = "Demand on the text itself: "
-        return [
-            f"{note * (i in self.demands)}{text}"
-            for i, text in enumerate(self.criteria)
-        ]
-
     _column = ("state", one_of(STATES))
 
-    def _forms(self, index: int) -> Sequence[RowForm]:
+    @property
+    def items(self) -> list[TextItem]:
+        """The criteria; demands are marked."""
         decided: Schema = one_of((MET, CONTRADICTED)).schema
-        if index in self.demands:
-            return ({"state": decided, "quote": _PERHAPS_WORDS},)
         silent = {"state": one_of((NOT_MENTIONED,)).schema, "quote": NULL}
-        return ({"state": decided, "quote": _WORDS}, silent)
+        demand = [{"state": decided, "quote": _PERHAPS_WORDS}]
+        statement = [{"state": decided, "quote": _WORDS}, silent]
+        typical = MET if self._begins else NOT_MENTIONED
+        return [
+            TextItem(
+                f"Demand on the text itself: {text}", demand, typical, typical
+            )
+            if index in self.demands
+            else TextItem(text, statement, typical, typical)
+            for index, text in enumerate(self.criteria)
+        ]
 
     def _read(self, index: int, value: Any) -> str | None:
         state = str(value).strip().lower().replace("_", " ")
@@ -345,9 +357,6 @@ class CheckCriteria(FromText, name="check_criteria"):
 
     def _needs_quote(self, index: int, state: str | None) -> bool:
         return index not in self.demands
-
-    def _typical(self, index: int) -> str | None:
-        return MET if self._begins else NOT_MENTIONED
 
     def _doubtful(
         self, index: int, states: Sequence[str | None]
@@ -401,21 +410,30 @@ class AnswerQuestions(FromText, name="answer_questions"):
     text: str
     language: str | None = None
 
-    def _rows(self) -> list[str]:
-        rows = []
+    _column = ("choice", words(_LONGEST))
+
+    @property
+    def items(self) -> list[TextItem]:
+        """The questions with their options by letter."""
+        items = []
         for asked in self.questions:
             required = " (an answer is required)" if asked.needs_answer else ""
             options = [
                 f"{letter}) {o}"
                 for letter, o in zip(LETTERS, asked.options, strict=False)
             ]
-            rows.append("\n".join([f"{asked.text}{required}", *options]))
-        return rows
+            text = "\n".join([f"{asked.text}{required}", *options])
+            typical = "A" if asked.options else "some words"
+            fewest: str | None = typical
+            if asked.silent_option is not None:
+                fewest = LETTERS[asked.options.index(asked.silent_option)]
+            elif asked.third:
+                fewest = None
+            likely = fewest if asked.third and not self._begins else typical
+            items.append(TextItem(text, self._forms(asked), likely, fewest))
+        return items
 
-    _column = ("choice", words(_LONGEST))
-
-    def _forms(self, index: int) -> Sequence[RowForm]:
-        asked = self.questions[index]
+    def _forms(self, asked: TextQuestion) -> Sequence[RowForm]:
         letters = dict(zip(asked.options, LETTERS, strict=False))
         silent = [
             letters[option]
@@ -471,20 +489,6 @@ class AnswerQuestions(FromText, name="answer_questions"):
         is_silent = state in asked.options and is_silent_option(state or "")
         return asked.third and not is_silent
 
-    def _typical(self, index: int) -> str | None:
-        asked = self.questions[index]
-        if asked.third and not self._begins:
-            return self._fewest(index)
-        return "A" if asked.options else "some words"
-
-    def _fewest(self, index: int) -> str | None:
-        asked = self.questions[index]
-        if asked.silent_option is not None:
-            return LETTERS[asked.options.index(asked.silent_option)]
-        if asked.third:
-            return None
-        return "A" if asked.options else "some words"
-
     def _doubtful(
         self, index: int, states: Sequence[str | None]
     ) -> str | None:
@@ -514,26 +518,29 @@ class NameSubjects(FromText, name="name_subjects"):
     text: str
     language: str | None = None
 
-    def _rows(self) -> list[str]:
-        return [
-            f"{subject} in the statement: {statement}"
-            for subject, statement in self.mentions
-        ]
-
     _column = ("entity", words(_LONGEST))
 
-    def _forms(self, index: int) -> Sequence[RowForm]:
-        return (
+    @property
+    def items(self) -> list[TextItem]:
+        """The subjects with their statements."""
+        forms = [
             {"entity": _WORDS, "quote": _WORDS},
             {"entity": NULL, "quote": NULL},
-        )
+        ]
+        typical = "one" if self._begins else None
+        return [
+            TextItem(
+                f"{subject} in the statement: {statement}",
+                forms,
+                typical,
+                typical,
+            )
+            for subject, statement in self.mentions
+        ]
 
     def _read(self, index: int, value: Any) -> str | None:
         named = " ".join(str(value or "").lower().split())
         return None if named in _NOTHING else named
-
-    def _typical(self, index: int) -> str | None:
-        return "one" if self._begins else None
 
 
 HIGHEST_GRADE = 5
@@ -602,7 +609,5 @@ class MatchAnswers(PanelOperation[list[AnswerMatch]], name="match_answers"):
 
     def ratings(self, answers: Sequence[list[AnswerMatch]]) -> Ratings:
         """The grades of each answer."""
-        for one, votes in zip(
-            self.answers, zip(*answers, strict=True), strict=True
-        ):
+        for one, votes in votes_by_item(self.answers, answers):
             yield list(one), [vote.grade for vote in votes]

@@ -15,10 +15,11 @@ from beholder.judges.operations.base import (
     Ratings,
     Respondent,
     language_note,
+    votes_by_item,
 )
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import array, integer, obj, only, remark
-from beholder.judges.templates import Untrusted
+from beholder.judges.templates import Texts
 
 LOWEST, HIGHEST = 0, 9
 
@@ -151,7 +152,7 @@ class Assess(PanelOperation[Assessment], name="assess"):
             typical=typical | dict.fromkeys(self.aspects, self.high),
         )
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         return {"candidate": self.candidate, "reference": self.references}
 
     def merge(self, answers: Sequence[Assessment]) -> Assessment:
@@ -217,9 +218,10 @@ class Rank(PanelOperation[list[int]], name="rank"):
         settings = {"n": str(n), "language": self.language or ""}
         seen = {"seen_note": "seen", "criteria": "fit"}
         unseen = {"seen_note": "unseen", "criteria": "quality"}
-        parts = language_note(self.language) | (
-            seen if self.images else unseen
-        )
+        parts = {
+            **language_note(self.language),
+            **(seen if self.images else unseen),
+        }
         return await model.json(
             model.render(
                 {"review": self.texts},
@@ -257,9 +259,7 @@ class Rank(PanelOperation[list[int]], name="rank"):
 
     def ratings(self, answers: Sequence[list[int]]) -> Ratings:
         """The ranks of each text."""
-        for text, ranks in zip(
-            self.texts, zip(*answers, strict=True), strict=True
-        ):
+        for text, ranks in votes_by_item(self.texts, answers):
             yield (
                 (text, self.texts, list(self.images)),
                 [float(rank) for rank in ranks],

@@ -26,9 +26,10 @@ from beholder.judges.shapes import (
     only,
 )
 from beholder.judges.templates import (
+    Parts,
     Template,
     Templates,
-    Untrusted,
+    Texts,
     add_prompt,
 )
 from beholder.options import check_text_lists
@@ -152,10 +153,10 @@ class Respondent:
 
     def render(
         self,
-        untrusted: Mapping[str, Untrusted],
+        untrusted: Texts,
         settings: Mapping[str, str] | None = None,
         *,
-        parts: Mapping[str, str | None] | None = None,
+        parts: Parts | None = None,
         images: Sequence[Image] = (),
     ) -> tuple[Message, ...]:
         """The messages of one question; see ``Template.render``."""
@@ -246,9 +247,9 @@ class Respondent:
         named: tuple[str, Sequence[str]],
         columns: Mapping[str, Column],
         *,
-        texts: Mapping[str, Untrusted] | None = None,
+        texts: Texts | None = None,
         language: str | None = None,
-        parts: Mapping[str, str | None] | None = None,
+        parts: Parts | None = None,
         images: Sequence[Image] = (),
         field: str = "rows",
         tokens: int = 32,
@@ -386,7 +387,7 @@ _LISTED = 200
 """Numbers that a schema lists at most: servers bound how many there may be."""
 
 
-def language_note(language: str | None) -> dict[str, str | None]:
+def language_note(language: str | None) -> Parts:
     """The part of a prompt that states the language of the texts, if it is known."""
     return {"language_note": "language" if language else None}
 
@@ -438,6 +439,13 @@ def _by_id(ids: set[int], rows: Iterator[tuple[int, T]]) -> dict[int, T]:
         for index, row in row_by_id.items()
         if index not in ambiguous
     }
+
+
+def votes_by_item(
+    items: Iterable[T], answers: Sequence[Iterable[T_co]]
+) -> Iterator[tuple[T, tuple[T_co, ...]]]:
+    """Return each item with what all judges of a panel say of it."""
+    return zip(items, zip(*answers, strict=True), strict=True)
 
 
 def majority(votes: Sequence[T], without: T) -> T:

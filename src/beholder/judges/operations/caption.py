@@ -12,6 +12,7 @@ from beholder.errors import ItemError
 from beholder.judges.operations.base import ModelOperation, Respondent
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, array, only
+from beholder.judges.templates import Parts
 
 _USUAL_WORDS, _FREE_WORDS = 150, 600
 """Words of a caption of any length: as estimates expect it, and as its answer has room for."""
@@ -68,7 +69,7 @@ class Caption(ModelOperation[str], name="caption"):
             costly="word " * (high + 1),
         )
 
-    def _parts(self) -> dict[str, str | None]:
+    def _parts(self) -> Parts:
         return {
             "task": "bounded" if self.words else "free",
             "context_note": "context" if self.context else None,
@@ -97,7 +98,7 @@ class CaptionAgain(Caption, name="caption_again"):
                 "caption_again needs the number of words that the earlier text lacks"
             )
 
-    def _parts(self) -> dict[str, str | None]:
+    def _parts(self) -> Parts:
         return {
             name: part
             for name, part in super()._parts().items()

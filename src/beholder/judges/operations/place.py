@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from beholder.backends import Image
 from beholder.judges.operations.answer import (
     FromText,
     TextAnswer,
+    TextItem,
     locate,
     quoted,
 )
 from beholder.judges.operations.assess import Assess, Assessment
-from beholder.judges.operations.base import Ratings, RowForm
+from beholder.judges.operations.base import Ratings
 from beholder.judges.reading import BadAnswer
 from beholder.judges.shapes import Shape, one_of
-from beholder.judges.templates import Untrusted
+from beholder.judges.templates import Parts, Texts
 
 NO: Final = "no"
 UNCLEAR: Final = "unclear"
@@ -30,11 +32,9 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """The questions, in order, with the answers that decide."""
 
-_ANSWERS = (
-    NO,
-    UNCLEAR,
-    *dict.fromkeys(one for kinds in QUESTIONS.values() for one in kinds),
-)
+_ANSWERS_BY_NAME = {
+    name: (NO, UNCLEAR, *deciding) for name, deciding in QUESTIONS.items()
+}
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,23 @@ class PlaceText(FromText, name="place_text"):
     images: Sequence[Image] = ()
     language: str | None = None
 
-    _column = ("answer", one_of(_ANSWERS))
+    _column = (
+        "answer",
+        one_of(list(dict.fromkeys(chain(*_ANSWERS_BY_NAME.values())))),
+    )
 
-    def _rows(self) -> list[str]:
-        return list(QUESTIONS)
+    @property
+    def items(self) -> list[TextItem]:
+        """The questions, which the prompt words, each with its answers."""
+        return [
+            TextItem(name, [{"answer": one_of(answers).schema}], NO, NO)
+            for name, answers in _ANSWERS_BY_NAME.items()
+        ]
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         return {"text": self.text, "context": shown(self.context)}
 
-    def _notes(self) -> dict[str, str | None]:
+    def _notes(self) -> Parts:
         return {"picture_note": "seen" if self.images else "unseen"}
 
     def _further(self) -> dict[str, tuple[Shape[Any], object]]:
@@ -73,14 +81,8 @@ class PlaceText(FromText, name="place_text"):
         )
         return {"evidence": (named, "none")}
 
-    def _forms(self, index: int) -> Sequence[RowForm]:
-        return ({"answer": one_of(self._answers(index)).schema},)
-
-    def _answers(self, index: int) -> tuple[str, ...]:
-        return (NO, UNCLEAR, *list(QUESTIONS.values())[index])
-
     def _read(self, index: int, value: Any) -> str:
-        if value not in self._answers(index):
+        if value not in list(_ANSWERS_BY_NAME.values())[index]:
             raise BadAnswer(f"{value!r} does not answer this question")
         return str(value)
 
@@ -97,9 +99,6 @@ class PlaceText(FromText, name="place_text"):
             raise BadAnswer(f"the context does not have the words {quote!r}")
         return TextAnswer(state)
 
-    def _typical(self, index: int) -> str:
-        return NO
-
     def _doubtful(self, index: int, states: Sequence[str | None]) -> str:
         return UNCLEAR
 
@@ -114,7 +113,7 @@ class AssessInContext(Assess, name="assess_in_context"):
 
     context: Mapping[str, str] | None = None
 
-    def _shown(self) -> dict[str, Untrusted]:
+    def _shown(self) -> Texts:
         return {**super()._shown(), "context": shown(self.context or {})}
 
     def ratings(self, answers: Sequence[Assessment]) -> Ratings:

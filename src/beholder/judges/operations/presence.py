@@ -11,7 +11,12 @@ from typing import Any, Literal, TypeAlias
 from beholder.backends import Message
 from beholder.judges.grades import Grade, mean_grade
 from beholder.judges.operations.answer import locate, quoted
-from beholder.judges.operations.base import PanelOperation, Ratings, Respondent
+from beholder.judges.operations.base import (
+    PanelOperation,
+    Ratings,
+    Respondent,
+    votes_by_item,
+)
 from beholder.judges.reading import NOTHING
 from beholder.judges.shapes import integer, string, words
 from beholder.judges.templates import Template
@@ -87,9 +92,7 @@ class Presence(PanelOperation[list[Grade]], name="presence"):
 
     def ratings(self, answers: Sequence[list[Grade]]) -> Ratings:
         """The grades of each unit."""
-        for question, grades in zip(
-            self.questions, zip(*answers, strict=True), strict=True
-        ):
+        for question, grades in votes_by_item(self.questions, answers):
             yield (question, self.target), [grade.value for grade in grades]
 
 
@@ -161,9 +164,7 @@ class Contradict(PanelOperation[list[Span | None]], name="contradict"):
 
     def ratings(self, answers: Sequence[list[Span | None]]) -> Ratings:
         """Whether each judge sees a contradiction, by unit."""
-        for question, told in zip(
-            self.questions, zip(*answers, strict=True), strict=True
-        ):
+        for question, told in votes_by_item(self.questions, answers):
             yield (
                 (question, self.target),
                 [float(place is not None) for place in told],

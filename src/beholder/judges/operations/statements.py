@@ -16,6 +16,7 @@ from beholder.judges.operations.base import (
     language_note,
     majority,
     number_of,
+    votes_by_item,
 )
 from beholder.judges.reading import NOTHING
 from beholder.judges.shapes import (
@@ -239,9 +240,7 @@ class Verify(PanelOperation[list[bool]], name="verify"):
 
     def ratings(self, answers: Sequence[list[bool]]) -> Ratings:
         """The verdicts on each claim."""
-        for claim, votes in zip(
-            self.claims, zip(*answers, strict=True), strict=True
-        ):
+        for claim, votes in votes_by_item(self.claims, answers):
             yield (
                 (claim, self.reference, list(self.images)),
                 [float(vote) for vote in votes],

@@ -151,7 +151,7 @@ def _check(
     async def both(made: Judge) -> tuple[Fitness, Steadiness]:
         found = await fitness(made, threshold=made.presence_threshold)
         if found.n_failed == found.n:
-            return found, Steadiness(None, (), 0, 0)
+            return found, Steadiness(None, None, (), 0, 0)
         steady = await check_steadiness(
             made, replicates=replicates, temperature=temperature
         )
@@ -186,9 +186,7 @@ def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
     """What was found of a judge: a name, the value, and what it means."""
     from beholder.judges.probes import FIT, QUESTIONS_PER_ITEM, WEAK
 
-    fit, agreement = one.fit, one.steady.agreement
-    single = agreement.single.value if agreement else None
-    average = agreement.average.value if agreement else None
+    fit, steady = one.fit, one.steady
     colour = {"fit": "green", "weak": "yellow", "unfit": "red"}[fit.verdict]
     right = _number(
         fit.right, lambda right: f"{right:.0%} at {fit.threshold:g}"
@@ -212,10 +210,18 @@ def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
     yield "best F1", _f1(fit.calibration.best), "there is, with its threshold"
     yield "calibration error", _number(fit.calibration_error), "0 is best"
     yield "no answer", f"{fit.n_failed} of {fit.n}", "probes without a grade"
-    yield "ICC(2,1)", _number(single), "one repeat's reliability, 1 best"
-    yield "ICC(2,k)", _number(average), f"that of the mean of {replicates}"
+    yield (
+        "ICC(2,1)",
+        _number(steady.single),
+        "one repeat's reliability, 1 best",
+    )
+    yield (
+        "ICC(2,k)",
+        _number(steady.average),
+        f"that of the mean of {replicates}",
+    )
     yield "position bias", position, "ranks; below 0: for the first"
-    for bias in one.steady.biases:
+    for bias in steady.biases:
         yield f"bias: {bias.name}", _bias(bias), bias.unit
     yield "questions a second", f"{fit.n / fit.seconds:.1f}", "here and now"
     yield (
