@@ -231,7 +231,7 @@ def test_help_and_version_wait_for_no_module_of_the_work(
     arguments: str,
 ) -> None:
     code = (
-        "import sys; from beholder.cli import main\n"
+        "import sys; from beholder.cli.main import main\n"
         "try: main()\n"
         "except SystemExit as exit_: assert not exit_.code\n"
         "print(*sys.modules)"

@@ -32,7 +32,7 @@ COMMANDS = {
 
 WRITERS = {
     "web/notes.py: open",  # notes are appended to a file of the run
-    "run/rows/engine.py: rename",  # a folder of runs of 0.1
+    "kinds/generation/engine.py: rename",  # a folder of runs of 0.1
 }
 
 

@@ -17,6 +17,7 @@ import pytest
 from beholder.api import Run
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
+from beholder.kinds.scores.engine import ScoreConfig, plan_scores
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
 from beholder.run.answers import costs
@@ -24,7 +25,6 @@ from beholder.run.codec import Encoded
 from beholder.run.compare import compare
 from beholder.run.leaderboard import leaderboard
 from beholder.run.place import PartsPlace
-from beholder.run.scores import ScoreConfig, plan_scores
 from beholder.run.session import OneMachine
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM

@@ -16,6 +16,15 @@ import pytest
 from beholder.backends import BACKENDS, Scripted
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.judges import LLMJudge
+from beholder.kinds.generation.askers import (
+    CaptionRow,
+    ClassifyRow,
+    RowAsker,
+    RowColumns,
+    TranslateRow,
+)
+from beholder.kinds.generation.engine import RowsConfig, plan_rows, run_rows
+from beholder.kinds.generation.generators import GeneratedText
 from beholder.kinds.generation.reviews import (
     ReviewsConfig,
     WriteReviews,
@@ -27,15 +36,6 @@ from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
 from beholder.run import manifest
 from beholder.run.compare import compare
-from beholder.run.rows.askers import (
-    CaptionRow,
-    ClassifyRow,
-    RowAsker,
-    RowColumns,
-    TranslateRow,
-)
-from beholder.run.rows.engine import RowsConfig, plan_rows, run_rows
-from beholder.run.rows.generators import GeneratedText
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind

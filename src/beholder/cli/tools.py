@@ -187,7 +187,7 @@ def sample(
     from beholder.data.read import good_rows
     from beholder.data.sample import assign, draw
     from beholder.errors import ConfigError, DataError
-    from beholder.run.rows.engine import read_pictured
+    from beholder.kinds.generation.engine import read_pictured
 
     if people.overlap is not None and not people.annotators:
         raise ConfigError(

@@ -27,7 +27,7 @@ from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.export import UNITS
-from beholder.run.kind import kinds
+from beholder.run.kind import features
 from beholder.run.manifest import ValueLog
 from beholder.run.reading import COMPLETE, word_incomplete
 from beholder.run.store import Store
@@ -207,8 +207,8 @@ class RunView:
         entries = log.askers
         more = [
             found
-            for kind in kinds()
-            if kind.groups and (found := load(kind.groups)(store))
+            for feature in features()
+            if feature.groups and (found := load(feature.groups)(store))
         ]
         results = manifest.results(log)
         askers = [one for one in store.askers() if one.kind in KINDS]

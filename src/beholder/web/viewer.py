@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from beholder.errors import ConfigError
-from beholder.options import WorkOptions
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
@@ -50,7 +49,6 @@ from beholder.web.subject_pages import (
     questions_of,
     subject_page,
 )
-from beholder.web.trying import TryPage
 
 _MARKS = ("text", "marks")
 _FURTHER = (_MARKS, *(("text", name) for name in OF_ITEMS))
@@ -67,8 +65,7 @@ class Viewer:
         folders: Run directories.
         media_root: What paths of pictures are relative to; None for the folder of each run's data,
             where that is still where it was.
-        trying: Judges that the page for pasted texts offers; None for no such page.
-        work: Cache of answers, and what pasted texts may cost together.
+        try_page: Answers requests for a page that scores pasted texts; None for no such page.
 
     Raises:
         RunError: A folder holds no run that can be read.
@@ -78,11 +75,9 @@ class Viewer:
         self,
         folders: Sequence[Path],
         media_root: Path | None = None,
-        trying: Sequence[str] | None = None,
-        work: WorkOptions | None = None,
+        try_page: Callable[[Request], Awaitable[Response]] | None = None,
     ) -> None:
-        self._trying = trying
-        self._work = work
+        self._try_page = try_page
         self.runs = [RunView(folder) for folder in folders]
         self.names = spread([folder.resolve().name for folder in folders])
         self._notes = [Notes(folder) for folder in folders]
@@ -95,13 +90,10 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
-        pasted = (
-            None if self._trying is None else TryPage(self._trying, self._work)
-        )
         return [
             *(
-                (Route("/try", pasted.page, methods=["GET", "POST"]),)
-                if pasted
+                (Route("/try", self._try_page, methods=["GET", "POST"]),)
+                if self._try_page
                 else ()
             ),
             Route("/", self.start),

@@ -35,8 +35,8 @@ from beholder.terminal.printing import (
 
 if TYPE_CHECKING:
     from beholder.kinds.agreement.load import JudgedSet
+    from beholder.kinds.scores.engine import ScoreConfig
     from beholder.options import DataOptions, JudgeOptions, WorkOptions
-    from beholder.run.scores import ScoreConfig
     from beholder.tables import Table
 
 
@@ -176,11 +176,11 @@ def agree(
         agreement_tables,
         published_of,
     )
+    from beholder.kinds.scores.engine import ScoreConfig
     from beholder.report.drawing import draw
     from beholder.report.pages import no_figures
     from beholder.run.corrected import labelled_tables
     from beholder.run.labels import check_fit, targets
-    from beholder.run.scores import ScoreConfig
     from beholder.terminal.progress import TerminalProgress
 
     labels = [
