@@ -28,7 +28,7 @@ from msgspec import structs
 from beholder.asking.asker import Asker, Outcome
 from beholder.asking.tools import check_taken
 from beholder.backends import Usage
-from beholder.base.files import check_name
+from beholder.base.files import check_name, check_regular
 from beholder.base.threads import one_blas_thread
 from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError
@@ -43,7 +43,7 @@ from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.codec import Encoded
 from beholder.run.execute import Scorer, Work, execute
-from beholder.run.export import export, tables_stand
+from beholder.run.export import SCORES, UNITS, export, tables_stand
 from beholder.run.inputs import Input, check_pictures
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
@@ -279,6 +279,9 @@ class Session:
         working = engine or OneMachine()
         with ExitStack() as stack:
             store = stack.enter_context(working.store(out))
+            for name in (manifest.FILE_NAME, SCORES, UNITS):
+                # Writing to a pipe without a reader would wait for ever.
+                check_regular(out / name, "it belongs to the run")
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
