@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import subprocess
@@ -223,34 +225,52 @@ WORK_MODULES = [
 COMMANDS = [name for name in app if not name.startswith("-")]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    ["--help", "--version", *(f"{name} --help" for name in COMMANDS)],
-)
-def test_help_and_version_wait_for_no_module_of_the_work(
-    arguments: str,
-) -> None:
-    code = (
-        "import sys; from beholder.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit as exit_: assert not exit_.code\n"
-        "print(*sys.modules)"
-    )
+HELP_IN_CHILDREN = """
+import json, os, sys
+from beholder.cli.main import main
+for arguments in json.loads(sys.argv[1]):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        sys.stdout = open(os.devnull, "w")
+        sys.argv[1:] = arguments.split()
+        status = 1
+        try:
+            main()
+        except SystemExit as exit_:
+            status = exit_.code or 0
+        os.write(writing, json.dumps([status, *sys.modules]).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        print(pipe.read())
+    os.waitpid(child, 0)
+"""
+"""Prints the exit status and the loaded modules of commands, each in a process of its own.
+
+These processes are copies of one that has imported the command line alone, which takes longest.
+"""
+
+
+def test_help_and_version_wait_for_no_module_of_the_work() -> None:
+    lines = ["--help", "--version", *(f"{name} --help" for name in COMMANDS)]
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments.split()],
+        [sys.executable, "-c", HELP_IN_CHILDREN, json.dumps(lines)],
         capture_output=True,
         text=True,
         check=True,
     )
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert "cyclopts" in loaded
-    assert not loaded & set(WORK_MODULES)
-    others = {
-        f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS
-    } & loaded
-    assert arguments == "--help" or len(others) <= 3, (
-        "help of a command imports other commands"
-    )
+    modules = {f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS}
+    wrong = []
+    for line, printed in zip(lines, done.stdout.splitlines(), strict=True):
+        status, *names = json.loads(printed)
+        loaded = set(names)
+        assert "cyclopts" in loaded
+        if status or loaded & set(WORK_MODULES):
+            wrong.append((line, status, loaded & set(WORK_MODULES)))
+        if line != "--help" and len(modules & loaded) > 3:
+            wrong.append((line, "imports other commands", modules & loaded))
+    assert wrong == []
 
 
 def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
@@ -261,23 +281,20 @@ def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
         assert "The answers of judges that all runs share." in said
 
 
-def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> (
-    None
-):
-    code = "from beholder.cli.main import app; print(app.generate_completion(shell='bash'))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
+def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet(
+    tmp_path: Path,
+) -> None:
+    command = ("--install-completion", "--shell", "bash")
+    subprocess.run(
+        [sys.executable, "-m", "beholder", *command],
+        env={**os.environ, "HOME": str(tmp_path)},
         capture_output=True,
-        text=True,
         check=True,
     )
-    for word in (
-        "graph-check",
-        "--fail-under",
-        "--min-difference",
-        "--annotators",
-    ):
-        assert word in done.stdout
+    (script,) = (path for path in tmp_path.rglob("beholder") if path.is_file())
+    words = ("graph-check", "--fail-under", "--min-difference", "--annotators")
+    for word in (*words, "--skip-bad-rows"):
+        assert word in script.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -319,19 +336,6 @@ def test_wrong_usage_is_one_line_and_exits_2(
     assert done.err.startswith("beholder: ")
     assert done.err.count("\n") == 1
     assert message in done.err
-
-
-def test_completion_of_a_shell_is_installed_where_it_looks(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cli("--install-completion", "--shell", "bash").code == 0
-    (script,) = (
-        path
-        for path in tmp_path.rglob("*")
-        if path.is_file() and path.name == "beholder"
-    )
-    assert "--skip-bad-rows" in script.read_text("utf-8")
 
 
 def _examples() -> list[str]:

@@ -257,7 +257,7 @@ def _everywhere(means: RunContext) -> RunContext:
 
 
 def _tools(means: RunContext, desk: Desk) -> Tools:
-    return means.tools(desk.answers(), desk.budget())
+    return means.tools(answers=desk.answers(), budget=desk.budget())
 
 
 @contextmanager

@@ -393,11 +393,6 @@ def run_rows(
     config: RowsConfig, progress: Progress, engine: Engine | None = None
 ) -> Written:
     """Ask what is missing, and write the rows; errors as ``engine.run_making``."""
-    before = config.out.with_name(
-        f"{config.out.name}.answers"
-    )  # until 0.1: answers alone
-    if before.is_dir() and not config.run.exists():
-        before.rename(config.run)
     return run_making(_making(config), progress, engine)
 
 
