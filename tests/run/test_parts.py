@@ -50,9 +50,9 @@ def _items(n: int) -> list[Item]:
         Item(
             str(row["id"]),
             str(row["candidate"]),
-            tuple(row["references"]),
-            group=row["group"],
-        )  # type: ignore[arg-type]
+            tuple(row["references"]),  # type: ignore[arg-type]
+            group=row["group"],  # type: ignore[arg-type]
+        )
         for row in captions.rows(n)
     ]
 
