@@ -175,7 +175,7 @@ class Figures:
 
 def command(arguments: Sequence[str]) -> str | None:
     """Run the command line in this process; gives the traceback of a crash."""
-    from beholder.cli import main
+    from beholder.cli.main import main
 
     before = sys.argv
     sys.argv = ["beholder", *arguments]

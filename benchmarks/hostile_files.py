@@ -36,8 +36,8 @@ from beholder.data import (
     read_storylines,
 )
 from beholder.errors import BeholderError
+from beholder.kinds.generation.engine import read_pictured
 from beholder.options import DataOptions
-from beholder.run.rows.engine import read_pictured
 
 Mutation: TypeAlias = Callable[[random.Random, bytearray], bytearray]
 

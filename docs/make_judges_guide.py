@@ -20,11 +20,11 @@ from PIL import Image
 from beholder.backends import Request
 from beholder.backends.money import Price, Usage, load_prices
 from beholder.judges import Tally
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric
 from beholder.options import DataOptions
 from beholder.run import SCORES
 from beholder.run.kind import plan
-from beholder.run.scores import ScoreConfig
 
 PAGE = Path(__file__).with_name("judges-guide.md")
 BY_TEXT = (

@@ -22,6 +22,13 @@ from beholder._version import __version__
 from beholder.api import Run
 from beholder.backends import BACKENDS
 from beholder.errors import ConfigError, RunError
+from beholder.kinds.generation.askers import (
+    CaptionRow,
+    ClassifyRow,
+    RowAsker,
+    TranslateRow,
+)
+from beholder.kinds.generation.engine import RowsConfig
 from beholder.kinds.generation.reviews import ReviewsConfig
 from beholder.kinds.narratives.config import (
     CoherenceOptions,
@@ -31,21 +38,14 @@ from beholder.kinds.narratives.config import (
 )
 from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Response
 from beholder.kinds.revise.engine import ReviseRow
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric
 from beholder.options import WorkOptions
 from beholder.report import draw
 from beholder.run import manifest
 from beholder.run.execute import Work
-from beholder.run.kind import builtin_kinds, kind_named, plan, run
+from beholder.run.kind import RunKind, builtin_features, kind_named, plan, run
 from beholder.run.plan import RunPlan
-from beholder.run.rows.askers import (
-    CaptionRow,
-    ClassifyRow,
-    RowAsker,
-    TranslateRow,
-)
-from beholder.run.rows.engine import RowsConfig
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Done, OneMachine, Quiet, RunContext
 from beholder.run.store import Store
 from toy.bothways import Reader
@@ -286,7 +286,8 @@ every = pytest.mark.parametrize("kind", TABLE, indirect=True)
 
 def test_the_table_has_every_kind_of_run() -> None:
     tested = {row().name for row in TABLE.values()}
-    assert tested == {kind.name for kind in builtin_kinds() if kind.run}
+    kinds = (one for one in builtin_features() if isinstance(one, RunKind))
+    assert tested == {kind.name for kind in kinds}
 
 
 def contents(kind: Kind) -> dict[str, bytes]:

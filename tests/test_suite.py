@@ -42,7 +42,7 @@ PRIVATE_USES = {
     "test_fingerprint.py": 1,
     "text/test_languages.py": 3,
     "web/test_items.py": 1,
-    "web/test_trying.py": 2,
+    "kinds/scores/test_trying.py": 2,
     "web/test_viewer.py": 1,
 }
 """Uses of private names by file, from before this was a rule: a number may only become smaller."""

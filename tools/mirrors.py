@@ -92,7 +92,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "outside/test_outside_task.py web/test_annotate_pages.py",
     ),
     "kinds/generation": (
-        "run/test_rows_runs.py cli/test_rows.py",
+        "run/test_rows_runs.py cli/test_rows.py run/test_judged.py",
         "report/test_made_page.py",
     ),
     "stats/annotator_pairs.py": (
@@ -175,11 +175,7 @@ MIRRORS: dict[str, tuple[str, str]] = {
         "benchmarks/test_agree.py",
         "run/test_run_answers.py",
     ),
-    "run/scores.py": ("run/test_until.py", "cli/test_commands.py"),
-    "run/rows": (
-        "run/test_rows_runs.py cli/test_rows.py",
-        "run/test_judged.py",
-    ),
+    "kinds/scores/engine.py": ("run/test_until.py", "cli/test_commands.py"),
     "language": (
         LANGUAGE,
         "metrics/posh report/test_report_scene_graph.py metrics/classical",

@@ -25,17 +25,17 @@ def __getattr__(name: str) -> Any:
     if name == "narrate":
         return importlib.import_module("beholder.kinds.narratives.door")
     if name not in __all__:
-        return _load_of_installed_kind(name)
+        return _load_of_installed_feature(name)
     return _load(name)
 
 
-def _load_of_installed_kind(name: str) -> Any:
-    """Return a function of a kind of work that an installed package brings."""
+def _load_of_installed_feature(name: str) -> Any:
+    """Return a function that an installed package adds."""
     if not name.startswith("_") and find_spec(f"beholder.{name}") is None:
         from beholder.base.optional import load
-        from beholder.run.kind import kinds
+        from beholder.run.kind import installed_features
 
-        for kind in kinds():
-            if name in kind.functions:
-                return load(kind.functions[name])
+        for feature in installed_features():
+            if name in feature.functions:
+                return load(feature.functions[name])
     raise AttributeError(f"module 'beholder' has no attribute {name!r}")

@@ -22,7 +22,7 @@ def main() -> None:
             ):  # the reader of our output went away, as `| head` does
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return
-    from beholder.cli import main as run
+    from beholder.cli.main import main as run
 
     run()
 

@@ -29,10 +29,10 @@ from beholder.kinds.agreement.protocols import (
     protocol,
 )
 from beholder.kinds.scores.door import score
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.options import WorkOptions
 from beholder.records import Item
 from beholder.run.reliability import of_panels, of_ratings, reliability
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.command import Cli, runner

@@ -13,8 +13,8 @@ import pytest
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.granular import GranularFinding, granular
 from beholder.kinds.agreement.load import JudgedSet, load
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.records import Item
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from toy.command import Done, runner
 from toy.digits import Digits

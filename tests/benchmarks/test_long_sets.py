@@ -30,10 +30,10 @@ from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import agreement as measured
 from beholder.kinds.agreement.measure import collect
 from beholder.kinds.agreement.protocols import protocol
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Quiet
 from toy.command import runner
 from toy.digits import Digits

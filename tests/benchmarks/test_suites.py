@@ -21,9 +21,9 @@ from beholder.errors import ConfigError
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites import authors, comparison
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS
+from beholder.kinds.scores.engine import ScoreConfig, run_scores
 from beholder.metrics import METRICS, Metric, Tools, ValueInfo
 from beholder.records import Item, ItemScore
-from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
 from toy.command import Cli, runner
 from toy.metric import WordCount

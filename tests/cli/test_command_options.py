@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -115,12 +118,74 @@ OPTIONS = {
 }
 """Options of each command in version 0.1, which scripts may use."""
 
+COMMANDS = [name for name in app if not name.startswith("-")]
 ROWS = "--limit --skip-bad-rows --media-root"
 JUDGING = "--base-url --key-env --temperature --prompts --batch --samples"
 WORK = "--workers --concurrency --cache --max-cost"
 FINISH = "--allow-failed --json --dry-run"
 RUNS = ("score", "rank", "review", "caption", "classify", "translate")
 _ROW = re.compile(r"^│ +\*? *((?:--?[\w-]+ )+)")
+
+
+HELP_IN_CHILDREN = """
+import contextlib, io, json, os, sys
+from beholder.cli.main import main
+def show(arguments):
+    sys.argv[1:] = arguments.split()
+    status = 0
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            main()
+        except SystemExit as exit_:
+            status = exit_.code or 0
+    return [status, out.getvalue(), list(sys.modules)]
+calls = json.loads(sys.argv[1])
+show("metrics --help")
+for arguments in calls:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(show(arguments), pipe)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        print(pipe.read())
+    os.waitpid(child, 0)
+"""
+"""Prints what commands show and load, each in a process of its own.
+
+These processes are copies of one that has shown the help of one small command: to import the
+command line takes longest.
+"""
+
+
+@dataclass(frozen=True)
+class HelpPage:
+    """What a call for help exits with, prints and loads."""
+
+    status: int
+    text: str
+    modules: set[str]
+
+
+@pytest.fixture(scope="session")
+def pages() -> dict[str, HelpPage]:
+    """The help of every command, by its arguments; made once."""
+    names = dict.fromkeys([*COMMANDS, *OPTIONS])
+    calls = ["--help", "--version", *(f"{name} --help" for name in names)]
+    done = subprocess.run(
+        [sys.executable, "-c", HELP_IN_CHILDREN, json.dumps(calls)],
+        env={**os.environ, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = {}
+    for call, line in zip(calls, done.stdout.splitlines(), strict=True):
+        status, text, modules = json.loads(line)
+        found[call] = HelpPage(status, text, set(modules))
+    return found
 
 
 @pytest.fixture
@@ -137,18 +202,26 @@ def shown(help_text: str) -> set[str]:
     return {name for row in rows if row for name in row[1].split()}
 
 
-@pytest.mark.parametrize("command", OPTIONS)
-def test_no_option_is_lost(cli: Cli, command: str) -> None:
-    done = cli(*command.split(), "--help")
-    assert done.code == 0, done.err
-    assert set(OPTIONS[command].split()) <= shown(done.out)
-    assert f"Example: beholder {command}" in done.out
+def test_no_option_is_lost(pages: dict[str, HelpPage]) -> None:
+    lost = {}
+    for command, options in OPTIONS.items():
+        page = pages[f"{command} --help"]
+        if missing := set(options.split()) - shown(page.text):
+            lost[command] = missing
+        assert f"Example: beholder {command}" in page.text
+    assert lost == {}
 
 
-@pytest.mark.parametrize("command", RUNS)
-def test_runs_share_their_groups_of_options(cli: Cli, command: str) -> None:
-    found = shown(cli(command, "--help").out)
-    assert set(f"{ROWS} {JUDGING} {WORK} {FINISH}".split()) <= found
+def test_runs_share_their_groups_of_options(
+    pages: dict[str, HelpPage],
+) -> None:
+    shared = set(f"{ROWS} {JUDGING} {WORK} {FINISH}".split())
+    lost = {
+        command: missing
+        for command in RUNS
+        if (missing := shared - shown(pages[f"{command} --help"].text))
+    }
+    assert lost == {}
 
 
 @pytest.mark.parametrize(
@@ -183,21 +256,23 @@ def test_groups_of_options_reach_the_command(command: str) -> None:
 
 
 def test_no_option_has_an_opposite_and_nothing_internal_is_shown(
-    cli: Cli,
+    pages: dict[str, HelpPage],
 ) -> None:
-    found = shown(cli("score", "--help").out)
+    found = shown(pages["score --help"].text)
     assert found == set(f"{OPTIONS['score']}".split())
 
 
-def test_help_names_what_is_taken_where_nothing_is_said(cli: Cli) -> None:
-    text = " ".join(cli("score", "--help").out.replace("│", " ").split())
+def test_help_names_what_is_taken_where_nothing_is_said(
+    pages: dict[str, HelpPage],
+) -> None:
+    text = " ".join(pages["score --help"].text.replace("│", " ").split())
     assert "by default one that fits the data; repeatable." in text
     assert "still count as success. [default: 0]" in text
     assert "[default: ]" not in text
     assert "[default: False]" not in text
     assert (
         "[choices: fixed, reference] [default: fixed]"
-        in cli("graph", "--help").out
+        in pages["graph --help"].text
     )
 
 
@@ -219,37 +294,20 @@ WORK_MODULES = [
 """Of the work and slow to import; ``python -X importtime -m beholder --help`` tells the rest."""
 
 
-COMMANDS = [name for name in app if not name.startswith("-")]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    ["--help", "--version", *(f"{name} --help" for name in COMMANDS)],
-)
 def test_help_and_version_wait_for_no_module_of_the_work(
-    arguments: str,
+    pages: dict[str, HelpPage],
 ) -> None:
-    code = (
-        "import sys; from beholder.cli import main\n"
-        "try: main()\n"
-        "except SystemExit as exit_: assert not exit_.code\n"
-        "print(*sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments.split()],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert "cyclopts" in loaded
-    assert not loaded & set(WORK_MODULES)
-    others = {
-        f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS
-    } & loaded
-    assert arguments == "--help" or len(others) <= 3, (
-        "help of a command imports other commands"
-    )
+    modules = {f"beholder.cli.{name.replace('-', '_')}" for name in COMMANDS}
+    wrong: list[tuple[object, ...]] = []
+    for arguments, page in pages.items():
+        assert "cyclopts" in page.modules
+        slow = page.modules & set(WORK_MODULES)
+        if page.status or slow:
+            wrong.append((arguments, page.status, slow))
+        others = modules & page.modules
+        if arguments != "--help" and len(others) > 3:
+            wrong.append((arguments, "imports other commands", others))
+    assert wrong == []
 
 
 def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
@@ -260,23 +318,20 @@ def test_the_list_of_commands_says_what_each_is_for(cli: Cli) -> None:
         assert "The answers of judges that all runs share." in said
 
 
-def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet() -> (
-    None
-):
-    code = "from beholder.cli.main import app; print(app.generate_completion(shell='bash'))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
+def test_completion_of_a_shell_knows_commands_that_are_not_imported_yet(
+    tmp_path: Path,
+) -> None:
+    command = ("--install-completion", "--shell", "bash")
+    subprocess.run(
+        [sys.executable, "-m", "beholder", *command],
+        env={**os.environ, "HOME": str(tmp_path)},
         capture_output=True,
-        text=True,
         check=True,
     )
-    for word in (
-        "graph-check",
-        "--fail-under",
-        "--spread-dates",
-        "--annotators",
-    ):
-        assert word in done.stdout
+    (script,) = (path for path in tmp_path.rglob("beholder") if path.is_file())
+    words = ("graph-check", "--fail-under", "--spread-dates", "--annotators")
+    for word in (*words, "--skip-bad-rows"):
+        assert word in script.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -318,19 +373,6 @@ def test_wrong_usage_is_one_line_and_exits_2(
     assert done.err.startswith("beholder: ")
     assert done.err.count("\n") == 1
     assert message in done.err
-
-
-def test_completion_of_a_shell_is_installed_where_it_looks(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert cli("--install-completion", "--shell", "bash").code == 0
-    (script,) = (
-        path
-        for path in tmp_path.rglob("*")
-        if path.is_file() and path.name == "beholder"
-    )
-    assert "--skip-bad-rows" in script.read_text("utf-8")
 
 
 def _examples() -> list[str]:

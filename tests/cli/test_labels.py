@@ -292,7 +292,8 @@ def test_shares_of_yes_are_corrected_by_sensitivity_and_specificity(
     # rejects 40; of 600 without a label it calls 380 long.
     said = [*[9] * 42, *[2] * 48, *[9] * 10, *[9] * 380, *[2] * 220]
     labels = labelled("l.jsonl", texts("d.jsonl", said), [1] * 50 + [0] * 50)
-    command = ("score", "d.jsonl", "-m", "is_long", "-o", "run", "--no-report")
+    score = ("score", "d.jsonl", "-m", "is_long", "-o", "run")
+    command = (*score, "--no-report", "--workers", "1")
     done = cli(*command, "--labels", labels)
     assert done.code == 0, done.err
     assert "Rates, corrected by sensitivity and specificity" in done.out

@@ -13,8 +13,8 @@ import pytest
 import beholder
 from beholder.data import read_frames, read_items
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.generation.engine import read_pictured
 from beholder.options import DataOptions
-from beholder.run.rows.engine import read_pictured
 from toy.photos import make_collection
 
 BAD = os.fsdecode(b"caf\xe9")

@@ -31,8 +31,8 @@ COMMANDS = {
 """Commands, and how their files begin."""
 
 WRITERS = {
+    "base/files.py: open",  # a device or FIFO gets the bytes as a stream
     "web/notes.py: open",  # notes are appended to a file of the run
-    "run/rows/engine.py: rename",  # a folder of runs of 0.1
 }
 
 

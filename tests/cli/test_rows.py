@@ -14,8 +14,9 @@ from beholder.data import read_items
 from beholder.errors import ConfigError, DataError
 from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.study import study
+from beholder.kinds.generation.engine import word_limits
 from beholder.records import Item
-from beholder.run.rows.engine import rebased, word_limits
+from beholder.run.inputs import rebased
 from toy.bothways import Reader, make_world
 from toy.command import Cli, runner
 from toy.judge import Storyteller

@@ -152,15 +152,17 @@ def test_a_block_that_was_written_is_not_done_again(tmp_path: Path) -> None:
         store.sync(ITEM, items)
         tables = store.tables
         assert isinstance(tables, ParquetTables)
-        places = tables.parts, tables.start
+        rows = [row for _, row in tables.subjects(ITEM.name)]
     block = [(0, [0]), (1, [0]), (2, [0])]
-    assert Worker(Scorer((WordCount(),), ITEM), *places).work(block) == (2, 1)
-    idle = Worker(Idle((WordCount(),), ITEM), *places)
-    assert idle.work(block) == (2, 1)
-    (part,) = (tmp_path / "outcomes").iterdir()
+    assert Worker(Scorer((WordCount(),), ITEM), tables.writer).work(
+        block, rows
+    ) == (2, 1)
+    idle = Worker(Idle((WordCount(),), ITEM), tables.writer)
+    assert idle.work(block, rows) == (2, 1)
+    (part,) = (tmp_path / "outcomes").glob("part-*")
     part.unlink()
     with pytest.raises(AssertionError, match="asked to work"):
-        idle.work(block)
+        idle.work(block, rows)
 
 
 def test_errors_of_actors_are_told_as_they_are(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from beholder.data import read_items, sources
 from beholder.errors import DataError
+from beholder.kinds.generation.engine import word_limits
 from beholder.records import Item
-from beholder.run.rows.engine import word_limits
 
 VAANI: dict[str, Any] = {
     "audio": {"bytes": b"RIFF", "path": "a.wav"},

@@ -16,10 +16,10 @@ from beholder.asking.tools import for_model
 from beholder.backends import Scripted
 from beholder.errors import ItemError
 from beholder.judges import LLMJudge
+from beholder.kinds.generation.askers import CaptionRow
 from beholder.kinds.narratives.judging import by_sight
 from beholder.metrics import Tools
 from beholder.records import Frame, Item
-from beholder.run.rows.askers import CaptionRow
 from beholder.run.thumbs import thumb, write_thumbs
 
 Colour: TypeAlias = tuple[int, int, int]

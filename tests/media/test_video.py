@@ -23,13 +23,13 @@ from beholder.errors import (
     MissingExtraError,
 )
 from beholder.judges import LLMJudge
+from beholder.kinds.generation.askers import CaptionRow
+from beholder.kinds.generation.engine import read_pictured
 from beholder.media import check_image, inside, load_image, video
 from beholder.metrics import Tools
 from beholder.options import DataOptions
 from beholder.records import Item
 from beholder.report.payload import picture_uri
-from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.engine import read_pictured
 from beholder.web.pictures import SmallPictures
 from toy.without import without
 

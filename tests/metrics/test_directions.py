@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 
 from beholder.errors import ConfigError
+from beholder.kinds.generation.askers import (
+    CaptionRow,
+    ClassifyRow,
+    TranslateRow,
+)
 from beholder.kinds.scores.door import score
 from beholder.kinds.scores.page import write_report
 from beholder.metrics import METRICS, ValueInfo
@@ -15,7 +20,6 @@ from beholder.metrics.judged.placement import DECISIONS, VERDICTS
 from beholder.records import Item
 from beholder.report.markdown import run_tables
 from beholder.rewards import reward
-from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow
 
 COUNTS = {"words", "characters", "tokens", "clauses", "categories", "objects"}
 """Names of values that count, but those of ``accord``, which are shares."""

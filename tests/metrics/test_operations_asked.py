@@ -21,6 +21,13 @@ from beholder.errors import ItemError
 from beholder.judges import Draw, Judge, judge
 from beholder.judges.operations import OPERATIONS, Operation
 from beholder.judges.templates import Templates
+from beholder.kinds.generation.askers import (
+    CaptionRow,
+    ClassifyRow,
+    TranslateRow,
+    VaryRow,
+)
+from beholder.kinds.generation.questions import CriteriaRow, QuestionsRow
 from beholder.kinds.generation.reviews import WriteReviews
 from beholder.kinds.narratives.judging import (
     CaptionFrame,
@@ -31,13 +38,6 @@ from beholder.kinds.ranking.rankers import ByMetric, Response
 from beholder.kinds.revise.engine import ReviseRow
 from beholder.metrics import METRICS, metric, params
 from beholder.records import Frame, Item, Reviews, Storyline
-from beholder.run.rows.asked import CriteriaRow, QuestionsRow
-from beholder.run.rows.askers import (
-    CaptionRow,
-    ClassifyRow,
-    TranslateRow,
-    VaryRow,
-)
 from toy import recorded
 from toy.tools import OneJudge
 

@@ -22,16 +22,16 @@ from beholder.judges.operations import (
     WriteCriteria,
     WriteQuestions,
 )
-from beholder.metrics import Tools, metric
-from beholder.records import Item, ItemScore
-from beholder.run.rows.asked import (
+from beholder.kinds.generation.askers import RowColumns
+from beholder.kinds.generation.generators import parts_of
+from beholder.kinds.generation.questions import (
     BLIND,
     UNANSWERED,
     CriteriaRow,
     QuestionsRow,
 )
-from beholder.run.rows.askers import RowColumns
-from beholder.run.rows.generators import parts_of
+from beholder.metrics import Tools, metric
+from beholder.records import Item, ItemScore
 from toy.tools import OneJudge
 
 _ITEM = re.compile(r'<item id="(\d+)">(.*?)</item>', re.DOTALL)

@@ -11,10 +11,14 @@ import pytest
 
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
+from beholder.kinds.generation.askers import (
+    CaptionRow,
+    ClassifyRow,
+    TranslateRow,
+)
+from beholder.kinds.generation.engine import RowsConfig, run_rows
 from beholder.kinds.generation.page import write_made
 from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
-from beholder.run.rows.askers import CaptionRow, ClassifyRow, TranslateRow
-from beholder.run.rows.engine import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from toy.bothways import Reader
 from toy.judge import Storyteller

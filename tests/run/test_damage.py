@@ -6,10 +6,13 @@ import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -27,9 +30,24 @@ ITEMS = [
     Item(str(i), "one two three", references=("A cat.",)) for i in range(4)
 ]
 
+pytestmark = pytest.mark.usefixtures("few_resamples")
+
+
+def _score(folder: Path) -> Path:
+    score(ITEMS, [WordCount()], out=folder)
+    return folder
+
+
+@cache
+def _finished() -> TemporaryDirectory[str]:
+    folder = TemporaryDirectory()
+    _score(Path(folder.name))
+    return folder
+
 
 def _run(folder: Path) -> Path:
-    score(ITEMS, [WordCount()], out=folder)
+    """A copy of a finished run."""
+    shutil.copytree(_finished().name, folder, dirs_exist_ok=True)
     return folder
 
 
@@ -235,9 +253,9 @@ def test_a_damaged_log_names_the_way_out_which_works(tmp_path: Path) -> None:
     with pytest.raises(
         RunError, match="delete it and run the same command again"
     ):
-        _run(tmp_path)
+        _score(tmp_path)
     (run / "run.json").unlink()
-    _run(tmp_path)
+    _score(tmp_path)
     assert (run / "run.json").read_bytes() == before
 
 
@@ -276,7 +294,7 @@ def test_a_lost_table_is_written_again(
         (run / name).unlink()
     else:
         (run / name).write_bytes(data)
-    _run(tmp_path)
+    _score(tmp_path)
     assert (run / name).read_bytes() == before
 
 

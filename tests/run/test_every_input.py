@@ -18,6 +18,8 @@ import pytest
 from beholder.backends import BACKENDS
 from beholder.errors import RunError
 from beholder.judges.templates import Templates
+from beholder.kinds.generation.askers import CaptionRow, RowColumns
+from beholder.kinds.generation.engine import RowsConfig, run_rows
 from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.kinds.narratives.config import (
     CoherenceOptions,
@@ -29,11 +31,9 @@ from beholder.kinds.narratives.config import (
 from beholder.kinds.narratives.engine import run_narratives
 from beholder.kinds.ranking.engine import run_ranking
 from beholder.kinds.ranking.rankers import ByMetric, RankConfig, Response
+from beholder.kinds.scores.engine import ScoreConfig, Until, run_scores
 from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
-from beholder.run.rows.askers import CaptionRow, RowColumns
-from beholder.run.rows.engine import RowsConfig, run_rows
-from beholder.run.scores import ScoreConfig, Until, run_scores
 from beholder.run.session import Quiet
 from toy.films import write_film
 from toy.judge import Storyteller

@@ -13,11 +13,11 @@ from beholder.api import Run
 from beholder.backends import Answer, Request
 from beholder.backends.scripted import Scripted
 from beholder.kinds.scores.door import configure, score
+from beholder.kinds.scores.engine import plan_scores
 from beholder.metrics import METRICS
 from beholder.records import Item
 from beholder.run.answers import answers, costs
 from beholder.run.compare import compare
-from beholder.run.scores import plan_scores
 from beholder.run.store import Store
 from beholder.run.store_file import FILE_NAME
 from toy.changing import changing

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import sqlite3
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from beholder.api import Run
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.kinds.scores.door import score
+from beholder.kinds.scores.engine import ScoreConfig, plan_scores
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report import draw
 from beholder.run.answers import costs
@@ -24,11 +26,9 @@ from beholder.run.codec import Encoded
 from beholder.run.compare import compare
 from beholder.run.leaderboard import leaderboard
 from beholder.run.place import PartsPlace
-from beholder.run.scores import ScoreConfig, plan_scores
 from beholder.run.session import OneMachine
 from beholder.run.store import Store
-from beholder.run.subjects import ITEM
-from beholder.run.tables_parquet import ParquetTables
+from beholder.run.tables_parquet import ParquetTables, PartWriter
 from toy import captions
 from toy.metric import ScheduledAsker, WordCount
 
@@ -74,7 +74,6 @@ def test_a_run_in_parts_has_the_bytes_of_one_in_a_file(
     both: tuple[Path, Path],
 ) -> None:
     file, parts = both
-    assert not (parts / "store.sqlite").exists()
     for name in ("run.json", "scores.parquet", "units.parquet", "report.html"):
         assert (file / name).read_bytes() == (parts / name).read_bytes(), name
 
@@ -117,9 +116,10 @@ def test_parts_say_what_they_hold_in_the_names_of_the_engines(
     assert {(row["position"], row["reason"]) for row in failed} == {
         (place, "the candidate is empty") for place in (0, 101, 202)
     }
-    subjects = pq.read_table(both[1] / "subjects").to_pydict()
-    assert subjects["position"] == list(range(230))
-    assert json.loads(subjects["row"][5])["id"] == subjects["id"][5] == "row-5"
+    with closing(sqlite3.connect(both[1] / "store.sqlite")) as db:
+        rows = db.execute("SELECT position, id FROM subjects").fetchall()
+        assert rows == [(place, f"row-{place}") for place in range(230)]
+        assert not db.execute("SELECT * FROM scores").fetchall()
 
 
 def test_parts_may_lie_elsewhere(tmp_path: Path) -> None:
@@ -128,12 +128,9 @@ def test_parts_may_lie_elsewhere(tmp_path: Path) -> None:
         _items(20), ["bleu"], out=tmp_path / "run", engine=InParts(place)
     )
     assert {p.name for p in run.path.iterdir()} == {
-        ".lock", "parts.json", "prepared", "run.json", "scores.parquet", "units.parquet",
+        ".lock", "parts.json", "store.sqlite", "run.json", "scores.parquet", "units.parquet",
     }  # fmt: skip
-    assert (
-        len(list((run.path / "prepared").iterdir())) == 1
-    )  # notes on the rows
-    assert len(list((tmp_path / "far" / "outcomes").iterdir())) == 20
+    assert len(list((tmp_path / "far" / "outcomes").glob("part-*"))) == 20
     assert len(list(run.outcomes("bleu"))) == 20
     again = score(_items(20), ["bleu"], out=tmp_path / "run", engine=InParts())
     assert again.summary == run.summary
@@ -155,8 +152,8 @@ def test_places_are_the_same_from_every_folder(
     for out, place in (("one", None), ("two", "far")):
         score(_items(3), [WordCount()], out=out, engine=InParts(place))
         with Store.open_parts(Path(out), place) as store:
-            found = pickle.loads(pickle.dumps(store.tables.parts))  # type: ignore[union-attr]
-        assert found.url == str(tmp_path / (place or out))
+            found = pickle.loads(pickle.dumps(store.tables.writer))  # type: ignore[attr-defined]
+        assert found.place.url == str(tmp_path / (place or out))
     (tmp_path / "else").mkdir()
     monkeypatch.chdir(tmp_path / "else")
     assert len(list(Run(tmp_path / "one").outcomes("word_count"))) == 3
@@ -225,7 +222,8 @@ def test_engines_do_not_go_on_with_each_others_runs(tmp_path: Path) -> None:
 
 
 def _tables(folder: Path, start: int) -> ParquetTables:
-    return ParquetTables(PartsPlace(str(folder)), start=start)
+    writer = PartWriter(PartsPlace(str(folder)), start)
+    return ParquetTables(folder, sqlite3.connect(":memory:"), writer)
 
 
 def _found(outcomes: Iterable[tuple[int, ItemScore | ItemFailure]]) -> Encoded:
@@ -299,10 +297,11 @@ def test_the_same_jobs_of_a_start_are_one_part(tmp_path: Path) -> None:
     for value in (1.0, 2.0):
         tables.put(_found([(5, _score(value)), (4, _score(value))]))
     (part,) = (tmp_path / "outcomes").iterdir()
-    assert f"outcomes/{part.name}" == tables.part_name([(4, "m"), (5, "m")])
+    writer = tables.writer
+    assert f"outcomes/{part.name}" == writer.part_name([(4, "m"), (5, "m")])
     assert part.name.startswith("part-000000000004-0001-")
-    assert tables.part_name([(4, "m")]) != tables.part_name([(4, "n")])
-    assert tables.counts(f"outcomes/{part.name}") == (2, 0)
+    assert writer.part_name([(4, "m")]) != writer.part_name([(4, "n")])
+    assert writer.counts(f"outcomes/{part.name}") == (2, 0)
     assert [row[1] for row in tables.scores("m", ("numbers",), 9)] == [
         '{"v": 2.0}'
     ] * 2
@@ -330,7 +329,7 @@ def test_damage_and_places_that_cannot_be_reached_are_told(
     run = score(
         _items(3), [WordCount()], out=tmp_path / "run", engine=InParts()
     ).path
-    part = sorted((run / "outcomes").iterdir())[0]
+    part = sorted((run / "outcomes").glob("part-*"))[0]
     part.write_bytes(b"PAR1 and junk")
     with pytest.raises(
         RunError, match=rf"outcomes/{part.name} .* cannot be used"
@@ -338,7 +337,7 @@ def test_damage_and_places_that_cannot_be_reached_are_told(
         list(Run(run).outcomes("word_count"))
     (run / "parts.json").write_text('{"format": 9}')
     with pytest.raises(
-        RunError, match=r"parts\.json is no list of parts of format 1"
+        RunError, match=r"parts\.json is no list of parts of format 2"
     ):
         draw(run)
     with pytest.raises(
@@ -408,25 +407,21 @@ def test_data_are_read_from_a_url(tmp_path: Path) -> None:
         score("nosuch://a.jsonl", ["bleu"], out=tmp_path / "none")
 
 
-def test_subjects_are_read_by_any_machine_that_reaches_them(
+def test_a_machine_that_does_not_reach_the_place_is_told(
     tmp_path: Path,
 ) -> None:
-    items = _items(50)
-    score(items, [WordCount()], out=tmp_path / "run", engine=InParts())
-    worker = Store(
-        Path("elsewhere"),
-        ParquetTables(PartsPlace(str(tmp_path / "run")), start=1),
-    )
-    assert worker.n_subjects(ITEM) == 50
-    assert [item for _, item in worker.items([3, 49])] == [items[3], items[49]]
+    score(_items(2), [WordCount()], out=tmp_path / "run", engine=InParts())
+    PartWriter(PartsPlace(str(tmp_path / "run")), 2).check_reached()
+    with pytest.raises(RunError, match=r"finds no run at .*; name a place"):
+        PartWriter(PartsPlace(str(tmp_path / "else")), 2).check_reached()
 
 
 def test_what_an_asker_prepared_is_found_again_for_the_same_data(
     tmp_path: Path,
 ) -> None:
-    tables = ParquetTables(PartsPlace(str(tmp_path / "run")), tmp_path / "run")
-    tables.add_state("cider", "data", b"weights")
-    again = ParquetTables(PartsPlace(str(tmp_path / "run")), tmp_path / "run")
-    assert again.state("cider", "data") == b"weights"
-    assert again.state("cider", "other data") is None
-    assert again.state("bleu", "data") is None
+    with Store.open_parts(tmp_path) as store:
+        store.tables.add_state("cider", "data", b"weights")
+    with Store.open_parts(tmp_path) as store:
+        assert store.tables.state("cider", "data") == b"weights"
+        assert store.tables.state("cider", "other data") is None
+        assert store.tables.state("bleu", "data") is None

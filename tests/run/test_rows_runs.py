@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,15 @@ import pytest
 from beholder.backends import BACKENDS, Scripted
 from beholder.errors import ConfigError, DataError, RunError
 from beholder.judges import LLMJudge
+from beholder.kinds.generation.askers import (
+    CaptionRow,
+    ClassifyRow,
+    RowAsker,
+    RowColumns,
+    TranslateRow,
+)
+from beholder.kinds.generation.engine import RowsConfig, plan_rows, run_rows
+from beholder.kinds.generation.generators import GeneratedText
 from beholder.kinds.generation.reviews import (
     ReviewsConfig,
     WriteReviews,
@@ -27,15 +35,6 @@ from beholder.options import DataOptions, WorkOptions
 from beholder.records import Frame, Item
 from beholder.run import manifest
 from beholder.run.compare import compare
-from beholder.run.rows.askers import (
-    CaptionRow,
-    ClassifyRow,
-    RowAsker,
-    RowColumns,
-    TranslateRow,
-)
-from beholder.run.rows.engine import RowsConfig, plan_rows, run_rows
-from beholder.run.rows.generators import GeneratedText
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.run.subjects import SubjectKind
@@ -169,27 +168,6 @@ def test_names_and_columns_are_no_part_of_what_is_asked() -> None:
         "000/a",
         {"tongue": "en", "who": "a"},
     )
-
-
-def test_answers_of_an_older_version_beside_the_output_are_taken_over() -> (
-    None
-):
-    run_rows(captions("c.jsonl"), Quiet())
-    run, before = Path("c.jsonl.run"), Path("c.jsonl").read_bytes()
-    with sqlite3.connect(
-        run / "store.sqlite"
-    ) as db:  # what that version left: answers alone
-        for table in ("subjects", "askers", "scores", "failures", "vectors"):
-            db.execute(f"DROP TABLE {table}")
-        db.execute("PRAGMA user_version = 0")
-    db.close()
-    for name in ("run.json", "scores.parquet", "units.parquet"):
-        (run / name).unlink()
-    run.rename("c.jsonl.answers")
-    run_rows(captions("c.jsonl"), Quiet())
-    assert calls() == 6
-    assert Path("c.jsonl").read_bytes() == before
-    assert not Path("c.jsonl.answers").exists()
 
 
 def test_pictures_of_the_same_names_in_another_folder_are_other_data() -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from beholder.data import read_items
 from beholder.errors import RunError
+from beholder.kinds.scores import engine
 from beholder.kinds.scores.door import score
 from beholder.metrics import metric
 from beholder.metrics.classical.bertscore import BERTScore
 from beholder.metrics.classical.cider import Frequencies
 from beholder.records import Item
-from beholder.run import scores
 from beholder.run.store import Store
 
 TEXTS = [
@@ -57,7 +57,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         found["counted"] += 1
         return of(*given)
 
-    monkeypatch.setattr(scores, "read_items", reading)
+    monkeypatch.setattr(engine, "read_items", reading)
     monkeypatch.setattr(Frequencies, "of", counting)
     return found
 

@@ -14,12 +14,12 @@ from beholder.base.dates import PartialDate
 from beholder.judges.base import Judge
 from beholder.judges.operations.base import Operation
 from beholder.judges.operations.rewrite import Translate, TranslatedClause
+from beholder.kinds.generation.askers import TranslateRow
 from beholder.kinds.narratives import build
 from beholder.kinds.narratives.config import CaptionOptions, NarrateConfig
 from beholder.kinds.narratives.inputs import Inputs
 from beholder.metrics import Tools
 from beholder.records import Frame, Item, Storyline
-from beholder.run.rows.askers import TranslateRow
 
 FRAMES = [
     Frame("late", date=PartialDate.parse("1930")),

@@ -11,9 +11,9 @@ import pytest
 
 from beholder import metrics
 from beholder.errors import ConfigError
+from beholder.kinds.scores.engine import Reached
 from beholder.kinds.scores.gates import parse_until
 from beholder.records import Interval
-from beholder.run.scores import Reached
 from beholder.run.store import Store
 from toy.command import Cli, runner
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from beholder.cli import main
+from beholder.cli.main import main
 
 
 class Done(NamedTuple):

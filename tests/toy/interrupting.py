@@ -57,7 +57,7 @@ def command(*arguments: str, at: int = 0, folder: Path) -> Ended:
 
 
 def _main() -> None:
-    from beholder.cli import main
+    from beholder.cli.main import main
     from beholder.judges.answer_file import AnswerFile
     from beholder.judges.answers import Record
 

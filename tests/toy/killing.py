@@ -99,7 +99,7 @@ def _resample_little() -> None:
 def _main() -> None:
     _resample_little()
     from beholder.backends import BACKENDS
-    from beholder.cli import main
+    from beholder.cli.main import main
     from toy.bothways import Reader
     from toy.judge import Storyteller
     from toy.reviewer import Reviewer

@@ -19,6 +19,8 @@ from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.page import write_bidirectional
 from beholder.kinds.bidirectional.settings import StudySettings
 from beholder.kinds.bidirectional.study import study
+from beholder.kinds.generation.askers import CaptionRow
+from beholder.kinds.generation.engine import RowsConfig, run_rows
 from beholder.kinds.generation.page import write_made
 from beholder.kinds.narratives.config import (
     CoherenceOptions,
@@ -36,8 +38,6 @@ from beholder.records import Item, ItemFailure, ItemScore
 from beholder.report.comparison import write_comparison
 from beholder.report.drawing import draw
 from beholder.run.compare import compare
-from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.engine import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from toy.bothways import Reader, make_world

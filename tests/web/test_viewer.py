@@ -22,13 +22,14 @@ from starlette.types import ASGIApp
 
 from beholder.backends import BACKENDS
 from beholder.data import read_items
+from beholder.kinds.generation.askers import CaptionRow
+from beholder.kinds.generation.engine import RowsConfig, run_rows
 from beholder.kinds.generation.reviews import ReviewsConfig, run_reviews
 from beholder.kinds.scores.door import score
+from beholder.kinds.scores.trying import TryPage
 from beholder.options import DataOptions
 from beholder.records import Item, ItemFailure, ItemScore
 from beholder.run import answers as answered
-from beholder.run.rows.askers import CaptionRow
-from beholder.run.rows.engine import RowsConfig, run_rows
 from beholder.run.session import Quiet
 from beholder.run.store import Store
 from beholder.web import Settings
@@ -792,7 +793,7 @@ def test_a_pasted_text_is_scored_and_not_kept(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
     (tmp_path / "t").mkdir()
-    client = opened(trying=("openai:m",))
+    client = opened(try_page=TryPage(("openai:m",)).page)
     page = client.get("/try").text
     assert 'href="/try"' in client.get("/").text
     mark = page.split('name="csrf" value="')[1].split('"')[0]
@@ -828,7 +829,7 @@ def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
         return set(re.findall(r'name="metric" value="(\w+)"', page))
 
     without, judged = (
-        opened(trying=judges).get("/try").text
+        opened(try_page=TryPage(judges).page).get("/try").text
         for judges in ((), ("openai:m",))
     )
     assert {"accord", "vcs", "bleu", "length"} <= offered(without) & offered(
@@ -847,7 +848,7 @@ def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
 def test_a_metric_that_fails_does_not_keep_others_from_a_pasted_text(
     opened: Open,
 ) -> None:
-    client = opened(trying=("openai:m",))
+    client = opened(try_page=TryPage(("openai:m",)).page)
     mark = (
         client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
     )
@@ -871,7 +872,7 @@ def test_a_metric_that_fails_does_not_keep_others_from_a_pasted_text(
 def test_the_steps_of_a_pasted_text_are_drawn(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = opened(trying=())
+    client = opened(try_page=TryPage(()).page)
     mark = (
         client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
     )
@@ -894,7 +895,7 @@ def test_the_steps_of_a_pasted_text_are_drawn(
 def test_a_value_that_a_single_text_cannot_have_is_explained(
     opened: Open,
 ) -> None:
-    client = opened(trying=())
+    client = opened(try_page=TryPage(()).page)
     mark = (
         client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
     )

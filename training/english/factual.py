@@ -11,13 +11,8 @@ from pathlib import Path
 
 from beholder.language import lemmas
 from beholder.language.graph import Attribute, Entity, Relation, SceneGraph
-from beholder.language.lexicon import (
-    ANIMALS,
-    MATERIALS,
-    NUMBER_WORDS,
-    PEOPLE,
-    parse,
-)
+from beholder.language.lexicon import ANIMALS, MATERIALS, NUMBER_WORDS, PEOPLE
+from beholder.text.word_lists import parse
 
 Triple = tuple[str, str, str]
 

@@ -140,8 +140,11 @@ class PartialDate:
             return found
         for pattern in (_ISO, _EXIF):
             if match := pattern.fullmatch(cleaned.upper()):
+                written, month, day = match.groups()
                 return cls(
-                    *(int(part) if part else None for part in match.groups())  # type: ignore[arg-type]
+                    int(written),
+                    int(month) if month else None,
+                    int(day) if day else None,
                 )
         try:
             return cls._from_words(_WORD.findall(cleaned), text, year)

@@ -1,5 +1,1 @@
 """The command line: one file per command; each parses, calls, prints and sets the exit code."""
-
-from beholder.cli.main import main
-
-__all__ = ["main"]

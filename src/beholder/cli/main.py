@@ -13,7 +13,6 @@ import gc
 import io
 import os
 import sys
-from itertools import islice
 
 from cyclopts import (
     App,
@@ -26,7 +25,7 @@ from cyclopts import (
 from beholder._version import __version__
 from beholder.base.files import check_name
 from beholder.errors import BeholderError
-from beholder.run.kind import Command, builtin_kinds, kinds
+from beholder.run.kind import Command, builtin_features, installed_features
 from beholder.terminal.printing import known_runs, say
 
 
@@ -49,22 +48,6 @@ app = App(
     print_error=False,
     suppress_keyboard_interrupt=False,
 )
-_COMMANDS = (
-    Command("demo", "beholder.cli.runs:demo", place=0),
-    Command("report", "beholder.cli.runs:report", place=2),
-    Command("view", "beholder.cli.runs:view", place=3),
-    Command("steps", "beholder.cli.runs:steps", place=4),
-    Command("compare", "beholder.cli.runs:compare", place=5),
-    Command("leaderboard", "beholder.cli.runs:leaderboard", place=7),
-    Command("sample", "beholder.cli.tools:sample", place=13),
-    Command("lint", "beholder.lint.command:lint", place=14),
-    Command("metrics", "beholder.cli.tools:metrics", place=15),
-    Command("show", "beholder.cli.tools:show", place=16),
-    Command("doctor", "beholder.cli.tools:doctor", place=17),
-    Command("graph", "beholder.cli.tools:graph", place=18),
-    Command("cache", "beholder.cli.cache:app", is_group=True),
-)
-"""Commands of no kind of work; the others are those of ``run.kind.kinds``."""
 
 
 def _add(command: Command) -> None:
@@ -79,11 +62,9 @@ def _add(command: Command) -> None:
     )
 
 
-for _command in (
-    *_COMMANDS,
-    *(one for kind in builtin_kinds() for one in kind.commands),
-):
-    _add(_command)
+for _feature in builtin_features():
+    for _command in _feature.commands:
+        _add(_command)
 app.register_install_completion_command(
     help="Complete commands and options in this shell."
 )
@@ -97,11 +78,10 @@ def _outside(arguments: list[str]) -> list[Command]:
         and arguments[0] not in app.help_flags
     ):
         return []
-    ours = len(list(builtin_kinds()))
     return [
         command
-        for kind in islice(kinds(), ours, None)
-        for command in kind.commands
+        for feature in installed_features()
+        for command in feature.commands
     ]
 
 

@@ -97,9 +97,11 @@ def view(
         )
 
     require("starlette", extra="web", purpose="beholder view")
+    from beholder.kinds.scores.trying import TryPage
     from beholder.web import Settings, serve
     from beholder.web.viewer import Viewer, make_viewer
 
+    try_page = TryPage(judge, work.found()).page if trying else None
     settings = Settings(
         host=server.host,
         port=server.port,
@@ -108,9 +110,7 @@ def view(
     )
     serve(
         make_viewer(
-            Viewer(
-                runs or [], media_root, judge if trying else None, work.found()
-            ),
+            Viewer(runs or [], media_root, try_page),
             settings,
         ),
         settings,

@@ -37,7 +37,7 @@ from beholder.terminal.printing import (
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-    from beholder.metrics.base import Metric, ValueInfo
+    from beholder.metrics.base import Metric
 
 
 def metrics() -> None:
@@ -187,7 +187,7 @@ def sample(
     from beholder.data.read import good_rows
     from beholder.data.sample import assign, draw
     from beholder.errors import ConfigError, DataError
-    from beholder.run.rows.engine import read_pictured
+    from beholder.kinds.generation.engine import read_pictured
 
     if people.overlap is not None and not people.annotators:
         raise ConfigError(
@@ -232,68 +232,30 @@ def sample(
 
 
 def describe(cls: type[Metric[Any]]) -> str:
-    """A metric in Markdown: what it is, its values, its parameters, its signature."""
+    """Return a metric in Markdown: what it is, its values, its parameters, its signature."""
+    from jinja2 import Environment, PackageLoader
+
     from beholder.asking.params import REQUIRED, choices, full_name, params
 
-    lines = [
-        f"# {full_name(cls.registered_name, cls)}",
-        "",
-        inspect.getdoc(cls) or "",
-        "",
-    ]
-    lines += [
-        f"Each item needs: {', '.join(['candidate', *sorted(cls.required_fields)])}.",
-        "",
-    ]
-    lines += [f"Limit per item: {cls.bounds}.", ""]
-    if cls.operations:
-        named = ", ".join(f"`{name}`" for name in cls.operations)
-        lines += [
-            f"Asks a judge: {named} (`beholder show OPERATION` prints the prompt).",
-            "",
-        ]
-    lines += ["## Values", ""]
-    lines += ["| name | what | range | better |", "|---|---|---|---|"]
-    lines += [_value_row(value) for value in cls.values]
-    if cls.corpus_values:
-        lines += ["", "For the whole data set, from summed counts:", ""]
-        lines += [f"- `{v.name}`: {v.help}" for v in cls.corpus_values]
-    lines += [
-        "",
-        "## Parameters",
-        "",
-        "| name | default | what |",
-        "|---|---|---|",
-    ]
-    known = choices(cls)
-    for p in params(cls):
-        default = "required" if p.default is REQUIRED else f"`{p.default!r}`"
-        listed = (
-            f" (one of {', '.join(map(str, known[p.name]))})"
-            if p.name in known
-            else ""
-        )
-        lines.append(
-            f"| {p.name} | {default} | {p.metadata['help']}{listed} |"
-        )
-    example = cls(
-        **{
-            p.name: p.name.upper()
-            for p in params(cls)
-            if p.default is REQUIRED
-        }
+    required = [p.name for p in params(cls) if p.default is REQUIRED]
+    example = cls(**{name: name.upper() for name in required})
+    templates = Environment(
+        loader=PackageLoader("beholder.cli"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # noqa: S701  # Markdown of names and help texts of ours
     )
-    # Its digest changes with the code, and this text is in the docs.
-    signature = re.sub(r"\|code:\w+", "|code:...", example.signature())
-    lines += ["", f"Signature: `{signature}`", ""]
-    return "\n".join(lines)
-
-
-def _value_row(value: ValueInfo) -> str:
-    better = {True: "high", False: "low", None: "neither"}[
-        value.higher_is_better
-    ]
-    return f"| {value.name} | {value.help} | {value.low:g} to {value.high:g} | {better} |"
+    return templates.get_template("metric.md.j2").render(
+        name=full_name(cls.registered_name, cls),
+        about=inspect.getdoc(cls) or "",
+        needs=["candidate", *sorted(cls.required_fields)],
+        metric=cls,
+        params=params(cls),
+        required=REQUIRED,
+        choices=choices(cls),
+        # Its digest changes with the code, and this text is in the docs.
+        signature=re.sub(r"\|code:\w+", "|code:...", example.signature()),
+    )
 
 
 def doctor(

@@ -1,5 +1,5 @@
 """One package per kind of work: configuration, results, tables, page, command and function.
 
-``beholder.run.kind.kinds`` lists the kinds. No kind imports another; code that two kinds need is
-below them.
+``beholder.run.kind.features`` lists them. Kinds of run (scores, generation, ranking, narratives)
+import none of the others; features above them may import kinds of run, and no other feature.
 """

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -24,16 +25,18 @@ from beholder.metrics import Metric, Tools
 from beholder.options import Options, check_amount
 from beholder.ray.answers import Desk, at_desk
 from beholder.run.execute import Scorer, Work
-from beholder.run.place import PartsPlace
 from beholder.run.session import CONCURRENCY, Done, Progress, RunContext
 from beholder.run.store import Store
-from beholder.run.tables_parquet import ParquetTables
+from beholder.run.tables_parquet import ParquetTables, PartWriter
 
 BLOCK = 512
 """Subjects an actor takes at once and writes as one part: few files, little lost with a machine."""
 
 Block = list[tuple[int, list[int]]]
 """The open jobs of some subjects: the position of each subject and the numbers of its askers."""
+
+Rows = Callable[[Block], list[str]]
+"""Returns the rows of a block's subjects, in order."""
 
 _LOSSES = 1
 """Losses in a row, without a finished block between them, tolerated beyond one per actor."""
@@ -74,7 +77,14 @@ class RayEngine:
         """See ``Engine``."""
         if not work.open.any():
             return
-        assert isinstance(work.store.tables, ParquetTables)
+        tables = work.store.tables
+        assert isinstance(tables, ParquetTables)
+
+        def rows(block: Block) -> list[str]:
+            positions = [position for position, _ in block]
+            kind = work.scorer.kind.name
+            return [row for _, row in tables.subjects(kind, positions)]
+
         with ExitStack() as stack:
             ray = stack.enter_context(_connected(self.address))
             scorer = work.scorer
@@ -94,15 +104,13 @@ class RayEngine:
             make = ray.remote(Worker).options(
                 num_cpus=1, num_gpus=self.num_gpus or None
             )
-            tables = work.store.tables
             try:
-                start = partial(
-                    make.remote, ray.put(scorer), tables.parts, tables.start
-                )
+                start = partial(make.remote, ray.put(scorer), tables.writer)
                 self._map(
                     ray,
                     start,
                     deque(_blocks(work, size)),
+                    rows,
                     means.work.workers,
                     done,
                 )
@@ -117,6 +125,7 @@ class RayEngine:
         ray: Any,
         make: Callable[[], Any],
         blocks: deque[Block],
+        rows: Rows,
         workers: int | None,
         done: Done,
     ) -> None:
@@ -161,7 +170,7 @@ class RayEngine:
                         done(*found)
                 if blocks and stopped is None:
                     block = blocks.popleft()
-                    busy[actor.work.remote(block)] = actor, block
+                    busy[actor.work.remote(block, rows(block))] = actor, block
                 else:
                     ray.kill(actor)
         finally:
@@ -189,53 +198,47 @@ class Worker:
 
     Args:
         scorer: What is asked.
-        parts: Where subjects and parts are.
-        start: The number of this start of the run.
+        writer: Writes the parts of this start of the run.
     """
 
-    def __init__(self, scorer: Scorer, parts: PartsPlace, start: int) -> None:
+    def __init__(self, scorer: Scorer, writer: PartWriter) -> None:
         self._scorer = scorer
-        self._tables = ParquetTables(parts, start=start)
-        self._store = Store(Path(parts.url), self._tables)
+        self._writer = writer
 
-    def work(self, block: Block) -> tuple[int, int] | BeholderError:
+    def work(
+        self, block: Block, rows: Sequence[str]
+    ) -> tuple[int, int] | BeholderError:
         """Do what is open of a block.
+
+        Args:
+            block: The open jobs.
+            rows: The rows of its subjects.
 
         Returns:
             How many jobs got a score and how many failed; or the error that ends the run.
         """
         try:
-            return self._do(block)
+            return self._do(block, rows)
         except BeholderError as error:
             return error
 
-    def _do(self, block: Block) -> tuple[int, int]:
-        if not self._store.n_subjects(self._scorer.kind):
-            raise RunError(
-                f"a machine of the cluster finds no subjects at {self._tables.place}; name a place"
-                " that every machine reaches with --parts, such as s3://BUCKET/PATH"
-            )
+    def _do(self, block: Block, rows: Sequence[str]) -> tuple[int, int]:
+        self._writer.check_reached()
         names = [asker.name for asker in self._scorer.askers]
-        part = self._tables.part_name(
+        part = self._writer.part_name(
             (position, names[place])
-            for position, own in block
-            for place in own
+            for position, open_ in block
+            for place in open_
         )
-        if not self._tables.parts.holds(
-            part
-        ):  # a machine may have been lost after it wrote
-            subjects = self._store.subjects(
-                self._scorer.kind, [position for position, _ in block]
+        # A machine may have been lost after it wrote.
+        if not self._writer.place.holds(part):
+            from_row = self._scorer.kind.from_row
+            tasks = (
+                (position, from_row(json.loads(row)), open_)
+                for (position, open_), row in zip(block, rows, strict=True)
             )
-            self._store.put_block(
-                self._scorer(
-                    (position, subject, own)
-                    for (position, subject), (_, own) in zip(
-                        subjects, block, strict=True
-                    )
-                )
-            )
-        return self._tables.counts(part)
+            self._writer.write(self._scorer(tasks))
+        return self._writer.counts(part)
 
 
 def _blocks(work: Work, size: int) -> Iterator[Block]:
@@ -254,7 +257,7 @@ def _everywhere(means: RunContext) -> RunContext:
 
 
 def _tools(means: RunContext, desk: Desk) -> Tools:
-    return means.tools(desk.answers(), desk.budget())
+    return means.tools(answers=desk.answers(), budget=desk.budget())
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from beholder.base.optional import load, require
 from beholder.errors import ConfigError, RunError
-from beholder.run.kind import kind_of, kinds
+from beholder.run.kind import features, kind_of
 
 if TYPE_CHECKING:
     from beholder.run.store import Store
@@ -62,7 +62,7 @@ def draw_figures(run_folder: Path, figures_dir: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class PageSection:
-    """What a kind of work adds to the page of a run that scored items.
+    """What a feature adds to the page of a run that scored items.
 
     Attributes:
         id: Its anchor.
@@ -80,6 +80,10 @@ class PageSection:
 
 
 def extra_sections(store: Store) -> list[PageSection]:
-    """The sections that kinds add to the page of a run, in the order of kinds."""
-    found = (load(kind.section)(store) for kind in kinds() if kind.section)
-    return [section for section in found if section is not None]
+    """Return the sections that features add to the page of a run, in their order."""
+    sections = (
+        load(feature.section)(store)
+        for feature in features()
+        if feature.section
+    )
+    return [section for section in sections if section is not None]

@@ -24,7 +24,7 @@ from beholder.report.numbers import (
     whole,
 )
 from beholder.report.tones import label
-from beholder.run.kind import kinds
+from beholder.run.kind import features
 from beholder.run.thumbs import thumb
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _FILTERS: dict[str, Callable[..., object]] = {
 def template_folders() -> list[Path]:
     """Where templates and style sheets lie: of the report itself, then of each kind of work."""
     packages = dict.fromkeys(
-        kind.templates for kind in kinds() if kind.templates
+        feature.templates for feature in features() if feature.templates
     )
     return [
         _HERE,

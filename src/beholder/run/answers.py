@@ -72,12 +72,10 @@ def answers(folder: Path, keys: Sequence[str]) -> dict[str, GivenAnswer]:
     """
     found: dict[str, GivenAnswer] = {}
     wanted = "SELECT operation, template, backend, model, answer, cost FROM answers WHERE key = ?"
-    if not (
-        folder / FILE_NAME
-    ).is_file():  # machines that share a cache keep their answers there
-        return found
-    with to_read(folder) as db:
-        for key in keys if _has_answers(db) else ():
+    with _opened(folder) as db:
+        if db is None:
+            return found
+        for key in keys:
             row = db.execute(wanted, (key,)).fetchone()
             if row is not None:
                 operation, template, backend, model, answer, cost = row
@@ -96,15 +94,12 @@ def costs(folder: Path) -> list[CostRow]:
     Raises:
         RunError: The store cannot be read.
     """
-    if not (folder / FILE_NAME).is_file():
-        return []
-    with to_read(folder) as db:
-        if not _has_answers(db):
-            return []
-        rows = db.execute(
-            "SELECT operation, model, count(*), total(cost), count(cost) FROM answers"
-            " GROUP BY operation, model ORDER BY operation, model"
-        ).fetchall()
+    counted = (
+        "SELECT operation, model, count(*), total(cost), count(cost) FROM answers"
+        " GROUP BY operation, model ORDER BY operation, model"
+    )
+    with _opened(folder) as db:
+        rows = db.execute(counted).fetchall() if db else []
     return [
         CostRow(operation, model, n, cost if priced == n else None)
         for operation, model, n, cost, priced in rows
@@ -119,9 +114,17 @@ def spent(folder: Path) -> float:
         return file.cost()
 
 
-def _has_answers(db: sqlite3.Connection) -> bool:
-    found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'")
-    return found.fetchone() is not None
+@contextmanager
+def _opened(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    """Open the store of a run; None if no judge of it was asked."""
+    if not (folder / FILE_NAME).is_file():
+        yield None
+        return
+    with to_read(folder) as db:
+        named = db.execute(
+            "SELECT 1 FROM sqlite_master WHERE name = 'answers'"
+        )
+        yield db if named.fetchone() else None
 
 
 @contextmanager

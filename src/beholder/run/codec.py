@@ -1,8 +1,8 @@
 """The rows that a run stores: JSON, arrays as half-precision bytes, compressed.
 
-``tables_sqlite`` stores them in one file that one process writes, ``tables_parquet`` in parts that
-many machines write. Both have the same methods; all outcomes of an asker come in order of position,
-at most one per subject. ``Store`` uses either and knows what the rows mean.
+``tables_sqlite`` stores them in a file that one process writes; ``tables_parquet`` stores outcomes
+in parts that many machines write. All outcomes of an asker come in order of position, at most one
+per subject. ``Store`` uses either and knows what the rows mean.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,16 @@ SCORES, UNITS = "scores.parquet", "units.parquet"
 UNIT_SCHEMA = named_schema("units")
 
 
-_PLAIN = ("side", "reference_index", "kind", "text", "score", "verdict")
-_OF_UNITS = (*_PLAIN, "spans", "detail")
+_PLAIN = (
+    "side",
+    "reference_index",
+    "kind",
+    "text",
+    "score",
+    "verdict",
+    "spans",
+)
+_OF_UNITS = (*_PLAIN, "detail")
 _fields_of = itemgetter(*_OF_UNITS)
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
@@ -233,7 +241,6 @@ def unit_tables(
         made |= {
             "item": ids.take(pa.array(places, pa.int64())),
             "metric": pa.repeat(metric, len(units)),
-            "spans": _spans(columns["spans"]),
             "detail": pa.array(
                 map(_JSON.encode, columns["detail"]), pa.string()
             ),
@@ -256,17 +263,6 @@ def _chunks(
             places, gathered = [], []
     if gathered:
         yield places, gathered
-
-
-def _spans(found: Sequence[Sequence[Sequence[int]]]) -> pa.Array:
-    """Spans, each of a start and an end, of many units."""
-    ends = np.cumsum([0, *map(len, found)], dtype=np.int32)
-    numbers = list(chain.from_iterable(chain.from_iterable(found)))
-    pairs = np.arange(0, len(numbers) + 1, 2, dtype=np.int32)
-    inner = pa.ListArray.from_arrays(
-        pa.array(pairs), pa.array(numbers, pa.int32())
-    )
-    return pa.ListArray.from_arrays(pa.array(ends), inner)
 
 
 def _write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:

@@ -8,6 +8,7 @@ that has changed is never put beside new ones.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from itertools import islice
@@ -69,6 +70,25 @@ class Input:
                 return None
             found.update(repr((path.suffixes, digest)).encode("utf-8"))
         return found.hexdigest()
+
+
+def root_of(source: str) -> Path:
+    """Return the folder that image paths of a source are relative to."""
+    path = Path(source)
+    return path if path.is_dir() else path.parent
+
+
+def rebased(image: str, root: Path, folder: Path) -> str:
+    """Return an image path relative to another folder; absolute if it is outside of it."""
+    if "://" in image:
+        return image
+    whole = Path(os.path.normpath((root / image).absolute()))
+    base = Path(os.path.normpath(folder.absolute()))
+    return (
+        whole.relative_to(base).as_posix()
+        if whole.is_relative_to(base)
+        else str(whole)
+    )
 
 
 WHOLE = 64 * 2**20

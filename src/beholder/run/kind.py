@@ -1,7 +1,7 @@
-"""The registry of kinds of work; the only way to start or plan a run of a kind.
+"""The registry of features and kinds of run; the only way to start or plan a run of a kind.
 
-A kind is a value that names its parts as ``module:name``. A part is imported on use, so ``--help``,
-a report of one kind and ``import beholder`` load nothing of the other kinds.
+A feature is a value that names its parts as ``module:name``. A part is imported on use, so
+``--help``, a report of one kind and ``import beholder`` load nothing of the other features.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from beholder.tables import Table
 
 GROUP = "beholder.kinds"
-"""Entry-point group of outside packages; an entry names a ``RunKind``."""
+"""Entry-point group of outside packages; an entry names a ``RunKind`` or a ``Feature``."""
 
 Part: TypeAlias = str
-"""``module:name``; empty if a kind has no such part."""
+"""``module:name``; empty if a feature has no such part."""
 
 C = TypeVar("C")
 """Configuration of a run."""
@@ -42,7 +42,7 @@ _NONE: Mapping[str, Part] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a kind.
+    """A command of a feature.
 
     Attributes:
         name: Its name on the command line.
@@ -72,9 +72,32 @@ class Beside:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class RunKind(Generic[C, G, R]):
-    """One kind of work.
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """Something that users do: commands, functions and what pages show of it.
+
+    Attributes:
+        name: Its name.
+        commands: Its commands.
+        functions: Functions that an installed package adds to ``beholder``. Those of this package
+            are in ``beholder/__init__.pyi``.
+        section: ``(store) -> PageSection | None``: what it adds to the page of a run of scores.
+        groups: ``(store) -> {column: {subject id: value}}``: what else the viewer groups the items
+            of a run of scores by.
+        templates: A package with a folder ``templates`` of templates and style sheets.
+    """
+
+    name: str
+    commands: tuple[Command, ...] = ()
+    functions: Mapping[str, Part] = field(default_factory=lambda: _NONE)
+    section: Part = ""
+    groups: Part = ""
+    templates: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunKind(Feature, Generic[C, G, R]):
+    """A feature that makes runs of one kind.
 
     Attributes:
         name: The kind, as ``run.json`` names it.
@@ -86,92 +109,99 @@ class RunKind(Generic[C, G, R]):
         engines: Whether its runs can work elsewhere than on this machine.
         page: ``(run_folder, output) -> Path``: write the HTML page of a run.
         figures: ``(run_folder, folder) -> list[Path]``: write the figures of a run.
-        section: ``(store) -> PageSection | None``: what this kind adds to the page of a run of
-            scores.
-        groups: ``(store) -> {column: {subject id: value}}``: what else the viewer groups the items
-            of a run of scores by.
         subject_pages: Per kind of subject, the ``web.subject_pages.Draw`` of the viewer.
         beside: ``(run_a, run_b) -> Beside``: what ``compare`` shows besides differences.
         has_systems: Whether its runs score texts of systems, which ``leaderboard`` ranks.
-        commands: Its commands.
-        functions: Its Python functions, as names of ``beholder``. Those of the kinds in this
-            package are in ``beholder/__init__.pyi``, for type checkers, too.
-        templates: A package with a folder ``templates`` of templates and style sheets.
         styles: Style sheets that its subjects need in the viewer.
     """
 
-    name: str
-    run: Part = ""
-    plan: Part = ""
+    run: Part
+    plan: Part
     engines: bool = False
     page: Part = ""
     figures: Part = ""
-    section: Part = ""
-    groups: Part = ""
     subject_pages: Mapping[str, Part] = field(default_factory=lambda: _NONE)
     beside: Part = ""
     has_systems: bool = False
-    commands: tuple[Command, ...] = ()
-    functions: Mapping[str, Part] = field(default_factory=lambda: _NONE)
-    templates: str = ""
     styles: tuple[str, ...] = ()
 
 
 _BUILTIN: tuple[Part, ...] = (
     "beholder.kinds.scores.kind:KIND",
-    "beholder.kinds.agreement.kind:KIND",
+    "beholder.kinds.agreement.kind:FEATURE",
     "beholder.kinds.ranking.kind:KIND",
     "beholder.kinds.generation.kind:ROWS",
     "beholder.kinds.generation.kind:REVIEWS",
     "beholder.kinds.narratives.kind:KIND",
-    "beholder.kinds.bidirectional.kind:KIND",
-    "beholder.kinds.annotation.kind:KIND",
-    "beholder.kinds.revise.kind:KIND",
-    "beholder.kinds.audit.kind:KIND",
+    "beholder.kinds.bidirectional.kind:FEATURE",
+    "beholder.kinds.annotation.kind:FEATURE",
+    "beholder.kinds.revise.kind:FEATURE",
+    "beholder.kinds.audit.kind:FEATURE",
+    "beholder.lint.feature:FEATURE",
+    "beholder.cli.feature:FEATURE",
 )
 
 
-def builtin_kinds() -> Iterator[RunKind[Any, Any, Any]]:
-    """The kinds of this package; installed packages are not looked up."""
+def builtin_features() -> Iterator[Feature]:
+    """Yield the features of this package; installed packages are not looked up."""
     return (load(part) for part in _BUILTIN)
 
 
-def kinds() -> Iterator[RunKind[Any, Any, Any]]:
-    """All kinds: those of this package, then those of installed packages by name.
+def installed_features() -> Iterator[Feature]:
+    """Yield the features of installed packages, by name.
 
     Raises:
-        ConfigError: An entry point of the group ``beholder.kinds`` is no ``RunKind``.
+        ConfigError: An entry point of the group ``beholder.kinds`` names something else.
     """
-    yield from builtin_kinds()
-    for point in sorted(installed(GROUP), key=lambda one: one.name):
-        found = point.load()
-        if not isinstance(found, RunKind):
+    for point in sorted(installed(GROUP), key=lambda point: point.name):
+        feature = point.load()
+        if not isinstance(feature, Feature):
             raise ConfigError(
                 f"entry point {point.name!r} of {GROUP}: {point.value} is no RunKind"
+                " and no Feature"
             )
-        yield found
+        yield feature
+
+
+def features() -> Iterator[Feature]:
+    """Yield the features of this package, then those of installed packages by name.
+
+    Raises:
+        ConfigError: An entry point of the group ``beholder.kinds`` names something else.
+    """
+    yield from builtin_features()
+    yield from installed_features()
+
+
+def kinds() -> Iterator[RunKind[Any, Any, Any]]:
+    """Yield the features that make runs.
+
+    Raises:
+        ConfigError: An entry point of the group ``beholder.kinds`` names something else.
+    """
+    return (feature for feature in features() if isinstance(feature, RunKind))
 
 
 def kind_named(name: str) -> RunKind[Any, Any, Any]:
-    """The kind of that name.
+    """Return the kind of run of that name.
 
     Raises:
         RunError: No kind has that name; lists the names.
     """
-    for found in kinds():
-        if found.name == name:
-            return found
+    for kind in kinds():
+        if kind.name == name:
+            return kind
     raise RunError(
-        f"there is no kind of run {name!r}; there are: {', '.join(one.name for one in kinds())}."
+        f"there is no kind of run {name!r}; there are: {', '.join(kind.name for kind in kinds())}."
         " Install the package that made the run."
     )
 
 
 def kind_of(folder: Path) -> RunKind[Any, Any, Any]:
-    """The kind of a run directory.
+    """Return the kind of a run directory.
 
     Raises:
-        RunError: The folder holds no run, or one of an unknown kind.
+        RunError: The folder contains no run, or one of an unknown kind.
     """
     from beholder.run import manifest  # loads numpy, which help does not need
 
@@ -202,25 +232,17 @@ def run(
 
     Raises:
         RunError: No kind has that name, or the run cannot continue.
-        ConfigError: The kind makes no runs or works on this machine only, or the configuration is
-            wrong.
+        ConfigError: The kind works on this machine only, or the configuration is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    found = kind_named(kind) if isinstance(kind, str) else kind
-    if engine is not None and not found.engines:
+    run_kind = kind_named(kind) if isinstance(kind, str) else kind
+    if engine is not None and not run_kind.engines:
         raise ConfigError(
-            f"runs of the kind {found.name!r} work on this machine only; leave the engine out"
+            f"runs of the kind {run_kind.name!r} work on this machine only; leave the engine out"
         )
-    made: R = _call(
-        found,
-        found.run,
-        config,
-        progress,
-        given=given,
-        notes=notes,
-        engine=engine,
-    )
-    return made
+    options = {"given": given, "notes": notes, "engine": engine}
+    result: R = load(run_kind.run)(config, progress, **_named(options))
+    return result
 
 
 def plan(
@@ -240,21 +262,15 @@ def plan(
 
     Raises:
         RunError: No kind has that name.
-        ConfigError: The kind makes no runs, or the configuration is wrong.
+        ConfigError: The configuration is wrong.
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    found = kind_named(kind) if isinstance(kind, str) else kind
-    planned: RunPlan = _call(
-        found, found.plan, config, given=given, notes=notes
-    )
-    return planned
+    run_kind = kind_named(kind) if isinstance(kind, str) else kind
+    options = {"given": given, "notes": notes}
+    run_plan: RunPlan = load(run_kind.plan)(config, **_named(options))
+    return run_plan
 
 
-def _call(
-    kind: RunKind[Any, Any, Any], part: Part, *positional: Any, **optional: Any
-) -> Any:
-    if not part:
-        raise ConfigError(f"the kind {kind.name!r} makes no runs")
-    return load(part)(
-        *positional, **{k: v for k, v in optional.items() if v is not None}
-    )
+def _named(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are given: a kind may not take the others."""
+    return {k: v for k, v in options.items() if v is not None}

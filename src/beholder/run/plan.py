@@ -138,7 +138,7 @@ class _Counting:
         )
         tallies = (self._tally, low, high)
         self._tools, *self._bounds = (
-            means.counting(one, answers) for one in tallies
+            means.tools(tally=tally, answers=answers) for tally in tallies
         )
         self._others: list[tuple[Asker[Any], Tools]] = []
         self._finished = finished(out, asker.name)
@@ -153,7 +153,9 @@ class _Counting:
             self.planned.judge_least = low if asker.foresees_calls else None
             for other in asker.other_forms(self._tools):
                 tally = self.planned.other_forms[other.name] = Tally()
-                self._others.append((other, means.counting(tally, answers)))
+                self._others.append(
+                    (other, means.tools(tally=tally, answers=answers))
+                )
 
     async def add(self, position: int, subject: Any) -> None:
         """Count one subject."""

@@ -28,11 +28,11 @@ from msgspec import structs
 from beholder.asking.asker import Asker, Outcome
 from beholder.asking.tools import check_taken
 from beholder.backends import Usage
-from beholder.base.files import check_name
+from beholder.base.files import check_name, check_regular
 from beholder.base.threads import one_blas_thread
 from beholder.data.notes import RowNotes
 from beholder.errors import ConfigError
-from beholder.judges import AnswerStore, Budget, Tally
+from beholder.judges import AnswerStore
 from beholder.judges.grades import Judging
 from beholder.judges.operations import OPERATIONS
 from beholder.judges.operations.base import PanelOperation
@@ -43,7 +43,7 @@ from beholder.run import manifest
 from beholder.run.answers import run_answers, run_judging
 from beholder.run.codec import Encoded
 from beholder.run.execute import Scorer, Work, execute
-from beholder.run.export import export, tables_stand
+from beholder.run.export import SCORES, UNITS, export, tables_stand
 from beholder.run.inputs import Input, check_pictures
 from beholder.run.store import Store
 from beholder.run.subjects import ScheduledAsker, SubjectKind
@@ -141,28 +141,13 @@ class RunContext:
                 f"replicates (--samples): {what} takes one answer; leave it out"
             )
 
-    def tools(
-        self, answers: AnswerStore | None = None, budget: Budget | None = None
-    ) -> Tools:
-        """Tools without a store, as worker processes make them."""
-        return self._tools(answers=answers, budget=budget)
+    def tools(self, **options: Any) -> Tools:
+        """Tools of the run, without a store unless the options name one.
 
-    def counting(
-        self, tally: Tally, answers: AnswerStore | None = None
-    ) -> Tools:
-        """Tools whose judges are not asked but counted; answers that are stored are taken."""
-        return self._tools(answers=answers, tally=tally)
-
-    def storing(
-        self,
-        store: Store,
-        answers: AnswerStore | None = None,
-        budget: Budget | None = None,
-    ) -> Tools:
-        """Tools that keep vectors in a store."""
-        return self._tools(vectors=store, answers=answers, budget=budget)
-
-    def _tools(self, **options: Any) -> Tools:
+        Args:
+            options: Of ``Tools``: ``answers``, ``budget``, ``vectors``; with a ``tally``, judges
+                are not asked but counted.
+        """
         judging = self.judging.for_tools()
         return Tools(
             options=judging, folder=self.folder, texts=self.texts, **options
@@ -279,6 +264,9 @@ class Session:
         working = engine or OneMachine()
         with ExitStack() as stack:
             store = stack.enter_context(working.store(out))
+            for name in (manifest.FILE_NAME, SCORES, UNITS):
+                # Writing to a pipe without a reader would wait for ever.
+                check_regular(out / name, "it belongs to the run")
             answers, budget = None, None
             if any(asker.asks_judge() for asker in asking):
                 answers, budget = stack.enter_context(
@@ -290,7 +278,7 @@ class Session:
                         recalled=progress.recalled,
                     )
                 )
-            tools = means.storing(store, answers, budget)
+            tools = means.tools(vectors=store, answers=answers, budget=budget)
             session = cls(kind, store, tools, means, progress)
             session._engine, session.answers = working, answers
             for asker in asking:

@@ -34,7 +34,6 @@ from beholder.run.codec import (
 from beholder.run.store_file import (
     FILE_NAME,
     PARTS_NAME,
-    locked,
     to_read,
     to_write,
 )
@@ -66,9 +65,7 @@ class Store:
         tables: Its rows.
     """
 
-    def __init__(
-        self, folder: Path, tables: SqliteTables | ParquetTables
-    ) -> None:
+    def __init__(self, folder: Path, tables: SqliteTables) -> None:
         self.folder = folder
         self.tables = tables
 
@@ -104,14 +101,16 @@ class Store:
             RunError: Another process writes there, the run is kept in one file or elsewhere, or the
                 place cannot be reached.
         """
-        with locked(folder):
-            new = not (folder / PARTS_NAME).is_file()
-            if new and (folder / FILE_NAME).is_file():
-                raise RunError(
-                    f"{folder} holds a run in one file; resume it without --engine ray, or"
-                    " choose another run directory with -o"
-                )
-            yield cls(folder, ParquetTables.to_write(folder, place))
+        new = not (folder / PARTS_NAME).is_file()
+        if new and (folder / FILE_NAME).is_file():
+            raise RunError(
+                f"{folder} holds a run in one file; resume it without --engine ray, or"
+                " choose another run directory with -o"
+            )
+        with to_write(folder) as connection:
+            yield cls(
+                folder, ParquetTables.to_write(folder, connection, place)
+            )
 
     @classmethod
     @contextmanager
@@ -121,18 +120,16 @@ class Store:
         Raises:
             RunError: There is no run in that folder, or one of another format.
         """
-        if (folder / PARTS_NAME).is_file():
-            yield cls(folder, ParquetTables.to_read(folder))
-            return
         with to_read(folder) as connection:
-            yield cls(folder, SqliteTables(folder, connection))
+            if (folder / PARTS_NAME).is_file():
+                yield cls(folder, ParquetTables.to_read(folder, connection))
+            else:
+                yield cls(folder, SqliteTables(folder, connection))
 
     @staticmethod
     def stands(folder: Path) -> bool:
         """Whether a folder holds what can be read, if it is not damaged."""
-        return any(
-            (folder / name).is_file() for name in (FILE_NAME, PARTS_NAME)
-        )
+        return (folder / FILE_NAME).is_file()
 
     # Subjects
 

@@ -23,7 +23,7 @@ FORMAT = 2
 FILE_NAME = "store.sqlite"
 _LOCK = ".lock"
 PARTS_NAME = "parts.json"
-"""In the folder of a run in parts, whose store holds answers of judges alone."""
+"""In the folder of a run whose outcomes are Parquet parts: states where these are."""
 NO_RUN = (
     "{} is not a run directory, which has run.json and store.sqlite; commands such as"
     " `beholder score` write one"
@@ -108,7 +108,7 @@ def to_read(folder: Path) -> Iterator[sqlite3.Connection]:
     connection = _connect_to_read(folder)
     try:
         version = _version(connection, folder)
-        if version == 0 and not (folder / PARTS_NAME).is_file():
+        if version == 0:
             raise RunError(
                 f"{folder} holds answers of judges but no outcomes; run the same command again"
                 " to finish it"

@@ -26,7 +26,7 @@ from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
 from beholder.run.export import UNITS
-from beholder.run.kind import kinds
+from beholder.run.kind import features
 from beholder.run.manifest import ValueLog
 from beholder.run.reading import COMPLETE, word_incomplete
 from beholder.run.store import Store
@@ -219,7 +219,7 @@ class RunView:
         if ITEM.name in subjects:
             items = subjects[ITEM.name]
             groups = {}
-            for part in filter(None, (kind.groups for kind in kinds())):
+            for part in filter(None, (each.groups for each in features())):
                 for name, by_id in load(part)(store).items():
                     groups[name] = _encode(
                         [by_id.get(one) for one in items.ids]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from beholder.options import WorkOptions
 from beholder.records import Item, ItemScore, Unit
 from beholder.report.marking import CutText, marked_texts
 from beholder.report.views import item_script
@@ -51,7 +50,6 @@ from beholder.web.subject_pages import (
     questions_of,
     subject_page,
 )
-from beholder.web.trying import TryPage
 
 _MARKS = ("text", "marks")
 _MOST_GROUPS = 200
@@ -65,8 +63,7 @@ class Viewer:
         folders: Run directories.
         media_root: What paths of pictures are relative to; None for the folder of each run's data,
             where that is still where it was.
-        trying: Judges that the page for pasted texts offers; None for no such page.
-        work: Cache of answers, and what pasted texts may cost together.
+        try_page: Answers requests for a page that scores pasted texts; None for no such page.
 
     Raises:
         RunError: A folder holds no run that can be read.
@@ -76,11 +73,9 @@ class Viewer:
         self,
         folders: Sequence[Path],
         media_root: Path | None = None,
-        trying: Sequence[str] | None = None,
-        work: WorkOptions | None = None,
+        try_page: Callable[[Request], Awaitable[Response]] | None = None,
     ) -> None:
-        self._trying = trying
-        self._work = work
+        self._try_page = try_page
         self.runs = [RunView(folder) for folder in folders]
         self.names = spread([folder.resolve().name for folder in folders])
         self._notes = [Notes(folder) for folder in folders]
@@ -93,7 +88,12 @@ class Viewer:
         """The pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
-        routes: list[BaseRoute] = [
+        return [
+            *(
+                (Route("/try", self._try_page, methods=["GET", "POST"]),)
+                if self._try_page
+                else ()
+            ),
             Route("/", self.start),
             Route("/compare", self.compare),
             Route("/compare/item", self.compare_item),
@@ -109,10 +109,6 @@ class Viewer:
             Route(f"{subject}/note", self.note, methods=["POST"]),
             Route(f"{subject}/pictures/{{number:int}}", self.picture),
         ]
-        if self._trying is not None:
-            pasted = TryPage(self._trying, self._work)
-            routes.append(Route("/try", pasted.page, methods=["GET", "POST"]))
-        return routes
 
     # Pages
 

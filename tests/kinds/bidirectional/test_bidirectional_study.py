@@ -14,7 +14,7 @@ import pytest
 
 import beholder
 from beholder.backends import BACKENDS
-from beholder.cli import main
+from beholder.cli.main import main
 from beholder.errors import ConfigError
 from beholder.kinds.bidirectional.observe import observe
 from beholder.kinds.bidirectional.page import write_bidirectional

@@ -17,13 +17,13 @@ from beholder.judges import LLMJudge
 from beholder.judges.operations import TextMark
 from beholder.kinds.annotation.tasks import task_named
 from beholder.kinds.annotation.tasks.revisions import RevisionTask
+from beholder.kinds.generation.generators import parts_of
 from beholder.kinds.revise.certain import apply, certain
 from beholder.kinds.revise.door import revise
 from beholder.kinds.revise.engine import ReviseRow, edits_between
 from beholder.kinds.revise.export import write_accepted
 from beholder.metrics import Tools
 from beholder.records import Item
-from beholder.run.rows.generators import parts_of
 from toy.command import runner
 from toy.tools import OneJudge
 

@@ -28,11 +28,11 @@ from beholder.kinds.agreement.measure import (
     used,
 )
 from beholder.kinds.agreement.protocols import Measure
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric, ValueInfo, metric
 from beholder.records import ends_of
 from beholder.run import SCORES, kind
 from beholder.run.plan import RunPlan
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.checks import Floats

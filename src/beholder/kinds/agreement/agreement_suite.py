@@ -34,9 +34,9 @@ from beholder.kinds.agreement.load import SETS, JudgedSet, load
 from beholder.kinds.agreement.measure import AgreementFound, compare
 from beholder.kinds.agreement.protocols import Measure
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.run.plan import RunPlan
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.stats.alerts import alert_auc
 

@@ -37,6 +37,7 @@ from beholder.kinds.agreement.suite_page import (
     suite_tables,
     write_suite,
 )
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.report.drawing import draw
@@ -48,7 +49,6 @@ from beholder.run.corrected import labelled_tables
 from beholder.run.labels import check_fit, targets
 from beholder.run.reading import describe_incomplete
 from beholder.run.reliability import of_panels, of_ratings, reliability
-from beholder.run.scores import ScoreConfig
 from beholder.run.store import Store
 from beholder.tables import Table
 from beholder.terminal.groups import TellGroup

@@ -17,9 +17,9 @@ from beholder.kinds.agreement.agree import (
 from beholder.kinds.agreement.agree import agree as compare_with_people
 from beholder.kinds.agreement.load import load
 from beholder.kinds.agreement.protocols import GenericKind
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric
 from beholder.options import Options, asked_tools, check_list, grouped
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
 
 

@@ -26,10 +26,10 @@ from beholder.data.marks import MARKED, SIDES, Label, MarkProtocol
 from beholder.errors import ConfigError
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import scored_items
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import Metric
 from beholder.records import Interval, Item, ItemScore, Side, Unit
 from beholder.run import SCORES, kind
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 from beholder.run.store import Store
 from beholder.stats.alerts import (

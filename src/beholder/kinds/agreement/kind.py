@@ -1,8 +1,8 @@
 """Metrics compared with the judgments of people, and suites of made texts."""
 
-from beholder.run.kind import Command, RunKind
+from beholder.run.kind import Command, Feature
 
-KIND: RunKind[None, None, None] = RunKind(
+FEATURE = Feature(
     name="agreement",
     section="beholder.kinds.agreement.people:section",
     groups="beholder.kinds.agreement.people:confused",

@@ -1,8 +1,8 @@
 """The kind of work in which people judge texts and pictures in the browser."""
 
-from beholder.run.kind import Command, RunKind
+from beholder.run.kind import Command, Feature
 
-KIND: RunKind[None, None, None] = RunKind(
+FEATURE = Feature(
     name="annotation",
     commands=(
         Command(

@@ -32,11 +32,11 @@ def audit(
     """
     from beholder.kinds.audit.corrected import tables
     from beholder.kinds.audit.door import DOUBTFUL, run_audit
+    from beholder.kinds.scores.engine import ScoreConfig
     from beholder.metrics import metric
     from beholder.report import summary_table
     from beholder.report.study_tables import write_tables
     from beholder.run import SCORES, kind, manifest
-    from beholder.run.scores import ScoreConfig
     from beholder.run.session import default_out
     from beholder.tables import plain
     from beholder.terminal.printing import (

@@ -10,12 +10,12 @@ from beholder.api import Run
 from beholder.base.files import write_jsonl
 from beholder.base.grouping import by_key
 from beholder.data.row import to_row
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric
 from beholder.options import Options, grouped
 from beholder.records import ItemScore
 from beholder.run import SCORES, kind
-from beholder.run.rows.engine import rebased
-from beholder.run.scores import ScoreConfig
+from beholder.run.inputs import rebased
 from beholder.run.session import Progress, Quiet
 from beholder.run.store import Store
 

@@ -1,8 +1,8 @@
 """Audits of references; runs are those of ``scores``."""
 
-from beholder.run.kind import Command, RunKind
+from beholder.run.kind import Command, Feature
 
-KIND: RunKind[None, None, None] = RunKind(
+FEATURE = Feature(
     name="audit",
     commands=(
         Command("audit", "beholder.kinds.audit.command:audit", place=8),

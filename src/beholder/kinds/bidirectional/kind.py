@@ -1,8 +1,8 @@
 """People and models describe the same pictures, compared in both directions."""
 
-from beholder.run.kind import Command, RunKind
+from beholder.run.kind import Command, Feature
 
-KIND: RunKind[None, None, None] = RunKind(
+FEATURE = Feature(
     name="bidirectional",
     commands=(
         Command(

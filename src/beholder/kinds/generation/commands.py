@@ -33,8 +33,8 @@ from beholder.terminal.printing import (
 )
 
 if TYPE_CHECKING:
-    from beholder.run.rows.askers import RowAsker, RowColumns
-    from beholder.run.rows.engine import Written
+    from beholder.kinds.generation.askers import RowAsker, RowColumns
+    from beholder.kinds.generation.engine import Written
     from beholder.terminal.groups import FinishGroup
     from beholder.terminal.progress import TerminalProgress
 
@@ -80,8 +80,8 @@ def caption(
         judge: Model that writes, as openai:MODEL or NAME=SPEC; repeatable.
     """
     from beholder.data.read import good_rows
-    from beholder.run.rows.askers import CaptionRow, RowColumns
-    from beholder.run.rows.engine import read_pictured, word_limits
+    from beholder.kinds.generation.askers import CaptionRow, RowColumns
+    from beholder.kinds.generation.engine import read_pictured, word_limits
 
     if data == "-" and writing.words == "median":
         raise ConfigError(
@@ -133,7 +133,7 @@ def classify(
         by: What to classify.
         column: Group column to write.
     """
-    from beholder.run.rows.askers import ClassifyRow, RowColumns
+    from beholder.kinds.generation.askers import ClassifyRow, RowColumns
 
     meanings = _categories(categories)
     systems = _by_system(judge, lambda spec: ClassifyRow(spec, meanings, by))
@@ -177,7 +177,7 @@ def translate(
         judge: Judge, such as openai:MODEL.
         column: Group column that names the language.
     """
-    from beholder.run.rows.askers import RowColumns, TranslateRow
+    from beholder.kinds.generation.askers import RowColumns, TranslateRow
 
     systems = _by_system(
         judge, lambda spec: TranslateRow(spec, source, target)
@@ -210,8 +210,8 @@ def criteria(
         n: Maximum number of criteria per row.
         source: What criteria are written from.
     """
-    from beholder.run.rows.asked import CriteriaRow
-    from beholder.run.rows.askers import RowColumns
+    from beholder.kinds.generation.askers import RowColumns
+    from beholder.kinds.generation.questions import CriteriaRow
 
     systems = _by_system(
         judge, lambda spec: CriteriaRow(spec, n, source, kind)
@@ -243,8 +243,8 @@ def questions(
         n: Maximum number of questions per row, before they are checked.
         source: What questions are written from.
     """
-    from beholder.run.rows.asked import QuestionsRow
-    from beholder.run.rows.askers import RowColumns
+    from beholder.kinds.generation.askers import RowColumns
+    from beholder.kinds.generation.questions import QuestionsRow
 
     systems = _by_system(judge, lambda spec: QuestionsRow(spec, n, source))
     return _make_rows(data, out, systems, RowColumns(), run)
@@ -321,9 +321,9 @@ def _make_rows(
     run: EngineRunGroup,
 ) -> int:
     """Run the systems over the rows and print what came out; returns the exit code."""
+    from beholder.kinds.generation.engine import RowsConfig
     from beholder.kinds.generation.kind import ROWS
     from beholder.run import kind
-    from beholder.run.rows.engine import RowsConfig
     from beholder.terminal.progress import TerminalProgress
 
     config = RowsConfig(

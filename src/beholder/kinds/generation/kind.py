@@ -8,15 +8,15 @@ from beholder.run import ROWS as ROWS_NAME
 from beholder.run.kind import Command, RunKind
 
 if TYPE_CHECKING:
-    from beholder.run.rows.engine import RowsConfig, Written
+    from beholder.kinds.generation.engine import RowsConfig, Written
 
 _PAGE = "beholder.kinds.generation.page:write_made"
 _SUBJECT = "beholder.kinds.generation.page:draw_made"
 
 ROWS: RunKind[RowsConfig, None, Written] = RunKind(
     name=ROWS_NAME,
-    run="beholder.run.rows.engine:run_rows",
-    plan="beholder.run.rows.engine:plan_rows",
+    run="beholder.kinds.generation.engine:run_rows",
+    plan="beholder.kinds.generation.engine:plan_rows",
     engines=True,
     page=_PAGE,
     templates="beholder.kinds.generation",

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from beholder.base import files
 from beholder.errors import ConfigError
+from beholder.kinds.generation.askers import category_of
+from beholder.kinds.generation.engine import MAX_SHOWN
+from beholder.kinds.generation.generators import parts_of
 from beholder.kinds.generation.kind import REVIEWS, ROWS
 from beholder.records import Item, ItemFailure, MetricResult
 from beholder.report.pages import render_page, thumb_styles
 from beholder.report.study_tables import html
 from beholder.run import manifest
 from beholder.run.reading import describe_incomplete
-from beholder.run.rows.askers import category_of
-from beholder.run.rows.engine import MAX_SHOWN
-from beholder.run.rows.generators import parts_of
 from beholder.run.store import Store
 from beholder.run.subjects import KINDS, SubjectKind
 from beholder.run.thumbs import thumb

@@ -14,6 +14,14 @@ from beholder.asking.params import param
 from beholder.data import read_frames, reviews_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
+from beholder.kinds.generation.engine import (
+    GenerationRun,
+    Written,
+    plan_making,
+    run_making,
+    usual,
+)
+from beholder.kinds.generation.generators import GeneratedText, TextGenerator
 from beholder.kinds.generation.kind import REVIEWS
 from beholder.metrics import Tools
 from beholder.options import (
@@ -23,17 +31,8 @@ from beholder.options import (
     check_distinct,
 )
 from beholder.records import Frame, Reviews
-from beholder.run.inputs import Input
+from beholder.run.inputs import Input, root_of
 from beholder.run.plan import RunPlan
-from beholder.run.rows.engine import (
-    GenerationRun,
-    Written,
-    plan_making,
-    root_of,
-    run_making,
-    usual,
-)
-from beholder.run.rows.generators import GeneratedText, TextGenerator
 from beholder.run.session import Engine, Progress, RunContext
 from beholder.run.subjects import FRAME
 from beholder.text.languages import canonical_language, language_named

@@ -407,7 +407,7 @@ class NarrateConfig:
     @property
     def folder(self) -> Path:
         """What image paths are relative to: ``rows.media_root``, else where the pictures lie."""
-        from beholder.run.rows.engine import (
+        from beholder.run.inputs import (
             root_of,
         )  # help reads the options of this module
 

@@ -25,7 +25,7 @@ from beholder.kinds.narratives.storylines.extract import (
 )
 from beholder.options import DataOptions
 from beholder.records import Frame, Storyline
-from beholder.run.rows.engine import root_of
+from beholder.run.inputs import root_of
 
 
 @dataclass(frozen=True)

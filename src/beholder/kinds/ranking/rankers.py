@@ -29,7 +29,7 @@ from beholder.options import (
     check_count,
 )
 from beholder.records import Item, ItemScore, Reviews
-from beholder.run.rows.engine import root_of
+from beholder.run.inputs import root_of
 from beholder.run.session import RunContext
 from beholder.stats.annotator_pairs import ranks_of
 from beholder.text.languages import language_named

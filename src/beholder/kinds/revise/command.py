@@ -38,12 +38,12 @@ def revise(
     from dataclasses import asdict
 
     from beholder.errors import ConfigError
+    from beholder.kinds.generation.engine import plan_making
     from beholder.kinds.revise.door import run_revise
     from beholder.kinds.revise.engine import ReviseConfig
     from beholder.kinds.revise.export import FORMS, write_accepted
     from beholder.report.comparison import differences
     from beholder.run import manifest
-    from beholder.run.rows.engine import plan_making
     from beholder.terminal.printing import (
         close,
         say,

@@ -11,14 +11,14 @@ from beholder.asking.params import BUILTIN_JUDGE
 from beholder.base.files import write_jsonl
 from beholder.data.lines import read_records
 from beholder.data.row import item_from_row
+from beholder.kinds.generation.engine import Written, run_making
 from beholder.kinds.revise.engine import ReviseConfig
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.metrics import metric as metric_named
 from beholder.options import Options, grouped
 from beholder.records import Item
 from beholder.run import SCORES, kind, manifest
 from beholder.run.compare import Comparison, compare
-from beholder.run.rows.engine import Written, run_making
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress, Quiet
 from beholder.run.store import Store
 

@@ -24,6 +24,13 @@ from beholder.data.row import to_row
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge
 from beholder.judges.operations import ReviseText, TextMark
+from beholder.kinds.generation.askers import RowAsker, RowColumns
+from beholder.kinds.generation.engine import GenerationRun, usual
+from beholder.kinds.generation.generators import (
+    CHARACTERS,
+    WORDS,
+    GeneratedText,
+)
 from beholder.kinds.revise.certain import apply, certain
 from beholder.lint.linting import Choice, lint
 from beholder.lint.rules import LintFinding
@@ -31,9 +38,7 @@ from beholder.metrics import Tools
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemScore, Span, Unit
 from beholder.run import ROWS, SCORES, manifest
-from beholder.run.rows.askers import RowAsker, RowColumns
-from beholder.run.rows.engine import GenerationRun, rebased, usual
-from beholder.run.rows.generators import CHARACTERS, WORDS, GeneratedText
+from beholder.run.inputs import rebased
 from beholder.run.session import RunContext
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM

@@ -1,8 +1,8 @@
 """Texts that are revised by their marks; runs are those of ``rows``."""
 
-from beholder.run.kind import Command, RunKind
+from beholder.run.kind import Command, Feature
 
-KIND: RunKind[None, None, None] = RunKind(
+FEATURE = Feature(
     name="revise",
     commands=(
         Command("revise", "beholder.kinds.revise.command:revise", place=12),

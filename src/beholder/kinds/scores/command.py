@@ -89,10 +89,14 @@ def score(
     from beholder import metrics
     from beholder.api import Run
     from beholder.base.spec import listed
-    from beholder.data import read_items
     from beholder.data.notes import RowNotes
     from beholder.errors import ConfigError
     from beholder.kinds.scores import by_group, gate_reports, gates
+    from beholder.kinds.scores.engine import (
+        ScoreConfig,
+        open_rows,
+        read,
+    )
     from beholder.kinds.scores.kind import KIND
     from beholder.kinds.scores.page import write_report
     from beholder.report import summary_table
@@ -100,15 +104,14 @@ def score(
     from beholder.run import kind, manifest
     from beholder.run.corrected import labelled_tables
     from beholder.run.labels import check_fit, targets
-    from beholder.run.scores import ScoreConfig, fitting_metric, read
     from beholder.run.session import default_out
     from beholder.run.store import Store
     from beholder.terminal.progress import TerminalProgress
 
+    row_notes = RowNotes(clean)
+    rows = open_rows(data, run.rows, row_notes)
     if not metric:
-        chosen, why = fitting_metric(
-            data, run.rows, judge=tools.judge is not None
-        )
+        chosen, why = rows.fitting_metric(judge=tools.judge is not None)
         say(f"metric: {chosen} ({why})")
         metric = (chosen,)
     metric = listed(metric)
@@ -144,28 +147,30 @@ def score(
         goal,
         clean,
     )
-    row_notes = RowNotes(clean)
-    # Standard input can be read once only.
-    given = (
-        list(read_items(data, run.rows, notes=row_notes))
-        if data == "-" and (wanted or test.worse_than)
-        else None
-    )
+    # These options read rows before the run does; standard input can be read once only.
+    is_kept = data == "-" and (wanted or test.worse_than)
+    again = list(rows) if is_kept else None
     note = gates.check_other(
-        config, test.worse_than, test.margin, read(config, [], given)
+        config, test.worse_than, test.margin, read(config, [], again)
     )
     if note:
         say(f"--worse-than: {note}")
     if wanted:
-        check_fit(read(config, [], given), wanted)
+        check_fit(read(config, [], again), wanted)
     if run.finish.dry_run:
         return tell_plan(
-            kind.plan(KIND, config, given=given, notes=row_notes), config.out
+            kind.plan(KIND, config, given=again or rows, notes=row_notes),
+            config.out,
         )
     # What a cluster says is no result: it goes where progress goes.
     with redirect_stdout(sys.stderr), TerminalProgress() as progress:
         bad_rows = kind.run(
-            KIND, config, progress, given=given, notes=row_notes, engine=engine
+            KIND,
+            config,
+            progress,
+            given=again or rows,
+            notes=row_notes,
+            engine=engine,
         )
     say_left_out(bad_rows)
     made = Run(config.out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -16,12 +15,12 @@ from beholder.data.row import ALIASES
 from beholder.data.tables import check_columns
 from beholder.errors import ConfigError
 from beholder.judges import Judge
+from beholder.kinds.scores.engine import Rows, ScoreConfig, open_rows
 from beholder.kinds.scores.kind import KIND
-from beholder.metrics import Metric, fitting, metric
+from beholder.metrics import Metric, metric
 from beholder.options import Options, asked_tools, check_list, grouped
 from beholder.records import Item
 from beholder.run.kind import run
-from beholder.run.scores import ScoreConfig, fitting_metric
 from beholder.run.session import Engine, Progress, Quiet, default_out
 
 
@@ -69,24 +68,21 @@ def score(
         DataError: Rows are wrong and ``skip_bad_rows`` is not set, or the file cannot be read.
         RunError: The run directory is busy or holds another run.
     """
-    named = str(data) if isinstance(data, str | Path) else None
-    given = (
-        None if named is not None else _rows(data, options.get("map") or {})
-    )
+    name = str(data) if isinstance(data, str | Path) else None
+    notes = RowNotes(clean)
+    taken, _, _ = grouped(options)
+    if name is None:
+        numbered = _numbered_rows(data, taken.map)
+        items = items_of(numbered, taken, "items", notes=notes)
+        rows = Rows(items, is_data=False)
+    else:
+        rows = open_rows(name, taken, notes)
     if metrics is None:
-        head = [] if given is None else list(islice(given, fitting.LOOKED_AT))
-        metrics = [_fitting(named, head, judge, options)]
-        given = None if given is None else chain(head, given)
+        metrics = [rows.fitting_metric(judge=judge is not None)[0]]
     config = configure(
-        named, metrics, judge=judge, embedder=embedder, out=out, **options
+        name, metrics, judge=judge, embedder=embedder, out=out, **options
     )
     config = replace(config, clean=clean)
-    notes = RowNotes(clean)
-    rows = (
-        None
-        if given is None
-        else items_of(given, config.rows, "items", notes=notes)
-    )
     bad_rows = run(
         KIND,
         config,
@@ -132,30 +128,13 @@ def configure(
     )
 
 
-def _fitting(
-    data: str | None,
-    head: Sequence[tuple[int, Any]],
-    judge: str | Judge | None,
-    options: Options,
-) -> str:
-    rows, _, _ = grouped(options)
-    if data is not None:
-        return fitting_metric(data, rows, judge=judge is not None)[0]
-    items = [
-        one for one in items_of(head, rows, "items") if isinstance(one, Item)
-    ]
-    return (
-        fitting.fitting(items, judge=judge is not None)[0]
-        if items
-        else fitting.HEADLINE
-    )
-
-
-def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
-    """Rows of what may be a table of pandas or pyarrow, with their numbers."""
+def _numbered_rows(
+    data: Any, columns: Mapping[str, str]
+) -> Iterator[tuple[int, Any]]:
+    """Yield rows, also those of a table of pandas or pyarrow, with their numbers."""
     if hasattr(data, "to_batches"):  # pyarrow
         check_columns(list(data.schema.names), "items")
-        found: Iterable[Any] = (
+        rows: Iterable[Any] = (
             row for batch in data.to_batches() for row in batch.to_pylist()
         )
     elif hasattr(
@@ -164,18 +143,18 @@ def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
         check_columns(list(map(str, data.columns)), "items")
         cells = data.astype(object).where(data.notna(), None)
         texts = {"candidate", *ALIASES["candidate"], columns.get("candidate")}
-        found = (_filled(row, texts) for row in cells.to_dict("records"))
+        rows = (_filled(row, texts) for row in cells.to_dict("records"))
     elif isinstance(data, Iterable):
-        found = data
+        rows = data
     else:
         raise ConfigError(
             f"data={data!r}: expected a file, items, rows or a table"
         )
-    yield from enumerate(found, start=1)
+    yield from enumerate(rows, start=1)
 
 
 def _filled(row: Mapping[Any, Any], texts: Collection[Any]) -> dict[Any, Any]:
-    """The cells of a row that are filled, and its texts also if they are not."""
+    """Return the filled cells of a row; its texts also if they are empty."""
     return {
         name: value.tolist() if hasattr(value, "tolist") else value
         for name, value in row.items()

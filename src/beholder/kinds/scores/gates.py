@@ -12,13 +12,13 @@ from beholder import metrics
 from beholder.base.rounding import fixed
 from beholder.base.spec import with_value
 from beholder.errors import ConfigError
+from beholder.kinds.scores.engine import ScoreConfig, Until, reached
 from beholder.kinds.scores.kind import KIND
 from beholder.metrics import Metric, ValueInfo
 from beholder.records import Item, MetricResult
 from beholder.run import manifest
 from beholder.run.compare import compare
 from beholder.run.pairs import pair_subjects
-from beholder.run.scores import ScoreConfig, Until, reached
 from beholder.run.store import Store
 from beholder.run.subjects import ITEM
 from beholder.stats.bootstrap import describe_few_sources

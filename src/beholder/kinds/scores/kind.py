@@ -10,14 +10,14 @@ from beholder.run.kind import Command, RunKind
 
 if TYPE_CHECKING:
     from beholder.errors import DataError
+    from beholder.kinds.scores.engine import ScoreConfig
     from beholder.records import Item
-    from beholder.run.scores import ScoreConfig
 
 KIND: RunKind[ScoreConfig, Iterable[Item | DataError], list[DataError]] = (
     RunKind(
         name=SCORES,
-        run="beholder.run.scores:run_scores",
-        plan="beholder.run.scores:plan_scores",
+        run="beholder.kinds.scores.engine:run_scores",
+        plan="beholder.kinds.scores.engine:plan_scores",
         engines=True,
         page="beholder.kinds.scores.page:write_report",
         section="beholder.kinds.scores.by_group:section",

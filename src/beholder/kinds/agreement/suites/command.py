@@ -213,7 +213,7 @@ def _config(
 ) -> SuiteConfig:
     from beholder.kinds.agreement.agree import asked
     from beholder.kinds.agreement.suites.files import SuiteConfig
-    from beholder.run.scores import ScoreConfig
+    from beholder.kinds.scores.engine import ScoreConfig
     from beholder.run.session import default_out
 
     folder = out or default_out(data, prefix)

@@ -2,7 +2,7 @@
 
 After the comparison test set of the VCS paper: each text is the reference of versions of itself.
 ``PERTURBATIONS`` makes ten kinds by rule that keep what is said and thirteen that break it; a judge
-can write further valid ones (``beholder.run.rows.askers.VaryRow``).
+can write further valid ones (``beholder.kinds.generation.askers.VaryRow``).
 """
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ from beholder.judges.operations import MANNERS
 from beholder.kinds.agreement.agree import MetricValue
 from beholder.kinds.agreement.suites import authors, comparison
 from beholder.kinds.agreement.suites.comparison import version
+from beholder.kinds.generation.askers import VaryRow
+from beholder.kinds.generation.engine import RowsConfig
+from beholder.kinds.scores.engine import ScoreConfig
 from beholder.records import Item
 from beholder.run import ROWS, SCORES
 from beholder.run.kind import run
-from beholder.run.rows.askers import VaryRow
-from beholder.run.rows.engine import RowsConfig
-from beholder.run.scores import ScoreConfig
 from beholder.run.session import Progress
 
 

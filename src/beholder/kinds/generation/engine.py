@@ -9,7 +9,6 @@ same bytes as one that was not.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -23,13 +22,13 @@ from beholder.data.folders import pictures_below, unnamed, videos_below
 from beholder.data.notes import RowNotes
 from beholder.data.read import EVERY_ROW, good_rows, items_of
 from beholder.errors import ConfigError, DataError
+from beholder.kinds.generation.askers import RowAsker, RowColumns, check_words
+from beholder.kinds.generation.generators import Parts, TextGenerator, parts_of
 from beholder.options import DataOptions, JudgeOptions, WorkOptions
 from beholder.records import Item, ItemFailure
 from beholder.run import ROWS, manifest
-from beholder.run.inputs import Input
+from beholder.run.inputs import Input, rebased, root_of
 from beholder.run.plan import RunPlan, plan
-from beholder.run.rows.askers import RowAsker, RowColumns, check_words
-from beholder.run.rows.generators import Parts, TextGenerator, parts_of
 from beholder.run.session import Engine, Progress, RunContext, Session
 from beholder.run.subjects import ITEM, SubjectKind
 from beholder.run.thumbs import write_thumbs
@@ -93,25 +92,6 @@ def _pictured(
                 candidate="",
                 images=(frame.image,) if frame.image else (),
             )
-
-
-def root_of(source: str) -> Path:
-    """The folder that image paths of a source are relative to."""
-    path = Path(source)
-    return path if path.is_dir() else path.parent
-
-
-def rebased(image: str, root: Path, folder: Path) -> str:
-    """An image path as a file in another folder names it; absolute where it does not lie below."""
-    if "://" in image:
-        return image
-    whole = Path(os.path.normpath((root / image).absolute()))
-    base = Path(os.path.normpath(folder.absolute()))
-    return (
-        whole.relative_to(base).as_posix()
-        if whole.is_relative_to(base)
-        else str(whole)
-    )
 
 
 def word_limits(text: str, items: Iterable[Item]) -> tuple[int, int] | None:
@@ -413,11 +393,6 @@ def run_rows(
     config: RowsConfig, progress: Progress, engine: Engine | None = None
 ) -> Written:
     """Ask what is missing, and write the rows; errors as ``engine.run_making``."""
-    before = config.out.with_name(
-        f"{config.out.name}.answers"
-    )  # until 0.1: answers alone
-    if before.is_dir() and not config.run.exists():
-        before.rename(config.run)
     return run_making(_making(config), progress, engine)
 
 

@@ -12,10 +12,14 @@ from beholder.asking.params import param
 from beholder.errors import ItemError
 from beholder.judges import Judge, operations
 from beholder.judges.operations import TextQuestion
+from beholder.kinds.generation.askers import (
+    RowAsker,
+    RowColumns,
+    check_pictures,
+)
+from beholder.kinds.generation.generators import GeneratedText, Parts
 from beholder.metrics import Tools
 from beholder.records import Item
-from beholder.run.rows.askers import RowAsker, RowColumns, check_pictures
-from beholder.run.rows.generators import GeneratedText, Parts
 from beholder.text.languages import language_named
 
 _MOST = 100

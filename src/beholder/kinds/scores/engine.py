@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +100,7 @@ def run_scores(
     Args:
         config: The run.
         progress: Receives the progress of the run.
-        given: Items from Python instead of ``config.data``.
+        given: Items from Python, or the rows of ``config.data`` as ``open_rows`` returns them.
         engine: Where the work is done; None for this machine.
         notes: Has what the reader of ``given`` noted.
 
@@ -126,7 +125,8 @@ def run_scores(
         bad: list[DataError] = []
         notes = notes or RowNotes(config.clean)
         rows = read(config, bad, given, notes)
-        source = config.input if given is None else None
+        is_data = given is None or (isinstance(given, Rows) and given.is_data)
+        source = config.input if is_data else None
         n, digest = session.ingest_file(ITEM, source, rows, bad)
         sentences = session.store_notes(digest, notes)
         for metric in metrics:
@@ -147,23 +147,64 @@ def run_scores(
     return bad
 
 
-def fitting_metric(
-    data: str, rows: DataOptions, *, judge: bool
-) -> tuple[str, str]:
-    """The metric for a data set if none is named, and why.
+class Rows:
+    """Rows of a data set that a run reads, of which the first can be looked at before.
 
-    Raises:
-        ConfigError: None fits without more.
-        DataError: The data cannot be read.
+    Args:
+        rows: Items, and errors that stand for wrong rows.
+        is_data: Whether they are those of ``ScoreConfig.data``, opened; False for rows given in
+            Python.
     """
-    if data == "-":
-        return fitting.HEADLINE, "standard input is read once"
-    with _source(data, rows) as source:
-        good = (one for one in source if isinstance(one, Item))
-        head = list(islice(good, fitting.LOOKED_AT))
-    if not head:
-        return fitting.HEADLINE, "no row can be used"
-    return fitting.fitting(head, judge=judge)
+
+    def __init__(
+        self, rows: Iterable[Item | DataError], *, is_data: bool
+    ) -> None:
+        self._rows = iter(rows)
+        self.is_data = is_data
+
+    def __iter__(self) -> Iterator[Item | DataError]:
+        return self._rows
+
+    def fitting_metric(self, *, judge: bool) -> tuple[str, str]:
+        """Return the metric that fits the first rows, and the reason.
+
+        Args:
+            judge: Whether the user names a judge.
+
+        Raises:
+            ConfigError: None fits without more.
+            DataError: The data cannot be read.
+        """
+        head = list(islice(self._rows, fitting.LOOKED_AT))
+        self._rows = chain(head, self._rows)
+        items = [row for row in head if isinstance(row, Item)]
+        if not items:
+            return fitting.HEADLINE, "no row can be used"
+        return fitting.fitting(items, judge=judge)
+
+
+def open_rows(
+    data: str, options: DataOptions, notes: RowNotes | None = None
+) -> Rows:
+    """Return the rows of a data file or run; it is opened when the first row is read.
+
+    Args:
+        data: The data file or run directory.
+        options: Which rows are taken.
+        notes: Counts what is odd about rows.
+    """
+    return Rows(_read(data, options, notes), is_data=True)
+
+
+def _read(
+    data: str, options: DataOptions, notes: RowNotes | None
+) -> Iterator[Item | DataError]:
+    if not manifest.is_run(Path(data)):
+        yield from read_items(data, options, notes=notes)
+        return
+    manifest.check_kind(Path(data), SCORES)
+    with Store.read(Path(data)) as store:
+        yield from (item for _, item in store.items())
 
 
 def plan_scores(
@@ -175,7 +216,7 @@ def plan_scores(
 
     Args:
         config: The run.
-        given: Items from Python instead of ``config.data``.
+        given: As in ``run_scores``.
         notes: Has what the reader of ``given`` noted.
 
     Raises:
@@ -210,23 +251,19 @@ def read(
     Args:
         config: The run.
         bad: Receives the rows that are left out.
-        rows: Items from Python instead of ``config.data``.
+        rows: As ``given`` in ``run_scores``.
         notes: Counts what is odd about rows.
 
     Raises:
         DataError: Rows are wrong and may not be skipped, or there are none.
     """
-    opened = (
-        _source(config.data, config.rows, notes)
-        if rows is None
-        else nullcontext(rows)
-    )
-    with opened as source:
-        checked = _check_rows(source, config.metrics, config.data)
-        for item in good_rows(
-            checked, config.rows, bad, name=config.data, notes=notes
-        ):
-            yield prepared(item, config.clean)
+    if rows is None:
+        rows = open_rows(config.data, config.rows, notes)
+    checked = _check_rows(rows, config.metrics, config.data)
+    for item in good_rows(
+        checked, config.rows, bad, name=config.data, notes=notes
+    ):
+        yield prepared(item, config.clean)
 
 
 def _check_rows(
@@ -241,18 +278,6 @@ def _check_rows(
             yield row
         except BadRowError as error:
             yield DataError(name, str(error), line=number)
-
-
-@contextmanager
-def _source(
-    data: str, rows: DataOptions, notes: RowNotes | None = None
-) -> Iterator[Iterable[Item | DataError]]:
-    if manifest.is_run(Path(data)):
-        manifest.check_kind(Path(data), SCORES)
-        with Store.read(Path(data)) as other:
-            yield (item for _, item in other.items())
-    else:
-        yield read_items(data, rows, notes=notes)
 
 
 FIRST, GROWTH = 40, 1.25

@@ -16,11 +16,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from beholder.errors import ConfigError
+from beholder.kinds.scores import trying
+from beholder.kinds.scores.engine import ScoreConfig
+from beholder.kinds.scores.trying import MOST_WAITING, TryPage
 from beholder.options import WorkOptions
-from beholder.run.scores import ScoreConfig
-from beholder.web import Settings, trying
+from beholder.web import Settings
 from beholder.web.app import make_app
-from beholder.web.trying import MOST_WAITING, TryPage
 
 FORM = {
     "text": "A dog runs.",

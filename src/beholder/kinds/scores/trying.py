@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from beholder.base.optional import missing
 from beholder.errors import BeholderError, ConfigError, ItemError
+from beholder.kinds.scores.engine import ScoreConfig, run_scores
 from beholder.metrics import METRICS, Metric, Tools, metric
 from beholder.metrics.base import Bounds
 from beholder.options import WorkOptions
@@ -24,7 +25,6 @@ from beholder.records import Item
 from beholder.report.steps import step_pictures
 from beholder.run import manifest
 from beholder.run.answers import spent
-from beholder.run.scores import ScoreConfig, run_scores
 from beholder.run.session import Quiet
 from beholder.text import RuleSplitter
 from beholder.web.items import RunView

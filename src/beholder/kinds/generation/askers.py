@@ -16,15 +16,15 @@ from beholder.data.sample import NONE, SEVERAL
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
 from beholder.judges import Judge, operations
-from beholder.metrics import Tools
-from beholder.records import Item
-from beholder.run.rows.generators import (
+from beholder.kinds.generation.generators import (
     CHARACTERS,
     WORDS,
     GeneratedText,
     Parts,
     TextGenerator,
 )
+from beholder.metrics import Tools
+from beholder.records import Item
 from beholder.text import n_spoken, without_marks
 from beholder.text.languages import (
     canonical_language,
