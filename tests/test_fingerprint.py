@@ -48,9 +48,9 @@ def test_without_a_manifest_digests_are_the_same(
 def test_a_manifest_that_another_version_of_the_rules_wrote_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = PACKAGE / "rounding.py"
+    path = PACKAGE / "base" / "rounding.py"
     right = fingerprint.read_module(path)
-    rows = {"rounding.py": [right.raw, "of other rules", [], []]}
+    rows = {"base/rounding.py": [right.raw, "of other rules", [], []]}
     monkeypatch.setattr(fingerprint, "MANIFEST", tmp_path / "manifest.json")
     for rules, code in (
         (fingerprint.digest_of_rules(), "of other rules"),
@@ -91,6 +91,7 @@ def test_the_built_in_judge_covers_weights_tables_and_word_lists() -> None:
             "language/lexicon.txt",
             "language/tokens.json",
             "language/unseen.txt",
+            "text/languages.txt",
             "text/word_frequencies.txt",
             "text/wordnet/kinds.txt.xz",
         }
@@ -215,7 +216,7 @@ def test_all_modules_have_the_same_digest_in_all_versions_of_python() -> None:
     code = (
         "import ast, importlib.util, pathlib, sys\n"
         "place = pathlib.Path(sys.argv[1])\n"
-        "spec = importlib.util.spec_from_file_location('fingerprint', place / 'fingerprint.py')\n"
+        "spec = importlib.util.spec_from_file_location('fingerprint', place / 'base' / 'fingerprint.py')\n"
         "module = importlib.util.module_from_spec(spec)\n"
         "sys.modules['fingerprint'] = module\n"
         "spec.loader.exec_module(module)\n"

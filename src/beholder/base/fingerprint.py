@@ -61,7 +61,7 @@ FACADES = frozenset(
 """Packages that re-export: an import from one leads to the module that defines the name."""
 
 FRAME = frozenset(
-    f"beholder.metrics.{name}" for name in ("asker", "params", "tools")
+    f"beholder.asking.{name}" for name in ("asker", "params", "tools")
 )
 """Modules that name and make the tools of all metrics. Except for pictures, their imports are not
 followed: a metric computes with the tools that its parameters name, and these have identities."""
