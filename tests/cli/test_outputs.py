@@ -31,7 +31,6 @@ COMMANDS = {
 """Commands, and how their files begin."""
 
 WRITERS = {
-    "base/files.py: open",  # a device or FIFO gets the bytes as a stream
     "web/notes.py: open",  # notes are appended to a file of the run
 }
 

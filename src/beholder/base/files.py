@@ -122,9 +122,9 @@ def _open_stream(path: Path) -> IO[bytes]:
 
 
 def _open_for_reader(path: Path) -> int:
-    """Return a descriptor to write to a device or FIFO; fail if nobody reads the FIFO.
+    """Return a descriptor to write to a device or FIFO; fail if a FIFO has no reader.
 
-    A plain ``open`` would wait for a reader for ever, also where a FIFO stands in a run's folder
+    A plain ``open`` would wait for a reader for ever, also where a FIFO is in a run's folder
     by mistake. A reader that starts at the same time gets two seconds to open it.
     """
     for _ in range(20):
