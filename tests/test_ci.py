@@ -71,4 +71,8 @@ def test_ci_runs_every_target_that_tests() -> None:
     first = re.findall(r"^step .* make (\S+)", text, re.M)
     assert first == [".venv/.ready", "check", "test"]
     (lines,) = re.findall(r"^xargs .*<<END\n(.*?)^END$", text, re.M | re.S)
-    assert sorted([*first[1:], *lines.split()]) == sorted(rules)
+    # Real engines take gigabytes and minutes to install; the log of CI says that they did not run.
+    assert "make test-models" in text.partition("not run here:")[2]
+    assert sorted([*first[1:], *lines.split()]) == sorted(
+        rules - {"test-models"}
+    )
