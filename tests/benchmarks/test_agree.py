@@ -12,7 +12,11 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
-from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.agree import (
+    MetricValue,
+    agree,
+    asked,
+)
 from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import (
     agreement,
@@ -22,11 +26,11 @@ from beholder.kinds.agreement.measure import (
 )
 from beholder.kinds.agreement.protocols import (
     Measure,
-    each,
     generic,
     n_words,
-    one,
     protocol,
+    read_number,
+    read_ratings,
 )
 from beholder.kinds.scores.door import score
 from beholder.options import WorkOptions
@@ -69,7 +73,7 @@ def found(
 class TestMeasures:
     def test_each_rating_is_its_own_pair(self) -> None:
         items = [item("a", 1, r=[1, 2]), item("b", 2, r=[3])]
-        data = collect(Measure("m", "tau-b", each("r")), items)
+        data = collect(Measure("m", "tau-b", read_ratings("r")), items)
         assert data.gold.tolist() == [1, 2, 3]
         assert data.first == ("a", "a", "b")
         # scores 1 1 2 against 1 2 3: two concordant pairs, one tie: 2 / sqrt(2 * 3)
@@ -90,7 +94,9 @@ class TestMeasures:
             "c#a": 1.0,
             "c#b": 1.0,
         }
-        measure = Measure("m", "accuracy", one("preferred"), paired=True)
+        measure = Measure(
+            "m", "accuracy", read_number("preferred"), paired=True
+        )
         assert found(measure, items, scores) == pytest.approx(
             (1 + 0 + 0.5) / 3
         )
@@ -126,7 +132,9 @@ class TestMeasures:
             "c#a": 0.0,
             "c#b": 2.0,
         }
-        measure = Measure("m", "three-way", one("preferred"), paired=True)
+        measure = Measure(
+            "m", "three-way", read_number("preferred"), paired=True
+        )
         assert found(measure, items, scores) == pytest.approx(2 / 3)
 
     def test_ranking_is_the_mean_of_spearman_within_a_picture(self) -> None:
@@ -184,7 +192,9 @@ class TestMeasures:
             for i, (n, t) in enumerate([(1, 1), (2, 3), (4, 2), (5, 5)])
         ]
         x = {"0": 2.0, "1": 1.0, "2": 3.0, "3": 4.0}
-        measure = Measure("m", "pearson", one("total"), control=n_words)
+        measure = Measure(
+            "m", "pearson", read_number("total"), control=n_words
+        )
         table = np.corrcoef([[2, 1, 3, 4], [1, 3, 2, 5], [1, 2, 4, 5]])
         xy, xz, yz = table[0, 1], table[0, 2], table[1, 2]
         expected = (xy - xz * yz) / ((1 - xz**2) * (1 - yz**2)) ** 0.5
@@ -192,7 +202,7 @@ class TestMeasures:
 
     def test_a_missing_score_is_left_out_and_counted(self) -> None:
         data = collect(
-            Measure("m", "pearson", one("t")),
+            Measure("m", "pearson", read_number("t")),
             [item(n, 1, t=i) for i, n in enumerate("abcd")],
         )
         result = agreement(
@@ -211,7 +221,7 @@ class TestMeasures:
         self, scores: dict[str, float]
     ) -> None:
         data = collect(
-            Measure("m", "tau-c", one("t")),
+            Measure("m", "tau-c", read_number("t")),
             [item(n, 1, t=i) for i, n in enumerate("abc")],
         )
         result = agreement(data, data.scores(scores), n_resamples=10, seed=1)
@@ -478,7 +488,11 @@ class TestCommands:
         page = (tmp_path / "run" / "report.html").read_text("utf-8")
         for path in drawn:
             root = ElementTree.fromstring(path.read_text("utf-8"))
-            circles = [one for one in root if one.tag.endswith("circle")]
+            circles = [
+                read_number
+                for read_number in root
+                if read_number.tag.endswith("circle")
+            ]
             assert len(circles) == len(ITEMS)
             assert f'cx="{circles[0].get("cx")}"' in page
         assert "figures: " not in cli(*arguments, "--no-figures").err
@@ -524,7 +538,8 @@ def test_caption_metrics_agree_as_the_published_code_does(
     judged = load("flickr8k_expert", str(shared_data / "human_judgments"))
     config = ScoreConfig(data="f", metrics=(), out=tmp_path)
     metrics = [
-        asked(name) for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
+        asked(name)
+        for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
     ]
     report = agree(
         judged,

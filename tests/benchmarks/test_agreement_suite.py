@@ -18,9 +18,9 @@ from beholder.kinds.agreement.agree import asked
 from beholder.kinds.agreement.agreement_suite import (
     WITHOUT_A_KEY,
     AgreementSuiteConfig,
-    held_against,
+    combine_sets,
+    compare_with_set,
     load_sets,
-    together,
 )
 from beholder.kinds.agreement.suite_page import (
     measures_table,
@@ -126,7 +126,7 @@ def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(
     folder: Path,
 ) -> None:
     found = load_sets(folder, DataOptions())
-    assert [(one.name, one.known, len(one.items)) for one in found] == [
+    assert [(one.name, one.has_protocol, len(one.items)) for one in found] == [
         ("flickr8k_expert", True, 2),
         ("own", False, 30),
         ("pascal50s", True, 10),
@@ -160,8 +160,8 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
 ) -> None:
     suite = config(folder, "rouge.rouge_1", "ter")
     sets = load_sets(folder, DataOptions())
-    report = together(
-        suite, [held_against(one, suite, Quiet()) for one in sets]
+    report = combine_sets(
+        suite, [compare_with_set(one, suite, Quiet()) for one in sets]
     )
     assert report.metrics == ("rouge.rouge_1", "ter", "length")
     by_name = {one.name: one for one in report.headlines}
@@ -212,8 +212,8 @@ def test_the_page_is_whole_and_escapes_names(
     write(folder / "<b>x&amp;.jsonl", own_rows(8))
     suite = config(folder, "bleu", n_resamples=0)
     sets = load_sets(folder, DataOptions())
-    report = together(
-        suite, [held_against(one, suite, Quiet()) for one in sets]
+    report = combine_sets(
+        suite, [compare_with_set(one, suite, Quiet()) for one in sets]
     )
     page = write_suite(report, tmp_path / "suite.html").read_text()
     assert "<b>x" not in page
@@ -342,7 +342,7 @@ def test_a_metric_without_any_score_hinders_no_other(folder: Path) -> None:
     judged = next(
         one for one in load_sets(folder, DataOptions()) if one.name == "own"
     )
-    (measure,), _ = held_against(judged, suite, Quiet())
+    (measure,), _ = compare_with_set(judged, suite, Quiet())
     assert [row.n for row in measure.metrics] == [0, 30]
     assert [row.cluster for row in measure.metrics] == [None, 1]
     n_words = [len(item.candidate.split()) for item in judged.items]

@@ -395,12 +395,12 @@ def test_a_file_of_the_one_schema_is_known_by_its_dataset(
            "candidate_b": "b", "judgments": {"preferred": 1, "category": "HC"}}  # fmt: skip
     write(tmp_path / "any.jsonl", lines([row]))
     judged = load(str(tmp_path / "any.jsonl"))
-    assert (judged.name, judged.known) == ("pascal50s", True)
+    assert (judged.name, judged.has_protocol) == ("pascal50s", True)
     del row["dataset"]
     write(tmp_path / "any.jsonl", lines([row]))
     assert (
         load(str(tmp_path / "any.jsonl")).name,
-        load(str(tmp_path / "any.jsonl")).known,
+        load(str(tmp_path / "any.jsonl")).has_protocol,
     ) == (
         "any",
         False,

@@ -19,10 +19,14 @@ from sklearn.metrics import (
 
 from beholder import stats
 from beholder.errors import DataError
-from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.agree import (
+    MetricValue,
+    agree,
+    asked,
+)
 from beholder.kinds.agreement.agreement_suite import (
     AgreementSuiteConfig,
-    held_against,
+    compare_with_set,
 )
 from beholder.kinds.agreement.caparena import agreement, net_wins
 from beholder.kinds.agreement.granular import GranularFinding, granular
@@ -454,7 +458,7 @@ class TestDocciCritique:
             ),
             (
                 {"caption": "Another text."},
-                "does not hold the sentence 'A9 b1",
+                "does not contain the sentence 'A9 b1",
             ),
         ],
     )
@@ -630,14 +634,18 @@ def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
     suite = AgreementSuiteConfig(
         tmp_path / "sets", metrics, tmp_path / "out", n_resamples=80
     )
-    (measure,), signatures = held_against(judged, suite, Quiet())
+    (measure,), signatures = compare_with_set(judged, suite, Quiet())
     assert (measure.measure, set(signatures)) == (
         "AUC, mistakes",
         {"ngram_embed", "chrf", "length"},
     )
     run = ScoreConfig(judged.name, (), tmp_path / "out" / judged.name)
     alone = granular(
-        judged, [asked("ngram_embed").metric], run, Quiet(), n_resamples=80
+        judged,
+        [asked("ngram_embed").metric],
+        run,
+        Quiet(),
+        n_resamples=80,
     )
     assert measure.metrics[0].agreement == alone.findings[0].auc.value
     assert measure.metrics[1].agreement is None
@@ -677,7 +685,7 @@ def test_metrics_are_told_apart_on_the_texts_that_all_scored(
     suite = AgreementSuiteConfig(
         tmp_path, metrics, tmp_path / "out", n_resamples=100
     )
-    (measure,), _ = held_against(judged, suite, Quiet())
+    (measure,), _ = compare_with_set(judged, suite, Quiet())
     # Of the 24 wrong and 24 right words Steady has 12 at .1 and 12 at .9 each: level.
     assert [row.agreement for row in measure.metrics] == [1.0, 0.5, None]
     assert [row.n_missing for row in measure.metrics[:2]] == [12, 0]

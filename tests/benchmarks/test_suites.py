@@ -261,7 +261,7 @@ def test_others_are_as_many_as_are_asked_for_and_never_the_same() -> None:
     many = {str(n): f"text {n}" for n in range(8)}
     items = list(
         authors.comparisons(
-            [*written("A", many), *written("B", many)], others=2
+            [*written("A", many), *written("B", many)], n_others=2
         )
     )
     assert len(items) == 2 * 8 * 3

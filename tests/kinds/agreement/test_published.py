@@ -58,7 +58,7 @@ def ours(name: str, measure: str, n: int = 16_992) -> AgreementResult:
 
 def test_only_the_same_statistic_is_comparable() -> None:
     (table,) = published_of(
-        ours("flickr8k_expert", "tau-c, each rating"), whole=True
+        ours("flickr8k_expert", "tau-c, each rating"), is_whole=True
     )
     said = {
         row["metric"]: (row["agreement"], row["said"]) for row in table.rows
@@ -77,17 +77,17 @@ def test_only_the_same_statistic_is_comparable() -> None:
     assert shown["RefCLIP-S"] == ("all 5,664 pairs, 16,992 ratings", "tau-c")
     assert {"split", "ties"} <= {column.key for column in table.columns}
     (part,) = published_of(
-        ours("flickr8k_expert", "tau-c, each rating"), whole=False
+        ours("flickr8k_expert", "tau-c, each rating"), is_whole=False
     )
     assert "same protocol" not in {row["said"] for row in part.rows}
     (half,) = published_of(
-        ours("flickr8k_expert", "tau-c, each rating", n=8_000), whole=True
+        ours("flickr8k_expert", "tau-c, each rating", n=8_000), is_whole=True
     )
     assert "same protocol" not in {row["said"] for row in half.rows}
 
 
 def test_sets_without_published_figures_are_not_comparable() -> None:
-    (table,) = published_of(ours("mine", "spearman, overall"), whole=True)
+    (table,) = published_of(ours("mine", "spearman, overall"), is_whole=True)
     assert table.rows == ()
     assert table.notes == (
         "Not comparable: we know no published figure of this set.",
@@ -97,7 +97,7 @@ def test_sets_without_published_figures_are_not_comparable() -> None:
 def test_coefficients_of_each_rater_are_not_those_of_pooled_ratings() -> None:
     # VATEX-EVAL's public code averages three raters' coefficients.
     (table,) = published_of(
-        ours("vatex_eval", "tau-b, each rating"), whole=True
+        ours("vatex_eval", "tau-b, each rating"), is_whole=True
     )
     (row,) = (row for row in table.rows if row["metric"] == "VC-Inspector-7B")
     assert row["agreement"] == 0.426

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.measure import AgreementFound, agreement, collect
+from beholder.kinds.agreement.measure import (
+    AgreementFigure,
+    agreement,
+    collect,
+)
 from beholder.kinds.agreement.protocols import generic
 from beholder.records import Item
 
@@ -24,7 +28,7 @@ def found_of(
     scores: Sequence[float],
     pictures: Sequence[int],
     n_resamples: int = 0,
-) -> dict[str, AgreementFound]:
+) -> dict[str, AgreementFigure]:
     items = [
         Item(
             str(n),
@@ -38,7 +42,7 @@ def found_of(
         )
     ]
     column = {str(n): score for n, score in enumerate(scores)}
-    found: dict[str, AgreementFound] = {}
+    found: dict[str, AgreementFigure] = {}
     for measure in generic(items, None, "verdicts"):
         data = collect(measure, items)
         found[measure.kind] = agreement(
@@ -49,7 +53,7 @@ def found_of(
 
 def worked(
     scores: Sequence[float], n_resamples: int = 0
-) -> dict[str, AgreementFound]:
+) -> dict[str, AgreementFigure]:
     labels = [digit == "1" for digit in HUMAN.replace(" ", "")]
     return found_of(labels, scores, [n // 2 for n in range(16)], n_resamples)
 
@@ -145,7 +149,7 @@ def worked_people() -> tuple[list[list[int]], list[float]]:
 
 def replacements(
     labels: Sequence[Any], scores: Sequence[float]
-) -> dict[str, AgreementFound]:
+) -> dict[str, AgreementFigure]:
     items = [
         Item(
             str(n),
@@ -157,7 +161,7 @@ def replacements(
         for n, label in enumerate(labels)
     ]
     column = {str(n): score for n, score in enumerate(scores)}
-    found: dict[str, AgreementFound] = {}
+    found: dict[str, AgreementFigure] = {}
     for measure in generic(items, None, "verdicts"):
         if measure.kind == "replaces":
             data = collect(measure, items)

@@ -59,7 +59,7 @@ def agree(
         tell,
     )
     if judgments.suite is not None:
-        useless = (
+        conflicting_options = (
             source,
             judgments.judges,
             judgments.label,
@@ -67,7 +67,7 @@ def agree(
             judgments.labels,
             judgments.subset,
         )
-        if any(useless):
+        if any(conflicting_options):
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label, --labels, --subset or --judges beside it"

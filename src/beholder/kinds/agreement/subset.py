@@ -10,10 +10,10 @@ from beholder.records import Item
 
 
 def read_names(path: Path) -> list[str]:
-    """The names in a file: a JSON list of texts, or a name a line.
+    """Read the names in a file: a JSON list of strings, or a name per line.
 
     Raises:
-        DataError: The file cannot be read, or holds no name.
+        DataError: The file cannot be read, or contains no name.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -41,18 +41,19 @@ def read_names(path: Path) -> list[str]:
 def take_subset(
     items: tuple[Item, ...], path: Path
 ) -> tuple[tuple[Item, ...], str]:
-    """The items of the named pictures, and a sentence that counts them.
+    """Return the items of the named pictures, and a sentence that counts them.
 
     A name is that of a picture or video, with or without its folder and ending, or an item's id.
 
     Raises:
-        ConfigError: No item is of a named picture.
+        ConfigError: No item has a named picture.
         DataError: The file cannot be read.
     """
     names = read_names(path)
     wanted_names = frozenset(names)
     keys_by_item = [(item, _keys(item) & wanted_names) for item in items]
     chosen = tuple(item for item, keys in keys_by_item if keys)
+    # Names that match nothing are reported: they may be mistyped.
     matched = frozenset[str]().union(*(keys for _, keys in keys_by_item))
     unmatched = [name for name in names if name not in matched]
     if not chosen:
@@ -65,8 +66,8 @@ def take_subset(
         f" {len({item.source for item in chosen}):,} pictures"
     )
     if unmatched:
-        shown = ", ".join(unmatched[:3]) + ", ..." * (len(unmatched) > 3)
-        sentence += f"; names of the file without a judgment: {len(unmatched):,} ({shown})"
+        examples = ", ".join(unmatched[:3]) + ", ..." * (len(unmatched) > 3)
+        sentence += f"; names of the file without a judgment: {len(unmatched):,} ({examples})"
     return chosen, sentence
 
 
