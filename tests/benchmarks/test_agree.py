@@ -63,7 +63,7 @@ def item(
     )
 
 
-def found(
+def agreement_value(
     measure: Measure, items: list[Item], scores: dict[str, float]
 ) -> float | None:
     data = collect(measure, items)
@@ -77,7 +77,7 @@ class TestMeasures:
         assert data.gold.tolist() == [1, 2, 3]
         assert data.first == ("a", "a", "b")
         # scores 1 1 2 against 1 2 3: two concordant pairs, one tie: 2 / sqrt(2 * 3)
-        value = found(data.measure, items, {"a": 1.0, "b": 2.0})
+        value = agreement_value(data.measure, items, {"a": 1.0, "b": 2.0})
         assert value == pytest.approx(2 / 6**0.5)
 
     def test_accuracy_counts_a_tie_half(self) -> None:
@@ -97,7 +97,7 @@ class TestMeasures:
         measure = Measure(
             "m", "accuracy", read_number("preferred"), paired=True
         )
-        assert found(measure, items, scores) == pytest.approx(
+        assert agreement_value(measure, items, scores) == pytest.approx(
             (1 + 0 + 0.5) / 3
         )
 
@@ -111,7 +111,9 @@ class TestMeasures:
         scores = {"a#a": 1.0, "a#b": 0.0, "b#a": 0.0, "b#b": 1.0}
         scores |= {"c#a": 1.0, "c#b": 0.0, "d#a": 0.0, "d#b": 1.0}
         (measure,) = protocol("pascal50s")
-        assert found(measure, items, scores) == pytest.approx((0.5 + 1) / 2)
+        assert agreement_value(measure, items, scores) == pytest.approx(
+            (0.5 + 1) / 2
+        )
         data = collect(measure, items)
         assert by_category(data, data.scores(scores)) == {
             "x": (0.5, 2),
@@ -135,7 +137,7 @@ class TestMeasures:
         measure = Measure(
             "m", "three-way", read_number("preferred"), paired=True
         )
-        assert found(measure, items, scores) == pytest.approx(2 / 3)
+        assert agreement_value(measure, items, scores) == pytest.approx(2 / 3)
 
     def test_ranking_is_the_mean_of_spearman_within_a_picture(self) -> None:
         items = [
@@ -152,7 +154,9 @@ class TestMeasures:
             "c2": 1.0,
         }
         (measure,) = protocol("wiki_imagereview")
-        assert found(measure, items, scores) == pytest.approx((1 + 1 - 1) / 3)
+        assert agreement_value(measure, items, scores) == pytest.approx(
+            (1 + 1 - 1) / 3
+        )
 
     def test_a_picture_without_a_ranking_is_left_out_and_counted(self) -> None:
         # a: rho 1; b: constant scores; c: one scored text; d: rho -1; e: rho 1. (1 - 1 + 1) / 3;
@@ -198,7 +202,7 @@ class TestMeasures:
         table = np.corrcoef([[2, 1, 3, 4], [1, 3, 2, 5], [1, 2, 4, 5]])
         xy, xz, yz = table[0, 1], table[0, 2], table[1, 2]
         expected = (xy - xz * yz) / ((1 - xz**2) * (1 - yz**2)) ** 0.5
-        assert found(measure, items, x) == pytest.approx(expected)
+        assert agreement_value(measure, items, x) == pytest.approx(expected)
 
     def test_a_missing_score_is_left_out_and_counted(self) -> None:
         data = collect(
@@ -480,13 +484,13 @@ class TestCommands:
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)
         assert done.code == 0, done.err
-        drawn = sorted((tmp_path / "run" / "agreement").iterdir())
-        assert [path.name for path in drawn] == [
+        figures = sorted((tmp_path / "run" / "agreement").iterdir())
+        assert [path.name for path in figures] == [
             "1-spearman-good-length-words.svg",
             "1-spearman-good-rouge-rouge-1.svg",
         ]
         page = (tmp_path / "run" / "report.html").read_text("utf-8")
-        for path in drawn:
+        for path in figures:
             root = ElementTree.fromstring(path.read_text("utf-8"))
             circles = [
                 read_number
@@ -538,8 +542,7 @@ def test_caption_metrics_agree_as_the_published_code_does(
     judged = load("flickr8k_expert", str(shared_data / "human_judgments"))
     config = ScoreConfig(data="f", metrics=(), out=tmp_path)
     metrics = [
-        asked(name)
-        for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
+        asked(name) for name in ("bleu", "rouge", "cider", "cider_d", "meteor")
     ]
     report = agree(
         judged,

@@ -23,8 +23,8 @@ def cli(
 def planned(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
     done = cli("plan", *arguments, "--json")
     assert done.code == 0, done.err
-    found: list[dict[str, Any]] = json.loads(done.out)
-    return found
+    rows: list[dict[str, Any]] = json.loads(done.out)
+    return rows
 
 
 def run_of(folder: Path, values: list[list[float]]) -> Path:
@@ -43,7 +43,7 @@ def run_of(folder: Path, values: list[list[float]]) -> Path:
 
 
 def test_options_alone_are_enough(cli: Cli) -> None:
-    wanted = [
+    goals = [
         "--width",
         "0.02",
         "--difference",
@@ -53,7 +53,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
         "--labels",
         "0.03",
     ]
-    known = [
+    assumptions = [
         "--sd",
         "0.25",
         "--r",
@@ -63,7 +63,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
         "--judge-r",
         "0.8",
     ]
-    rows = planned(cli, *wanted, *known)
+    rows = planned(cli, *goals, *assumptions)
     assert [row["texts"] for row in rows] == [601, 2 * 437, 246, 105]
     assert [row["pictures"] for row in rows] == [601, 437, None, None]
     assert {row["dollars"] for row in rows} == {None}
@@ -80,11 +80,11 @@ def test_options_alone_are_enough(cli: Cli) -> None:
     ],
 )
 def test_annotators_or_repeats(
-    cli: Cli, wanted: str, single: str, raters: int
+    cli: Cli, reliability: str, single: str, raters: int
 ) -> None:
-    (row,) = planned(cli, "--reliability", wanted, "--single", single)
+    (row,) = planned(cli, "--reliability", reliability, "--single", single)
     assert row["raters"] == raters
-    assert "name --single" in cli("plan", "--reliability", wanted).err
+    assert "name --single" in cli("plan", "--reliability", reliability).err
     done = cli("plan", "--reliability", "1", "--single", single)
     assert (done.code, "expected numbers in 0 to 1" in done.err) == (2, True)
 

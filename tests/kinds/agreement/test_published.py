@@ -40,7 +40,7 @@ def ours(name: str, measure: str, n: int = 16_992) -> AgreementResult:
         metric="accord", value="accord", agreement=0.57, low=0.55, high=0.6, n=n, n_missing=0,
         n_sources=9, reason=None, categories={},
     )  # fmt: skip
-    one = MeasureResult(
+    measure_result = MeasureResult(
         name=measure,
         metrics=(row,),
         differences=(),
@@ -51,7 +51,7 @@ def ours(name: str, measure: str, n: int = 16_992) -> AgreementResult:
         n_items=9,
         n_resamples=9,
         signatures={},
-        measures=(one,),
+        measures=(measure_result,),
         extra={},
     )
 
@@ -60,21 +60,24 @@ def test_only_the_same_statistic_is_comparable() -> None:
     (table,) = published_of(
         ours("flickr8k_expert", "tau-c, each rating"), is_whole=True
     )
-    said = {
+    figures = {
         row["metric"]: (row["agreement"], row["said"]) for row in table.rows
     }
-    assert said["accord.accord"] == (0.57, "yours")
-    assert said["RefCLIP-S"] == (0.53, "same protocol")
-    assert said["VC-Inspector-7B"] == (
+    assert figures["accord.accord"] == (0.57, "yours")
+    assert figures["RefCLIP-S"] == (0.53, "same protocol")
+    assert figures["VC-Inspector-7B"] == (
         0.634,
         "not comparable: tau-b, where this measure is tau-c",
     )
-    shown = {
+    conditions = {
         row["metric"]: (row.get("split"), row.get("ties"))
         for row in table.rows
     }
-    assert shown["accord.accord"] == ("16,992 labels", None)
-    assert shown["RefCLIP-S"] == ("all 5,664 pairs, 16,992 ratings", "tau-c")
+    assert conditions["accord.accord"] == ("16,992 labels", None)
+    assert conditions["RefCLIP-S"] == (
+        "all 5,664 pairs, 16,992 ratings",
+        "tau-c",
+    )
     assert {"split", "ties"} <= {column.key for column in table.columns}
     (part,) = published_of(
         ours("flickr8k_expert", "tau-c, each rating"), is_whole=False

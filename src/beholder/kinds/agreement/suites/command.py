@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from beholder.run.session import Progress
     from beholder.tables import Table
 
-    SuiteResult = TypeVar("Found", bound=DataclassInstance)
+    SuiteResult = TypeVar("SuiteResult", bound=DataclassInstance)
 
 PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
 """The minimal pairs that come with beholder."""
