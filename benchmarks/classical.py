@@ -60,9 +60,9 @@ def main() -> None:
         help="an interpreter with pycocoevalcap",
     )
     arguments = parser.parse_args()
-    items = read(arguments.data) if arguments.data else made_up()
+    items = read_captions(arguments.data) if arguments.data else made_up()
     ours = {name: seconds(name, items) for name in OURS}
-    theirs = peer(arguments.peer, items)
+    peer_seconds = peer(arguments.peer, items)
     scale = 1000 / len(items)
     print(
         f"seconds per 1,000 captions, {len(items)} captions, one process each"
@@ -72,8 +72,11 @@ def main() -> None:
     )
     for name, mine in ours.items():
         line = f"{name:10}{mine * scale:9.3f}"
-        if name in theirs:
-            bare, whole = theirs[name], theirs[name] + theirs["tokenizer"]
+        if name in peer_seconds:
+            bare, whole = (
+                peer_seconds[name],
+                peer_seconds[name] + peer_seconds["tokenizer"],
+            )
             line += f"{bare * scale:9.3f}{bare / mine:8.1f}{whole * scale:17.3f}{whole / mine:8.1f}"
         print(line)
 
@@ -96,22 +99,25 @@ def seconds(name: str, items: list[Item]) -> float:
 def peer(python: str, items: list[Item]) -> dict[str, float]:
     """Seconds of the peer, or nothing where it is not installed."""
     with tempfile.TemporaryDirectory() as folder:
-        rows, found = Path(folder, "rows.json"), Path(folder, "found.json")
+        rows, results_file = (
+            Path(folder, "rows.json"),
+            Path(folder, "found.json"),
+        )
         rows.write_text(
             json.dumps([[item.candidate, item.references] for item in items])
         )
         done = subprocess.run(
-            [python, "-c", PEER, str(rows), str(found)],
+            [python, "-c", PEER, str(rows), str(results_file)],
             capture_output=True,
             text=True,
         )
         if done.returncode:
             print("no peer:", done.stderr.strip().splitlines()[-1])
             return {}
-        return dict(json.loads(found.read_text()))
+        return dict(json.loads(results_file.read_text()))
 
 
-def read(path: str) -> list[Item]:
+def read_captions(path: str) -> list[Item]:
     """The first items of a data file."""
     items = [item for item in read_items(path) if isinstance(item, Item)]
     return items[:N]

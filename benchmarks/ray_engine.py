@@ -38,12 +38,12 @@ def descendants() -> list[int]:
         except OSError:  # it has ended
             continue
         children.setdefault(int(after_name[1]), []).append(int(folder.name))
-    found, ahead = [], children.get(os.getpid(), [])
+    process_numbers, ahead = [], children.get(os.getpid(), [])
     while ahead:
-        one = ahead.pop()
-        found.append(one)
-        ahead += children.get(one, [])
-    return found
+        process_number = ahead.pop()
+        process_numbers.append(process_number)
+        ahead += children.get(process_number, [])
+    return process_numbers
 
 
 def usage(pid: int) -> tuple[float, int]:
@@ -109,7 +109,7 @@ def main() -> None:
                 json.dumps(r) + "\n"
                 for r in million.rows(args.data, args.rows, 1)
             )
-        asked = [word for name in metrics for word in ("-m", name)]
+        metric_options = [word for name in metrics for word in ("-m", name)]
         for number in range(args.rounds):
             used = {}
             for engine in ("local", "ray"):
@@ -120,7 +120,7 @@ def main() -> None:
                     "beholder",
                     "score",
                     str(data),
-                    *asked,
+                    *metric_options,
                 ]
                 command += [
                     "-o",
@@ -137,10 +137,10 @@ def main() -> None:
             more = used["ray"] / used["local"] - 1
             print(f"Ray takes {100 * more:+.1f} %", flush=True)
             for name in SAME:
-                one, other = (
+                local_file, ray_file = (
                     folder / f"{engine}-{number}" / name for engine in used
                 )
-                assert one.read_bytes() == other.read_bytes(), name
+                assert local_file.read_bytes() == ray_file.read_bytes(), name
 
 
 if __name__ == "__main__":

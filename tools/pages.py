@@ -128,5 +128,5 @@ def commands(code: str) -> Iterator[list[str]]:
 
 
 def inline_commands(text: str) -> list[str]:
-    """What stands between single backticks and begins with our command, on one line each."""
-    return [" ".join(found.split()) for found in _INLINE.findall(text)]
+    """Return the texts in single backticks that begin with our command, on one line each."""
+    return [" ".join(command.split()) for command in _INLINE.findall(text)]

@@ -100,7 +100,7 @@ def _outside(files: Files) -> Iterator[Path]:
 
 
 def _as_text(source: Path) -> str:
-    """Where a source lies in the site: browsers show ``.txt`` and download ``.py``."""
+    """Return the path of a source in the site: browsers show ``.txt`` and download ``.py``."""
     return f"source/{source.relative_to(ROOT).as_posix()}.txt"
 
 

@@ -33,15 +33,15 @@ def cases(folder: Path) -> list[Case]:
     ]
 
 
-def summary(found: Sequence[Case]) -> str:
+def summary(cases: Sequence[Case]) -> str:
     """The lines to print."""
-    slow = sorted(found, key=lambda case: -case.seconds)[:SLOWEST]
+    slow = sorted(cases, key=lambda case: -case.seconds)[:SLOWEST]
     skipped = Counter(
         (case.report, case.reason)
-        for case in found
+        for case in cases
         if case.outcome == "skipped"
     )
-    sums = Counter(case.outcome for case in found)
+    sums = Counter(case.outcome for case in cases)
     return "\n".join(
         [
             f"{SLOWEST} slowest tests:",

@@ -95,7 +95,7 @@ class Finding(NamedTuple):
 def findings(text: str) -> Iterator[Finding]:
     """All forbidden wordings in the prose of a page."""
     prose = _NOT_PROSE.sub(lambda part: re.sub(r"[^\n]", "`", part[0]), text)
-    yield from _found(prose, _WORDING)
+    yield from _find_wordings(prose, _WORDING)
 
 
 def source_findings(text: str) -> Iterator[Finding]:
@@ -107,12 +107,12 @@ def source_findings(text: str) -> Iterator[Finding]:
             prose = _CODE.sub(
                 lambda part: re.sub(r"[^\n]", "`", part[0]), token.string
             )
-            for found in _found(prose, _WORDING_IN_SOURCE):
-                yield found._replace(line=token.start[0] + found.line - 1)
+            for finding in _find_wordings(prose, _WORDING_IN_SOURCE):
+                yield finding._replace(line=token.start[0] + finding.line - 1)
 
 
 def findings_by_package() -> Counter[str]:
-    """How many findings each checked package of the source has; a file at the top is one, too."""
+    """Count the findings of each checked package of the source, or file at its top."""
     counts: Counter[str] = Counter()
     for file in SOURCE.rglob("*.py"):
         package = file.relative_to(SOURCE).parts[0]
@@ -122,21 +122,21 @@ def findings_by_package() -> Counter[str]:
     return +counts
 
 
-def _found(
+def _find_wordings(
     prose: str, wordings: dict[re.Pattern[str], str]
 ) -> Iterator[Finding]:
     for wording, advice in wordings.items():
-        for found in wording.finditer(prose):
-            line = prose.count("\n", 0, found.start()) + 1
-            yield Finding(line, " ".join(found[0].lower().split()), advice)
+        for match in wording.finditer(prose):
+            line = prose.count("\n", 0, match.start()) + 1
+            yield Finding(line, " ".join(match[0].lower().split()), advice)
 
 
 if __name__ == "__main__":
     bad = [
-        f"{name_of(page)}:{found.line}: {found.wording!r}: write {found.advice}"
+        f"{name_of(page)}:{finding.line}: {finding.wording!r}: write {finding.advice}"
         for page in CHECKED
-        for found in findings(page.read_text("utf-8"))
-        if (name_of(page), found.wording) not in EXCEPTIONS
+        for finding in findings(page.read_text("utf-8"))
+        if (name_of(page), finding.wording) not in EXCEPTIONS
     ]
     bad += [
         f"{package}: {n} wordings in source, {MOST.get(package, 0)} allowed"
@@ -145,9 +145,9 @@ if __name__ == "__main__":
     ]
     if "--source" in sys.argv:
         bad += [
-            f"{file.relative_to(ROOT)}:{found.line}: {found.wording!r}: write {found.advice}"
+            f"{file.relative_to(ROOT)}:{finding.line}: {finding.wording!r}: write {finding.advice}"
             for file in sorted(SOURCE.rglob("*.py"))
-            for found in source_findings(file.read_text("utf-8"))
+            for finding in source_findings(file.read_text("utf-8"))
         ]
     print("\n".join(bad) or f"{len(CHECKED)} pages and the source checked")
     sys.exit(bool(bad))

@@ -34,7 +34,7 @@ from training.graphs import (
 )
 
 N_HEADS = 12
-_ZERO, _ONE = np.float32(0), np.float32(1)
+ZERO_VALUE, ONE_VALUE = np.float32(0), np.float32(1)
 _NORMS = ("norm.", "attended_norm.")
 PLACES = 16
 """Binary places of what the last product of the entailment model gets; so sums are exact."""
@@ -57,9 +57,9 @@ class _Steps:
         raised: What has been added to the inputs.
     """
 
-    weight: FloatArray | np.float32 = _ONE
-    bias: FloatArray | np.float32 = _ONE
-    offset: np.float32 = _ZERO
+    weight: FloatArray | np.float32 = ONE_VALUE
+    bias: FloatArray | np.float32 = ONE_VALUE
+    offset: np.float32 = ZERO_VALUE
     raised: float = 0.0
 
 
@@ -143,7 +143,7 @@ def encoder_graph(tensors: Tensors) -> Graph:
     n_layers = _n_layers(tensors)
     graph.output("state 0", x, "float32", "tokens", width)
     for i in range(n_layers):
-        x = _layer(graph, tensors, i, x, _mixed(graph, tensors, i, x))
+        x = _layer(graph, tensors, i, x, _attend(graph, tensors, i, x))
         graph.output(f"state {i + 1}", x, "float32", "tokens", width)
     return graph
 
@@ -177,8 +177,8 @@ def entailment_graph(tensors: Tensors) -> Graph:
     )
     last = _n_layers(tensors) - 1
     for i in range(last):
-        x = _layer(graph, tensors, i, x, _mixed(graph, tensors, i, x))
-    mixed = _mixed(graph, tensors, last, x, "queries")
+        x = _layer(graph, tensors, i, x, _attend(graph, tensors, i, x))
+    mixed = _attend(graph, tensors, last, x, "queries")
     x = graph("Gather", x, graph("Reshape", "queries", [-1]), axis=0)
     x = _layer(graph, tensors, last, x, mixed)
     # Of the tokens of a hypothesis: the first, the mean and the largest numbers.
@@ -237,10 +237,10 @@ def _embedded(
     )
 
 
-def _mixed(
+def _attend(
     graph: Graph, tensors: Tensors, i: int, x: str, queries: str | None = None
 ) -> str:
-    """What the attention of a layer makes of states (tokens, D).
+    """Add the attention of a layer on states (tokens, D) to the graph.
 
     Of all tokens, or of the ``queries`` (n, q), then (n q, D).
     """

@@ -131,8 +131,8 @@ def parser_factors(tensors: Tensors, labels: str) -> dict[str, FloatArray]:
             network.read([word for word, _ in tokens(text)])
         return {
             name: row
-            for one in recorders
-            for name, row in one.factors().items()
+            for recorder in recorders
+            for name, row in recorder.factors().items()
         }
 
 

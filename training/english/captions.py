@@ -43,7 +43,7 @@ _BE, _HAVE = (
     frozenset(["has", "have", "had"]),
 )
 _ARTICLES = frozenset(["a", "an", "the"])
-_BESIDE = frozenset(
+_ADJUNCTS = frozenset(
     [
         "aux",
         "aux:pass",
@@ -85,8 +85,8 @@ class Words:
                             word.form
                         )
         self._common = {
-            kind: {form: n**0.5 for form, n in own.items() if n >= _FLOOR}
-            for kind, own in counts.items()
+            kind: {form: n**0.5 for form, n in forms.items() if n >= _FLOOR}
+            for kind, forms in counts.items()
         }
 
     def draw(self, kind: str, rng: random.Random) -> str:
@@ -145,27 +145,34 @@ def _phrases(sentence: Sentence, words: Words) -> Iterator[Sentence]:
         turned = _turned(sentence, top, words)
         if turned is None:
             continue
-        own = sorted(_subtree(sentence, subject))
-        while sentence[own[-1]].deprel == "punct":
-            own.pop()
-        kept = [*own, *_predicate(sentence, top)]
+        subtree = sorted(_subtree(sentence, subject))
+        while sentence[subtree[-1]].deprel == "punct":
+            subtree.pop()
+        places_kept = [*subtree, *_predicate(sentence, top)]
         copy = list(sentence)
         copy[subject] = replace(word, head=subject, deprel="root")
         copy[top] = replace(turned, head=subject)
-        closed = {copy[place].head for place in kept} <= set(kept)
+        closed = {copy[place].head for place in places_kept} <= set(
+            places_kept
+        )
         if (
             closed
-            and len(own) == own[-1] - own[0] + 1
-            and len(kept) <= CAPTION_LENGTH
+            and len(subtree) == subtree[-1] - subtree[0] + 1
+            and len(places_kept) <= CAPTION_LENGTH
         ):
-            yield [replace(w, form=w.form.lower()) for w in _cut(copy, kept)]
+            yield [
+                replace(w, form=w.form.lower())
+                for w in _cut(copy, places_kept)
+            ]
 
 
 def _turned(sentence: Sentence, top: int, words: Words) -> Word | None:
     """The predicate as what modifies its subject, if it can be that."""
     word = sentence[top]
     under = {
-        w.deprel: w for w in sentence if w.head == top and w.deprel in _BESIDE
+        w.deprel: w
+        for w in sentence
+        if w.head == top and w.deprel in _ADJUNCTS
     }
     if (
         word.upos == "NOUN"
@@ -200,7 +207,7 @@ def _predicate(sentence: Sentence, top: int) -> list[int]:
         if w.head == top and w.deprel == "case"
     ]
     first = min((*case, top))
-    kept = list(range(first, top + 1))
+    places_kept = list(range(first, top + 1))
     inside = _subtree(sentence, top)
     for place in range(top + 1, len(sentence)):
         branch = place
@@ -208,10 +215,10 @@ def _predicate(sentence: Sentence, top: int) -> list[int]:
             branch = sentence[branch].head
         if branch not in inside or sentence[branch].deprel not in _FOLLOWING:
             break
-        kept.append(place)
-    while sentence[kept[-1]].deprel in ("punct", "case", "det", "cc"):
-        kept.pop()
-    return kept
+        places_kept.append(place)
+    while sentence[places_kept[-1]].deprel in ("punct", "case", "det", "cc"):
+        places_kept.pop()
+    return places_kept
 
 
 def _subtree(sentence: Sentence, top: int) -> set[int]:
@@ -229,21 +236,22 @@ def _robbed(sentence: Sentence, rng: random.Random) -> Sentence:
     if rng.random() < 0.5:
         return sentence
     heads = {word.head for word in sentence}
-    kept = [
+    places_kept = [
         place
         for place, word in enumerate(sentence)
         if place in heads
         or word.deprel != "det"
         or word.form.lower() not in _ARTICLES
     ]
-    return _cut(sentence, kept)
+    return _cut(sentence, places_kept)
 
 
-def _cut(sentence: Sentence, kept: Sequence[int]) -> Sentence:
+def _cut(sentence: Sentence, places_kept: Sequence[int]) -> Sentence:
     """Some words of a sentence, among them the head of each."""
-    places = {old: new for new, old in enumerate(kept)}
+    places = {old: new for new, old in enumerate(places_kept)}
     return [
-        replace(sentence[old], head=places[sentence[old].head]) for old in kept
+        replace(sentence[old], head=places[sentence[old].head])
+        for old in places_kept
     ]
 
 

@@ -16,7 +16,7 @@ TREEBANKS = ("en_ewt", "en_gum_open")
 
 
 def path(data: Path, name: str, split: str) -> Path:
-    """Where a part of a treebank lies."""
+    """Return the path of a part of a treebank."""
     return data / "ud_english" / f"{name}-ud-{split}.conllu.xz"
 
 
@@ -39,7 +39,7 @@ def whole(docs: Iterable[Document]) -> list[ud.Sentence]:
 
 def alone(sentences: Iterable[ud.Sentence]) -> list[Document]:
     """Each sentence as a document."""
-    return [[Sentence.of(sentence)] for sentence in sentences]
+    return [[Sentence.from_words(sentence)] for sentence in sentences]
 
 
 def descriptions(path: Path) -> Iterator[str]:

@@ -38,7 +38,7 @@ class Sentence:
     relations: list[str]
 
     @classmethod
-    def of(cls, sentence: Sequence[Word]) -> Sentence:
+    def from_words(cls, sentence: Sequence[Word]) -> Sentence:
         """A sentence of a treebank, cut as there."""
         return cls(
             [w.form for w in sentence],
@@ -81,7 +81,9 @@ class Labels:
     pairs: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, docs: Iterable[Document], floor: int = 5) -> Labels:
+    def from_documents(
+        cls, docs: Iterable[Document], floor: int = 5
+    ) -> Labels:
         """The labels that occur at least ``floor`` times."""
         sentences = [sentence for doc in docs for sentence in doc]
 
@@ -133,18 +135,18 @@ def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
         ]
         document = []
         for low, high in pairwise(bounds):
-            own = [
+            own_heads = [
                 h - low if h is not None and low <= h < high else -1
                 for h in heads[low:high]
             ]
-            named = [
+            names = [
                 UNKNOWN
                 if head < 0
                 else "root"
                 if head == place
                 else relation or UNKNOWN
                 for place, (head, relation) in enumerate(
-                    zip(own, relations[low:high], strict=True)
+                    zip(own_heads, relations[low:high], strict=True)
                 )
             ]
             document.append(
@@ -152,8 +154,8 @@ def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
                     tokens[low:high],
                     tags[low:high],
                     parts[low:high],
-                    own,
-                    named,
+                    own_heads,
+                    names,
                 )
             )
         yield document
@@ -184,19 +186,19 @@ def batches(
     """Documents of like length together, padded to at most ``places``, in random order."""
     lengths = [(sum(len(s.words) for s in doc), doc) for doc in docs]
     lengths.sort(key=lambda pair: pair[0] + 3 * rng.random())
-    found: list[list[Document]] = []
+    batches_of_docs: list[list[Document]] = []
     waiting: list[Document] = []
     longest = 0
     for length, doc in lengths:
         if waiting and max(longest, length) * (len(waiting) + 1) > places:
-            found.append(waiting)
+            batches_of_docs.append(waiting)
             waiting, longest = [], 0
         waiting.append(doc)
         longest = max(longest, length)
     if waiting:
-        found.append(waiting)
-    rng.shuffle(found)
-    return found
+        batches_of_docs.append(waiting)
+    rng.shuffle(batches_of_docs)
+    return batches_of_docs
 
 
 def words_of(docs: Sequence[Document]) -> list[list[str]]:

@@ -32,7 +32,7 @@ class Caption:
     triples: tuple[Triple, ...]
 
 
-def read(path: Path) -> list[Caption]:
+def read_captions(path: Path) -> list[Caption]:
     """All captions of a ``.csv.gz`` file with the columns ``caption`` and ``scene_graph``."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         return [
@@ -42,14 +42,14 @@ def read(path: Path) -> list[Caption]:
 
 
 def _triples(graph: str) -> tuple[Triple, ...]:
-    found = []
+    triples = []
     for match in _TRIPLE.finditer(graph.strip()):
         parts = [part.strip() for part in match.group(1).split(" , ")]
         if len(parts) == 3 and all(parts):
-            found.append((parts[0], parts[1], parts[2]))
+            triples.append((parts[0], parts[1], parts[2]))
         elif len(parts) == 1 and parts[0]:
-            found.append((parts[0], "", ""))
-    return tuple(found)
+            triples.append((parts[0], "", ""))
+    return tuple(triples)
 
 
 Tuples = frozenset[tuple[str, ...]]
@@ -58,18 +58,18 @@ Tuples = frozenset[tuple[str, ...]]
 
 def gold_tuples(caption: Caption) -> Tuples:
     """The gold graph as tuples of base forms."""
-    found: set[tuple[str, ...]] = set()
+    tuples_of_caption: set[tuple[str, ...]] = set()
     for subject, relation, target in caption.triples:
         owner = base(subject)
-        found.add((owner,))
+        tuples_of_caption.add((owner,))
         if relation in ("is", "are"):
-            found.add((owner, base(target)))
+            tuples_of_caption.add((owner, base(target)))
         elif relation:
-            found |= {
+            tuples_of_caption |= {
                 (base(target),),
                 (owner, base_relation(relation), base(target)),
             }
-    return frozenset(found)
+    return frozenset(tuples_of_caption)
 
 
 _WORDS = parse(
@@ -100,7 +100,7 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
     FACTUAL writes numbers as attributes in digits, clothes as worn, an agent as the subject of an
     active verb, and leaves out denied facts and kinds. ``factual.txt`` lists the words it changes.
     """
-    found: set[tuple[str, ...]] = set()
+    tuples_of_graph: set[tuple[str, ...]] = set()
     names = {}
     for entity in graph.entities:
         if entity.kind == "thing" and entity.polarity:
@@ -111,10 +111,10 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
             names[entity.index], tuples = _object(
                 entity, min(sides, default="")
             )
-            found |= tuples
+            tuples_of_graph |= tuples
     for attribute in graph.attributes:
         if attribute.polarity and attribute.entity in names:
-            found |= _attribute(attribute, names[attribute.entity])
+            tuples_of_graph |= _attribute(attribute, names[attribute.entity])
     joined = {
         (r.subject, r.object)
         for r in graph.relations
@@ -142,7 +142,7 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
                 bool(relation.spans)
                 and (relation.subject, relation.spans[0][0]) in acts
             )
-            found.add(
+            tuples_of_graph.add(
                 _relation(
                     relation,
                     names[relation.subject],
@@ -150,7 +150,7 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
                     with_object,
                 )
             )
-    return frozenset(found)
+    return frozenset(tuples_of_graph)
 
 
 def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
@@ -163,23 +163,23 @@ def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
         name = base(first + rest)
     if side and name in SIDED:
         name = f"{side} {name}"
-    found: set[tuple[str, ...]] = {(name,)}
+    tuples_of_name: set[tuple[str, ...]] = {(name,)}
     if rest and first in LOOSE:
-        found.add((name, first))
+        tuples_of_name.add((name, first))
     if rest and first in PEOPLE | ANIMALS and " " not in rest:
         owner, name = base(first), base(rest)
-        found = {(name,), (owner,), (owner, "have", name)}
+        tuples_of_name = {(name,), (owner,), (owner, "have", name)}
     for word in (entity.quantity or "").split():
         number = NUMBER_WORDS.get(word)
         if word in PORTIONS:
-            found.add((name, word))
+            tuples_of_name.add((name, word))
         elif word == "group":
-            found.add((name, "group of"))
+            tuples_of_name.add((name, "group of"))
         elif number is not None and number > 1:
-            found.add((name, str(number)))
+            tuples_of_name.add((name, str(number)))
         elif word.isdigit():
-            found.add((name, word))
-    return name, found
+            tuples_of_name.add((name, word))
+    return name, tuples_of_name
 
 
 def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
@@ -257,8 +257,8 @@ def base_relation(text: str) -> str:
     return " ".join(WORDS.get(word, word) for word in bare)
 
 
-def tuple_f1(found: Tuples, gold: Tuples) -> float:
+def tuple_f1(candidate: Tuples, gold: Tuples) -> float:
     """F1 of the tuples of one caption; 1 if both are empty."""
-    if not found and not gold:
+    if not candidate and not gold:
         return 1.0
-    return 2 * len(found & gold) / (len(found) + len(gold))
+    return 2 * len(candidate & gold) / (len(candidate) + len(gold))

@@ -56,7 +56,7 @@ def step_weights(
     joined = {name: (name,) for name in ("embed", "arc", "relations")} | JOINED
     joined |= {f"{i}.{name}": (f"{i}.{name}",) for i in range(N_BLOCKS) for name in
                ("near", "qkv", "attended")}  # fmt: skip
-    apart = (
+    unshared = (
         "norm.weight",
         "norm.bias",
         "last.weight",
@@ -64,7 +64,9 @@ def step_weights(
         ".codes",
         ".scales",
     )
-    tensors = {name: a for name, a in stored.items() if name.endswith(apart)}
+    tensors = {
+        name: a for name, a in stored.items() if name.endswith(unshared)
+    }
     for name, parts in joined.items():
         weight = np.concatenate([stored[part] for part in parts]).T
         bias = np.concatenate([stored[f"{part}.bias"] for part in parts])

@@ -77,11 +77,11 @@ class Pieces:
 
     def __call__(self, word: str) -> list[int]:
         """The pieces of one word."""
-        found = self._known.get(word)
-        if found is None:
-            found = piece_ids(self._tokenizer, word)
-            self._known[word] = found
-        return found
+        ids = self._known.get(word)
+        if ids is None:
+            ids = piece_ids(self._tokenizer, word)
+            self._known[word] = ids
+        return ids
 
     def flat(self, words: Sequence[str]) -> list[int]:
         """The pieces of some words, one after the other."""
@@ -98,9 +98,9 @@ class Pieces:
         for row, doc in enumerate(docs):
             present[row, : len(doc)] = True
             for place, word in enumerate(doc):
-                own = self(word)
-                pieces += own
-                words += [row * length + place] * len(own)
+                piece_numbers = self(word)
+                pieces += piece_numbers
+                words += [row * length + place] * len(piece_numbers)
                 shapes[row, place] = shape(word)
                 suffixes[row, place] = suffix(word)
         return Batch(
@@ -158,20 +158,20 @@ class Heads(nn.Module):
     def relation_scores(self, scores: Scores, heads: Tensor) -> Tensor:
         """(B, L, n_relations) of each word to the head given."""
         index = heads.clamp(min=0).unsqueeze(-1).expand_as(scores.heads)
-        found = functional.relu(
+        hidden = functional.relu(
             scores.dependents + scores.heads.gather(1, index)
         )
-        return self.relations(found)
+        return self.relations(hidden)
 
 
 def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
     """The answers to a batch, (B, L) each; ``sentence`` numbers the sentences of a document."""
     length = max(sum(len(s.words) for s in doc) for doc in docs)
-    found = {
+    arrays = {
         name: np.full((len(docs), length), NO, dtype=np.int64)
         for name in ("tags", "parts", "heads", "relations", "sentence")
     }
-    found["starts"] = np.zeros((len(docs), length), dtype=np.int64)
+    arrays["starts"] = np.zeros((len(docs), length), dtype=np.int64)
     tags, parts, relations = (
         {label: place for place, label in enumerate(names)}
         for names in (labels.tags, labels.parts, labels.relations)
@@ -179,24 +179,24 @@ def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
     for row, doc in enumerate(docs):
         low = 0
         for number, sentence in enumerate(doc):
-            own = (row, slice(low, low + len(sentence.words)))
-            found["tags"][own] = [tags.get(tag, NO) for tag in sentence.tags]
-            found["parts"][own] = [
+            span = (row, slice(low, low + len(sentence.words)))
+            arrays["tags"][span] = [tags.get(tag, NO) for tag in sentence.tags]
+            arrays["parts"][span] = [
                 parts.get(part, NO) for part in sentence.parts
             ]
-            found["heads"][own] = [
+            arrays["heads"][span] = [
                 head + low if head >= 0 else NO for head in sentence.heads
             ]
-            found["relations"][own] = [
+            arrays["relations"][span] = [
                 relations.get(relation, NO) if head >= 0 else NO
                 for head, relation in zip(
                     sentence.heads, sentence.relations, strict=True
                 )
             ]
-            found["sentence"][own] = number
-            found["starts"][row, low] = 1
+            arrays["sentence"][span] = number
+            arrays["starts"][row, low] = 1
             low += len(sentence.words)
-    return {name: torch.tensor(value) for name, value in found.items()}
+    return {name: torch.tensor(value) for name, value in arrays.items()}
 
 
 def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
@@ -266,8 +266,8 @@ class Trainable(nn.Module):
         )
         for block in self.blocks:
             x = block(x, batch.present, far, hidden)
-        found: Scores = self.heads(self.last(x))
-        return found
+        scores: Scores = self.heads(self.last(x))
+        return scores
 
 
 class Block(nn.Module):

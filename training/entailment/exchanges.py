@@ -21,7 +21,7 @@ class Fact(NamedTuple):
     true: Sequence[str]
     false: Sequence[str]
     open: Sequence[str] = ()
-    said: Sequence[str] = ()
+    partial: Sequence[str] = ()
     """Forms that say only a part, and therefore are no premise."""
 
 
@@ -147,7 +147,7 @@ def up(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def named(noun: str, roll: random.Random) -> str:
+def name_thing(noun: str, roll: random.Random) -> str:
     """A thing as a text names it."""
     return roll.choice((f"the {noun}", f"the {noun}", an(noun)))
 
@@ -158,7 +158,7 @@ def action(roll: random.Random) -> Fact:
     s, ing, done = roll.choice(VERBS)
 
     def forms(x: str, y: str) -> list[str]:
-        p, q = named(x, roll), named(y, roll)
+        p, q = name_thing(x, roll), name_thing(y, roll)
         return [
             f"{p} is {ing} {q}",
             f"{p} {s} {q}",
@@ -194,28 +194,28 @@ def place(roll: random.Random) -> Fact:
     there, back = roll.choice(CONVERSE)
     if roll.random() < 0.5:
         there, back = back, there
-    stands = roll.choice(("is", "stands", "is placed", "is"))
+    verb = roll.choice(("is", "stands", "is placed", "is"))
 
     def forms(x: str, y: str) -> list[str]:
-        made = [
-            f"the {x} {stands} {there} the {y}",
-            f"the {y} {stands} {back} the {x}",
+        sentences = [
+            f"the {x} {verb} {there} the {y}",
+            f"the {y} {verb} {back} the {x}",
             f"{an(x)} is {there} {an(y)}",
             f"there is {an(y)} {back} {an(x)}",
             f"the {y} is the one {back} the {x}",
         ]
         if " than" not in there:
-            made += [
-                f"{there} the {y} {stands} {an(x)}",
+            sentences += [
+                f"{there} the {y} {verb} {an(x)}",
                 f"{back} the {x} there is {an(y)}",
                 f"{an(x)} with {an(y)} {back} it",
             ]
         if there in ("to the left of", "left of", "farther left than"):
-            made += [
+            sentences += [
                 f"on the left is {an(x)}, and on the right {an(y)}",
                 f"the {y} has {an(x)} to its left",
             ]
-        return made
+        return sentences
 
     colour = roll.choice(COLOURS)
     return Fact(
@@ -243,19 +243,19 @@ def qualities(roll: random.Random) -> Fact:
     joined = roll.choice(("beside", "next to", "near", "and", "across from"))
 
     def forms(p: str, q: str) -> list[str]:
-        made = [
+        sentences = [
             f"the {p} is {x} and the {q} is {y}",
             f"the {q} is {y}, while the {p} is {x}",
             f"of the two, the {p} is {x} and the {q} {y}",
             f"the {p} that is {x} is {joined.replace('and', 'with')} the {q} that is {y}",
         ]
         if " " not in x + y:
-            made += [
+            sentences += [
                 f"{an(x)} {p} {joined} {an(y)} {q}",
                 f"{an(y)} {q} {joined} {an(x)} {p}",
                 f"the picture shows {an(y)} {q} as well as {an(x)} {p}",
             ]
-        return made
+        return sentences
 
     third = roll.choice(THINGS)
     return Fact(
@@ -285,24 +285,30 @@ def clothing(roll: random.Random) -> Fact:
     """Two people wear something each."""
     a, b = roll.sample(PEOPLE, 2)
     x, y = roll.sample(COLOURS, 2)
-    one = roll.choice(CLOTHES)
-    two = one if roll.random() < 0.5 else roll.choice(CLOTHES)
+    first_garment = roll.choice(CLOTHES)
+    second_garment = (
+        first_garment if roll.random() < 0.5 else roll.choice(CLOTHES)
+    )
 
     def forms(p: str, q: str) -> list[str]:
         return [
-            f"{an(p)} in {an(x)} {one} and {an(q)} in {an(y)} {two}",
-            f"the {p} wears {an(x)} {one}, the {q} {an(y)} {two}",
-            f"the {q} is wearing {an(y)} {two} and the {p} {an(x)} {one}",
-            f"the {p}'s {one} is {x}, and the {q}'s {two} is {y}",
-            f"{an(p)} with {an(x)} {one} stands beside {an(q)} with {an(y)} {two}",
-            f"{an(q)} whose {two} is {y} talks to {an(p)} whose {one} is {x}",
+            f"{an(p)} in {an(x)} {first_garment} and {an(q)} in {an(y)} {second_garment}",
+            f"the {p} wears {an(x)} {first_garment}, the {q} {an(y)} {second_garment}",
+            f"the {q} is wearing {an(y)} {second_garment} and the {p} {an(x)} {first_garment}",
+            f"the {p}'s {first_garment} is {x}, and the {q}'s {second_garment} is {y}",
+            f"{an(p)} with {an(x)} {first_garment} stands beside"
+            f" {an(q)} with {an(y)} {second_garment}",
+            f"{an(q)} whose {second_garment} is {y} talks to {an(p)} whose {first_garment} is {x}",
         ]
 
-    wrong = [f"the {a} wears {an(y)} {one}", f"the {b}'s {two} is {x}"]
-    if one == two:
+    wrong = [
+        f"the {a} wears {an(y)} {first_garment}",
+        f"the {b}'s {second_garment} is {x}",
+    ]
+    if first_garment == second_garment:
         wrong += [
-            f"the person in the {x} {one} is the {b}",
-            f"the {y} {two} belongs to the {a}",
+            f"the person in the {x} {first_garment} is the {b}",
+            f"the {y} {second_garment} belongs to the {a}",
         ]
     return Fact(
         forms(a, b),
@@ -312,11 +318,11 @@ def clothing(roll: random.Random) -> Fact:
             f"the {b} carries {an(roll.choice(THINGS))}",
         ],
         [
-            f"the {a} wears {an(x)} {one}",
-            f"the {b}'s {two} is {y}",
-            f"the {x} {one} is the {a}'s",
-            f"the person in the {y} {two} is the {b}",
-            f"the {b} has {an(y)} {two} on",
+            f"the {a} wears {an(x)} {first_garment}",
+            f"the {b}'s {second_garment} is {y}",
+            f"the {x} {first_garment} is the {a}'s",
+            f"the person in the {y} {second_garment} is the {b}",
+            f"the {b} has {an(y)} {second_garment} on",
         ],
     )
 
@@ -503,7 +509,7 @@ def compared(roll: random.Random) -> Fact:
     )
 
 
-def given(roll: random.Random) -> Fact:
+def give_thing(roll: random.Random) -> Fact:
     """Something goes from one to another."""
     a, b = roll.sample(PEOPLE, 2)
     x = roll.choice(THINGS)
@@ -563,8 +569,8 @@ def order(roll: random.Random) -> Fact:
     )
 
 
-def shares(roll: random.Random) -> Fact:
-    """How many of some things are so."""
+def share_of_things(roll: random.Random) -> Fact:
+    """Make a fact about the share of some things."""
     a = roll.choice(PLURALS)
     x, y = roll.choice(PAIRS)
     if roll.random() < 0.4:
@@ -586,7 +592,7 @@ def shares(roll: random.Random) -> Fact:
         f"all but one of the {a} are not {x}",
         f"a single one of the {a} is {x}",
     ]
-    most = [
+    forms_of_most = [
         f"most of the {a} are {x}",
         f"the majority of the {a} are {x}",
         f"more than half of the {a} are {x}",
@@ -600,14 +606,20 @@ def shares(roll: random.Random) -> Fact:
         )
     if sort == 1:
         return Fact(
-            none, [*every, *few, *most], [f"all of the {a} are {y}"], ()
+            none,
+            [*every, *few, *forms_of_most],
+            [f"all of the {a} are {y}"],
+            (),
         )
     if sort == 2:
         return Fact(
-            few, [*every, *none, *most], [f"the other {a} are {y}"], ()
+            few,
+            [*every, *none, *forms_of_most],
+            [f"the other {a} are {y}"],
+            (),
         )
     return Fact(
-        most,
+        forms_of_most,
         [*none, *few],
         [f"one of the {a} is {y}"],
         [f"several of the {a} are {x}"],
@@ -681,40 +693,42 @@ PATTERNS: tuple[Callable[[random.Random], Fact], ...] = (
     anchors,
     anchors,
     compared,
-    given,
+    give_thing,
     order,
-    shares,
+    share_of_things,
     figures,
 )
 
 
-def pairs(n: int, roll: random.Random, beside: Sequence[str]) -> list[Row]:
+def pairs(
+    n: int, roll: random.Random, sentences_beside: Sequence[str]
+) -> list[Row]:
     """Pairs of patterns: about two entailed and two excluded of five.
 
     Args:
         n: How many facts; each gives three or four pairs.
         roll: Draws.
-        beside: Sentences of which one stands beside a third of the premises.
+        sentences_beside: Sentences of which one stands beside a third of the premises.
     """
-    made = []
+    rows = []
     for _ in range(n):
         fact = roll.choice(PATTERNS)(roll)
-        first, *others = roll.sample(list(fact.true), len(fact.true))
+        first, *other_forms = roll.sample(list(fact.true), len(fact.true))
         premise = up(first)
         if roll.random() < 0.3:
-            both = [premise, roll.choice(beside)]
+            both = [premise, roll.choice(sentences_beside)]
             roll.shuffle(both)
             premise = " ".join(both)
         holds = (
-            roll.sample([*others, *fact.said], 2)
-            if len(others) + len(fact.said) > 1
-            else others
+            roll.sample([*other_forms, *fact.partial], 2)
+            if len(other_forms) + len(fact.partial) > 1
+            else other_forms
         )
-        made += [(premise, up(text), "entailment") for text in holds]
-        made += [
+        rows += [(premise, up(text), "entailment") for text in holds]
+        rows += [
             (premise, up(t), "contradiction")
             for t in roll.sample(list(fact.false), min(2, len(fact.false)))
         ]
         if fact.open and roll.random() < 0.6:
-            made.append((premise, up(roll.choice(list(fact.open))), "neutral"))
-    return made
+            rows.append((premise, up(roll.choice(list(fact.open))), "neutral"))
+    return rows

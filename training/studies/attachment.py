@@ -34,7 +34,7 @@ from beholder.text import RuleSplitter
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 SEED = 11
-FOUND = ("match", "supported", "covered")
+STATED = ("match", "supported", "covered")
 """Verdicts by which a unit is in the other text."""
 
 COLOURS = (
@@ -115,15 +115,15 @@ def suite(texts: Sequence[Sequence[str]], per_kind: int) -> list[Case]:
         "count": _count,
         "negation": _negation,
         "side": _side,
-        **{name: _Made(name, texts).cases for name in _TEMPLATES},
+        **{name: _TemplateCases(name, texts).cases for name in _TEMPLATES},
     }
-    found: list[Case] = []
+    cases: list[Case] = []
     for name, make in makers.items():
         rng = random.Random(f"{SEED} {name}")
         order = rng.sample(range(len(texts)), len(texts))
         for case in islice(make(texts, order, rng), per_kind):
-            found += [case, *_controls(case, rng)]
-    return found
+            cases += [case, *_controls(case, rng)]
+    return cases
 
 
 def _colours_unlike(
@@ -163,11 +163,16 @@ def _count(
         for place, sentence in enumerate(texts[origin]):
             hits = list(pattern.finditer(sentence))
             if len(hits) == 1:
-                other = rng.choice(
+                other_count = rng.choice(
                     [word for word in _COUNTS if word != hits[0][1]]
                 )
                 yield _in_place(
-                    "count", texts, origin, place, [hits[0].span(1)], [other]
+                    "count",
+                    texts,
+                    origin,
+                    place,
+                    [hits[0].span(1)],
+                    [other_count],
                 )
                 break
 
@@ -204,7 +209,7 @@ def _negation(
 def _side(
     texts: Sequence[Sequence[str]], order: Sequence[int], rng: random.Random
 ) -> Iterator[Case]:
-    other = {"left": "right", "right": "left", "foreground": "background"}
+    opposites = {"left": "right", "right": "left", "foreground": "background"}
     pattern = re.compile(r"\b(?:on|to|in) the (left|right|foreground)\b")
     for origin in order:
         for place, sentence in enumerate(texts[origin]):
@@ -214,7 +219,7 @@ def _side(
                 " ".join(texts[origin]),
             )
             if len(hits) == 1 and len(sides) == 1:
-                span, new = hits[0].span(1), other[hits[0][1]]
+                span, new = hits[0].span(1), opposites[hits[0][1]]
                 yield _in_place("side", texts, origin, place, [span], [new])
                 break
 
@@ -261,7 +266,7 @@ _TEMPLATES = {
 and exchanged clothes for exchanged actions where the clothes are all that tells the two apart."""
 
 
-class _Made:
+class _TemplateCases:
     """Cases of one template, filled with phrases of real descriptions."""
 
     def __init__(self, name: str, texts: Sequence[Sequence[str]]) -> None:
@@ -323,8 +328,8 @@ class _Made:
             else ("foreground", "background")
         )
         s1, s2 = rng.sample(sides, 2)
-        for one, other in ((a1, a2), (g1, g2), (p1, p2)):
-            if set(one.split()) & set(other.split()) - {
+        for first_phrase, second_phrase in ((a1, a2), (g1, g2), (p1, p2)):
+            if set(first_phrase.split()) & set(second_phrase.split()) - {
                 "a",
                 "an",
                 "the",
@@ -332,7 +337,7 @@ class _Made:
                 "her",
             }:
                 return None
-        given = {
+        fields_filled = {
             "n": n1,
             "t": t1,
             "v": rng.choice(_DOES),
@@ -341,7 +346,7 @@ class _Made:
         }
         pairs = {"n": (n1, n2), "t": (t1, t2), "a": (a1, a2), "g": (g1, g2), "p": (p1, p2),
                  "c": (c1, c2), "l": (l1, l2), "s": (s1, s2)}  # fmt: skip
-        return given | {
+        return fields_filled | {
             f"{k}{i + 1}": v
             for k, pair in pairs.items()
             for i, v in enumerate(pair)
@@ -372,20 +377,20 @@ def _filled(
     text = re.sub(
         r"\b([Aa]) \{(\w+)\}", lambda f: _article(f[1], f[2], words), text
     )
-    made, marks, last = "", [], 0
+    filled, marks, last = "", [], 0
     for field in re.finditer(r"\{(\w+)\}", text):
-        made += text[last : field.start()]
+        filled += text[last : field.start()]
         word = words[field[1]]
         if field[1][0] in marked:
-            marks.append((len(made), len(made) + len(word)))
-        made += word
+            marks.append((len(filled), len(filled) + len(word)))
+        filled += word
         last = field.end()
-    made = (
-        re.sub(r"\ba (?=[aeio])", "an ", made + text[last:])
+    filled = (
+        re.sub(r"\ba (?=[aeio])", "an ", filled + text[last:])
         if not marked
-        else made + text[last:]
+        else filled + text[last:]
     )
-    return made, marks
+    return filled, marks
 
 
 def _article(article: str, field: str, words: dict[str, str]) -> str:
@@ -403,15 +408,15 @@ def _controls(case: Case, rng: random.Random) -> Iterator[Case]:
     ):
         turned = " ".join((*parts[:-2], parts[-1], parts[-2]))
         yield Case("reordered", case.origin, case.reference, turned)
-    known = [
+    known_words = [
         w
         for w in re.finditer(r"[A-Za-z-]+", case.reference)
         if w.group() in _SYNONYMS
     ]
-    if known:
+    if known_words:
         candidate, last = "", 0
-        chosen = rng.sample(known, min(3, len(known)))
-        for word in sorted(chosen, key=lambda found: found.start()):
+        chosen = rng.sample(known_words, min(3, len(known_words)))
+        for word in sorted(chosen, key=lambda match: match.start()):
             candidate += (
                 case.reference[last : word.start()] + _SYNONYMS[word.group()]
             )
@@ -444,7 +449,7 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
         Item(str(i), case.candidate, (case.reference,))
         for i, case in enumerate(cases)
     ]
-    found = []
+    results = []
     for case, outcome in zip(
         cases, metric.score(items, tools=tools), strict=True
     ):
@@ -452,7 +457,7 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
             raise RuntimeError(f"{outcome.message}: {case.candidate!r}")
         wrong = [
             unit for unit in outcome.units
-            if unit.side == "candidate" and unit.verdict not in FOUND
+            if unit.side == "candidate" and unit.verdict not in STATED
         ]  # fmt: skip
         hit = any(
             a < end and start < b
@@ -460,10 +465,10 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
             for a, b in unit.spans
             for start, end in case.marks
         )
-        found.append(
+        results.append(
             Result(case, tuple(f"{u.text}:{u.verdict}" for u in wrong), hit)
         )
-    return found
+    return results
 
 
 def lines(results: Sequence[Result]) -> Iterator[str]:
@@ -478,14 +483,16 @@ def lines(results: Sequence[Result]) -> Iterator[str]:
     for name, rows in groups.items():
         altered = bool(rows[0].case.marks)
         values = [float(r.hit if altered else bool(r.blamed)) for r in rows]
-        found = mean_interval(values, clusters=[r.case.origin for r in rows])
+        mean_value = mean_interval(
+            values, clusters=[r.case.origin for r in rows]
+        )
         label = "found" if altered else "false alarms"
         low, high = (
-            (found.interval.low, found.interval.high)
-            if found.interval
+            (mean_value.interval.low, mean_value.interval.high)
+            if mean_value.interval
             else (0.0, 1.0)
         )
-        yield f"{name:28}{len(rows):5d}  {found.mean:.3f} [{low:.3f}, {high:.3f}]  {label}"
+        yield f"{name:28}{len(rows):5d}  {mean_value.mean:.3f} [{low:.3f}, {high:.3f}]  {label}"
 
 
 def main() -> None:
@@ -496,10 +503,12 @@ def main() -> None:
     parser.add_argument(
         "--show", action="store_true", help="print what went wrong"
     )
-    given = parser.parse_args()
-    results = run(suite(descriptions(given.data), given.per_kind), given.judge)
+    options = parser.parse_args()
+    results = run(
+        suite(descriptions(options.data), options.per_kind), options.judge
+    )
     print("\n".join(lines(results)))
-    if given.show:
+    if options.show:
         for r in results:
             if bool(r.case.marks) != r.hit or (not r.case.marks and r.blamed):
                 marked = [r.case.candidate[a:b] for a, b in r.case.marks]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.oracle_statements import cleaned, read
+from benchmarks.oracle_statements import cleaned, read_facts
 from scipy.stats import rankdata
 
 from beholder.judges.builtin.numbers import number
@@ -72,9 +72,9 @@ def calibration_error(p: Floats, true: npt.NDArray[np.bool_]) -> float:
     )
 
 
-def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
-    kinds = np.array([statement.kind for statement in found])
-    groups = np.array([statement.group for statement in found])
+def lines(statements: Sequence[Statement], p: Floats) -> Iterator[str]:
+    kinds = np.array([statement.kind for statement in statements])
+    groups = np.array([statement.group for statement in statements])
     true = kinds == "true"
     for kind in ("altered", "swapped", "foreign"):
         yield f"{kind:8} {(kinds == kind).sum():5d}  AUC {area(p[true], p[kinds == kind]):.3f}"
@@ -117,34 +117,42 @@ def main() -> None:
         default=0,
         help="wrong calls to print, of each kind",
     )
-    given = parser.parse_args()
-    rows = read(given.data / "oracle_facts.jsonl")
+    options = parser.parse_args()
+    rows = read_facts(options.data / "oracle_facts.jsonl")
     random.Random(SEED).shuffle(rows)
     texts = [text for text, _ in rows]
     every = cases(
         texts, [[cleaned(fact) for fact in facts] for _, facts in rows], SEED
     )
-    chosen = slice(given.skip, given.skip + given.captions)
+    chosen = slice(options.skip, options.skip + options.captions)
     texts = texts[chosen]
-    made = [
-        [replace(statement, group=group) for statement in own]
-        for group, own in enumerate(every[chosen])
+    grouped = [
+        [replace(statement, group=group) for statement in statements_of_text]
+        for group, statements_of_text in enumerate(every[chosen])
     ]
     p = [
-        fact_probabilities([statement.text for statement in own], text)
-        for text, own in zip(texts, made, strict=True)
+        fact_probabilities(
+            [statement.text for statement in statements_of_text], text
+        )
+        for text, statements_of_text in zip(texts, grouped, strict=True)
     ]
-    found = [statement for own in made for statement in own]
+    all_statements = [
+        statement
+        for statements_of_text in grouped
+        for statement in statements_of_text
+    ]
     values = np.array([value for some in p for value in some])
-    print("\n".join(lines(found, values)))
-    for kind in ("true", "altered", "swapped") if given.show else ():
+    print("\n".join(lines(all_statements, values)))
+    for kind in ("true", "altered", "swapped") if options.show else ():
         called = (values < CUT) == (kind == "true")
         wrong = [
-            i for i, s in enumerate(found) if s.kind == kind and called[i]
+            i
+            for i, s in enumerate(all_statements)
+            if s.kind == kind and called[i]
         ]
-        for i in random.Random(0).sample(wrong, min(given.show, len(wrong))):
+        for i in random.Random(0).sample(wrong, min(options.show, len(wrong))):
             print(
-                f"{kind:8} {values[i]:.2f} {found[i].group:3d} {found[i].text}"
+                f"{kind:8} {values[i]:.2f} {all_statements[i].group:3d} {all_statements[i].text}"
             )
 
 
