@@ -51,7 +51,7 @@ class SharedEngine(Backend):
     """``kept:NAME``: an engine in this process that was made once, for as many runs as like it."""
 
     def __new__(cls, name: str) -> Any:
-        """The engine itself, which is no ``Kept``."""
+        """Return the shared engine itself, which is not a ``SharedEngine``."""
         return _backends[name]
 
 

@@ -187,7 +187,7 @@ def largest(first: Outcome, second: Outcome) -> float:
     )
 
 
-def run_kernels(
+def run(
     kernels: Sequence[str],
 ) -> tuple[dict[str, Outcome], dict[str, str]]:
     """Return the outcome of each kernel, by the requested name, and the reasons of failures."""
@@ -258,7 +258,7 @@ def main(arguments: Sequence[str]) -> int:
             f"This numpy on {machine} has no OpenBLAS with kernels to choose: nothing to compare."
         )
         return 0
-    outcomes, reasons = run_kernels(arguments or KERNELS[machine])
+    outcomes, reasons = run(arguments or KERNELS[machine])
     first = next(iter(outcomes.values()), None)
     wrong: list[str] = []
     print(

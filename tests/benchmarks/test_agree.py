@@ -302,7 +302,7 @@ class TestAgree:
             0,
         )  # 20 items, the metric and the length baseline
 
-    def test_the_length_baseline_stands_beside_and_differences_are_paired(
+    def test_the_length_baseline_is_a_row_and_differences_are_paired(
         self, tmp_path: Path
     ) -> None:
         report = self.run(tmp_path, Quiet(), n_resamples=200)

@@ -122,7 +122,7 @@ def cli(
     return runner(monkeypatch, capsys)
 
 
-def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(
+def test_sets_are_data_files_and_folders_with_the_name_of_a_set(
     folder: Path,
 ) -> None:
     sets = load_sets(folder, DataOptions())
@@ -136,7 +136,7 @@ def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(
     ]
 
 
-def test_what_holds_no_judgments_or_two_of_a_name_is_told(
+def test_folders_without_sets_and_sets_of_one_name_are_errors(
     folder: Path,
 ) -> None:
     write(folder / "own.jsonl", own_rows())
@@ -212,7 +212,7 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
     assert len(measures_table(report).rows) == 3 * 3
 
 
-def test_the_page_is_whole_and_escapes_names(
+def test_the_page_escapes_names_and_lists_sources(
     folder: Path, tmp_path: Path
 ) -> None:
     write(folder / "<b>x&amp;.jsonl", own_rows(8))

@@ -79,7 +79,7 @@ def write(path: Path, *rows: object) -> Path:
     return path
 
 
-def test_elements_and_what_they_hang_on() -> None:
+def test_scores_of_elements_and_of_their_attachment() -> None:
     scores = compare_graphs(
         PublishedGraph.of_public(GOLD), PublishedGraph.of_public(CANDIDATE)
     )
@@ -179,7 +179,7 @@ def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
         ([1], "Expected `object`, got `array`"),
     ],
 )
-def test_a_row_that_is_no_annotated_graph_is_named(
+def test_a_row_without_an_annotated_graph_is_an_error(
     row: object, message: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "a.jsonl", {"text": TEXT, "graph": GOLD}, row)
@@ -248,7 +248,7 @@ def test_a_judge_is_held_against_peoples_answers(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_row_that_is_no_answer_is_named(
+def test_a_row_without_an_answer_is_an_error(
     row: object, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError) as caught:

@@ -89,7 +89,7 @@ def test_figures_of_mistakes_by_hand(tmp_path: Path) -> None:
     assert mistakes.held_out.f1 == pytest.approx((4 / 6 + 6 / 8) / 2)
 
 
-def test_figures_of_omissions_stand_on_the_reference_side(
+def test_omissions_are_compared_on_the_reference_side(
     tmp_path: Path,
 ) -> None:
     omissions = granular_findings(tmp_path, Digits())[2]
@@ -100,7 +100,7 @@ def test_figures_of_omissions_stand_on_the_reference_side(
     assert (omissions.precision.value, omissions.recall.value) == (1.0, 1.0)
 
 
-def test_random_scores_stand_beside_the_metrics(tmp_path: Path) -> None:
+def test_random_scores_have_a_finding_of_their_own(tmp_path: Path) -> None:
     findings = granular_findings(tmp_path, Digits())
     assert [f.metric for f in findings] == ["digits", "random scores"] * 2
 

@@ -144,7 +144,9 @@ def test_folders_of_one_name_are_two_systems(
         _board(Path(), runs[0])
 
 
-def test_a_system_that_failed_everywhere_stands_last(tmp_path: Path) -> None:
+def test_a_system_that_failed_everywhere_is_ranked_last(
+    tmp_path: Path,
+) -> None:
     good = _run(tmp_path / "good", {"p": 0.5, "q": 1.0})
     bad = _run(tmp_path / "bad", {"p": None, "q": None})
     first, last = _board(good, bad).standings
@@ -334,7 +336,7 @@ def _boards(folders: list[Path], *values: str) -> list[Board]:
         )
 
 
-def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
+def test_a_value_of_the_set_is_ranked(tmp_path: Path) -> None:
     folders = _bleu_runs(tmp_path)
     boards = _boards(folders)
     assert [board.value for board in boards] == ["bleu", "corpus_bleu"]
@@ -382,7 +384,7 @@ def test_a_value_is_chosen_by_name(tmp_path: Path, name: str) -> None:
         _boards(folders, "bleu_9")
 
 
-def test_the_caption_explains_no_star_that_is_not_there(
+def test_the_caption_explains_a_star_only_if_there_is_one(
     tmp_path: Path,
 ) -> None:
     board = _board(*_three(tmp_path))

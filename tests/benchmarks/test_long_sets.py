@@ -277,7 +277,7 @@ class TestDetailVerifyBench:
     @pytest.mark.parametrize(
         "text", ["a <Hallucination>b", "a</Hallucination> b"]
     )
-    def test_a_tag_without_a_partner_is_told(
+    def test_a_tag_without_a_partner_is_an_error(
         self, tmp_path: Path, text: str
     ) -> None:
         lines(
@@ -308,7 +308,7 @@ class TestDetailVerifyBench:
     @pytest.mark.parametrize(
         "row", [{"filename": "0.jpg"}, "0.jpg", {"filename": 3}]
     )
-    def test_a_row_of_another_form_is_told(
+    def test_a_row_of_another_form_is_an_error(
         self, tmp_path: Path, row: Any
     ) -> None:
         lines(tmp_path / "real_test.jsonl", [row])
@@ -421,7 +421,9 @@ class TestDocciCritique:
             (0, 3)
         ]  # a tie of votes counts as factual
 
-    def test_columns_are_asked_for_by_name(self, tmp_path: Path) -> None:
+    def test_a_missing_column_is_an_error_until_it_is_mapped(
+        self, tmp_path: Path
+    ) -> None:
         rows = [
             {
                 "img": "i",
@@ -452,8 +454,11 @@ class TestDocciCritique:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"factual": "perhaps"}, "'perhaps', is none of true"),
-            ({"factual": 3}, "'3', is none of true"),
+            (
+                {"factual": "perhaps"},
+                "expected one of true, .*, got 'perhaps'",
+            ),
+            ({"factual": 3}, "expected one of true, .*, got '3'"),
             (
                 {"sentence": ["A", "b"], "factual": [True]},
                 "expected a label for each sentence",
@@ -464,7 +469,7 @@ class TestDocciCritique:
             ),
         ],
     )
-    def test_what_cannot_be_read_is_told(
+    def test_unreadable_sentences_and_labels_are_errors(
         self, tmp_path: Path, change: dict[str, Any], message: str
     ) -> None:
         lines(tmp_path / "c.jsonl", [SENTENCES[0] | change])
@@ -531,7 +536,7 @@ class TestDocciCritique:
             [(0, 6)],
         )
         lines(tmp_path / "halcap_bench.jsonl", rows[4:])
-        with pytest.raises(DataError, match="holds no row of alignbench"):
+        with pytest.raises(DataError, match="contains no row of alignbench"):
             load("alignbench", str(tmp_path))
 
     def test_haldec_is_sentences_in_columns_that_the_user_names(
@@ -626,7 +631,7 @@ def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> (
     assert nothing.reason is not None
 
 
-def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
+def test_a_suite_reports_the_auc_of_marked_sets(tmp_path: Path) -> None:
     lines(
         tmp_path / "sets" / "detailverifybench" / "real_test.jsonl",
         detail_rows(),
@@ -667,7 +672,7 @@ class Steady(Digits):
         return
 
 
-def test_metrics_are_told_apart_on_the_texts_that_all_scored(
+def test_metrics_are_compared_on_the_texts_that_all_scored(
     tmp_path: Path,
 ) -> None:
     # Digits fails on half of the texts, in which Steady is wrong; elsewhere both are right.

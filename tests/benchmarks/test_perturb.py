@@ -156,7 +156,7 @@ def test_scrambled_sentences_keep_their_words_and_their_places(
     assert " ".join(scrambled) != TEXT
 
 
-def test_what_keeps_the_meaning_changes_the_words_alone() -> None:
+def test_preserving_perturbations_change_words_only() -> None:
     assert apply("same_words", "A small couch beside big rocks.") == (
         "A little sofa next to large stones."
     )

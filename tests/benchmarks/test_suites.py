@@ -145,7 +145,7 @@ def test_valid_above_invalid_is_the_share_of_pairs_worked_out_by_hand(
         )
 
 
-def test_where_less_is_better_the_lower_value_stands_above(
+def test_the_lower_value_wins_where_less_is_better(
     tmp_path: Path,
 ) -> None:
     text = Item(id="1", candidate="a b c")
@@ -257,7 +257,7 @@ def test_same_video_above_other_videos_is_worked_out_by_hand(
     assert (against_a.same.n, against_a.other.n) == (3, 6)
 
 
-def test_others_are_as_many_as_are_asked_for_and_never_the_same() -> None:
+def test_each_text_is_compared_with_n_other_sources() -> None:
     many = {str(n): f"text {n}" for n in range(8)}
     items = list(
         authors.comparisons(
@@ -299,7 +299,7 @@ def test_rows_that_are_no_such_set_are_refused(
         list(authors.comparisons(rows))
 
 
-def test_a_judge_writes_further_valid_versions_and_is_asked_once(
+def test_a_judge_writes_further_valid_versions_only_once(
     cli: Cli,
 ) -> None:
     text = "A red car stands on the left of a house. It is old. Two dogs sleep below a tree."

@@ -71,7 +71,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     # By hand: k r / (1 + (k - 1) r) is 0.8 for four raters of 0.5, and 0.75 for three.
-    ("wanted", "single", "raters"),
+    ("reliability", "single", "raters"),
     [
         ("0.8", "0.5", 4),
         ("0.76", "0.5", 4),
@@ -117,7 +117,7 @@ def test_two_runs_say_how_alike_systems_are(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name what is wanted"),
+        ([], "name a goal"),
         (["--width", "0.02"], "name --sd, or a run"),
         (
             ["--difference", "0.02", "--sd", "0.2"],
@@ -127,7 +127,7 @@ def test_two_runs_say_how_alike_systems_are(cli: Cli, tmp_path: Path) -> None:
         (["--labels", "0.1", "--sd", "0.2"], "name --judge-r"),
     ],
 )
-def test_what_is_missing_is_named(
+def test_a_missing_assumption_is_an_error(
     cli: Cli, arguments: list[str], message: str
 ) -> None:
     done = cli("plan", *arguments)
@@ -135,7 +135,7 @@ def test_what_is_missing_is_named(
     assert message.replace("\\", "") in " ".join(done.err.split())
 
 
-def test_a_value_that_is_not_there_is_refused_with_those_that_are(
+def test_an_unknown_value_is_refused_with_the_values_of_the_run(
     cli: Cli, tmp_path: Path
 ) -> None:
     run = run_of(tmp_path / "run", [[0.1], [0.5]])

@@ -173,9 +173,7 @@ def replacements(
     return figures
 
 
-def test_a_metric_that_may_stand_in_for_a_person_is_that_of_the_worked_example() -> (
-    None
-):
+def test_replacement_of_people_agrees_with_the_worked_example() -> None:
     figures = replacements(*worked_people())
     assert {name: figure.value for name, figure in figures.items()} == {
         "may replace experts (0.2), right": 1.0,
@@ -188,7 +186,7 @@ def test_a_metric_that_may_stand_in_for_a_person_is_that_of_the_worked_example()
     )
 
 
-def test_people_are_told_apart_by_lists_of_one_length_alone() -> None:
+def test_people_are_distinguished_only_by_lists_of_one_length() -> None:
     labels, scores = worked_people()
     assert not replacements(
         [labels_of_item[0] for labels_of_item in labels], scores

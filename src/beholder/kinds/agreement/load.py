@@ -203,7 +203,7 @@ def _load(
     if not items:
         raise DataError(
             data,
-            f"holds no row of {source}; it is published as: {human_set.where}",
+            f"contains no row of {source}; it is published as: {human_set.where}",
         )
     return JudgedSet(source, True, items)
 
@@ -401,7 +401,7 @@ def _read_rows(
                 reason = str(error)
             elif isinstance(error, KeyError):
                 reason = (
-                    f"has no column {error}; the row has: {', '.join(row)}; say where it lies with"
+                    f"has no column {error}; the row has: {', '.join(row)}; name the column with"
                     f" --map {error.args[0]}=COLUMN"
                 )
             else:

@@ -110,7 +110,7 @@ def plan(
     rows = list(_rows(goals, assumptions, pilot))
     if not rows:
         raise ConfigError(
-            "name what is wanted: --width, --difference, --kappa, --labels or --reliability"
+            "name a goal: --width, --difference, --kappa, --labels or --reliability"
         )
     notes = (pilot.in_words,) if pilot.in_words else ()
     table = Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)

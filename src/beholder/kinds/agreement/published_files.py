@@ -142,7 +142,7 @@ def check_columns(
     path: str,
     number: int,
 ) -> None:
-    """Raise an error that lists the columns if a row lacks one, and tells how to name another.
+    """Raise an error if a column is missing; it lists the columns, and how to name another.
 
     Args:
         row: The row.
@@ -159,7 +159,7 @@ def check_columns(
             raise DataError(
                 path,
                 f"has no column {column_names[name]!r} ({what}); the row has:"
-                f" {', '.join(map(str, row))}; say where it lies with --map {name}=COLUMN",
+                f" {', '.join(map(str, row))}; name the column with --map {name}=COLUMN",
                 line=number,
             )
 

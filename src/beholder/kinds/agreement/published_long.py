@@ -367,7 +367,9 @@ def _is_factual(vote: Any, path: str, number: int) -> bool | None:
     if word not in (*_YES, *_NO):
         expected = f"{', '.join(_YES)} and {', '.join(_NO)}, unknown"
         raise DataError(
-            path, f"a label, {word[:40]!r}, is none of {expected}", line=number
+            path,
+            f"a label: expected one of {expected}, got {word[:40]!r}",
+            line=number,
         )
     return word in _YES
 
