@@ -69,13 +69,13 @@ OBJECTS = _OBJECTS.split()
 
 
 def exchanged(text: str, table: Mapping[str, str]) -> tuple[str, int]:
-    """A text with words exchanged by a table, and how many were."""
+    """Return a text with words exchanged by a table, and how many were."""
     pattern = re.compile(rf"\b({'|'.join(table)})\b")
     return pattern.subn(lambda match: table[match[0]], text)
 
 
 def wrong_object(text: str, rng: random.Random) -> str | None:
-    """A text with one of the objects replaced by one that it does not name."""
+    """Return a text with one of the objects replaced by one that it does not name."""
     matches = list(re.finditer(rf"\b({'|'.join(OBJECTS)})\b", text))
     if not matches:
         return None

@@ -89,10 +89,13 @@ def main() -> None:
         {"id": str(i), "candidate": candidate, "references": [reference]}
         for i, (candidate, reference) in enumerate(pairs.items())
     ]
-    here = Path(__file__).parents[1]
+    this_checkout = Path(__file__).parents[1]
     for name, spec in RULES.items():
         accepts_spec = not command(options.older, spec, rows[:SHORT])[1]
-        specs = {here: spec, options.older: spec if accepts_spec else name}
+        specs = {
+            this_checkout: spec,
+            options.older: spec if accepts_spec else name,
+        }
         least: dict[tuple[Path, int], float] = {}
         for _ in range(options.rounds):
             for checkout, its in specs.items():
@@ -110,12 +113,12 @@ def main() -> None:
             / (len(rows) - SHORT)
             for checkout in specs
         }
-        now, before = each[here], each[options.older]
+        now, before = each[this_checkout], each[options.older]
         print(
             f"{spec}: {1e3 * now:.1f} ms a pair; {1e3 * before:.1f} before"
             f" ({specs[options.older]}), "
             f"{before / now:.2f} times as fast; {SHORT} pairs with the start: "
-            f"{least[here, SHORT]:.2f} s, {least[options.older, SHORT]:.2f} s before"
+            f"{least[this_checkout, SHORT]:.2f} s, {least[options.older, SHORT]:.2f} s before"
         )
 
 

@@ -57,7 +57,7 @@ def tools() -> Tools:
 
 
 def values_of(item: Item) -> dict[str, float]:
-    """All values of a text; none, told in a line, where it cannot be scored."""
+    """Return all values of a text; none, with a printed line, if it cannot be scored."""
     try:
         return asyncio.run(_values(item))
     except ItemError as error:
@@ -79,8 +79,8 @@ async def _values(item: Item) -> dict[str, float]:
         .score_answers(plan, grades)
         .values
     )
-    near = align_words(item.candidate, item.references)
-    aligned = replace(plan, lexical_alignment=near, peers=near.peers)
+    alignment = align_words(item.candidate, item.references)
+    aligned = replace(plan, lexical_alignment=alignment, peers=alignment.peers)
     worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
     own_vector = evidence.candidate.whole.astype(np.float64)
@@ -88,7 +88,9 @@ async def _values(item: Item) -> dict[str, float]:
         [text.whole for text in evidence.references]
     ).astype(np.float64)
     centre = reference_vectors.mean(axis=0)
-    recall = peer_adjusted_recall(float(np.mean(near.recalls)), near.peers)
+    recall = peer_adjusted_recall(
+        float(np.mean(alignment.recalls)), alignment.peers
+    )
     return {
         **{
             name if name == "accord" else f"accord {name}": v
@@ -105,10 +107,10 @@ async def _values(item: Item) -> dict[str, float]:
         "words precision": wording.precision,
         "words recall": wording.recall,
         "words peers": plan.peers,
-        "word alignment": f1(near.precision, recall),
-        "alignment precision": near.precision,
-        "alignment recall": float(np.mean(near.recalls)),
-        "alignment peers": near.peers,
+        "word alignment": f1(alignment.precision, recall),
+        "alignment precision": alignment.precision,
+        "alignment recall": float(np.mean(alignment.recalls)),
+        "alignment peers": alignment.peers,
         "minilm cosine": float((reference_vectors @ own_vector).max()),
         "minilm centre": float(centre @ own_vector / np.linalg.norm(centre)),
         "word overlap": _overlap(item),

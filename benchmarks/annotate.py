@@ -75,8 +75,8 @@ class Browser:
         fields = [field.partition(": ") for field in came[1:]]
         for name, _, value in fields:
             if name == "set-cookie":
-                cookie, _, rest = value.partition("=")
-                self._cookies[cookie] = rest.partition(";")[0]
+                cookie, _, attributes = value.partition("=")
+                self._cookies[cookie] = attributes.partition(";")[0]
         length = next(
             int(value) for name, _, value in fields if name == "content-length"
         )
@@ -125,7 +125,7 @@ async def annotate(
 
 
 async def measure(tokens: list[str], seconds: int) -> list[float]:
-    """All annotators at once; gives the seconds that each save took."""
+    """Run all annotators at once; return the seconds that each save took."""
     waited: list[float] = []
     n = len(tokens)
     all_in = asyncio.Barrier(n)

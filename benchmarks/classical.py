@@ -23,7 +23,7 @@ from beholder.metrics import metric
 from beholder.records import Item, ItemScore
 
 N = 1000
-OURS = ("bleu", "rouge", "cider", "cider_d", "meteor", "chrf")
+METRICS = ("bleu", "rouge", "cider", "cider_d", "meteor", "chrf")
 
 PEER = r"""
 import contextlib, io, json, sys, time
@@ -61,7 +61,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     items = read_captions(arguments.data) if arguments.data else made_up()
-    ours = {name: seconds(name, items) for name in OURS}
+    own_seconds = {name: seconds(name, items) for name in METRICS}
     peer_seconds = peer(arguments.peer, items)
     scale = 1000 / len(items)
     print(
@@ -70,14 +70,18 @@ def main() -> None:
     print(
         f"{'metric':10}{'ours':>9}{'peer':>9}{'ratio':>8}{'with tokenizer':>17}{'ratio':>8}"
     )
-    for name, mine in ours.items():
-        line = f"{name:10}{mine * scale:9.3f}"
+    for name, seconds_of_metric in own_seconds.items():
+        line = f"{name:10}{seconds_of_metric * scale:9.3f}"
         if name in peer_seconds:
-            bare, whole = (
+            bare, with_start = (
                 peer_seconds[name],
                 peer_seconds[name] + peer_seconds["tokenizer"],
             )
-            line += f"{bare * scale:9.3f}{bare / mine:8.1f}{whole * scale:17.3f}{whole / mine:8.1f}"
+            line += f"{bare * scale:9.3f}{bare / seconds_of_metric:8.1f}"
+            line += (
+                f"{with_start * scale:17.3f}"
+                f"{with_start / seconds_of_metric:8.1f}"
+            )
         print(line)
 
 
@@ -118,7 +122,7 @@ def peer(python: str, items: list[Item]) -> dict[str, float]:
 
 
 def read_captions(path: str) -> list[Item]:
-    """The first items of a data file."""
+    """Return the first items of a data file."""
     items = [item for item in read_items(path) if isinstance(item, Item)]
     return items[:N]
 
@@ -134,7 +138,7 @@ def made_up() -> list[Item]:
         "three girls",
         "an old man",
     ]
-    what = [
+    subjects = [
         "runs on",
         "sits near",
         "looks at",
@@ -149,7 +153,7 @@ def made_up() -> list[Item]:
         "the wet street",
         "a wooden table",
     ]
-    how = [
+    manners = [
         "in the rain",
         "with a ball",
         "alone",
@@ -158,7 +162,9 @@ def made_up() -> list[Item]:
     ]
 
     def caption() -> str:
-        words = " ".join(rng.choice(part) for part in (who, what, where, how))
+        words = " ".join(
+            rng.choice(part) for part in (who, subjects, where, manners)
+        )
         return f"{words}, number {rng.randrange(10**6)}."
 
     return [

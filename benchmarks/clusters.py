@@ -75,12 +75,12 @@ def _links(
         for number, cluster in enumerate(other_clusters)
         for mention in cluster
     }
-    part = whole = 0
+    part = n_links = 0
     for cluster in clusters:
         pieces = {place.get(mention, (mention,)) for mention in cluster}
         part += len(cluster) - len(pieces)
-        whole += len(cluster) - 1
-    return float(part), float(whole)
+        n_links += len(cluster) - 1
+    return float(part), float(n_links)
 
 
 def b_cubed(

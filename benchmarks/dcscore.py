@@ -129,27 +129,27 @@ def verify(limit: int, rng: random.Random) -> Iterator[str]:
 def match(limit: int, rng: random.Random) -> Iterator[str]:
     """Compare the matches with those by content words, one to one."""
     builtin = judge("builtin")
-    same = n_matched = gold = 0
+    n_same = n_matched = gold = 0
     missed, odd = [], []
     for pairs in oracle_statements.evaluate(ORACLE, limit):
         targets = [oracle_statements.cleaned(fact) for fact in pairs.facts]
-        ours = run_sync(
+        own_matches = run_sync(
             builtin.ask(MatchStatements(pairs.statements, targets))
         )
         by_words = {i: j for i, j, _ in pairs.pairs}
         gold += len(by_words)
-        n_matched += sum(j is not None for j in ours)
-        same += sum(ours[i] == j for i, j in by_words.items())
+        n_matched += sum(j is not None for j in own_matches)
+        n_same += sum(own_matches[i] == j for i, j in by_words.items())
         missed += [
             f"{pairs.statements[i]}  ~  {targets[j]}"
             for i, j in by_words.items()
-            if ours[i] is None
+            if own_matches[i] is None
         ]
         odd += [
             f"{pairs.statements[i]}  ~  {targets[j]}"
-            for i, j in enumerate(ours) if j is not None and by_words.get(i) != j
+            for i, j in enumerate(own_matches) if j is not None and by_words.get(i) != j
         ]  # fmt: skip
-    yield f"matches: {n_matched}, by words {gold}, the same {same}"
+    yield f"matches: {n_matched}, by words {gold}, the same {n_same}"
     for name, lines in (
         ("only by words", missed),
         ("only or other by the judge", odd),

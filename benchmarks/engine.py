@@ -81,8 +81,8 @@ class Replayed(Scorer):
         for position, _, places in tasks:
             for place in places:
                 rows = self._rows[self.askers[place].name]
-                name, _, *rest = rows[position % len(rows)]
-                encoded.scores.append((name, position, *rest))
+                name, _, *outcome = rows[position % len(rows)]
+                encoded.scores.append((name, position, *outcome))
         return encoded
 
 
@@ -164,7 +164,7 @@ def run_once(
     ]
     outcomes, seconds = measure_real(metrics, items)
     setattr(session, "Scorer", partial(Replayed, outcomes))  # noqa: B010
-    setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
+    setattr(execute, "ProcessPoolExecutor", partial(_few_processes, PROCESSES))  # noqa: B010
     clock.around(Store, "sync", "read")
     clock.around(session.Session, "_prepared", "prepare")
     clock.around(session, "execute", "write")
@@ -192,13 +192,13 @@ def run_once(
 def per_outcome(
     data: Path, folder: Path, names: Sequence[str], n: int
 ) -> dict[str, Any]:
-    """The main process's seconds per outcome of each metric, by workers."""
+    """Return the main process's seconds per outcome of each metric, by workers."""
     items = [
         row
         for row in islice(read_items(data), N_REAL[data.stem])
         if isinstance(row, Item)
     ]
-    setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
+    setattr(execute, "ProcessPoolExecutor", partial(_few_processes, PROCESSES))  # noqa: B010
     figures: dict[str, Any] = {}
     with Store.open(folder) as store:
         store.sync(
@@ -236,18 +236,20 @@ def per_outcome(
     return figures
 
 
-def _few(processes: int, workers: int, **options: Any) -> ProcessPoolExecutor:
+def _few_processes(
+    processes: int, workers: int, **options: Any
+) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(min(processes, workers), **options)
 
 
-def in_new_process(what: str, *arguments: object) -> dict[str, Any]:
-    """A measurement in a process of its own, so that memory is its own."""
+def in_new_process(task_name: str, *arguments: object) -> dict[str, Any]:
+    """Measure in a new process, so that memory is its own; return the figures."""
     command = [
         sys.executable,
         "-m",
         "benchmarks.engine",
         "--one",
-        what,
+        task_name,
         *map(str, arguments),
     ]
     done = subprocess.run(
@@ -292,9 +294,9 @@ def tell_run(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
         "second start",
     )
     cells = " | ".join(f"{seconds.get(phase, 0):.2f}" for phase in phases)
-    whole = figures["worker"] + seconds["first start"]
+    total_seconds = figures["worker"] + seconds["first start"]
     stored = f"{sizes['store.sqlite'] / n:,.0f}"
-    again = f"{seconds['second start'] / whole:.2%}"
+    again = f"{seconds['second start'] / total_seconds:.2%}"
     page = f"{sizes['report.html'] / 1e6:.1f}"
     print(
         f"| {n:,} | {cells} | {again} | {stored} | {page} | {figures['MB']:,.0f} |",
@@ -310,8 +312,8 @@ def main() -> None:
     parser.add_argument("--outcomes", type=int, default=200_000)
     args = parser.parse_args()
     if args.one is not None:
-        what, data, folder, names, n = args.one
-        do = {"run": run_once, "outcome": per_outcome}[what]
+        task_name, data, folder, names, n = args.one
+        do = {"run": run_once, "outcome": per_outcome}[task_name]
         print(
             json.dumps(do(Path(data), Path(folder), names.split(","), int(n)))
         )

@@ -73,7 +73,7 @@ TokenSpans = list[tuple[int, int]]
 def altered(
     text: str, rng: random.Random
 ) -> tuple[str, list[Span], list[Span]]:
-    """A candidate, its wrong words, and the words of the original that it lost."""
+    """Return a candidate, its wrong words, and the words of the original that it lost."""
     parts: list[str] = []
     wrong: list[Span] = []
     lost: list[Span] = []
@@ -132,7 +132,7 @@ def by_units(score: ItemScore, side: Side, text: str) -> TokenSpans:
 
 
 def by_words(spans: TokenSpans) -> TokenSpans:
-    """The same words one by one."""
+    """Return the same words one by one."""
     return [
         (i, i + 1) for i in sorted({i for a, b in spans for i in range(a, b)})
     ]
@@ -173,7 +173,7 @@ def show(
     name: str,
     texts: list[str],
     gold: list[TokenSpans],
-    ours: list[TokenSpans],
+    own_spans: list[TokenSpans],
     runs: list[np.ndarray],
 ) -> None:
     def f1(token_spans: list[TokenSpans], resamples: int = 2) -> stats.SpanF1:
@@ -199,11 +199,11 @@ def show(
     words = best([[as_words(s, t) for s in runs] for t in thresholds])
     print(f"{name}: {spans.n_gold} altered words")
     for reading, span_f1 in (
-        ("posh, spans", f1(ours, 200)),
+        ("posh, spans", f1(own_spans, 200)),
         ("runs, spans", spans),
         (
             "posh, words",
-            f1([by_words(token_spans) for token_spans in ours], 200),
+            f1([by_words(token_spans) for token_spans in own_spans], 200),
         ),
         ("runs, words", words),
     ):

@@ -45,7 +45,7 @@ class GoldDocument:
 
 
 def read_documents(path: Path) -> Iterator[GoldDocument]:
-    """The documents of a GUM file in CoNLL-U with ``Entity`` annotations."""
+    """Yield the documents of a GUM file in CoNLL-U with ``Entity`` annotations."""
     rows: list[list[str]] = []
     sentences: list[int] = []
     with lzma.open(path, "rt", encoding="utf-8") as file:
@@ -122,7 +122,7 @@ def _events(entry: str) -> Iterator[tuple[tuple[str, str] | None, str | None]]:
 
 
 def _head(document: Document, start: int, end: int) -> int:
-    """The word of a mention whose head lies outside."""
+    """Return the word of a mention whose head lies outside."""
     for word in document.words[start:end]:
         if not start <= word.head < end or word.head == word.index:
             return word.index
@@ -130,7 +130,7 @@ def _head(document: Document, start: int, end: int) -> int:
 
 
 def link_clusters(links: Links, document: Document) -> list[Cluster]:
-    """The clusters that links make; a group of several antecedents is no identity."""
+    """Return the clusters that links make; a group of several antecedents is no identity."""
     pairs = [
         (mention, earlier[0])
         for mention, earlier in links.same.items()
@@ -145,7 +145,7 @@ def builtin(document: Document) -> list[Cluster]:
 
 
 def head_match(document: Document) -> list[Cluster]:
-    """The baseline: nouns with one head mean one thing; a pronoun is matched by its form."""
+    """Return the baseline: nouns with one head mean one thing; a pronoun is matched by its form."""
     by_head: dict[str, set[Hashable]] = {}
     for index, phrase in find_phrases(document).by_word.items():
         by_head.setdefault(phrase.word.lemma, set()).add(index)

@@ -160,7 +160,7 @@ def _table(
 
 
 def _parquet(rng: random.Random, rows: Sequence[object]) -> bytes:
-    """A table of the rows as far as Arrow takes them, with columns of odd types."""
+    """Return a table of the rows as far as Arrow takes them, with columns of odd types."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -237,7 +237,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 
 
 def hostile_rows(rng: random.Random) -> list[object]:
-    """The rows of a good file, some with other values, names or shapes."""
+    """Return the rows of a good file, some with other values, names or shapes."""
     rows: list[object] = [
         json.loads(json.dumps(row)) for row in ROWS[: rng.choice((1, 2, 8))]
     ]
@@ -357,8 +357,8 @@ def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
             if isinstance(message, int):
                 last = message
             else:
-                part, used = message
-                done, most_memory = True, max(most_memory, used)
+                part, used_memory = message
+                done, most_memory = True, max(most_memory, used_memory)
                 _add(total, part)
         work.join()
         if not done:
@@ -369,11 +369,11 @@ def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
     return total, most_memory
 
 
-def _add(whole: Found, part: Found) -> None:
+def _add(total: Found, part: Found) -> None:
     for name in ("read", "refused", "rows", "wrong_rows"):
-        setattr(whole, name, getattr(whole, name) + getattr(part, name))
-    whole.slowest = max(whole.slowest, part.slowest)
-    whole.tracebacks.update(part.tracebacks)
+        setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.slowest = max(total.slowest, part.slowest)
+    total.tracebacks.update(part.tracebacks)
 
 
 def main() -> int:
@@ -390,8 +390,8 @@ def main() -> int:
         f"{total.rows} rows, {total.wrong_rows} of them refused in words\n"
         f"slowest {total.slowest:.2f} s of processor time; most memory {most_memory} MiB"
     )
-    for what, count in total.tracebacks.most_common():
-        print(f"{count} x {what}")
+    for error_text, count in total.tracebacks.most_common():
+        print(f"{count} x {error_text}")
     return int(bool(total.tracebacks))
 
 

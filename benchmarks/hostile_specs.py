@@ -125,8 +125,8 @@ def main() -> int:
         f" {tried.refused} refused in words, {sum(tried.tracebacks.values())} tracebacks;"
         f" slowest {tried.slowest:.2f} s of processor time"
     )
-    for what, count in tried.tracebacks.most_common():
-        print(f"{count} x {what}")
+    for error_text, count in tried.tracebacks.most_common():
+        print(f"{count} x {error_text}")
     return int(bool(tried.tracebacks))
 
 

@@ -104,12 +104,12 @@ async def judged(
 ) -> float:
     """Requests per second of a judge that keeps its answers in a run and in a cache."""
     own_file = judges.AnswerFile(folder / "run.sqlite")
-    shared = judges.AnswerFile(folder / "cache.sqlite")
+    shared_file = judges.AnswerFile(folder / "cache.sqlite")
     judge = judges.judge(
         "openai:m",
         base_url=url,
         concurrency=concurrency,
-        answers=judges.Answers(own_file, shared),
+        answers=judges.Answers(own_file, shared_file),
     )
     await judge.ask(Rewrite("warm up"))
 
@@ -122,7 +122,7 @@ async def judged(
         n += 1
     seconds = time.perf_counter() - start
     own_file.close()
-    shared.close()
+    shared_file.close()
     return n / seconds
 
 
@@ -178,14 +178,14 @@ def main() -> None:
             }
             with tempfile.TemporaryDirectory() as folder:
                 before = cpu()
-                ours = asyncio.run(
+                own_rate = asyncio.run(
                     judged(
                         url, range(args.requests), concurrency, Path(folder)
                     )
                 )
                 costs.append((cpu() - before) / args.requests)
             for name, rate in plain.items():
-                ratios[name].append(ours / rate)
+                ratios[name].append(own_rate / rate)
         ratio_text = ", ".join(
             f"judge / {name} = {median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
             for name, values in ratios.items()

@@ -46,11 +46,11 @@ def load(data: Path, name: str, share: float) -> list[Row]:
     step = max(1, round(1 / share))
     pictures = set(list(dict.fromkeys(row["image"] for row in rows))[::step])
     return [
-        row for row in rows if row["image"] in pictures and _used(name, row)
+        row for row in rows if row["image"] in pictures and _is_used(name, row)
     ]
 
 
-def _used(name: str, row: Row) -> bool:
+def _is_used(name: str, row: Row) -> bool:
     judged = row["judgments"]
     if name == "thumb_mscoco":
         return bool(judged["system"] != "Human")
@@ -62,7 +62,7 @@ def _used(name: str, row: Row) -> bool:
 
 
 def items_of(name: str, rows: Sequence[Row]) -> list[Item]:
-    """The candidates; where two are compared, those of all rows and then their rivals."""
+    """Return the candidates; where two are compared, those of all rows and then their rivals."""
     fields = (
         ("candidate", "candidate_b")
         if SETS[name] is rate_choices
@@ -127,11 +127,13 @@ def rate_choices(
             *kinds,
         ]
     swaps = np.char.startswith(category, "swap")
-    same = np.zeros(n)
+    is_same = np.zeros(n)
     of = [pictures[i] for i in np.flatnonzero(swaps)]
     return [
-        accuracy(f"{name} replace + swap", right, same, pictures, resamples),
-        accuracy(f"{name} swap", right[swaps], same[swaps], of, resamples),
+        accuracy(
+            f"{name} replace + swap", right, is_same, pictures, resamples
+        ),
+        accuracy(f"{name} swap", right[swaps], is_same[swaps], of, resamples),
         *kinds,
     ]
 

@@ -34,7 +34,7 @@ METRICS = ("vcs_short", "bleu", "cider")
 
 
 def captions(folder: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """All captions of the sets, and the references by picture, in order."""
+    """Return all captions of the sets, and the references by picture, in order."""
     all_texts: dict[str, None] = {}
     pictures: dict[str, list[str]] = {}
     for name in SETS:
@@ -152,9 +152,9 @@ def main() -> None:
         while process.poll() is None:
             peaks |= largest(process.pid)
             time.sleep(2)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    resources = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"exit code {process.returncode}, {used.ru_utime + used.ru_stime:,.0f} s of CPU"
+        f"exit code {process.returncode}, {resources.ru_utime + resources.ru_stime:,.0f} s of CPU"
     )
     print(
         f"largest process {max(peaks.values()) / 1000:,.0f} MB of {len(peaks)}"

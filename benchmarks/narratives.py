@@ -90,7 +90,7 @@ def ours_map(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
-    """The published program: variables for the minimum, each picture and each step."""
+    """Return the published program: variables for the minimum, each picture and each step."""
     pulp: Any = importlib.import_module("pulp")
     vectors, source, target = photos(task)
     k, n = task["k"], len(vectors)

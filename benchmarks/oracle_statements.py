@@ -61,7 +61,7 @@ class Match:
 
 
 def match(statements: Sequence[str], facts: Sequence[str]) -> Match:
-    """The best one-to-one assignment; pairs below the threshold do not count."""
+    """Return the best one-to-one assignment; pairs below the threshold do not count."""
     statement_words = [content(d) for d in parse_many(statements)]
     fact_words = [content(d) for d in parse_many(cleaned(f) for f in facts)]
     if not statement_words or not fact_words:
@@ -86,7 +86,7 @@ def cleaned(fact: str) -> str:
 
 
 def read_facts(path: Path) -> list[tuple[str, list[str]]]:
-    """The texts with their human facts."""
+    """Return the texts with their human facts."""
     with path.open(encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return [(row["candidate"], row["judgments"]["facts"]) for row in rows]

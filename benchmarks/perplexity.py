@@ -68,7 +68,7 @@ async def batched(
 def one_by_one(
     model: HFModel, texts: Sequence[str], image: Image | None
 ) -> list[float]:
-    """A plain loop over texts: prompt, picture and text in one pass each."""
+    """Score texts by a plain loop: prompt, picture and text in one pass each."""
     likelihoods = []
     for text in texts:
         marks = "<image>" if image else ""

@@ -163,8 +163,12 @@ def main() -> None:
         )
     )
     forget()
-    same = [Item(str(i), pair_texts[i], (pair_texts[-1],)) for i in range(n)]
-    repeated = seconds(partial(posh.score, same, tools=tools))
+    items_of_one_reference = [
+        Item(str(i), pair_texts[i], (pair_texts[-1],)) for i in range(n)
+    ]
+    repeated = seconds(
+        partial(posh.score, items_of_one_reference, tools=tools)
+    )
     print(f"one reference for all: {n / repeated:.1f} pairs/s")
     print(f"texts read: {analysed.n_read} for {n} candidates and 1 reference")
     if options.long:

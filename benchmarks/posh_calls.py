@@ -102,7 +102,7 @@ def exhaustive(source: str, target: str, surely: float) -> Outcome:
     return published(scene_graph(parse(source), "reference"), grade, 2.0)
 
 
-def ours(
+def own_outcome(
     rules: Rules, surely: float, candidate: str, reference: str
 ) -> tuple[int, float, float]:
     """Calls, precision and recall."""
@@ -131,7 +131,7 @@ def main() -> None:
             o.questions + o.rewrites for both in public for o in both
         ) / len(pairs)
         for rules in ("reference", "fixed"):
-            outcomes = [ours(rules, surely, c, r) for c, r in pairs]
+            outcomes = [own_outcome(rules, surely, c, r) for c, r in pairs]
             n_calls = sum(n for n, _, _ in outcomes) / len(pairs)
             equal = all(
                 math.isclose(p, forward.mean, rel_tol=1e-12)

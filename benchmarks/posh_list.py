@@ -74,7 +74,7 @@ def pairs_of(path: Path, words: int, n: int) -> list[Pair]:
 
 
 def public(pairs: list[Pair]) -> list[Request]:
-    """The requests of the public way, both directions."""
+    """Return the requests of the public way, both directions."""
     sent: list[Request] = []
 
     def ask(text: str) -> str:
@@ -109,7 +109,7 @@ def public(pairs: list[Pair]) -> list[Request]:
 
 
 def counting(pairs: list[Pair], form: str) -> list[dict[str, Any]]:
-    """The bodies that a server gets; it grades every unit 5."""
+    """Return the bodies that a server gets; it grades every unit 5."""
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         units = (
@@ -134,7 +134,7 @@ def counting(pairs: list[Pair], form: str) -> list[dict[str, Any]]:
 
 
 def scores(pairs: list[Pair], form: str, model: Backend) -> Iterator[Any]:
-    """The score of each pair, or why there is none."""
+    """Yield the score of each pair, or why there is none."""
     metric = PoSh(judge="openai:m", asking=form, contradictions=False)  # type: ignore[arg-type]
     judge = OneJudge(LLMJudge(model))
 
@@ -170,7 +170,7 @@ def on_a_server(pairs: list[Pair]) -> None:
     row("public way", n, len(sent), public_tokens, public_tokens)
     for form in ("one", "list"):
         bodies = counting(pairs, form)
-        whole = [
+        whole_prompts = [
             *(
                 message["content"] + 12 * " "
                 for body in bodies
@@ -181,7 +181,7 @@ def on_a_server(pairs: list[Pair]) -> None:
                 for body in bodies
             ),
         ]
-        prompt = sum(len(text.encode()) for text in whole) // 3
+        prompt = sum(len(text.encode()) for text in whole_prompts) // 3
         row(f"asking='{form}'", n, len(bodies), prompt, public_tokens)
 
 
@@ -191,10 +191,10 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
         counted = Counted(backend("hf", folder))
         start = time.process_time()
         scores_by_form[form] = list(scores(pairs, form, counted))
-        used = counted.usage
+        token_usage = counted.usage
         print(
-            f"{form}: {counted.calls} calls, {used.prompt:,} prompt and {used.completion:,} answer"
-            f" tokens, {time.process_time() - start:.0f} CPU s"
+            f"{form}: {counted.calls} calls, {token_usage.prompt:,} prompt and"
+            f" {token_usage.completion:,} answer tokens, {time.process_time() - start:.0f} CPU s"
         )
     both = [
         (single, listed)
@@ -218,7 +218,7 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
     if not yes:
         print(f"{len(both)} of {len(pairs)} pairs have scores of both forms")
         return
-    same = sum(a == b for a, b in yes) / len(yes)
+    share_same = sum(a == b for a, b in yes) / len(yes)
     shares = [sum(pair[side] for pair in yes) / len(yes) for side in (0, 1)]
     chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
     rho = spearman(
@@ -227,9 +227,9 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
         )
     )
     print(
-        f"{len(both)} of {len(pairs)} pairs, {len(yes)} units: equal verdicts {same:.3f}, kappa"
-        f" {(same - chance) / (1 - chance):.3f}, found {shares[0]:.2f} and {shares[1]:.2f},"
-        f" Spearman of grades {rho.value or 0:.2f}"
+        f"{len(both)} of {len(pairs)} pairs, {len(yes)} units: equal verdicts"
+        f" {share_same:.3f}, kappa {(share_same - chance) / (1 - chance):.3f},"
+        f" found {shares[0]:.2f} and {shares[1]:.2f}, Spearman of grades {rho.value or 0:.2f}"
     )
 
 

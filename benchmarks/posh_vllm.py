@@ -86,7 +86,7 @@ class Counted(VLLM):
 
 
 def format_question(question: Question) -> str:
-    """A question in the public code's manner."""
+    """Return a question in the public code's manner."""
     if question.kind == "entity":
         return f"Is there any mention of {question.text}?"
     if question.kind == "attribute":
@@ -158,7 +158,7 @@ async def public(model: str, pairs: list[tuple[str, str]]) -> None:
 def beholder(rules: Rules) -> RatingCondition:
     """PoSh by its own way of asking."""
 
-    async def way(model: str, pairs: list[tuple[str, str]]) -> None:
+    async def measure_way(model: str, pairs: list[tuple[str, str]]) -> None:
         # The public code does not ask what is said instead.
         metric = PoSh(
             judge=f"counted({model!r})", rules=rules, contradictions=False
@@ -167,7 +167,7 @@ def beholder(rules: Rules) -> RatingCondition:
         tools = Tools()
         await asyncio.gather(*(metric.gather(item, tools) for item in items))
 
-    return way
+    return measure_way
 
 
 def main() -> None:
@@ -198,18 +198,18 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|")
     first = 0.0
-    for name, way in ways.items():
+    for name, run_way in ways.items():
         Counted.shared.reset_prefix_cache()
         Counted.calls, Counted.usage = 0, Usage()
         start = time.process_time()
-        asyncio.run(way(options.model, pairs))
+        asyncio.run(run_way(options.model, pairs))
         took = time.process_time() - start
         first = first or took
-        used = Counted.usage
+        token_usage = Counted.usage
         print(
-            f"| {name} | {Counted.calls:,} | {used.prompt:,} | {used.cached:,}"
-            f" ({used.cached / used.prompt:.0%}) | {used.completion:,} | {took:.0f} |"
-            f" {first / took:.1f} |",
+            f"| {name} | {Counted.calls:,} | {token_usage.prompt:,} | {token_usage.cached:,}"
+            f" ({token_usage.cached / token_usage.prompt:.0%})"
+            f" | {token_usage.completion:,} | {took:.0f} | {first / took:.1f} |",
             flush=True,
         )
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks import million
 
-SAME = ("run.json", "scores.parquet", "units.parquet", "report.html")
+SAME_FILES = ("run.json", "scores.parquet", "units.parquet", "report.html")
 _SUBREAPER = 36
 
 
@@ -70,8 +70,8 @@ def measured(command: list[str]) -> tuple[float, float]:
 
     def look() -> None:
         for pid in descendants():
-            used, peak = usage(pid)
-            seconds[pid] = max(used, seconds.get(pid, 0.0))
+            used_seconds, peak = usage(pid)
+            seconds[pid] = max(used_seconds, seconds.get(pid, 0.0))
             peaks[pid] = max(peak, peaks.get(pid, 0))
 
     with subprocess.Popen(
@@ -111,7 +111,7 @@ def main() -> None:
             )
         metric_options = [word for name in metrics for word in ("-m", name)]
         for number in range(args.rounds):
-            used = {}
+            usage_by_engine = {}
             for engine in ("local", "ray"):
                 out = folder / f"{engine}-{number}"
                 command = [
@@ -130,15 +130,17 @@ def main() -> None:
                     "--workers",
                     str(os.cpu_count()),
                 ]
-                used[engine], peak = measured(command)
+                usage_by_engine[engine], peak = measured(command)
                 print(
-                    f"{engine}: {used[engine]:,.1f} s of CPU, largest process {peak:,.0f} MB"
+                    f"{engine}: {usage_by_engine[engine]:,.1f} s of CPU,"
+                    f" largest process {peak:,.0f} MB"
                 )
-            more = used["ray"] / used["local"] - 1
+            more = usage_by_engine["ray"] / usage_by_engine["local"] - 1
             print(f"Ray takes {100 * more:+.1f} %", flush=True)
-            for name in SAME:
+            for name in SAME_FILES:
                 local_file, ray_file = (
-                    folder / f"{engine}-{number}" / name for engine in used
+                    folder / f"{engine}-{number}" / name
+                    for engine in usage_by_engine
                 )
                 assert local_file.read_bytes() == ray_file.read_bytes(), name
 

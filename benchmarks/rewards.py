@@ -70,11 +70,11 @@ def main() -> None:
     options = parser.parse_args()
     long_texts = texts(options.data, options.words)
     n = options.groups + 1
-    references, rest = long_texts[:n], long_texts[n:]
+    references, other_texts = long_texts[:n], long_texts[n:]
     groups = [
         group(
             reference,
-            rest[k * options.size : (k + 1) * options.size],
+            other_texts[k * options.size : (k + 1) * options.size],
             options.size,
         )
         for k, reference in enumerate(references)

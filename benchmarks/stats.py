@@ -70,7 +70,7 @@ def one_pass(order: Iterable[Battle]) -> dict[str, float]:
 
 
 def loop(table: list[Battle], trials: int) -> dict[str, int]:
-    """The bootstrap as a plain Python loop over trials and battles."""
+    """Return the bootstrap as a plain Python loop over trials and battles."""
     n = len(table)
     generator = np.random.RandomState(42)
     ratings_by_name: dict[str, list[float]] = defaultdict(list)

@@ -74,7 +74,7 @@ def all_alike(n: int) -> Pair:
     return chunks, chunks, vector, vector
 
 
-def ours(rules: str) -> Callable[[Pair], dict[str, float]]:
+def load_package(rules: str) -> Callable[[Pair], dict[str, float]]:
     import beholder
 
     metric = beholder.VCS(rules=rules)  # type: ignore[arg-type]
@@ -98,7 +98,7 @@ def load_peer() -> Callable[[Pair], dict[str, float]]:
             "r": torch.from_numpy(pair[0]),
             "g": torch.from_numpy(pair[1]),
         }
-        whole = {
+        peer_options = {
             "r": torch.from_numpy(pair[2][None]),
             "g": torch.from_numpy(pair[3][None]),
         }
@@ -108,7 +108,7 @@ def load_peer() -> Callable[[Pair], dict[str, float]]:
             segmenter_fn=lambda text: [text] * len(chunks[text]),
             embedding_fn_las=lambda texts: chunks[texts[0]],
             embedding_fn_gas=lambda texts: torch.cat(
-                [whole[text] for text in texts]
+                [peer_options[text] for text in texts]
             ),
             return_all_metrics=True,
         )
@@ -119,8 +119,8 @@ def load_peer() -> Callable[[Pair], dict[str, float]]:
 
 MAKERS: dict[str, Callable[[], Callable[[Pair], dict[str, float]]]] = {
     "theirs": load_peer,
-    "package": lambda: ours("package"),
-    "fixed": lambda: ours("fixed"),
+    "package": lambda: load_package("package"),
+    "fixed": lambda: load_package("fixed"),
 }
 
 
@@ -235,9 +235,10 @@ def cold_start(repeats: int) -> None:
                 - before.ru_stime
             )
         low, middle, high = quartiles(wall)
-        used = quartiles(processor)[1]
+        median_seconds = quartiles(processor)[1]
         print(
-            f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}], processor {used:.2f} s"
+            f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}],"
+            f" processor {median_seconds:.2f} s"
         )
 
 

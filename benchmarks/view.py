@@ -59,7 +59,7 @@ def items(n: int) -> Iterator[Item]:
 
 
 def make(folder: Path, n: int) -> Path:
-    """A finished run over ``n`` items."""
+    """Return a finished run over ``n`` items."""
     askers = [metric("length"), metric("token_f1")]
     rng = np.random.default_rng(11)
     with Store.open(folder) as store:

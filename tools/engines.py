@@ -90,7 +90,7 @@ class Engines:
             os.environ.setdefault(name, value)
 
     def spec(self, name: str, model: Path | None = None) -> str:
-        """The judge of an engine, as a user would name it."""
+        """Return the judge of an engine, as a user would name it."""
         if name in INSIDE:
             self._make(name)
             return f"kept:{name}"
@@ -103,14 +103,14 @@ class Engines:
         return f"openai({served!r}, base_url={address!r}, timeout=300, attempts=2)"
 
     def own_spec(self, name: str) -> str:
-        """An engine of ``INSIDE``, for a process of its own that makes it anew."""
+        """Return an engine of ``INSIDE``, for a process of its own that makes it anew."""
         options = "".join(
             f", {key}={value!r}" for key, value in _OPTIONS[name].items()
         )
         return f"{name}({str(self.model)!r}{options})"
 
     def server(self, name: str) -> Server:
-        """A server, started if need be."""
+        """Return a server, started if need be."""
         if name not in self._servers:
             self._servers[name] = self._start(name)
         return self._servers[name]

@@ -84,20 +84,20 @@ class Outcome:
 
 
 def golden_verdicts() -> Iterator[Verdict]:
-    """The verdicts of ``golden_verdicts.txt``."""
+    """Yield the verdicts of ``golden_verdicts.txt``."""
     rule = text = ""
     for line in VERDICTS.read_text(encoding="utf-8").splitlines():
-        mark, rest = line[:1], line[1:].strip()
+        mark, statement = line[:1], line[1:].strip()
         if mark == "[":
-            rule = rest.rstrip("]")
+            rule = statement.rstrip("]")
         elif mark == "=":
-            text = rest
+            text = statement
         elif mark in ("+", "-"):
-            yield Verdict(rule, text, rest, mark == "+")
+            yield Verdict(rule, text, statement, mark == "+")
 
 
 def kernel() -> str | None:
-    """The kernel of numpy's OpenBLAS in this process, or None if numpy uses another BLAS."""
+    """Return the kernel of numpy's OpenBLAS in this process, or None if numpy uses another BLAS."""
     import numpy as np  # noqa: F401  loads the library
 
     pools = [
@@ -179,10 +179,13 @@ def differences(first: Outcome, second: Outcome) -> list[str]:
 
 
 def largest(first: Outcome, second: Outcome) -> float:
-    """The largest difference of two values."""
-    shared = first.values.keys() & second.values.keys()
+    """Return the largest difference of two values."""
+    shared_names = first.values.keys() & second.values.keys()
     return max(
-        (abs(first.values[name] - second.values[name]) for name in shared),
+        (
+            abs(first.values[name] - second.values[name])
+            for name in shared_names
+        ),
         default=0.0,
     )
 

@@ -32,7 +32,7 @@ Interrupted; the same command goes on.""".splitlines()
 
 
 def page() -> str:
-    """The whole page in roff."""
+    """Return the whole page in roff."""
     with patch.object(
         sys, "argv", ["beholder"]
     ):  # usage names the program that runs
@@ -123,7 +123,7 @@ def _roff(markdown: list[str]) -> Iterator[str]:
 
 
 def _text(markdown: str) -> str:
-    """A paragraph: what stands in backquotes or stars is bold."""
+    """Return a paragraph: what stands in backquotes or stars is bold."""
     bold = re.sub(r"`([^`]+)`|\*\*(.+?)\*\*|\*(\[.+?\])\*", _bold, markdown)
     return _escaped(bold).replace("\0", "\\fB").replace("\1", "\\fR")
 

@@ -112,7 +112,7 @@ class Mutant:
 
 
 def places(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that may be changed: none of an annotation, a decorator or an f-string.
+    """Yield the nodes that may be changed: none of an annotation, a decorator or an f-string.
 
     ``A | B`` outside of functions is a name for a type, and is left alone too.
     """
@@ -139,7 +139,7 @@ def places(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def opposite(condition: ast.expr) -> ast.expr:
-    """The condition turned round."""
+    """Return the condition turned round."""
     if isinstance(condition, ast.UnaryOp) and isinstance(
         condition.op, ast.Not
     ):
@@ -201,7 +201,7 @@ def conditions(node: ast.AST) -> list[ast.expr]:
 
 
 def changed_constants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """A flag turned round, a number one larger."""
+    """Yield a flag turned round, a number one larger."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, bool):
             yield node, ast.Constant(not node.value)
@@ -224,7 +224,7 @@ def text_in(node: ast.BinOp | ast.AugAssign) -> bool:
 
 
 def mutants(package: str, file: Path) -> list[Mutant]:
-    """Every single change of one source file, in the order of the file."""
+    """Return every single change of one source file, in the order of the file."""
     source = file.read_bytes()
     lines = source.splitlines(keepends=True)
     begins = [0]

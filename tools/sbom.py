@@ -78,7 +78,7 @@ REFERENCES = {
 
 
 def bill() -> dict[str, Any]:
-    """The bill of materials of this version."""
+    """Return the bill of materials of this version."""
     packages = _packages(tomllib.loads((ROOT / "uv.lock").read_text("utf-8")))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))[
         "project"
@@ -115,7 +115,7 @@ def bill() -> dict[str, Any]:
 
 
 def _packages(lock: dict[str, Any]) -> list[dict[str, Any]]:
-    """The packages that an installed beholder may import, by name and version."""
+    """Return the packages that an installed beholder may import, by name and version."""
     by_name: dict[str, list[dict[str, Any]]] = {}
     for package in lock["package"]:
         by_name.setdefault(package["name"], []).append(package)

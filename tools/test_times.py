@@ -27,14 +27,14 @@ class Case(NamedTuple):
 
 
 def cases(folder: Path) -> list[Case]:
-    """Every test of every report in a folder."""
+    """Return every test of every report in a folder."""
     return [
         case for path in sorted(folder.glob("*.xml")) for case in _cases(path)
     ]
 
 
 def summary(cases: Sequence[Case]) -> str:
-    """The lines to print."""
+    """Return the lines to print."""
     slow = sorted(cases, key=lambda case: -case.seconds)[:SLOWEST]
     skipped = Counter(
         (case.report, case.reason)

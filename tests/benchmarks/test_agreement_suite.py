@@ -52,10 +52,10 @@ def own_rows(n: int = 30) -> list[dict[str, Any]]:
     rng = random.Random(5)
     rows: list[dict[str, Any]] = []
     for i in range(n):
-        shared = i % 6
+        n_shared = i % 6
         words = [
-            *WORDS[:shared],
-            *(rng.choice("abcdefgh") * 3 for _ in range(9 - shared + i % 4)),
+            *WORDS[:n_shared],
+            *(rng.choice("abcdefgh") * 3 for _ in range(9 - n_shared + i % 4)),
         ]
         rng.shuffle(words)
         row: dict[str, Any] = {
@@ -64,7 +64,7 @@ def own_rows(n: int = 30) -> list[dict[str, Any]]:
             "references": [" ".join(WORDS)],
         }
         rows.append(
-            row | {"images": [f"{i}.png"], "judgments": {"good": shared}}
+            row | {"images": [f"{i}.png"], "judgments": {"good": n_shared}}
         )
     return rows
 
@@ -173,8 +173,12 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
     items = next(judged for judged in sets if judged.name == "own").items
     n_words = [len(item.candidate.split()) for item in items]
     recall = own_set.metrics[0]
-    shared = [len(set(item.candidate.split()) & set(WORDS)) for item in items]
-    f1 = [2 * hits / (n + 10) for hits, n in zip(shared, n_words, strict=True)]
+    n_shared = [
+        len(set(item.candidate.split()) & set(WORDS)) for item in items
+    ]
+    f1 = [
+        2 * hits / (n + 10) for hits, n in zip(n_shared, n_words, strict=True)
+    ]
     assert recall.agreement == pytest.approx(spearmanr(f1, gold).statistic)
     assert len(set(n_words)) > 1
     assert own_set.metrics[2].agreement == pytest.approx(
@@ -202,7 +206,7 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
         for row_cells in table.rows
     ]
     assert [row_cells["n_best"] for row_cells in table.rows] == [
-        sum(each) for each in stars
+        sum(row_stars) for row_stars in stars
     ]
     assert np.array(stars).any(axis=0).tolist() == [True, True, True]
     assert r"pascal50s & $\star$ \\" in latex(table)
@@ -335,9 +339,9 @@ def test_a_dry_run_writes_nothing_and_other_sources_are_refused(
     assert dry.code == 0
     assert dry.out.count("ter: ") == 3
     assert not Path("runs").exists()
-    both = cli("agree", "own.jsonl", "--suite", "sets", "-m", "ter")
-    assert both.code == 2
-    assert "so name no set" in both.err
+    refused = cli("agree", "own.jsonl", "--suite", "sets", "-m", "ter")
+    assert refused.code == 2
+    assert "so name no set" in refused.err
     assert "name a set or a data file" in cli("agree", "-m", "ter").err
 
 

@@ -44,7 +44,7 @@ One resample in 64 draws the second row alone, all of which is marked, so that t
 
 def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     """Rows as the hub has them: spans are lists written as JSON."""
-    whole = [
+    full_row = [
         {
             "uuid": f"u{i}",
             "model": "m",
@@ -55,7 +55,7 @@ def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
         for i, row in enumerate(rows)
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(whole), folder / "test.parquet")
+    pq.write_table(pa.Table.from_pylist(full_row), folder / "test.parquet")
     return folder
 
 
@@ -115,10 +115,12 @@ def test_verdicts_do_where_there_are_no_scores(tmp_path: Path) -> None:
 def test_a_metric_without_units_is_refused_with_a_reason_per_side(
     tmp_path: Path,
 ) -> None:
-    none = granular_findings(tmp_path / "a", Digits(tells="nothing"))[0]
-    assert none.alerts is None
+    finding_without_units = granular_findings(
+        tmp_path / "a", Digits(tells="nothing")
+    )[0]
+    assert finding_without_units.alerts is None
     assert (
-        none.reason
+        finding_without_units.reason
         == "gives no units with a place in the candidate and a score or verdict"
     )
     one_side = granular_findings(

@@ -99,9 +99,9 @@ def test_runs_made_differently_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_system_gains_by_failing_on_a_hard_picture(tmp_path: Path) -> None:
-    whole = _run(tmp_path / "whole", {"hard": 0.25, "easy": 1.0})
+    complete_run = _run(tmp_path / "whole", {"hard": 0.25, "easy": 1.0})
     part = _run(tmp_path / "part", {"hard": None, "easy": 0.75})
-    board = _board(whole, part)
+    board = _board(complete_run, part)
     assert [(s.system, s.mean, s.rank, s.n, s.n_failed) for s in board.standings] == [
         ("whole", 1.0, 1, 1, 0), ("part", 0.75, 2, 1, 1),
     ]  # fmt: skip
@@ -148,8 +148,8 @@ def test_a_system_that_failed_everywhere_is_ranked_last(
     tmp_path: Path,
 ) -> None:
     good = _run(tmp_path / "good", {"p": 0.5, "q": 1.0})
-    bad = _run(tmp_path / "bad", {"p": None, "q": None})
-    first, last = _board(good, bad).standings
+    failed_run = _run(tmp_path / "bad", {"p": None, "q": None})
+    first, last = _board(good, failed_run).standings
     assert (first.system, first.mean, first.rank) == ("good", 0.75, 1)
     assert (last.system, last.mean, last.rank, last.n, last.n_failed) == (
         "bad",
@@ -158,7 +158,7 @@ def test_a_system_that_failed_everywhere_is_ranked_last(
         0,
         2,
     )
-    assert [s.mean for s in _board(bad).standings] == [None]
+    assert [s.mean for s in _board(failed_run).standings] == [None]
 
 
 def test_systems_without_a_common_picture_are_refused(tmp_path: Path) -> None:
@@ -249,8 +249,8 @@ def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
 def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     good = _run(tmp_path / "good", {"a": 0.5, "b": 1.0})
     poor = _run(tmp_path / "poor", {"a": 0.25, "b": 0.5})
-    none = _run(tmp_path / "no$core$", {"a": None, "b": None})
-    figure = standing_figure([_board(poor, good, none)])
+    failed_run = _run(tmp_path / "no$core$", {"a": None, "b": None})
+    figure = standing_figure([_board(poor, good, failed_run)])
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == [
         "good",
@@ -272,7 +272,7 @@ def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     ):
         write_standing_figure([_board(poor, good)], tmp_path / "systems.txt")
     with pytest.raises(ConfigError, match="no system has a score to draw"):
-        write_standing_figure([_board(none)], path)
+        write_standing_figure([_board(failed_run)], path)
 
 
 def test_equal_means_are_both_the_best(tmp_path: Path) -> None:

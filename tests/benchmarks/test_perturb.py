@@ -124,10 +124,12 @@ def test_a_text_that_offers_nothing_is_left_as_it_was(name: str) -> None:
 
 
 def test_both_kinds_are_there() -> None:
-    kinds = [each.kind for each in PERTURBATIONS.values()]
+    kinds = [perturbation.kind for perturbation in PERTURBATIONS.values()]
     assert kinds.count("breaking") == 13
     assert kinds.count("preserving") == 10
-    assert all(each.change.__doc__ for each in PERTURBATIONS.values())
+    assert all(
+        perturbation.change.__doc__ for perturbation in PERTURBATIONS.values()
+    )
 
 
 def test_two_things_of_a_sentence_change_places_and_so_do_two_colours() -> (

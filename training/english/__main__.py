@@ -95,7 +95,10 @@ def _extra_documents(
 ) -> ExtraDocuments:
     """Return the documents used besides the treebanks, with the share of each kind in a pass."""
     rng = random.Random(0)
-    gold, silver_ = corpora.whole(docs), corpora.whole(trees)
+    gold, silver_ = (
+        corpora.complete_sentences(docs),
+        corpora.complete_sentences(trees),
+    )
     words = captions.Words([*gold, *silver_])
     all_words = captions.Words(
         sentence.as_words() for doc in trees or docs for sentence in doc

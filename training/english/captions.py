@@ -32,10 +32,22 @@ PER_TEMPLATE = 120
 _FLOOR = 3
 """How often a word is seen to be put into templates."""
 _PARTS = {
-    "DT": "DET", "NN": "NOUN", "NNS": "NOUN", "JJ": "ADJ", "VBZ": "VERB", "VBP": "VERB",
-    "VBG": "VERB", "VBN": "VERB", "IN": "ADP", "CD": "NUM", "CC": "CCONJ", "RB": "ADV",
-    ".": "PUNCT", ",": "PUNCT", "POS": "PART",
-}  # fmt: skip
+    "DT": "DET",
+    "NN": "NOUN",
+    "NNS": "NOUN",
+    "JJ": "ADJ",
+    "VBZ": "VERB",
+    "VBP": "VERB",
+    "VBG": "VERB",
+    "VBN": "VERB",
+    "IN": "ADP",
+    "CD": "NUM",
+    "CC": "CCONJ",
+    "RB": "ADV",
+    ".": "PUNCT",
+    ",": "PUNCT",
+    "POS": "PART",
+}
 _VERBS = {"VBZ": ("V", "T"), "VBG": ("G", "H"), "VBP": ("B", None)}
 """Letters of verbs without and with an object."""
 _BE, _HAVE = (
@@ -90,19 +102,19 @@ class Words:
         }
 
     def draw(self, kind: str, rng: random.Random) -> str:
-        """Some form of a class; rare ones come more often than in the trees."""
+        """Return some form of a class; rare ones come more often than in the trees."""
         weights = self._common[kind]
         return rng.choices(list(weights), list(weights.values()))[0]
 
     def participle(self, verb: Word) -> str | None:
-        """The form in -ing of a verb, if the trees have it."""
+        """Return the form in -ing of a verb, if the trees have it."""
         return self._participles.get(
             lemma(verb.form.lower(), "VERB", verb.xpos)
         )
 
 
 def _kind(word: Word, has_object: bool) -> str | None:
-    """The capital letter of a word's class in templates."""
+    """Return the capital letter of a word's class in templates."""
     if word.upos == "NOUN":
         return {"NN": "N", "NNS": "P"}.get(word.xpos)
     if word.xpos == "JJ":
@@ -126,7 +138,7 @@ def captions(
 
 
 def templates(words: Words, rng: random.Random) -> Iterator[Sentence]:
-    """Every template with words, ``PER_TEMPLATE`` times."""
+    """Yield every template with words, ``PER_TEMPLATE`` times."""
     for template in TEMPLATES:
         for _ in range(PER_TEMPLATE):
             yield _filled(template, words, rng)
@@ -167,7 +179,7 @@ def _phrases(sentence: Sentence, words: Words) -> Iterator[Sentence]:
 
 
 def _turned(sentence: Sentence, top: int, words: Words) -> Word | None:
-    """The predicate as what modifies its subject, if it can be that."""
+    """Return the predicate as what modifies its subject, if it can be that."""
     word = sentence[top]
     under = {
         w.deprel: w
@@ -247,7 +259,7 @@ def _robbed(sentence: Sentence, rng: random.Random) -> Sentence:
 
 
 def _cut(sentence: Sentence, places_kept: Sequence[int]) -> Sentence:
-    """Some words of a sentence, among them the head of each."""
+    """Return some words of a sentence, among them the head of each."""
     places = {old: new for new, old in enumerate(places_kept)}
     return [
         replace(sentence[old], head=places[sentence[old].head])
@@ -256,7 +268,7 @@ def _cut(sentence: Sentence, places_kept: Sequence[int]) -> Sentence:
 
 
 def _filled(template: str, words: Words, rng: random.Random) -> Sentence:
-    """A template with words; some begin with a capital, some as captions do."""
+    """Return a template with words; some begin with a capital, some as captions do."""
     forms, rows = [], [entry.split("|") for entry in template.split()]
     for form, *_ in rows:
         forms.append(words.draw(form, rng) if form.isupper() else form)
@@ -268,7 +280,16 @@ def _filled(template: str, words: Words, rng: random.Random) -> Sentence:
     elif forms[-1] == ".":
         forms.pop()
     return [
-        Word(form, "AUX" if form == "is" else _PARTS[tag], tag, "_",
-             int(head) - 1 if head != "0" else place, relation, True)
-        for place, (form, (_, tag, head, relation)) in enumerate(zip(forms, rows, strict=False))
-    ]  # fmt: skip
+        Word(
+            form,
+            "AUX" if form == "is" else _PARTS[tag],
+            tag,
+            "_",
+            int(head) - 1 if head != "0" else place,
+            relation,
+            True,
+        )
+        for place, (form, (_, tag, head, relation)) in enumerate(
+            zip(forms, rows, strict=False)
+        )
+    ]

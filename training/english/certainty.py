@@ -39,7 +39,7 @@ CUTS = (0.2, 0.25, 0.3, 0.35, 0.4)
 
 
 def recorded(text: str) -> tuple[SceneGraph, list[tuple[float, ...]]]:
-    """The graph of a text with the number of its features as the doubt of each part."""
+    """Return the graph of a text with the number of its features as the doubt of each part."""
     feature_rows: list[tuple[float, ...]] = []
 
     def record(part: certainty.Part, features: Sequence[float]) -> float:
@@ -76,22 +76,22 @@ def marked() -> tuple[
                 )
     return (
         {
-            kind: np.array([row[0] for row in some])
-            for kind, some in rows.items()
+            kind: np.array([row[0] for row in rows_of_kind])
+            for kind, rows_of_kind in rows.items()
         },
         {
-            kind: np.array([row[1] for row in some])
-            for kind, some in rows.items()
+            kind: np.array([row[1] for row in rows_of_kind])
+            for kind, rows_of_kind in rows.items()
         },
         {
-            kind: np.array([row[2] for row in some])
-            for kind, some in rows.items()
+            kind: np.array([row[2] for row in rows_of_kind])
+            for kind, rows_of_kind in rows.items()
         },
     )
 
 
 def fit(x: Floats, ill: Bools) -> Floats:
-    """The weights of one kind."""
+    """Return the weights of one kind."""
 
     def loss(w: Floats) -> float:
         z = x @ w

@@ -39,7 +39,7 @@ class Sentence:
 
     @classmethod
     def from_words(cls, sentence: Sequence[Word]) -> Sentence:
-        """A sentence of a treebank, cut as there."""
+        """Return a sentence of a treebank, cut as there."""
         return cls(
             [w.form for w in sentence],
             [w.xpos for w in sentence],
@@ -49,7 +49,7 @@ class Sentence:
         )
 
     def as_words(self) -> list[Word]:
-        """The same as words of a treebank."""
+        """Return the same as words of a treebank."""
         columns = (
             self.words,
             self.parts,
@@ -84,7 +84,7 @@ class Labels:
     def from_documents(
         cls, docs: Iterable[Document], floor: int = 5
     ) -> Labels:
-        """The labels that occur at least ``floor`` times."""
+        """Return the labels that occur at least ``floor`` times."""
         sentences = [sentence for doc in docs for sentence in doc]
 
         def common(names: Iterable[str]) -> list[str]:
@@ -114,7 +114,7 @@ class Labels:
 
 
 def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
-    """Each gold document as sentences of the tokens that ``nlp`` makes of its text."""
+    """Yield each gold document as sentences of the tokens that ``nlp`` makes of its text."""
     for gold in docs:
         example: Any = Example(nlp.make_doc(gold.text), gold)
         tokens = [token.text for token in example.predicted]
@@ -202,14 +202,14 @@ def batches(
 
 
 def words_of(docs: Sequence[Document]) -> list[list[str]]:
-    """The words of each document."""
+    """Return the words of each document."""
     return [
         [word for sentence in doc for word in sentence.words] for doc in docs
     ]
 
 
 def bare(words: list[str]) -> Sentence:
-    """A sentence of which only the words are known."""
+    """Return a sentence of which only the words are known."""
     n = len(words)
     return Sentence(
         words, [UNKNOWN] * n, [UNKNOWN] * n, [-1] * n, [UNKNOWN] * n

@@ -57,7 +57,7 @@ Tuples = frozenset[tuple[str, ...]]
 
 
 def gold_tuples(caption: Caption) -> Tuples:
-    """The gold graph as tuples of base forms."""
+    """Return the gold graph as tuples of base forms."""
     tuples_of_caption: set[tuple[str, ...]] = set()
     for subject, relation, target in caption.triples:
         owner = base(subject)
@@ -95,7 +95,7 @@ RELATIONS = dict(line.split(" = ") for line in _WORDS["relations"])
 
 
 def graph_tuples(graph: SceneGraph) -> Tuples:
-    """A scene graph in the conventions of FACTUAL, as its train split shows them.
+    """Return a scene graph in the conventions of FACTUAL, as its train split shows them.
 
     FACTUAL writes numbers as attributes in digits, clothes as worn, an agent as the subject of an
     active verb, and leaves out denied facts and kinds. ``factual.txt`` lists the words it changes.
@@ -154,20 +154,20 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
 
 
 def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
-    """The name of an entity, and what its name and number say."""
-    first, _, rest = entity.name.partition(" ")
-    name = base(rest if rest and first in LOOSE else entity.name)
+    """Return the name of an entity, and what its name and number say."""
+    first, _, other_words = entity.name.partition(" ")
+    name = base(other_words if other_words and first in LOOSE else entity.name)
     if entity.plural and name == "person":
         name = "people"
-    if rest and first in JOINED:
-        name = base(first + rest)
+    if other_words and first in JOINED:
+        name = base(first + other_words)
     if side and name in SIDED:
         name = f"{side} {name}"
     tuples_of_name: set[tuple[str, ...]] = {(name,)}
-    if rest and first in LOOSE:
+    if other_words and first in LOOSE:
         tuples_of_name.add((name, first))
-    if rest and first in PEOPLE | ANIMALS and " " not in rest:
-        owner, name = base(first), base(rest)
+    if other_words and first in PEOPLE | ANIMALS and " " not in other_words:
+        owner, name = base(first), base(other_words)
         tuples_of_name = {(name,), (owner,), (owner, "have", name)}
     for word in (entity.quantity or "").split():
         number = NUMBER_WORDS.get(word)
@@ -228,26 +228,26 @@ def _has(relation: Relation) -> bool:
     return relation.predicate in ("have", "with")
 
 
-def _of(whole: str, content: str) -> tuple[str, ...]:
+def _of(owner: str, content: str) -> tuple[str, ...]:
     """Read "X of Y": the Y has the X, unless the X holds the Y."""
-    if whole in HOLDERS:
-        return content, "in", whole
-    if whole in BEARERS:
-        return content, "on", whole
+    if owner in HOLDERS:
+        return content, "in", owner
+    if owner in BEARERS:
+        return content, "on", owner
     return (
-        (whole, "have", content) if whole in FULL else (content, "have", whole)
+        (owner, "have", content) if owner in FULL else (content, "have", owner)
     )
 
 
 def base(text: str) -> str:
-    """Every word of a name or value in base form, as a noun where it ends in -s."""
+    """Return every word of a name or value in base form, as a noun where it ends in -s."""
     singular = (lemmas.noun(word) for word in text.lower().split())
     name = " ".join(singular)
     return NAMES.get(name, name)
 
 
 def base_relation(text: str) -> str:
-    """A predicate in base form without articles."""
+    """Return a predicate in base form without articles."""
     words = [
         word
         for word in text.lower().split()

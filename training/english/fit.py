@@ -92,7 +92,7 @@ def study(
 def _regrouped(
     docs: Iterable[Document], rng: random.Random
 ) -> Iterable[Document]:
-    """A third of the documents in two, so that texts of one sentence are known too."""
+    """Return a third of the documents in two, so that texts of one sentence are known too."""
     for doc in docs:
         if len(doc) > 1 and rng.random() < 0.3:
             cut = rng.randrange(1, len(doc))

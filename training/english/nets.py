@@ -76,7 +76,7 @@ class Pieces:
         self._known: dict[str, list[int]] = {}
 
     def __call__(self, word: str) -> list[int]:
-        """The pieces of one word."""
+        """Return the pieces of one word."""
         ids = self._known.get(word)
         if ids is None:
             ids = piece_ids(self._tokenizer, word)
@@ -84,7 +84,7 @@ class Pieces:
         return ids
 
     def flat(self, words: Sequence[str]) -> list[int]:
-        """The pieces of some words, one after the other."""
+        """Return the pieces of some words, one after the other."""
         return [piece for word in words for piece in self(word)]
 
     def batch(self, docs: Sequence[Sequence[str]]) -> Batch:
@@ -203,7 +203,9 @@ def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
     """Sum of the mean cross-entropies of all heads over the places whose answer is known."""
     sentence = answers["sentence"]
     present = sentence != NO
-    same = (sentence[:, :, None] == sentence[:, None, :]) & present[:, None, :]
+    is_same_sentence = (
+        sentence[:, :, None] == sentence[:, None, :]
+    ) & present[:, None, :]
     starts = functional.binary_cross_entropy_with_logits(
         scores.starts[present], answers["starts"][present].float()
     )
@@ -214,7 +216,7 @@ def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
         )
 
     return (
-        entropy(scores.arcs.masked_fill(~same, -1e4), "heads")
+        entropy(scores.arcs.masked_fill(~is_same_sentence, -1e4), "heads")
         + entropy(net.relation_scores(scores, answers["heads"]), "relations")
         + 0.5 * entropy(scores.tags, "tags")
         + 0.5 * entropy(scores.parts, "parts")
@@ -258,14 +260,14 @@ class Trainable(nn.Module):
             + self.shapes(batch.shapes)
         )
         x = self.drop(self.norm(x.float()))
-        far = (
+        distances = (
             torch.arange(length)[None] - torch.arange(length)[:, None]
         ).clamp(-FAR, FAR) + FAR
         hidden = torch.zeros(n, 1, 1, length).masked_fill(
             ~batch.present[:, None, None], -1e4
         )
         for block in self.blocks:
-            x = block(x, batch.present, far, hidden)
+            x = block(x, batch.present, distances, hidden)
         scores: Scores = self.heads(self.last(x))
         return scores
 
@@ -286,9 +288,9 @@ class Block(nn.Module):
         self.drop = nn.Dropout(dropout)
 
     def forward(
-        self, x: Tensor, present: Tensor, far: Tensor, hidden: Tensor
+        self, x: Tensor, present: Tensor, distances: Tensor, hidden: Tensor
     ) -> Tensor:
-        """The vectors (B, L, width) above this block."""
+        """Return the vectors (B, L, width) above this block."""
         n, length, _ = x.shape
         y = self.near_norm(x) * present[..., None]
         y = functional.pad(y, (0, 0, 1, 1))
@@ -299,6 +301,8 @@ class Block(nn.Module):
         )
         q, k, v = y.permute(2, 0, 3, 1, 4)
         scores = (q * (WIDTH // N_HEADS) ** -0.5) @ k.transpose(2, 3)
-        scores = scores + (self.distances[:, far] + hidden).to(scores.dtype)
+        scores = scores + (self.distances[:, distances] + hidden).to(
+            scores.dtype
+        )
         mixed = (scores.softmax(-1, dtype=scores.dtype) @ v).transpose(1, 2)
         return x + self.drop(self.attended(mixed.reshape(n, length, WIDTH)))

@@ -35,7 +35,7 @@ class _Annotator:
 
 
 def load(path: Path = model.FOLDER) -> Language:
-    """A pipeline with the network of a folder; its tagger does nothing, its parser all."""
+    """Return a pipeline with the network of a folder; its tagger does nothing, its parser all."""
     Language.factory(
         "tagger_of_beholder", func=lambda nlp, name: lambda doc: doc
     )

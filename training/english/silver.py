@@ -35,11 +35,11 @@ def _sentence(
 ) -> Sentence:
     sentence = Sentence([], [], [], [], [])
     for a, b in zip(first_doc[low:high], second_doc[low:high], strict=True):
-        same = a.head.i == b.head.i and a.dep_ == b.dep_
+        is_same_head = a.head.i == b.head.i and a.dep_ == b.dep_
         relation = "root" if a.head.i == a.i else a.dep_
         sentence.words.append(a.text)
         sentence.tags.append(a.tag_ if a.tag_ == b.tag_ else UNKNOWN)
         sentence.parts.append(a.pos_ if a.pos_ == b.pos_ else UNKNOWN)
-        sentence.heads.append(a.head.i - low if same else -1)
-        sentence.relations.append(relation if same else UNKNOWN)
+        sentence.heads.append(a.head.i - low if is_same_head else -1)
+        sentence.relations.append(relation if is_same_head else UNKNOWN)
     return sentence

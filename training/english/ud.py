@@ -105,7 +105,7 @@ def make_doc(vocab: Vocab, sentences: list[Sentence]) -> Doc:
 
 
 def documents(vocab: Vocab, path: Path) -> Iterator[Doc]:
-    """A treebank as documents of a few sentences, never across a document boundary."""
+    """Yield a treebank as documents of a few sentences, never across a document boundary."""
     batch: list[Sentence] = []
     for new_document, sentence in read_sentences(path):
         if batch and (new_document or len(batch) == SENTENCES_PER_DOC):
@@ -141,7 +141,7 @@ def _as_caption(sentence: Sentence) -> Sentence:
 
 
 def _noun_phrase(sentence: Sentence, rng: random.Random) -> Sentence | None:
-    """The longest subtree of a random noun, as a sentence of its own."""
+    """Return the longest subtree of a random noun, as a sentence of its own."""
     nouns = [
         p
         for p, w in enumerate(sentence)
@@ -164,9 +164,9 @@ def _noun_phrase(sentence: Sentence, rng: random.Random) -> Sentence | None:
         and sentence[p].deprel in ("case", "punct", "cc", "mark")
     }
     first, last = min(inside), max(inside)
-    whole = last - first + 1 == len(inside)
+    is_contiguous = last - first + 1 == len(inside)
     closed = all(p == top or sentence[p].head in inside for p in inside)
-    if not (2 <= len(inside) <= CAPTION_LENGTH and whole and closed):
+    if not (2 <= len(inside) <= CAPTION_LENGTH and is_contiguous and closed):
         return None
     place = {old: new for new, old in enumerate(range(first, last + 1))}
     return [

@@ -142,7 +142,7 @@ class Units:
 
 
 def minimal_pairs() -> Iterator[tuple[str, str, Labels]]:
-    """The tuning half, both versions against the reference, the paraphrase both ways."""
+    """Yield the tuning half, both versions against the reference, the paraphrase both ways."""
     for pair in read_pairs(PAIRS):
         if int(pair.id.rpartition("-")[2]) > TUNED:
             continue

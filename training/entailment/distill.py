@@ -189,8 +189,12 @@ def taught(
         with torch.autocast(device, torch.bfloat16):
             states = model(input_ids=padded, use_cache=False).last_hidden_state
         last = torch.tensor([lengths[i] - 1 for i in part], device=device)
-        mine = states[torch.arange(len(part), device=device), last].float()
-        logits: Tensor = head(functional.dropout(mine, DROP, model.training))
+        last_states = states[
+            torch.arange(len(part), device=device), last
+        ].float()
+        logits: Tensor = head(
+            functional.dropout(last_states, DROP, model.training)
+        )
         return logits
 
     machine_made = [
@@ -202,8 +206,8 @@ def taught(
     ]
 
     def draw_batches() -> Iterator[list[int]]:
-        some = random.sample(machine_made, len(machine_made) // 4)
-        return batches([*core, *some], lengths, TOKENS["teacher"])
+        sampled = random.sample(machine_made, len(machine_made) // 4)
+        return batches([*core, *sampled], lengths, TOKENS["teacher"])
 
     def loss_of(part: list[int]) -> Tensor:
         label, weight = _labels(pairs, part, device)
@@ -293,7 +297,7 @@ def _rows(pairs: Iterable[Pair]) -> list[Row]:
 def measured(
     pairs: Sequence[Pair], kept_back: Sequence[int], probabilities: FloatArray
 ) -> dict[str, float]:
-    """The share of right labels of each source kept back; of marks, the area for "said"."""
+    """Return the share of right labels of each source kept back; of marks, the area for "said"."""
     by_source: dict[str, list[int]] = defaultdict(list)
     for i in kept_back:
         by_source[pairs[i].source].append(i)

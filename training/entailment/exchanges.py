@@ -59,16 +59,35 @@ CLOTHES = words(
     "jacket shirt hat dress coat scarf sweater cap helmet vest apron tie skirt hood"
 )
 PAIRS = (
-    ("tall", "short"), ("large", "small"), ("old", "new"), ("open", "closed"), ("full", "empty"),
-    ("round", "square"), ("striped", "plain"), ("wet", "dry"), ("thick", "thin"), ("long", "short"),
-    ("broken", "whole"), ("shiny", "dull"), ("clean", "dirty"), ("wide", "narrow"),
-    ("dark", "light"), ("empty", "crowded"), ("bright", "dim"), ("rusty", "polished"),
-)  # fmt: skip
+    ("tall", "short"),
+    ("large", "small"),
+    ("old", "new"),
+    ("open", "closed"),
+    ("full", "empty"),
+    ("round", "square"),
+    ("striped", "plain"),
+    ("wet", "dry"),
+    ("thick", "thin"),
+    ("long", "short"),
+    ("broken", "whole"),
+    ("shiny", "dull"),
+    ("clean", "dirty"),
+    ("wide", "narrow"),
+    ("dark", "light"),
+    ("empty", "crowded"),
+    ("bright", "dim"),
+    ("rusty", "polished"),
+)
 LIVING = (
-    ("young", "old"), ("tall", "short"), ("smiling", "frowning"), ("seated", "standing"),
-    ("barefoot", "in boots"), ("bearded", "clean-shaven"), ("asleep", "awake"), ("blond",
-    "dark-haired"),
-)  # fmt: skip
+    ("young", "old"),
+    ("tall", "short"),
+    ("smiling", "frowning"),
+    ("seated", "standing"),
+    ("barefoot", "in boots"),
+    ("bearded", "clean-shaven"),
+    ("asleep", "awake"),
+    ("blond", "dark-haired"),
+)
 PLACES = (
     "on the table", "on the floor", "on the shelf", "under the bench", "beside the door",
     "in the basket", "on the windowsill", "behind the counter", "near the stairs", "in the corner",
@@ -76,45 +95,81 @@ PLACES = (
     "by the fence", "on the roof", "on the lawn", "on the platform", "in the boat",
 )  # fmt: skip
 VERBS = (  # -s, -ing, participle
-    ("chases", "chasing", "chased"), ("pushes", "pushing", "pushed"), ("pulls", "pulling",
-    "pulled"),
-    ("carries", "carrying", "carried"), ("follows", "following", "followed"),
-    ("watches", "watching", "watched"), ("feeds", "feeding", "fed"), ("leads", "leading", "led"),
-    ("photographs", "photographing", "photographed"), ("lifts", "lifting", "lifted"),
-    ("washes", "washing", "washed"), ("holds", "holding", "held"), ("bites", "biting", "bitten"),
-    ("licks", "licking", "licked"), ("points at", "pointing at", "pointed at"),
-    ("looks at", "looking at", "looked at"), ("examines", "examining", "examined"),
-    ("paints", "painting", "painted"), ("guides", "guiding", "guided"),
-    ("splashes", "splashing", "splashed"), ("drags", "dragging", "dragged"),
-    ("hides", "hiding", "hidden"), ("helps", "helping", "helped"), ("catches", "catching",
-    "caught"),
-    ("attacks", "attacking", "attacked"), ("leans on", "leaning on", "leaned on"),
-    ("kicks", "kicking", "kicked"), ("scolds", "scolding", "scolded"), ("pats", "patting",
-    "patted"),
-    ("protects", "protecting", "protected"), ("teaches", "teaching", "taught"),
-    ("interviews", "interviewing", "interviewed"), ("applauds", "applauding", "applauded"),
-    ("supports", "supporting", "supported"), ("blocks", "blocking", "blocked"),
-    ("passes", "passing", "passed"), ("overtakes", "overtaking", "overtaken"),
-    ("shields", "shielding", "shielded"), ("throws", "throwing", "thrown"),
+    ("chases", "chasing", "chased"),
+    ("pushes", "pushing", "pushed"),
+    ("pulls", "pulling", "pulled"),
+    ("carries", "carrying", "carried"),
+    ("follows", "following", "followed"),
+    ("watches", "watching", "watched"),
+    ("feeds", "feeding", "fed"),
+    ("leads", "leading", "led"),
+    ("photographs", "photographing", "photographed"),
+    ("lifts", "lifting", "lifted"),
+    ("washes", "washing", "washed"),
+    ("holds", "holding", "held"),
+    ("bites", "biting", "bitten"),
+    ("licks", "licking", "licked"),
+    ("points at", "pointing at", "pointed at"),
+    ("looks at", "looking at", "looked at"),
+    ("examines", "examining", "examined"),
+    ("paints", "painting", "painted"),
+    ("guides", "guiding", "guided"),
+    ("splashes", "splashing", "splashed"),
+    ("drags", "dragging", "dragged"),
+    ("hides", "hiding", "hidden"),
+    ("helps", "helping", "helped"),
+    ("catches", "catching", "caught"),
+    ("attacks", "attacking", "attacked"),
+    ("leans on", "leaning on", "leaned on"),
+    ("kicks", "kicking", "kicked"),
+    ("scolds", "scolding", "scolded"),
+    ("pats", "patting", "patted"),
+    ("protects", "protecting", "protected"),
+    ("teaches", "teaching", "taught"),
+    ("interviews", "interviewing", "interviewed"),
+    ("applauds", "applauding", "applauded"),
+    ("supports", "supporting", "supported"),
+    ("blocks", "blocking", "blocked"),
+    ("passes", "passing", "passed"),
+    ("overtakes", "overtaking", "overtaken"),
+    ("shields", "shielding", "shielded"),
+    ("throws", "throwing", "thrown"),
     ("touches", "touching", "touched"),
-)  # fmt: skip
+)
 TOWARDS = (
-    ("gives", "hands", "to", "receives", "from"), ("hands", "passes", "to", "takes", "from"),
-    ("throws", "tosses", "to", "catches", "from"), ("shows", "presents", "to", "is shown", "by"),
-    ("sells", "sells", "to", "buys", "from"), ("offers", "offers", "to", "is offered", "by"),
-)  # fmt: skip
+    ("gives", "hands", "to", "receives", "from"),
+    ("hands", "passes", "to", "takes", "from"),
+    ("throws", "tosses", "to", "catches", "from"),
+    ("shows", "presents", "to", "is shown", "by"),
+    ("sells", "sells", "to", "buys", "from"),
+    ("offers", "offers", "to", "is offered", "by"),
+)
 CONVERSE = (
-    ("to the left of", "to the right of"), ("above", "below"), ("in front of", "behind"),
-    ("on top of", "underneath"), ("over", "under"), ("left of", "right of"),
-    ("higher than", "lower than"), ("ahead of", "behind"), ("north of", "south of"),
+    ("to the left of", "to the right of"),
+    ("above", "below"),
+    ("in front of", "behind"),
+    ("on top of", "underneath"),
+    ("over", "under"),
+    ("left of", "right of"),
+    ("higher than", "lower than"),
+    ("ahead of", "behind"),
+    ("north of", "south of"),
     ("closer to the camera than", "farther from the camera than"),
     ("farther left than", "farther right than"),
-)  # fmt: skip
+)
 MORE = (
-    ("taller", "shorter"), ("bigger", "smaller"), ("older", "younger"), ("darker", "lighter"),
-    ("longer", "shorter"), ("faster", "slower"), ("wider", "narrower"), ("heavier", "lighter"),
-    ("nearer", "farther away"), ("brighter", "dimmer"), ("thicker", "thinner"),
-)  # fmt: skip
+    ("taller", "shorter"),
+    ("bigger", "smaller"),
+    ("older", "younger"),
+    ("darker", "lighter"),
+    ("longer", "shorter"),
+    ("faster", "slower"),
+    ("wider", "narrower"),
+    ("heavier", "lighter"),
+    ("nearer", "farther away"),
+    ("brighter", "dimmer"),
+    ("thicker", "thinner"),
+)
 ACTS = (
     "reading", "sleeping", "singing", "cooking", "dancing", "eating", "writing", "waving",
     "drinking coffee", "playing the violin", "talking on the phone", "looking out of the window",
@@ -148,7 +203,7 @@ def up(text: str) -> str:
 
 
 def name_thing(noun: str, roll: random.Random) -> str:
-    """A thing as a text names it."""
+    """Return a thing as a text names it."""
     return roll.choice((f"the {noun}", f"the {noun}", an(noun)))
 
 
@@ -191,26 +246,26 @@ def place(roll: random.Random) -> Fact:
     a, b = roll.sample(
         THINGS if roll.random() < 0.6 else [*PEOPLE, *THINGS], 2
     )
-    there, back = roll.choice(CONVERSE)
+    direction, opposite = roll.choice(CONVERSE)
     if roll.random() < 0.5:
-        there, back = back, there
+        direction, opposite = opposite, direction
     verb = roll.choice(("is", "stands", "is placed", "is"))
 
     def forms(x: str, y: str) -> list[str]:
         sentences = [
-            f"the {x} {verb} {there} the {y}",
-            f"the {y} {verb} {back} the {x}",
-            f"{an(x)} is {there} {an(y)}",
-            f"there is {an(y)} {back} {an(x)}",
-            f"the {y} is the one {back} the {x}",
+            f"the {x} {verb} {direction} the {y}",
+            f"the {y} {verb} {opposite} the {x}",
+            f"{an(x)} is {direction} {an(y)}",
+            f"there is {an(y)} {opposite} {an(x)}",
+            f"the {y} is the one {opposite} the {x}",
         ]
-        if " than" not in there:
+        if " than" not in direction:
             sentences += [
-                f"{there} the {y} {verb} {an(x)}",
-                f"{back} the {x} there is {an(y)}",
-                f"{an(x)} with {an(y)} {back} it",
+                f"{direction} the {y} {verb} {an(x)}",
+                f"{opposite} the {x} there is {an(y)}",
+                f"{an(x)} with {an(y)} {opposite} it",
             ]
-        if there in ("to the left of", "left of", "farther left than"):
+        if direction in ("to the left of", "left of", "farther left than"):
             sentences += [
                 f"on the left is {an(x)}, and on the right {an(y)}",
                 f"the {y} has {an(x)} to its left",
@@ -576,18 +631,18 @@ def share_of_things(roll: random.Random) -> Fact:
     if roll.random() < 0.4:
         x, y = roll.sample(COLOURS, 2)
     sort = roll.randrange(4)
-    every = [
+    forms_of_all = [
         f"all of the {a} are {x}",
         f"every one of the {a} is {x}",
         f"the {a} are all {x}",
         f"none of the {a} is anything but {x}",
     ]
-    none = [
+    forms_of_none = [
         f"none of the {a} are {x}",
         f"not one of the {a} is {x}",
         f"no {a} are {x}",
     ]
-    few = [
+    forms_of_few = [
         f"only one of the {a} is {x}",
         f"all but one of the {a} are not {x}",
         f"a single one of the {a} is {x}",
@@ -599,28 +654,28 @@ def share_of_things(roll: random.Random) -> Fact:
     ]
     if sort == 0:
         return Fact(
-            every,
-            [*none, *few, f"some of the {a} are {y}"],
+            forms_of_all,
+            [*forms_of_none, *forms_of_few, f"some of the {a} are {y}"],
             [f"the {a} are heavy"],
             [f"most of the {a} are {x}"],
         )
     if sort == 1:
         return Fact(
-            none,
-            [*every, *few, *forms_of_most],
+            forms_of_none,
+            [*forms_of_all, *forms_of_few, *forms_of_most],
             [f"all of the {a} are {y}"],
             (),
         )
     if sort == 2:
         return Fact(
-            few,
-            [*every, *none, *forms_of_most],
+            forms_of_few,
+            [*forms_of_all, *forms_of_none, *forms_of_most],
             [f"the other {a} are {y}"],
             (),
         )
     return Fact(
         forms_of_most,
-        [*none, *few],
+        [*forms_of_none, *forms_of_few],
         [f"one of the {a} is {y}"],
         [f"several of the {a} are {x}"],
     )
@@ -719,12 +774,12 @@ def pairs(
             both = [premise, roll.choice(sentences_beside)]
             roll.shuffle(both)
             premise = " ".join(both)
-        holds = (
+        entailed = (
             roll.sample([*other_forms, *fact.partial], 2)
             if len(other_forms) + len(fact.partial) > 1
             else other_forms
         )
-        rows += [(premise, up(text), "entailment") for text in holds]
+        rows += [(premise, up(text), "entailment") for text in entailed]
         rows += [
             (premise, up(t), "contradiction")
             for t in roll.sample(list(fact.false), min(2, len(fact.false)))

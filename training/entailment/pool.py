@@ -213,7 +213,7 @@ def is_kept_back(premise: str) -> bool:
 def _undecided_statements(
     text: str, other_text: str
 ) -> Iterator[tuple[GraphUnit, str, AnalysedText]]:
-    """The units of a text that words alone do not decide, each as a statement."""
+    """Yield the units of a text that words alone do not decide, each as a statement."""
     source, target = analysed(text), analysed(other_text)
     evidence = gather(source, target, numbers())
     for place, statement in undecided(source, evidence, numbers()).items():
@@ -228,8 +228,10 @@ def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
             if label_number is None:
                 continue
             weight = _weight(label_number)
-            near, *both = premises(statement, target)
-            yield Pair(near, statement, label_number, weight, "marks")
+            nearest_sentence, *both = premises(statement, target)
+            yield Pair(
+                nearest_sentence, statement, label_number, weight, "marks"
+            )
             yield Pair(
                 other_text, statement, label_number, weight, "marks_full"
             )
@@ -241,7 +243,7 @@ def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
                 far_sentences = [
                     sentence
                     for sentence in target.sentence_texts
-                    if sentence != near
+                    if sentence != nearest_sentence
                 ]
                 if label_number and far_sentences and roll.random() < 0.4:
                     yield Pair(
@@ -280,29 +282,29 @@ def one_wrong_fact(roll: random.Random) -> list[Pair]:
             for _, statement, target in _undecided_statements(
                 text, other_text
             ):
-                near = premises(statement, target)
+                premise_texts = premises(statement, target)
                 stated += [
                     Pair(p, statement, OPEN["said"], 1.0, "minimal")
-                    for p in near
+                    for p in premise_texts
                 ]
         if pair.kind not in EXCHANGED:
             for unit, statement, target in _undecided_statements(
                 pair.altered, pair.reference
             ):
                 if any(a < end and b > start for a, b in unit.spans):
-                    near = premises(statement, target)
+                    premise_texts = premises(statement, target)
                     wrong += [
                         Pair(
                             p, statement, OPEN["open"], CONTRADICTED, "minimal"
                         )
-                        for p in near
+                        for p in premise_texts
                     ]
     wrong *= REPEATED
     return wrong + roll.sample(stated, min(len(stated), len(wrong)))
 
 
 def _other_number(text: str, roll: random.Random) -> str:
-    """A text with one of its numbers exchanged for another."""
+    """Return a text with one of its numbers exchanged for another."""
     match = roll.choice(list(_NUMBER.finditer(text)))
     new = roll.choice(
         [number for number in NUMBERS if number != match[0].lower()]
@@ -336,7 +338,7 @@ def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
         group, size = roll.choice(list(GROUPS.items()))
         text = f"{number.capitalize()} {name} {act}."
         as_group = f"A {group} of {name} {act}."
-        same = stated if number == size else excluded
+        label_of_size = stated if number == size else excluded
         yield Pair(text, f"There are {number} {name}.", stated, 1.0, "amounts")
         yield Pair(
             text, f"There are {other_number} {name}.", excluded, 1.0, "amounts"
@@ -349,11 +351,21 @@ def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
             "amounts",
         )
         yield Pair(
-            text, f"There are a {group} of {name}.", same, 1.0, "amounts"
+            text,
+            f"There are a {group} of {name}.",
+            label_of_size,
+            1.0,
+            "amounts",
         )
-        yield Pair(text, f"There are {group} {name}.", same, 1.0, "amounts")
         yield Pair(
-            as_group, f"There are {number} {name}.", same, 1.0, "amounts"
+            text, f"There are {group} {name}.", label_of_size, 1.0, "amounts"
+        )
+        yield Pair(
+            as_group,
+            f"There are {number} {name}.",
+            label_of_size,
+            1.0,
+            "amounts",
         )
         yield Pair(
             as_group, f"There are {size} {name}.", stated, 1.0, "amounts"
@@ -384,10 +396,10 @@ def captions(
             of[pair.premise].append(pair.hypothesis)
     own_premises = sorted(of)
     vectors = _vectors(own_premises)
-    for text, near in zip(
+    for text, nearest_places in zip(
         own_premises, _nearest(vectors, vectors, ALIKE + 1), strict=True
     ):
-        for i in roll.sample(near[1:], 6):
+        for i in roll.sample(nearest_places[1:], 6):
             hypotheses = of[own_premises[i]]
             yield from (
                 (text, hypothesis)
@@ -408,25 +420,27 @@ def captions(
             hypotheses_sorted, min(HYPOTHESES, len(hypotheses_sorted))
         ),
     ]
-    for text, near in zip(
+    for text, nearest_places in zip(
         texts, _nearest(_vectors(texts), vectors, 6), strict=True
     ):
         statements = graph_statements(scene_graph(parse(text)))
         for statement in roll.sample(
             statements, min(OF_CAPTION, len(statements))
         ):
-            yield own_premises[roll.choice(near)], statement.text
+            yield own_premises[roll.choice(nearest_places)], statement.text
 
 
 def descriptions(roll: random.Random) -> Iterator[tuple[str, str]]:
     """Statements of descriptions beside sentences that do not say them word for word."""
     cut_descriptions = list(silver.descriptions())
     vectors = _vectors([" ".join(cut) for cut, _ in cut_descriptions])
-    near = _nearest(vectors, vectors, 6)
+    nearest_places = _nearest(vectors, vectors, 6)
     for place, (cut, statements) in enumerate(cut_descriptions):
         other_sentences = [
             s
-            for s in cut_descriptions[roll.choice(near[place][1:])][0]
+            for s in cut_descriptions[roll.choice(nearest_places[place][1:])][
+                0
+            ]
             if len(s) < LONGEST
         ]
         own_sentences = [s for s in cut if len(s) < LONGEST]

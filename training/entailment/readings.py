@@ -62,7 +62,7 @@ def readings(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
 
 
 def captions(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
-    """The same for captions of different pictures."""
+    """Yield the same for captions of different pictures."""
     for row in read_rows("captions.jsonl"):
         if row["kept"] == kept_back:
             marks = {

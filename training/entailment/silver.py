@@ -35,18 +35,58 @@ CLASSES = (
     "age", "sex",
 )  # fmt: skip
 TURNED = {
-    "on": "under", "under": "on", "above": "below", "below": "above", "behind": "in front of",
-    "inside": "outside", "outside": "inside", "left": "right", "right": "left", "over": "under",
-    "open": "closed", "closed": "open", "lit": "unlit", "empty": "full", "full": "empty",
-    "sunny": "rainy", "day": "night", "night": "day", "facing": "facing away from", "wet": "dry",
-    "dry": "wet", "toward": "away from", "towards": "away from", "many": "few", "few": "many",
-    "all": "none", "most": "few", "up": "down", "down": "up", "top": "bottom", "bottom": "top",
-    "before": "after", "with": "without",
-}  # fmt: skip
+    "on": "under",
+    "under": "on",
+    "above": "below",
+    "below": "above",
+    "behind": "in front of",
+    "inside": "outside",
+    "outside": "inside",
+    "left": "right",
+    "right": "left",
+    "over": "under",
+    "open": "closed",
+    "closed": "open",
+    "lit": "unlit",
+    "empty": "full",
+    "full": "empty",
+    "sunny": "rainy",
+    "day": "night",
+    "night": "day",
+    "facing": "facing away from",
+    "wet": "dry",
+    "dry": "wet",
+    "toward": "away from",
+    "towards": "away from",
+    "many": "few",
+    "few": "many",
+    "all": "none",
+    "most": "few",
+    "up": "down",
+    "down": "up",
+    "top": "bottom",
+    "bottom": "top",
+    "before": "after",
+    "with": "without",
+}
 ONE_WAY = frozenset(
-    ("on", "under", "above", "below", "behind", "in front of", "on top of", "over", "beneath",
-     "to the left of", "to the right of", "underneath", "inside", "atop")
-)  # fmt: skip
+    (
+        "on",
+        "under",
+        "above",
+        "below",
+        "behind",
+        "in front of",
+        "on top of",
+        "over",
+        "beneath",
+        "to the left of",
+        "to the right of",
+        "underneath",
+        "inside",
+        "atop",
+    )
+)
 SYMMETRIC = re.compile(
     r"\b(?:with|near|beside|next|by|touch|meet|kiss|hug|talk|play|fac|match|has|is in|are in|of)"
 )
@@ -98,7 +138,7 @@ def exchanged(text: str, choice: random.Random) -> str | None:
 
 
 def denied(text: str) -> str | None:
-    """A statement with its verb denied: "is" becomes "is not"."""
+    """Return a statement with its verb denied: "is" becomes "is not"."""
     if re.search(r"\b(?:not|no)\b", text):
         return None
     denied_text, n = re.subn(r"\b(is|are)\b", r"\1 not", text, count=1)
@@ -109,7 +149,7 @@ def denied(text: str) -> str | None:
 
 
 def turned(statement: Statement) -> str | None:
-    """A relation with its ends exchanged, if both cannot be true."""
+    """Return a relation with its ends exchanged, if both cannot be true."""
     if (
         statement.kind != "relation"
         or len(statement.entities) != 2
@@ -123,7 +163,7 @@ def turned(statement: Statement) -> str | None:
 
 
 def of_another(graph: SceneGraph, choice: random.Random) -> str | None:
-    """An attribute said of another thing, whose own attribute excludes it."""
+    """Return an attribute said of another thing, whose own attribute excludes it."""
     be = {True: "are", False: "is"}
     pairs = [
         f"The {owner.name} {be[owner.plural]} {a.value}."
@@ -138,7 +178,7 @@ def of_another(graph: SceneGraph, choice: random.Random) -> str | None:
 
 
 def other_number(text: str, choice: random.Random) -> str | None:
-    """A sentence with one of its digits changed."""
+    """Return a sentence with one of its digits changed."""
     digits = list(re.finditer(r"[0-9]", text))
     if not digits:
         return None
@@ -154,7 +194,7 @@ def plain(sentence: str) -> bool:
 
 
 def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
-    """A sentence with the ends of a relation, or the qualities of two things, exchanged."""
+    """Return a sentence with the ends of a relation, or the qualities of two things, exchanged."""
     spans = []
     for a in graph.attributes:
         for b in graph.attributes[graph.attributes.index(a) + 1 :]:
@@ -179,11 +219,11 @@ def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
         alike = (
             ends[0].plural == ends[1].plural and ends[0].name != ends[1].name
         )
-        way = r.kind == "verb" or r.predicate in ONE_WAY
+        is_directed = r.kind == "verb" or r.predicate in ONE_WAY
         if (
             is_single
             and alike
-            and way
+            and is_directed
             and r.polarity
             and not SYMMETRIC.search(r.predicate)
         ):
@@ -303,20 +343,22 @@ def of_statement(
     nouns = {
         word.lower() for word in _WORD.findall(statement.text) if len(word) > 3
     }
-    far = [
+    far_sentences = [
         t
         for t in sentences
         if not nouns & {word.lower() for word in _WORD.findall(t)}
     ]
-    if far and choice.random() < 0.5:
-        yield choice.choice(far), statement.text, "neutral"
+    if far_sentences and choice.random() < 0.5:
+        yield choice.choice(far_sentences), statement.text, "neutral"
     elif choice.random() < 0.4:
         yield elsewhere, statement.text, "neutral"
-    whole = choice.choice(sentences)
-    if len(whole) < 160:
-        yield whole, whole, "entailment"
-        if changed := other_number(whole, choice) or exchanged(whole, choice):
-            yield whole, changed, "contradiction"
+    any_sentence = choice.choice(sentences)
+    if len(any_sentence) < 160:
+        yield any_sentence, any_sentence, "entailment"
+        if changed := other_number(any_sentence, choice) or exchanged(
+            any_sentence, choice
+        ):
+            yield any_sentence, changed, "contradiction"
     other_statement = choice.choice(
         statements
     )  # of the same things, and not said here
@@ -328,7 +370,7 @@ def of_statement(
 
 
 def _premise(at: int, sentences: Sequence[str], choice: random.Random) -> str:
-    """A sentence alone, or with the one before it or any other."""
+    """Return a sentence alone, or with the one before it or any other."""
     roll = choice.random()
     if roll < 0.5 or len(sentences) < 2:
         return sentences[at]

@@ -71,23 +71,31 @@ class Scores:
         cosine = np.mean(
             [self.whole[candidate] @ self.whole[r] for r in references]
         )
-        ours = self.weights[candidate]
-        best, f1 = np.zeros(len(ours)), []
+        candidate_weights = self.weights[candidate]
+        best, f1 = np.zeros(len(candidate_weights)), []
         for reference in references:
             reference_weights = self.weights[reference]
-            if not len(ours) or not len(reference_weights):
+            if not len(candidate_weights) or not len(reference_weights):
                 f1.append(0.0)
                 continue
             similarity = self.parts[candidate] @ self.parts[reference].T
             best = np.maximum(best, similarity.max(axis=1))
-            precision = similarity.max(axis=1) @ ours / ours.sum()
+            precision = (
+                similarity.max(axis=1)
+                @ candidate_weights
+                / candidate_weights.sum()
+            )
             recall = (
                 similarity.max(axis=0)
                 @ reference_weights
                 / reference_weights.sum()
             )
             f1.append(2 * precision * recall / max(precision + recall, 1e-9))
-        union = best @ ours / ours.sum() if len(ours) else 0.0
+        union = (
+            best @ candidate_weights / candidate_weights.sum()
+            if len(candidate_weights)
+            else 0.0
+        )
         return {
             "cosine": float(cosine),
             "soft F1": float(np.mean(f1)),

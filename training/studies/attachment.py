@@ -68,16 +68,46 @@ _DOES = (
     "kicks",
 )
 _SYNONYMS = {
-    "couch": "sofa", "photo": "photograph", "street": "road", "kid": "child", "child": "kid",
-    "large": "big", "small": "little", "woman": "lady", "rock": "stone", "rocks": "stones",
-    "bike": "bicycle", "bicycle": "bike", "automobile": "car", "car": "automobile", "cap": "hat",
-    "beneath": "under", "above": "over", "near": "close to", "behind": "in back of",
-    "purple": "violet", "gray": "grey", "boat": "ship", "airplane": "plane", "path": "trail",
-    "looking": "gazing", "gazing": "looking", "sidewalk": "pavement", "center": "middle",
-    "adorned": "decorated", "positioned": "placed", "situated": "located", "displayed": "shown",
-    "beside": "next to", "elderly": "old", "carrying": "holding", "stones": "rocks",
-    "touching": "feeling", "huge": "enormous", "bag": "sack",
-}  # fmt: skip
+    "couch": "sofa",
+    "photo": "photograph",
+    "street": "road",
+    "kid": "child",
+    "child": "kid",
+    "large": "big",
+    "small": "little",
+    "woman": "lady",
+    "rock": "stone",
+    "rocks": "stones",
+    "bike": "bicycle",
+    "bicycle": "bike",
+    "automobile": "car",
+    "car": "automobile",
+    "cap": "hat",
+    "beneath": "under",
+    "above": "over",
+    "near": "close to",
+    "behind": "in back of",
+    "purple": "violet",
+    "gray": "grey",
+    "boat": "ship",
+    "airplane": "plane",
+    "path": "trail",
+    "looking": "gazing",
+    "gazing": "looking",
+    "sidewalk": "pavement",
+    "center": "middle",
+    "adorned": "decorated",
+    "positioned": "placed",
+    "situated": "located",
+    "displayed": "shown",
+    "beside": "next to",
+    "elderly": "old",
+    "carrying": "holding",
+    "stones": "rocks",
+    "touching": "feeling",
+    "huge": "enormous",
+    "bag": "sack",
+}
 """Words that a person would let stand for each other, chosen by hand."""
 
 
@@ -101,7 +131,7 @@ class Case:
 
 
 def descriptions(data: Path) -> list[list[str]]:
-    """The sentences of each description."""
+    """Return the sentences of each description."""
     path = data / "descriptions" / "iiw_descriptions.jsonl.xz"
     with lzma.open(path, "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line in file]
@@ -109,7 +139,7 @@ def descriptions(data: Path) -> list[list[str]]:
 
 
 def suite(texts: Sequence[Sequence[str]], per_kind: int) -> list[Case]:
-    """All cases of all kinds, the same for the same texts."""
+    """Return all cases of all kinds, the same for the same texts."""
     makers = {
         "colours, unlike": _colours_unlike,
         "count": _count,
@@ -199,9 +229,12 @@ def _negation(
             if not hit[1]:  # what is denied is the noun that follows, too
                 (start, end) = case.marks[0]
                 case = Case(
-                    case.kind, origin, case.reference, case.candidate,
+                    case.kind,
+                    origin,
+                    case.reference,
+                    case.candidate,
                     ((start, end + 1 + len(hit[3].rstrip())),),
-                )  # fmt: skip
+                )
             yield case
             break
 
@@ -232,7 +265,7 @@ def _in_place(
     spans: Sequence[Span],
     words: Sequence[str],
 ) -> Case:
-    """A real sentence with the one before and after it, some of its words exchanged."""
+    """Return a real sentence with the one before and after it, some of its words exchanged."""
     around = texts[origin][max(0, place - 1) : place + 2]
     reference = " ".join(around)
     shift = len(" ".join(texts[origin][place - 1 : place])) + 1 if place else 0
@@ -249,19 +282,53 @@ def _in_place(
 
 _TEMPLATES = {
     "actions, like, by clothes": (
-        "The {n} in the {g1} is {a1}. The {n} in the {g2} is {a2}.", "a", "g"),
-    "actions, like, by looks": ("A {l1} {n} is {a1}. A {l2} {n} is {a2}.", "a", "l"),
+        "The {n} in the {g1} is {a1}. The {n} in the {g2} is {a2}.",
+        "a",
+        "g",
+    ),
+    "actions, like, by looks": (
+        "A {l1} {n} is {a1}. A {l2} {n} is {a2}.",
+        "a",
+        "l",
+    ),
     "actions, unlike": ("The {n1} is {a1} while the {n2} is {a2}.", "a", ""),
-    "clothes, like": ("One {n} {wears} a {g1} and is {a1}. Another {n} {wears} a {g2} and is {a2}.",
-        "g", "aw"),
-    "clothes, unlike": ("A {n1} {wears} a {g1}. A {n2} next to them {wears} a {g2}.", "g", "w"),
-    "places, like": ("A {c1} {t} stands on the {s1}. A {c2} {t} stands on the {s2}.", "s", "c"),
-    "places, unlike": ("There is a {t1} in the {s1} and a {t2} in the {s2}.", "s", "t"),
-    "parts, like": ("The {c1} {t} {has} a {p1}. The {c2} {t} {has} a {p2}.", "p", "ch"),
-    "parts, unlike": ("The {t1} {has} a {p1}. The {t2} {has} a {p2}.", "p", "h"),
-    "colours, like": ("The {t} with a {p1} is {c1}. The {t} with a {p2} is {c2}.", "c", "p"),
+    "clothes, like": (
+        "One {n} {wears} a {g1} and is {a1}. Another {n} {wears} a {g2} and is {a2}.",
+        "g",
+        "aw",
+    ),
+    "clothes, unlike": (
+        "A {n1} {wears} a {g1}. A {n2} next to them {wears} a {g2}.",
+        "g",
+        "w",
+    ),
+    "places, like": (
+        "A {c1} {t} stands on the {s1}. A {c2} {t} stands on the {s2}.",
+        "s",
+        "c",
+    ),
+    "places, unlike": (
+        "There is a {t1} in the {s1} and a {t2} in the {s2}.",
+        "s",
+        "t",
+    ),
+    "parts, like": (
+        "The {c1} {t} {has} a {p1}. The {c2} {t} {has} a {p2}.",
+        "p",
+        "ch",
+    ),
+    "parts, unlike": (
+        "The {t1} {has} a {p1}. The {t2} {has} a {p2}.",
+        "p",
+        "h",
+    ),
+    "colours, like": (
+        "The {t} with a {p1} is {c1}. The {t} with a {p2} is {c2}.",
+        "c",
+        "p",
+    ),
     "roles": ("The {n1} {v} the {n2}.", "n", "v"),
-}  # fmt: skip
+}
 """Text, what is exchanged, and what may be blamed as well: the words that bind the two ("wears"),
 and exchanged clothes for exchanged actions where the clothes are all that tells the two apart."""
 
@@ -284,7 +351,9 @@ class _TemplateCases:
         self._clothes = _all(rf"\b((?:{_COLOUR}) (?:{_CLOTHES}))\b", flat)
         self._parts = _all(
             rf"\b(?:has|features) an? ((?:{_COLOUR}|small|large|round|wooden|metal) [a-z]+)(?=[,.]|"
-            r" on| with| in)", flat)  # fmt: skip
+            r" on| with| in)",
+            flat,
+        )
 
     def cases(
         self,
@@ -299,8 +368,9 @@ class _TemplateCases:
                 continue
             context = " ".join(texts[origin][1:3])
             turned = filled | {
-                f"{exchanged}1": filled[f"{exchanged}2"], f"{exchanged}2": filled[f"{exchanged}1"],
-            }  # fmt: skip
+                f"{exchanged}1": filled[f"{exchanged}2"],
+                f"{exchanged}2": filled[f"{exchanged}1"],
+            }
             reference, _ = _filled(text, filled, "")
             candidate, marks = _filled(text, turned, exchanged + blamed)
             start = len(context) + 1
@@ -317,8 +387,8 @@ class _TemplateCases:
         n1, n2 = rng.sample(_PEOPLE[:4], 2)
         t1, t2 = rng.sample(_THINGS, 2)
         (a1, a2), (g1, g2), (p1, p2) = (
-            rng.sample(some, 2)
-            for some in (self._actions, self._clothes, self._parts)
+            rng.sample(phrases, 2)
+            for phrases in (self._actions, self._clothes, self._parts)
         )
         c1, c2 = rng.sample(COLOURS, 2)
         l1, l2 = rng.choice(_LOOKS)
@@ -344,8 +414,16 @@ class _TemplateCases:
             "wears": "wears",
             "has": "has",
         }
-        pairs = {"n": (n1, n2), "t": (t1, t2), "a": (a1, a2), "g": (g1, g2), "p": (p1, p2),
-                 "c": (c1, c2), "l": (l1, l2), "s": (s1, s2)}  # fmt: skip
+        pairs = {
+            "n": (n1, n2),
+            "t": (t1, t2),
+            "a": (a1, a2),
+            "g": (g1, g2),
+            "p": (p1, p2),
+            "c": (c1, c2),
+            "l": (l1, l2),
+            "s": (s1, s2),
+        }
         return fields_filled | {
             f"{k}{i + 1}": v
             for k, pair in pairs.items()
@@ -373,7 +451,7 @@ def _all(pattern: str, sentences: Sequence[str]) -> list[str]:
 def _filled(
     text: str, words: dict[str, str], marked: str
 ) -> tuple[str, list[Span]]:
-    """A template with its words, and the places of those whose first letter is marked."""
+    """Return a template with its words, and the places of those whose first letter is marked."""
     text = re.sub(
         r"\b([Aa]) \{(\w+)\}", lambda f: _article(f[1], f[2], words), text
     )
@@ -398,7 +476,7 @@ def _article(article: str, field: str, words: dict[str, str]) -> str:
 
 
 def _controls(case: Case, rng: random.Random) -> Iterator[Case]:
-    """The same text, its statements in the other order, and other words for the same."""
+    """Yield the same text, its statements in the other order, and other words for the same."""
     yield Case("unchanged", case.origin, case.reference, case.reference)
     parts = _sentences(case.reference)
     if (
@@ -456,9 +534,10 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
         if isinstance(outcome, ItemFailure):
             raise RuntimeError(f"{outcome.message}: {case.candidate!r}")
         wrong = [
-            unit for unit in outcome.units
+            unit
+            for unit in outcome.units
             if unit.side == "candidate" and unit.verdict not in STATED
-        ]  # fmt: skip
+        ]
         hit = any(
             a < end and start < b
             for unit in wrong
@@ -472,7 +551,7 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
 
 
 def lines(results: Sequence[Result]) -> Iterator[str]:
-    """The table."""
+    """Yield the table."""
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.case.kind].append(result)

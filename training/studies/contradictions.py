@@ -31,7 +31,7 @@ READINGS = Path(__file__).parents[1] / "readings"
 
 
 def read_rows(name: str) -> list[dict[str, Any]]:
-    """The rows of a reading."""
+    """Return the rows of a reading."""
     return [
         json.loads(line)
         for line in (READINGS / name).read_text("utf-8").splitlines()
@@ -41,7 +41,7 @@ def read_rows(name: str) -> list[dict[str, Any]]:
 def find_units(
     text: str, other_text: str
 ) -> Iterator[tuple[GraphUnit, str, Finding]]:
-    """Each unit of a text that is asked, as a statement, with what the other says of it."""
+    """Yield each unit of a text that is asked, as a statement, with what the other says of it."""
     source = analysed(text)
     findings = find(source, analysed(other_text), entail=True)
     for unit, finding in zip(source.units, findings, strict=True):
@@ -87,13 +87,15 @@ def main() -> None:
         start = candidate.index(row["old"])
         end = start + len(row["new"])
         altered = candidate.replace(row["old"], row["new"], 1)
-        there = [
+        found_findings = [
             finding
             for unit, _, finding in find_units(altered, reference)
             if any(a < end and start < b for a, b in unit.spans)
         ]
-        contradicted += any(finding.contradiction for finding in there)
-        unsaid += any(finding.grade < PRESENT for finding in there)
+        contradicted += any(
+            finding.contradiction for finding in found_findings
+        )
+        unsaid += any(finding.grade < PRESENT for finding in found_findings)
     print(
         f"of {len(planted)} planted facts {contradicted} are contradicted, {unsaid} not said"
     )

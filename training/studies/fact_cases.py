@@ -95,8 +95,10 @@ def cases(
         cases_of_texts.append(
             [
                 Statement(statement, kind, place)
-                for kind, some, limit in groups
-                for statement in rng.sample(some, min(limit, len(some)))
+                for kind, statements_of_kind, limit in groups
+                for statement in rng.sample(
+                    statements_of_kind, min(limit, len(statements_of_kind))
+                )
             ]
         )
     return cases_of_texts
@@ -130,19 +132,21 @@ def _swapped(statements: Sequence[str]) -> list[str]:
     parts_of_statements = [
         match.groups() for s in statements if (match := _IS.fullmatch(s))
     ]
-    first = {(name, what.split()[0]) for name, _, what in parts_of_statements}
+    first = {
+        (name, quality.split()[0]) for name, _, quality in parts_of_statements
+    }
     return [
-        f"{name} {verb} {what}"
+        f"{name} {verb} {quality}"
         for name, verb, _ in parts_of_statements
-        for other_name, same, what in parts_of_statements
+        for other_name, other_verb, quality in parts_of_statements
         if name != other_name
-        and verb == same
-        and (name, what.split()[0]) not in first
+        and verb == other_verb
+        and (name, quality.split()[0]) not in first
     ]
 
 
 def _foreign(text: str, statements: Sequence[str]) -> list[str]:
-    there = set(re.findall(r"[a-z]+", text.lower()))
+    words_of_text = set(re.findall(r"[a-z]+", text.lower()))
     kept_statements = []
     for statement in statements:
         words = [
@@ -150,6 +154,8 @@ def _foreign(text: str, statements: Sequence[str]) -> list[str]:
             for word in re.findall(r"[a-z]+", statement.lower())
             if len(word) > 3
         ]
-        if sum(word in there for word in words) <= max(1, 0.5 * len(words)):
+        if sum(word in words_of_text for word in words) <= max(
+            1, 0.5 * len(words)
+        ):
             kept_statements.append(statement)
     return kept_statements

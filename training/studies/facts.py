@@ -50,13 +50,13 @@ def reliability(
     weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
     for b in range(BINS):
-        here = bins == b
-        if here.any():
-            w = weight[here]
+        in_bin = bins == b
+        if in_bin.any():
+            w = weight[in_bin]
             yield (
-                int(here.sum()),
-                float(np.average(p[here], weights=w)),
-                float(np.average(true[here], weights=w)),
+                int(in_bin.sum()),
+                float(np.average(p[in_bin], weights=w)),
+                float(np.average(true[in_bin], weights=w)),
             )
 
 
@@ -94,9 +94,9 @@ def lines(statements: Sequence[Statement], p: Floats) -> Iterator[str]:
         )
     low, high = np.percentile(draws, [2.5, 97.5])
     yield f"all      {len(p):5d}  AUC {area(p[true], p[~true]):.3f} [{low:.3f}, {high:.3f}]"
-    for name, some, column in (("true", true, 0), ("wrong", ~true, 1)):
+    for name, is_chosen, column in (("true", true, 0), ("wrong", ~true, 1)):
         low, high = np.percentile(np.array(called)[:, column], [2.5, 97.5])
-        yield f"below {CUT}: {name} ones {below[some].mean():.3f} [{low:.3f}, {high:.3f}]"
+        yield f"below {CUT}: {name} ones {below[is_chosen].mean():.3f} [{low:.3f}, {high:.3f}]"
     cut = np.quantile(p[true], 0.1)
     yield f"below {cut:.3f} (a tenth of true ones): wrong ones {(p[~true] < cut).mean():.3f}"
     yield f"expected calibration error {calibration_error(p, true):.3f}"
@@ -121,14 +121,14 @@ def main() -> None:
     rows = read_facts(options.data / "oracle_facts.jsonl")
     random.Random(SEED).shuffle(rows)
     texts = [text for text, _ in rows]
-    every = cases(
+    all_cases = cases(
         texts, [[cleaned(fact) for fact in facts] for _, facts in rows], SEED
     )
     chosen = slice(options.skip, options.skip + options.captions)
     texts = texts[chosen]
     grouped = [
         [replace(statement, group=group) for statement in statements_of_text]
-        for group, statements_of_text in enumerate(every[chosen])
+        for group, statements_of_text in enumerate(all_cases[chosen])
     ]
     p = [
         fact_probabilities(
@@ -141,7 +141,9 @@ def main() -> None:
         for statements_of_text in grouped
         for statement in statements_of_text
     ]
-    values = np.array([value for some in p for value in some])
+    values = np.array(
+        [value for values_of_text in p for value in values_of_text]
+    )
     print("\n".join(lines(all_statements, values)))
     for kind in ("true", "altered", "swapped") if options.show else ():
         called = (values < CUT) == (kind == "true")

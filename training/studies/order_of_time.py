@@ -80,12 +80,12 @@ def main() -> None:
     collections = {"undated": [replace(frame, date=None) for frame in frames]}
     if any(frame.date for frame in frames):
         collections["dated"] = dated_alike(frames, vectors)
-    bad = 0
+    n_bad = 0
     for name, collection in collections.items():
         place = {frame.id: at for at, frame in enumerate(collection)}
         for method in options.methods:
             began = time.process_time()
-            how = Extraction(
+            extraction = Extraction(
                 method=method,
                 replications=options.replications,
                 scale="minmax",
@@ -94,7 +94,7 @@ def main() -> None:
                 warnings.simplefilter("ignore")
                 extracted = [
                     each.storyline
-                    for each in extract(collection, vectors, tasks, how)
+                    for each in extract(collection, vectors, tasks, extraction)
                 ]
             n_steps = n_back = n_wrong = 0
             repeated_tasks = [
@@ -116,14 +116,14 @@ def main() -> None:
             n_different = len(
                 {tuple(frame.id for frame in s.frames) for s in extracted}
             )
-            bad += n_back + n_wrong
+            n_bad += n_back + n_wrong
             print(
                 f"{name:<8} {method:<7} {len(extracted):4} storylines, {n_different:4} different,"
                 f" {n_back} of {n_steps} steps back, {n_wrong} wrong ends,"
                 f" {time.process_time() - began:.1f} s of processor time",
                 flush=True,
             )
-    raise SystemExit(1 if bad else 0)
+    raise SystemExit(1 if n_bad else 0)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,11 @@ NAMES = ("photographs", "photographs_2", "photographs_3")
 SIDES = ("candidate", "reference")
 MARKS = ("right", "false", "ill")
 CLAIMS = {
-    "unstated": "mistake", "contradicted": "mistake", "omission": "omission", "match": "match"
-}  # fmt: skip
+    "unstated": "mistake",
+    "contradicted": "mistake",
+    "omission": "omission",
+    "match": "match",
+}
 
 
 def texts_of_pairs(names: Sequence[str] = NAMES) -> dict[str, dict[str, str]]:
@@ -109,10 +112,10 @@ def main() -> None:
             )
         print(f"{name:34}{n:5}  {'  '.join(cells)}")
     if both:
-        same = sum(first == second for first, second in both) / len(both)
+        share_same = sum(first == second for first, second in both) / len(both)
         kappa = cohen_kappa(*map(np.array, zip(*both, strict=True))).value
         print(
-            f"two readers, n {len(both)}: same mark {same:.2f}, kappa {kappa:.2f}"
+            f"two readers, n {len(both)}: same mark {share_same:.2f}, kappa {kappa:.2f}"
         )
     if "spans" in rows[0]["units"][0]:
         print(separated(rows))

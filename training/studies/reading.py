@@ -81,7 +81,7 @@ def pairs(data: Path) -> dict[str, tuple[str, str]]:
 def chosen(
     names: Iterable[str], seed: int, n: int, skipped: Sequence[tuple[int, int]]
 ) -> list[str]:
-    """The pairs of a draw: none that an earlier draw, seed and number, has taken."""
+    """Return the pairs of a draw: none that an earlier draw, seed and number, has taken."""
     remaining = sorted(names)
     for earlier, n_taken in skipped:
         gone = set(random.Random(earlier).sample(remaining, n_taken))
@@ -92,7 +92,7 @@ def chosen(
 def draw(
     texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int
 ) -> list[DrawnUnit]:
-    """The units of some pairs that are to be read."""
+    """Return the units of some pairs that are to be read."""
     tools = Tools()
     sample: list[DrawnUnit] = []
     for name in names:
@@ -149,7 +149,7 @@ def draw(
 def _worded(
     score: ItemScore, candidate: str, reference: str
 ) -> Iterator[tuple[Unit, str]]:
-    """Each unit with its words: "dog", "dog: red", "dog [chases] cat".
+    """Yield each unit with its words: "dog", "dog: red", "dog [chases] cat".
 
     Questions about relations that the metric left out have no unit.
     """
@@ -184,7 +184,7 @@ def _around(unit: Unit, text: str) -> str:
 def show_sample(
     sample: Sequence[DrawnUnit], texts: dict[str, tuple[str, str]], again: int
 ) -> Iterator[str]:
-    """The sample as it is read."""
+    """Yield the sample as it is read."""
     groups: dict[str, list[DrawnUnit]] = defaultdict(list)
     for unit in sample:
         groups[unit.pair].append(unit)
@@ -204,7 +204,7 @@ def show_sample(
 
 
 def marks(path: Path) -> dict[int, str]:
-    """The marks of a reading.
+    """Return the marks of a reading.
 
     Raises:
         ValueError: A line is no number with a known mark.
@@ -225,7 +225,7 @@ def shares(
     marked: dict[int, str],
     first: dict[int, str] | None,
 ) -> Iterator[str]:
-    """The table."""
+    """Yield the table."""
     groups: dict[str, list[DrawnUnit]] = defaultdict(list)
     for unit in sample:
         groups[unit.drawn_as].append(unit)
@@ -247,10 +247,10 @@ def shares(
             cells.append(f"{mark} {of.mean:.3f} [{low:.3f}, {high:.3f}]")
         yield f"{name:20}{len(rows):5}  {'  '.join(cells)}"
     if first is not None:
-        same = sum(
+        n_same = sum(
             marked[unit.number] == first[unit.number] for unit in sample
         )
-        yield f"two readings give the same mark to {same} of {len(sample)}"
+        yield f"two readings give the same mark to {n_same} of {len(sample)}"
 
 
 def _draw_of(text: str) -> tuple[int, int]:

@@ -61,7 +61,7 @@ def _repeated_sentence(text: str, _: str, __: random.Random) -> str:
 
 
 def _after(words: str, text: str) -> str:
-    """A text whose sentences all begin with these words."""
+    """Return a text whose sentences all begin with these words."""
     return " ".join(
         f"{words} {sentence.strip()[:1].lower()}{sentence.strip()[1:]}"
         for sentence in _sentences(text)
@@ -190,10 +190,10 @@ async def main() -> None:
                 " / ".join(f"{gain:.3f}" for gain in base)
             )
             for attack, texts in texts_by_attack.items():
-                got = await paid(paid_reward, texts, references)
+                with_attack = await paid(paid_reward, texts, references)
                 gains = (
                     f"{gain - was:+.3f}"
-                    for gain, was in zip(got, base, strict=True)
+                    for gain, was in zip(with_attack, base, strict=True)
                 )
                 cells[attack].append(" / ".join(gains))
         finally:

@@ -34,12 +34,12 @@ def sentences(text: str) -> list[str]:
 
 
 def joined(parts: list[str], n: int) -> str:
-    """The sentences joined by commas to n; by full stops if n is 0."""
+    """Return the sentences joined by commas to n; by full stops if n is 0."""
     if not n:
         return " ".join(parts)
     joined = []
-    for some in np.array_split(np.array(parts, dtype=object), n):
-        bare = [part.rstrip(".!? ") for part in some]
+    for part_group in np.array_split(np.array(parts, dtype=object), n):
+        bare = [part.rstrip(".!? ") for part in part_group]
         joined.append(
             ", ".join(
                 [bare[0], *(part[0].lower() + part[1:] for part in bare[1:])]
@@ -80,11 +80,11 @@ def main() -> None:
         :: options.every
     ]
     texts = [text for text in texts if len(text) >= 5]
-    few = clauses.FEW_SENTENCES
+    fewest = clauses.FEW_SENTENCES
     for label, limit, numbers in (
         ("before", 0, (1, 2)),
-        ("now", few, (1, 2)),
-        ("full stops", few, (0,)),
+        ("now", fewest, (1, 2)),
+        ("full stops", fewest, (0,)),
     ):
         clauses.FEW_SENTENCES = limit
         for n in numbers:

@@ -66,11 +66,14 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 def test_a_folder_of_sets_serves_a_named_set(
     sets: Path, name: str, n: int
 ) -> None:
-    whole, alone = load(name, str(sets)), load(name, str(sets / name))
-    assert whole.items == alone.items
-    assert len(whole.items) == n
+    from_sets, from_own_folder = (
+        load(name, str(sets)),
+        load(name, str(sets / name)),
+    )
+    assert from_sets.items == from_own_folder.items
+    assert len(from_sets.items) == n
     assert (
-        len({item.id for item in whole.items}) == n
+        len({item.id for item in from_sets.items}) == n
     )  # second judgments have ids of their own
 
 

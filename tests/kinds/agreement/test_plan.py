@@ -31,13 +31,13 @@ def run_of(folder: Path, values: list[list[float]]) -> Path:
     """A run of some pictures with a value for each of their texts."""
     items = [
         Item(f"{n}-{text}", "a boat", ("a boat",), (f"{n}.jpg",))
-        for n, some in enumerate(values)
-        for text in range(len(some))
+        for n, values_of_picture in enumerate(values)
+        for text in range(len(values_of_picture))
     ]
     scores = [
         ItemScore({"good": value}, (), "toy|v:1", {})
-        for some in values
-        for value in some
+        for values_of_picture in values
+        for value in values_of_picture
     ]
     return write_run(folder, items, {"toy": scores})
 

@@ -66,11 +66,11 @@ class MetricValue:
         return self.find_value(self.value)
 
     def value_for(self, measure: Measure) -> ValueInfo:
-        """The value that is compared with the labels of a measure."""
+        """Return the value that is compared with the labels of a measure."""
         return self.find_value(self.value or measure.prefers)
 
     def find_value(self, name: str | None) -> ValueInfo:
-        """The value of this name, or else the headline."""
+        """Return the value of this name, or else the headline."""
         values = self.metric.values
         return next(
             (value for value in values if value.name == name), values[0]
@@ -115,7 +115,7 @@ class Row:
         return f"{self.metric}.{self.value}"
 
     def record(self, cluster: int | None) -> results.MetricAgreement:
-        """The row as results store it, with its cluster."""
+        """Return the row as results store it, with its cluster."""
         low, high = ends_of(self.found.interval) or (None, None)
         categories = {
             name: results.CategoryAgreement(*figures)
@@ -333,9 +333,9 @@ def _section(
         scores.append(x)
     # Each row keeps its own data; differences of metrics need the same data on
     # both sides.
-    shared = _on_common_data(data, rows, scores, n_resamples)
+    common_agreements = _on_common_data(data, rows, scores, n_resamples)
     differences, clusters = compare(
-        [row.label for row in rows], shared, n_resamples
+        [row.label for row in rows], common_agreements, n_resamples
     )
     # The page shows a confusion table once per label; kappa stands for all
     # measures of verdicts.
@@ -378,12 +378,12 @@ def _on_common_data(
             np.isfinite(usable_scores(data, np.where(common, x, np.nan)))
             for x in defined_scores
         ]
-        shared = common & np.array(usable).reshape(
+        still_common = common & np.array(usable).reshape(
             len(defined_scores), len(common)
         ).all(axis=0)
-        if (shared == common).all():
+        if (still_common == common).all():
             break
-        common = shared
+        common = still_common
     return [
         row.found
         if row.found.value is None or row.found.n == common.sum()

@@ -223,7 +223,7 @@ def _compare_marks(
         scored_texts = [side.texts[n] for n in names if side.reason(n) is None]
         # Metrics are compared on the texts that all with any units scored.
         is_common = [all(texts) for texts in zip(*scored_texts, strict=True)]
-        rows, shared = [], []
+        rows, common_agreements = [], []
         for name in names:
             texts = side.texts[name]
             common = [
@@ -234,10 +234,12 @@ def _compare_marks(
             # the common ones.
             area = partial(_area, side.reason(name), config.n_resamples)
             rows.append(Row(name, "units", area(texts)))
-            shared.append(rows[-1].found if common == texts else area(common))
+            common_agreements.append(
+                rows[-1].found if common == texts else area(common)
+            )
         _, clusters = compare(
             [metric_value.label for metric_value in all_metrics],
-            shared,
+            common_agreements,
             config.n_resamples,
         )
         measures.append(

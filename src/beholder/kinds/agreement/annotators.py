@@ -368,8 +368,8 @@ def _average_preferences(
             clusters=[label.source for label in labels],
         )
         rows = [
-            (same[0].source, [label.value for label in same])
-            for same in _by_texts(labels)
+            (same_texts[0].source, [label.value for label in same_texts])
+            for same_texts in _by_texts(labels)
         ]
         yield {
             "question": question,

@@ -157,7 +157,7 @@ def _resample_ratings(
 
 
 def _sides(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
-    """The models of each battle."""
+    """Return the models of each battle."""
     first, second = (
         [battle[side] for battle in battles] for side in ("model1", "model2")
     )

@@ -59,7 +59,13 @@ SEED = 12345
 """Seed of resampling, folds and random scores."""
 LEVEL = 0.95
 RANDOM = "random scores"
-_BAD = ("contradicted", "unstated", "mistake", "omission", "unmatched")
+_WRONG_VERDICTS = (
+    "contradicted",
+    "unstated",
+    "mistake",
+    "omission",
+    "unmatched",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +344,11 @@ def _score(unit: Unit) -> float | None:
     """Return a unit's score, else its verdict as 0 or 1, else None."""
     if unit.score is not None:
         return unit.score
-    return None if unit.verdict is None else float(unit.verdict not in _BAD)
+    return (
+        None
+        if unit.verdict is None
+        else float(unit.verdict not in _WRONG_VERDICTS)
+    )
 
 
 def _figures(
@@ -433,8 +443,8 @@ def _covered(
     """Return, per text, the sum of the marked spans' best IoU with a run, and their number."""
 
     def iou(a: TokenSpan, b: TokenSpan) -> float:
-        shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
-        return shared / (a[1] - a[0] + b[1] - b[0] - shared)
+        n_shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
+        return n_shared / (a[1] - a[0] + b[1] - b[0] - n_shared)
 
     sums = [
         sum(

@@ -158,7 +158,7 @@ def _check(
     from beholder.judges.diagnostics import Steadiness, check_steadiness
     from beholder.judges.probes import fitness
 
-    async def both(model: Judge) -> tuple[Fitness, Steadiness]:
+    async def check_judge(model: Judge) -> tuple[Fitness, Steadiness]:
         fit = await fitness(model, threshold=model.presence_threshold)
         # A judge that answers nothing would only be asked, and paid, in vain.
         if fit.n_failed == fit.n:
@@ -176,7 +176,7 @@ def _check(
     ):
         model = build_judge(judge, judge_options, answers=Answers(file))
         say(f"asking {judge}")
-        fit, steady = run_sync(both(model))
+        fit, steady = run_sync(check_judge(model))
         judging = file.judging()
         cost = (
             file.cost() if judging.n_answers and file.knows_costs() else None
@@ -192,8 +192,8 @@ def _merge_rows(
         *(_describe_judge(report, replicates) for report in reports),
         strict=True,
     ):
-        what, _, means = lines[0]
-        yield what, *(value for _, value, _ in lines), means
+        name, _, means = lines[0]
+        yield name, *(value for _, value, _ in lines), means
 
 
 def _describe_judge(

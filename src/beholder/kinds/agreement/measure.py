@@ -279,9 +279,11 @@ def agreement(
     )
     # The cases without a figure each say why, for the note of the row.
     if len(usable_places) < 2:
-        none = "no correlation within a source is defined"
-        few = none if n_undefined else "fewer than two scores"
-        return build_figure(None, None, reason=few)
+        no_correlation = "no correlation within a source is defined"
+        reason_without_value = (
+            no_correlation if n_undefined else "fewer than two scores"
+        )
+        return build_figure(None, None, reason=reason_without_value)
     if data.measure.kind == "replaces":
         return _test_replacement(data, scores, build_figure)
     statistic = _statistic(data, scores, usable_places)

@@ -154,11 +154,11 @@ def check_columns(
     Raises:
         DataError: A column is missing.
     """
-    for name, what in needed.items():
+    for name, contents in needed.items():
         if column_names[name] not in row:
             raise DataError(
                 path,
-                f"has no column {column_names[name]!r} ({what}); the row has:"
+                f"has no column {column_names[name]!r} ({contents}); the row has:"
                 f" {', '.join(map(str, row))}; name the column with --map {name}=COLUMN",
                 line=number,
             )

@@ -138,7 +138,7 @@ class AgreementResult(
     extra: dict[str, dict[str, float | None]]
 
     def without_data(self) -> dict[str, Any]:
-        """The result as ``--json`` prints it: without the data of its measures."""
+        """Return the result as ``--json`` prints it: without the data of its measures."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         for measure in plain["measures"]:
             del measure["paired"], measure["data"]

@@ -52,23 +52,23 @@ def take_subset(
     names = read_names(path)
     wanted_names = frozenset(names)
     keys_by_item = [(item, _keys(item) & wanted_names) for item in items]
-    chosen = tuple(item for item, keys in keys_by_item if keys)
+    chosen_items = tuple(item for item, keys in keys_by_item if keys)
     # Names that match nothing are reported: they may be mistyped.
     matched = frozenset[str]().union(*(keys for _, keys in keys_by_item))
     unmatched = [name for name in names if name not in matched]
-    if not chosen:
+    if not chosen_items:
         raise ConfigError(
             f"--subset {path}: none of its {len(names):,} names, such as {names[0]!r}, is a picture"
             f" of the data, such as {_example(items)!r}"
         )
     sentence = (
-        f"subset {path}: {len(chosen):,} of {len(items):,} judged,"
-        f" {len({item.source for item in chosen}):,} pictures"
+        f"subset {path}: {len(chosen_items):,} of {len(items):,} judged,"
+        f" {len({item.source for item in chosen_items}):,} pictures"
     )
     if unmatched:
         examples = ", ".join(unmatched[:3]) + ", ..." * (len(unmatched) > 3)
         sentence += f"; names of the file without a judgment: {len(unmatched):,} ({examples})"
-    return chosen, sentence
+    return chosen_items, sentence
 
 
 def _keys(item: Item) -> frozenset[str]:

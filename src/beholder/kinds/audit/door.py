@@ -76,8 +76,8 @@ def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
                 if unit.side == "reference"
             )
             doubtful = facts.get("doubtful", [])
-            shared = item.source, item.references
-            if not doubtful or shared in rows:
+            key = item.source, item.references
+            if not doubtful or key in rows:
                 continue
             supported = facts.get("supported", [])
             # Supported facts are mixed in, so that annotators cannot guess the
@@ -102,6 +102,6 @@ def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
                     for unit in sampled
                 ],
             }
-            rows[shared] = (min(unit.score or 0.0 for unit in doubtful), row)
+            rows[key] = (min(unit.score or 0.0 for unit in doubtful), row)
     ordered = sorted(rows.values(), key=lambda entry: entry[0])
     return [row for _, row in ordered]

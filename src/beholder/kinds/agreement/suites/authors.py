@@ -162,7 +162,10 @@ def results(
         metrics: Metrics of the run, each with the value that is compared.
         n_resamples: Bootstrap resamples, over sources.
     """
-    return [_result(*each) for each in read_scores(run, metrics, n_resamples)]
+    return [
+        _result(*head_and_scores)
+        for head_and_scores in read_scores(run, metrics, n_resamples)
+    ]
 
 
 def _result(head: Head, scores: ItemScores) -> AuthorsResult:
@@ -195,8 +198,8 @@ def _result(head: Head, scores: ItemScores) -> AuthorsResult:
     )
 
     def mean_about(about: str, places: Sequence[int]) -> Estimate | None:
-        chosen = [at for at in places if groups[at][ABOUT] == about]
-        return scores.mean(scores.values, chosen)
+        places_about = [at for at in places if groups[at][ABOUT] == about]
+        return scores.mean(scores.values, places_about)
 
     return AuthorsResult(
         *head,

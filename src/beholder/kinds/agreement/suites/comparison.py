@@ -138,7 +138,10 @@ def results(
         metrics: Metrics of the run, each with the value to compare.
         n_resamples: Bootstrap resamples, over what is described.
     """
-    return [_result(*each) for each in read_scores(run, metrics, n_resamples)]
+    return [
+        _result(*head_and_scores)
+        for head_and_scores in read_scores(run, metrics, n_resamples)
+    ]
 
 
 @dataclass(frozen=True)
@@ -261,7 +264,7 @@ def _result(head: Head, scores: ItemScores) -> ComparisonResult:
             scores.count_failed(places),
         )
         for (validity, kind), places in sorted(
-            kinds.items(), key=lambda each: each[0][0] != "valid"
+            kinds.items(), key=lambda entry: entry[0][0] != "valid"
         )
     ]
     return ComparisonResult(

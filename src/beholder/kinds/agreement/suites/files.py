@@ -76,8 +76,8 @@ class SuiteConfig:
         metrics = dict.fromkeys(
             metric_value.metric for metric_value in self.metrics
         )
-        every = replace(self.scores.rows, limit=None)
-        config = replace(self.scores, metrics=tuple(metrics), rows=every)
+        all_rows = replace(self.scores.rows, limit=None)
+        config = replace(self.scores, metrics=tuple(metrics), rows=all_rows)
         run(SCORES, config, progress, given=items, notes=notes)
 
 
@@ -175,12 +175,12 @@ def _write_versions(
     folder = config.scores.out.with_name(f"{config.scores.out.name}.versions")
     make_folder(folder)
     write_jsonl(folder / "texts.jsonl", (to_row(item) for item in texts))
-    every = replace(config.scores.rows, limit=None)
+    all_rows = replace(config.scores.rows, limit=None)
     rows = RowsConfig(
         str(folder / "texts.jsonl"),
         folder / "versions.jsonl",
         {manner: VaryRow(writer, manner) for manner in MANNERS},
-        rows=every,
+        rows=all_rows,
         judging=config.scores.judging,
         work=config.scores.work,
     )
