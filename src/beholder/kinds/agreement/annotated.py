@@ -221,6 +221,8 @@ async def _collect_grades(
         for i, answer in enumerate(answers)
         if answer.grade is not None
     }
+    # Only questions without a recorded grade go to the judge, together for
+    # each text.
     places_by_text = by_key(
         (answer.target, i)
         for i, answer in enumerate(answers)

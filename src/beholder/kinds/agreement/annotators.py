@@ -397,6 +397,8 @@ def _agree_on_marks(
             for item in items
             if label in item.judgments
         ]
+        # F1 is symmetric; recall takes the first judgment, the expert's, as
+        # the reference.
         for between, pairs in _pair_up(marks, expert).items():
             cells: Cells = {
                 "marked": label,

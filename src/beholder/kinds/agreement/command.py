@@ -44,6 +44,7 @@ def agree(
         metric: Metric, such as cider or token_f1.recall; repeatable.
         out: Run directory of scores; by default runs/agree-SET.
     """
+    # Imported on use: the help of the command must not wait for scipy.
     from beholder.kinds.agreement import comparing
 
     call = comparing.Call(
@@ -59,6 +60,8 @@ def agree(
         tell,
     )
     if judgments.suite is not None:
+        # Each set of a suite has its own data and protocol, so one option
+        # cannot fit all.
         conflicting_options = (
             source,
             judgments.judges,

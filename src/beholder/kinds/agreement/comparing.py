@@ -218,6 +218,8 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
             plan_agreement(replace(config, metrics=metrics), judged, ()),
             config.out,
         )
+    # Marks have no labels per text: units are compared with spans, without
+    # page and figures.
     with TerminalProgress() as progress:
         report = granular(
             judged,

@@ -58,6 +58,8 @@ def contents_tables(judged: JudgedSet) -> list[Table]:
         sizes, note = _measure_graphs(sorted({text for _, text in references}))
         rows.append(_describe("references", references) | sizes)
         notes += note
+    # One row for the references, then one for each system, then the kinds of
+    # judgments.
     by_system = by_key(
         (system, (item, text))
         for item in items

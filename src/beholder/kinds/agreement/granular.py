@@ -274,6 +274,7 @@ def granular(
         ConfigError: No item has marked spans, no metric was asked for, or no resample.
         RunError: The run directory is busy or holds other data.
     """
+    # The options are checked before anything is scored.
     resampling(n_resamples, LEVEL)
     run = replace(config, metrics=tuple(metrics))
     sides, signatures = marked_sides(judged, run, progress)
@@ -292,6 +293,8 @@ def granular(
             if not finding.reason:
                 finding = _figures(finding, scored, protocol, n_resamples)
             findings.append(finding)
+        # Last on each side, so that a reader compares every metric with
+        # chance.
         plain = GranularFinding(RANDOM, side.label, len(side.chance), 0)
         findings.append(_figures(plain, side.chance, protocol, n_resamples))
     return GranularReport(

@@ -129,6 +129,8 @@ def _print_verifications(
     from beholder.kinds.agreement.annotated import read_answers, verification
 
     answers = read_answers(path)
+    # The best F1 is an upper bound: its threshold is chosen on the same
+    # answers.
     table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
     for judge in judges:
         for name, accuracy in verification(
@@ -202,6 +204,8 @@ def _describe_judge(
     """Yield the lines of one judge: name, value and meaning."""
     from beholder.judges.probes import FIT, QUESTIONS_PER_ITEM, WEAK
 
+    # Verdict first, then how well the judge separates, how steady it is, and
+    # its cost.
     fit, agreement = report.fit, report.steady.agreement
     single = agreement.single.value if agreement else None
     average = agreement.average.value if agreement else None
@@ -309,6 +313,8 @@ def graph_check(
         "elements", "precision", "recall", "F1", "coreference", "head", "tail"
     )
     for kind, scores in scores_by_kind.items():
+        # Each kind of element has other shares: coreference of entities, ends
+        # of relations.
         shares = [
             scores.shares.get(name) for name in ("coref", "head", "tail")
         ]

@@ -126,6 +126,7 @@ def confusion_of(measure: results.MeasureResult) -> Table | None:
     """Count the verdicts of people and each metric; None if the labels are not verdicts."""
     if not measure.data.said:
         return None
+    # All four cells have a column, even one that no metric has a text in.
     cells = [
         results.cell(label, verdict)
         for label in (True, False)

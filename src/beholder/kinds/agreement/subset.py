@@ -17,6 +17,8 @@ def read_names(path: Path) -> list[str]:
     """
     try:
         text = path.read_text(encoding="utf-8")
+        # A list in JSON may contain names with line breaks; other files have a
+        # name per line.
         names = (
             json.loads(text)
             if text.lstrip().startswith("[")

@@ -76,6 +76,7 @@ def measures_table(report: SuiteResult) -> Table:
         for measure in report.measures
         for row in measure.metrics
     ]
+    # The heading of each set says what people judged, and under which licence.
     about = {
         name: f"{human_set.what}. Published: {human_set.where}. Licence: {human_set.licence}."
         for name, human_set in SETS.items()
