@@ -135,12 +135,11 @@ def _values(
             asker.name: list(store.values(asker.name))
             for asker in store.askers()
         }
-        value_keys = {
-            f"{name}.{key}": (name, key)
-            for name, rows in numbers.items()
-            for _, row in rows[:1]
-            for key in row
-        }
+        value_keys = {}
+        for name, rows in numbers.items():
+            # The first row names the values; others may have fewer of them.
+            for key in rows[0][1] if rows else ():
+                value_keys[f"{name}.{key}"] = (name, key)
         # A value is named in full, or by its metric, whose first value is
         # taken.
         value_name = next(

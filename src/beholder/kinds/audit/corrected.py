@@ -88,11 +88,11 @@ def tables(run: Path, metric: str, labels: Path | None) -> list[Table]:
     """
     verdicts = read_verdicts(labels) if labels else {}
     with Store.read(run) as store:
-        facts_by_item = [
-            list(_facts(item, score, verdicts))
-            for position, item in store.items()
-            if isinstance(score := store.score(metric, position), ItemScore)
-        ]
+        facts_by_item = []
+        for position, item in store.items():
+            score = store.score(metric, position)
+            if isinstance(score, ItemScore):
+                facts_by_item.append(list(_facts(item, score, verdicts)))
     # An item without facts has no recall.
     facts_by_item = [facts for facts in facts_by_item if facts]
     if not labels:

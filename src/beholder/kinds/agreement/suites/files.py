@@ -232,12 +232,11 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def versions(pairs: Sequence[Pair]) -> list[Item]:
     """Return both versions of each description as items with the description as reference."""
-    return [
-        changed
-        for pair in pairs
-        for item in [Item(id=pair.id, candidate=pair.reference)]
-        for changed in (
-            version(item, "paraphrase", "valid", pair.paraphrase),
-            version(item, pair.kind, "invalid", pair.altered),
-        )
-    ]
+    items = []
+    for pair in pairs:
+        description = Item(id=pair.id, candidate=pair.reference)
+        items += [
+            version(description, "paraphrase", "valid", pair.paraphrase),
+            version(description, pair.kind, "invalid", pair.altered),
+        ]
+    return items
