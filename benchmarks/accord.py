@@ -69,27 +69,27 @@ OBJECTS = _OBJECTS.split()
 
 
 def exchanged(text: str, table: Mapping[str, str]) -> tuple[str, int]:
-    """A text with words exchanged by a table, and how many were."""
+    """Return a text with words exchanged by a table, and how many were."""
     pattern = re.compile(rf"\b({'|'.join(table)})\b")
-    return pattern.subn(lambda found: table[found[0]], text)
+    return pattern.subn(lambda match: table[match[0]], text)
 
 
 def wrong_object(text: str, rng: random.Random) -> str | None:
-    """A text with one of the objects replaced by one that it does not name."""
-    found = list(re.finditer(rf"\b({'|'.join(OBJECTS)})\b", text))
-    if not found:
+    """Return a text with one of the objects replaced by one that it does not name."""
+    matches = list(re.finditer(rf"\b({'|'.join(OBJECTS)})\b", text))
+    if not matches:
         return None
-    place = rng.choice(found)
-    other = rng.choice(
+    place = rng.choice(matches)
+    other_object = rng.choice(
         [word for word in OBJECTS if not re.search(rf"\b{word}", text)]
     )
-    return text[: place.start()] + other + text[place.end() :]
+    return text[: place.start()] + other_object + text[place.end() :]
 
 
 def shuffled(text: str, rng: random.Random) -> str:
-    found = text.split()
-    rng.shuffle(found)
-    return " ".join(found)
+    words = text.split()
+    rng.shuffle(words)
+    return " ".join(words)
 
 
 def main() -> None:
@@ -98,31 +98,31 @@ def main() -> None:
     )
     parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--texts", type=int, default=150)
-    given = parser.parse_args()
+    options = parser.parse_args()
     rng = random.Random(1)
     metric, tools = Accord(), Tools()
 
     def score(text: str, references: str | list[str]) -> dict[str, float]:
         return dict(metric.score_text(text, references, tools=tools).values)
 
-    path = given.data / "descriptions/iiw_descriptions.jsonl.xz"
+    path = options.data / "descriptions/iiw_descriptions.jsonl.xz"
     with lzma.open(path, "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line in file]
     pairs: list[tuple[dict[str, float], dict[str, float], int]] = []
-    for text in rng.sample(texts, given.texts):
-        other, n = exchanged(text, SYNONYMS)
+    for text in rng.sample(texts, options.texts):
+        reworded, n = exchanged(text, SYNONYMS)
         false = wrong_object(text, rng)
         if n >= 2 and false is not None:
-            pairs.append((score(other, text), score(false, text), n))
+            pairs.append((score(reworded, text), score(false, text), n))
     print(
         f"synonyms, {np.mean([n for *_, n in pairs]):.1f} a text, against one wrong object"
     )
     for value in ("accord", "f1", "words", "sentence"):
-        ours = np.array([same[value] for same, _, _ in pairs])
-        theirs = np.array([wrong[value] for _, wrong, _ in pairs])
+        same_scores = np.array([same[value] for same, _, _ in pairs])
+        wrong_scores = np.array([wrong[value] for _, wrong, _ in pairs])
         print(
-            f"  {value:9} {ours.mean():.3f} {theirs.mean():.3f}  above in {np.sum(ours > theirs)}"
-            f" of {len(pairs)}"
+            f"  {value:9} {same_scores.mean():.3f} {wrong_scores.mean():.3f}"
+            f"  above in {np.sum(same_scores > wrong_scores)} of {len(pairs)}"
         )
 
     def jumbled(name: str, groups: list[list[str]]) -> None:
@@ -130,31 +130,31 @@ def main() -> None:
             ("shuffled", shuffled),
             ("sorted", lambda t, _: by_name(t)),
         ):
-            found = np.array(
+            scores = np.array(
                 [
                     score(change(refs[0], rng), refs)["accord"]
                     for refs in groups
                 ]
             )
             print(
-                f"{name}, {title}: mean {found.mean():.3f}, below 0.3 in"
-                f" {np.mean(found < 0.3):.2f} of {len(found)}"
+                f"{name}, {title}: mean {scores.mean():.3f}, below 0.3 in"
+                f" {np.mean(scores < 0.3):.2f} of {len(scores)}"
             )
 
     jumbled(
         "descriptions",
-        [[text] for text in rng.sample(texts, min(50, given.texts))],
+        [[text] for text in rng.sample(texts, min(50, options.texts))],
     )
     for name in ("flickr8k_expert.jsonl", "vatex_eval.jsonl.gz"):
         opened = gzip.open if name.endswith("gz") else open
         with opened(
-            given.data / "human_judgments" / name, "rt", encoding="utf-8"
+            options.data / "human_judgments" / name, "rt", encoding="utf-8"
         ) as file:
             rows = [json.loads(line) for line in file]
         sets = {row["image"]: row["references"] for row in rows}
         jumbled(
             name.partition(".")[0],
-            rng.sample(list(sets.values()), min(100, given.texts)),
+            rng.sample(list(sets.values()), min(100, options.texts)),
         )
 
 

@@ -40,7 +40,7 @@ def command(checkout: Path, spec: str, rows: list[Row]) -> tuple[float, str]:
         path.write_text(
             "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
         )
-        given = [
+        arguments = [
             "score",
             str(path),
             "-m",
@@ -51,14 +51,19 @@ def command(checkout: Path, spec: str, rows: list[Row]) -> tuple[float, str]:
             "1",
         ]
         environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
-        start = [sys.executable, "-c", COMMAND, *given]
+        start = [sys.executable, "-c", COMMAND, *arguments]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(
             start, env=environment, capture_output=True, text=True, check=False
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return taken, done.stderr.strip() or "failed" if done.returncode else ""
+    cpu_seconds = (
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    )
+    return (
+        cpu_seconds,
+        done.stderr.strip() or "failed" if done.returncode else "",
+    )
 
 
 def main() -> None:
@@ -72,43 +77,48 @@ def main() -> None:
     )
     parser.add_argument("--words", type=int, default=115)
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    if not (given.older / "src" / "beholder").is_dir():
+    options = parser.parse_args()
+    if not (options.older / "src" / "beholder").is_dir():
         raise SystemExit(
-            f"{given.older} has no src/beholder; make one: git worktree add {given.older} 996dc83"
+            f"{options.older} has no src/beholder; make one:"
+            f" git worktree add {options.older} 996dc83"
         )
-    texts = described(given.data, given.words, step=1)
+    texts = described(options.data, options.words, step=1)
     pairs = dict(zip(texts[::2], texts[1::2], strict=True))
     rows: list[Row] = [
         {"id": str(i), "candidate": candidate, "references": [reference]}
         for i, (candidate, reference) in enumerate(pairs.items())
     ]
-    here = Path(__file__).parents[1]
+    this_checkout = Path(__file__).parents[1]
     for name, spec in RULES.items():
-        known = not command(given.older, spec, rows[:SHORT])[1]
-        specs = {here: spec, given.older: spec if known else name}
+        accepts_spec = not command(options.older, spec, rows[:SHORT])[1]
+        specs = {
+            this_checkout: spec,
+            options.older: spec if accepts_spec else name,
+        }
         least: dict[tuple[Path, int], float] = {}
-        for _ in range(given.rounds):
+        for _ in range(options.rounds):
             for checkout, its in specs.items():
                 for n in (SHORT, len(rows)):
-                    taken, message = command(checkout, its, rows[:n])
+                    cpu_seconds, message = command(checkout, its, rows[:n])
                     if message:
                         raise SystemExit(
                             f"{checkout}: beholder score -m {its!r}: {message}"
                         )
                     least[checkout, n] = min(
-                        taken, least.get((checkout, n), taken)
+                        cpu_seconds, least.get((checkout, n), cpu_seconds)
                     )
         each = {
             checkout: (least[checkout, len(rows)] - least[checkout, SHORT])
             / (len(rows) - SHORT)
             for checkout in specs
         }
-        now, before = each[here], each[given.older]
+        now, before = each[this_checkout], each[options.older]
         print(
-            f"{spec}: {1e3 * now:.1f} ms a pair; {1e3 * before:.1f} before ({specs[given.older]}), "
+            f"{spec}: {1e3 * now:.1f} ms a pair; {1e3 * before:.1f} before"
+            f" ({specs[options.older]}), "
             f"{before / now:.2f} times as fast; {SHORT} pairs with the start: "
-            f"{least[here, SHORT]:.2f} s, {least[given.older, SHORT]:.2f} s before"
+            f"{least[this_checkout, SHORT]:.2f} s, {least[options.older, SHORT]:.2f} s before"
         )
 
 

@@ -43,7 +43,7 @@ from benchmarks import judged
 DATA = Path(__file__).parents[1] / "../shared/data/human_judgments"
 ACCORD, WORDED = Accord(), PoSh(lexical_weight=0.8)
 # Those of the table; the others are in the file of --kept.
-SHOWN = (
+TABLE_COLUMNS = (
     "accord", "accord f1", "accord words", "accord sentence", "posh with words", "posh best",
     "precision", "recall", "contradicted", "unstated", "minilm cosine", "word alignment",
     "word overlap", "length",
@@ -57,7 +57,7 @@ def tools() -> Tools:
 
 
 def values_of(item: Item) -> dict[str, float]:
-    """All values of a text; none, told in a line, where it cannot be scored."""
+    """Return all values of a text; none, with a printed line, if it cannot be scored."""
     try:
         return asyncio.run(_values(item))
     except ItemError as error:
@@ -79,16 +79,18 @@ async def _values(item: Item) -> dict[str, float]:
         .score_answers(plan, grades)
         .values
     )
-    near = align_words(item.candidate, item.references)
-    aligned = replace(plan, lexical_alignment=near, peers=near.peers)
+    alignment = align_words(item.candidate, item.references)
+    aligned = replace(plan, lexical_alignment=alignment, peers=alignment.peers)
     worded = WORDED.score_answers(aligned, grades).values
     wording = compare_words(evidence.candidate, evidence.references)
-    own = evidence.candidate.whole.astype(np.float64)
-    others = np.stack([text.whole for text in evidence.references]).astype(
-        np.float64
+    own_vector = evidence.candidate.whole.astype(np.float64)
+    reference_vectors = np.stack(
+        [text.whole for text in evidence.references]
+    ).astype(np.float64)
+    centre = reference_vectors.mean(axis=0)
+    recall = peer_adjusted_recall(
+        float(np.mean(alignment.recalls)), alignment.peers
     )
-    centre = others.mean(axis=0)
-    recall = peer_adjusted_recall(float(np.mean(near.recalls)), near.peers)
     return {
         **{
             name if name == "accord" else f"accord {name}": v
@@ -105,24 +107,26 @@ async def _values(item: Item) -> dict[str, float]:
         "words precision": wording.precision,
         "words recall": wording.recall,
         "words peers": plan.peers,
-        "word alignment": f1(near.precision, recall),
-        "alignment precision": near.precision,
-        "alignment recall": float(np.mean(near.recalls)),
-        "alignment peers": near.peers,
-        "minilm cosine": float((others @ own).max()),
-        "minilm centre": float(centre @ own / np.linalg.norm(centre)),
+        "word alignment": f1(alignment.precision, recall),
+        "alignment precision": alignment.precision,
+        "alignment recall": float(np.mean(alignment.recalls)),
+        "alignment peers": alignment.peers,
+        "minilm cosine": float((reference_vectors @ own_vector).max()),
+        "minilm centre": float(centre @ own_vector / np.linalg.norm(centre)),
         "word overlap": _overlap(item),
         "length": float(len(words(item.candidate))),
     }
 
 
 def _overlap(item: Item) -> float:
-    def of(text: str) -> set[str]:
+    def words_of(text: str) -> set[str]:
         return {text[a:b].lower() for a, b in words(text)}
 
-    own = of(item.candidate)
+    own_words = words_of(item.candidate)
     return max(
-        2 * len(own & of(t)) / max(1, len(own) + len(of(t)))
+        2
+        * len(own_words & words_of(t))
+        / max(1, len(own_words) + len(words_of(t)))
         for t in item.references
     )
 
@@ -144,13 +148,14 @@ def columns(items: Sequence[Item], jobs: int) -> dict[str, FloatArray]:
             jobs, mp_context=get_context("spawn")
         ) as pool:
             done = list(pool.map(of_picture, parts, chunksize=4))
-    found: list[dict[str, float]] = [{}] * len(items)
+    rows_of_scores: list[dict[str, float]] = [{}] * len(items)
     for places, values in zip(groups.values(), done, strict=True):
         for place, row in zip(places, values, strict=True):
-            found[place] = row
-    names = dict.fromkeys(name for row in found for name in row)
+            rows_of_scores[place] = row
+    names = dict.fromkeys(name for row in rows_of_scores for name in row)
     return {
-        name: np.array([row.get(name, 0.0) for row in found]) for name in names
+        name: np.array([row.get(name, 0.0) for row in rows_of_scores])
+        for name in names
     }
 
 
@@ -164,7 +169,11 @@ def main() -> None:
     )
     parser.add_argument("--resamples", type=int, default=200)
     parser.add_argument(
-        "--scorers", nargs="+", choices=SHOWN, default=SHOWN, metavar="NAME"
+        "--scorers",
+        nargs="+",
+        choices=TABLE_COLUMNS,
+        default=TABLE_COLUMNS,
+        metavar="NAME",
     )
     parser.add_argument(
         "--share", type=float, default=1.0, help="share of the pictures"
@@ -173,30 +182,30 @@ def main() -> None:
     parser.add_argument(
         "--kept", type=Path, help="all values by set, read and added to"
     )
-    given = parser.parse_args()
-    kept: dict[str, FloatArray] = {}
-    if given.kept and given.kept.exists():
-        kept = dict(np.load(given.kept))
-    for name in given.sets:
-        rows = judged.load(given.data, name, given.share)
+    options = parser.parse_args()
+    kept_scores: dict[str, FloatArray] = {}
+    if options.kept and options.kept.exists():
+        kept_scores = dict(np.load(options.kept))
+    for name in options.sets:
+        rows = judged.load(options.data, name, options.share)
         items = judged.items_of(name, rows)
-        key = f"{name} {given.share:g}"
-        if f"{key}/accord" not in kept:
-            kept |= {
+        key = f"{name} {options.share:g}"
+        if f"{key}/accord" not in kept_scores:
+            kept_scores |= {
                 f"{key}/{column}": v
-                for column, v in columns(items, given.jobs).items()
+                for column, v in columns(items, options.jobs).items()
             }
-            if given.kept:
-                np.savez_compressed(given.kept, **kept)  # type: ignore[arg-type]
-        found = {
+            if options.kept:
+                np.savez_compressed(options.kept, **kept_scores)  # type: ignore[arg-type]
+        scores_by_column = {
             k.partition("/")[2]: v
-            for k, v in kept.items()
+            for k, v in kept_scores.items()
             if k.partition("/")[0] == key
         }
-        for title in given.scorers:
+        for title in options.scorers:
             sign = -1 if title in HIGHER_IS_WORSE else 1
             for label, text in judged.SETS[name](
-                name, rows, sign * found[title], given.resamples
+                name, rows, sign * scores_by_column[title], options.resamples
             ):
                 print(f"{label:34} {title:18} {text}", flush=True)
 

@@ -84,22 +84,27 @@ def soft_precision(embedder: str, tools: Tools) -> Scorer:
             for item in items
             for text in (item.candidate, *item.references)
         }
-        known = sorted({word for text in texts for word in words_of(text)})
-        vectors = run_sync(tools.embed(embedder, known))
-        place = {word: index for index, word in enumerate(known)}
+        vocabulary = sorted(
+            {word for text in texts for word in words_of(text)}
+        )
+        vectors = run_sync(tools.embed(embedder, vocabulary))
+        place = {word: index for index, word in enumerate(vocabulary)}
         scores = []
         for item in items:
-            found = words_of(item.candidate)
-            others = sorted(
+            candidate_words = words_of(item.candidate)
+            reference_words = sorted(
                 {word for text in item.references for word in words_of(text)}
             )
-            rows = vectors[[place[word] for word in found]]
-            best = (rows @ vectors[[place[word] for word in others]].T).max(
-                axis=1
-            )
+            rows = vectors[[place[word] for word in candidate_words]]
+            best = (
+                rows @ vectors[[place[word] for word in reference_words]].T
+            ).max(axis=1)
             scores.append(
                 np.average(
-                    best, weights=[frequency.weight(word) for word in found]
+                    best,
+                    weights=[
+                        frequency.weight(word) for word in candidate_words
+                    ],
                 )
             )
         return np.array(scores)
@@ -124,13 +129,13 @@ def interval(
     """95 % percentile interval over resampled videos, (2, 2): low and high of both."""
     rng = np.random.default_rng(0)
     places = [np.flatnonzero(videos == video) for video in np.unique(videos)]
-    drawn = []
+    replicates = []
     for _ in range(resamples):
         chosen = np.concatenate(
             [places[i] for i in rng.integers(len(places), size=len(places))]
         )
-        drawn.append(agreement(scores[chosen], ratings[chosen]))
-    return np.asarray(np.percentile(drawn, [2.5, 97.5], axis=0))
+        replicates.append(agreement(scores[chosen], ratings[chosen]))
+    return np.asarray(np.percentile(replicates, [2.5, 97.5], axis=0))
 
 
 def main() -> None:

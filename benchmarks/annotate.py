@@ -63,20 +63,20 @@ class Browser:
             f"cookie: {cookies}",
         ]
         if body:
-            told = zip(
+            headers = zip(
                 ("content-length", HEADER, PAGE_KEY),
                 (len(body), *marks),
                 strict=True,
             )
-            head += [f"{name}: {value}" for name, value in told]
+            head += [f"{name}: {value}" for name, value in headers]
         self._out.write("\r\n".join([*head, "", body]).encode())
         came = (await self._in.readuntil(b"\r\n\r\n")).decode().split("\r\n")
         assert " 200 " in came[0], came[0]
         fields = [field.partition(": ") for field in came[1:]]
         for name, _, value in fields:
             if name == "set-cookie":
-                cookie, _, rest = value.partition("=")
-                self._cookies[cookie] = rest.partition(";")[0]
+                cookie, _, attributes = value.partition("=")
+                self._cookies[cookie] = attributes.partition(";")[0]
         length = next(
             int(value) for name, _, value in fields if name == "content-length"
         )
@@ -125,7 +125,7 @@ async def annotate(
 
 
 async def measure(tokens: list[str], seconds: int) -> list[float]:
-    """All annotators at once; gives the seconds that each save took."""
+    """Run all annotators at once; return the seconds that each save took."""
     waited: list[float] = []
     n = len(tokens)
     all_in = asyncio.Barrier(n)
@@ -150,26 +150,26 @@ def main() -> None:
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--postgres", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with ExitStack() as stack:
         folder = (
             Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
         )
         database = None
-        if asked.postgres:
-            found = programs()
-            if found is None:
+        if options.postgres:
+            server_programs = programs()
+            if server_programs is None:
                 raise SystemExit(
                     "there is no PostgreSQL server here (apt-get install postgresql)"
                 )
-            server_of_data = stack.enter_context(running(found))
+            server_of_data = stack.enter_context(running(server_programs))
             database = server_of_data.new_url()
             os.environ["PGPASSWORD"] = server_of_data.password
         task = task_named("ratings")
         texts = [
             Item(str(n), f"A text about picture {n}.") for n in range(N_TEXTS)
         ]
-        names = tuple(f"person {n}" for n in range(asked.annotators))
+        names = tuple(f"person {n}" for n in range(options.annotators))
         study = AnnotationStudy.make(
             folder,
             task,
@@ -193,22 +193,22 @@ def main() -> None:
             server.stdout.readline()
             tokens = list(study.annotators().values())
             before = cpu_seconds(server.pid)
-            waited = asyncio.run(measure(tokens, asked.seconds))
+            waited = asyncio.run(measure(tokens, options.seconds))
             busy = (cpu_seconds(server.pid) - before) / len(waited) * 1000
         finally:
             server.kill()
             server.communicate()
-        kept = sum(study.last(name, "bench") for name in names)
+        n_kept = sum(study.last(name, "bench") for name in names)
         study.close()
-    where = "PostgreSQL" if asked.postgres else "SQLite"
+    where = "PostgreSQL" if options.postgres else "SQLite"
     ms = np.quantile(np.array(waited) * 1000, [0.5, 0.95, 0.99, 1.0])
     print(
-        f"{where}: {len(waited):,} saves by {asked.annotators} annotators in {asked.seconds} s;"
-        f" kept {kept:,}; processor of the server {busy:.1f} ms a save (links and pages in it);"
+        f"{where}: {len(waited):,} saves by {options.annotators} annotators in {options.seconds} s;"
+        f" kept {n_kept:,}; processor of the server {busy:.1f} ms a save (links and pages in it);"
         f" ms until saved: median {ms[0]:.1f}, p95 {ms[1]:.1f}, p99 {ms[2]:.1f}, max {ms[3]:.1f}"
     )
-    if kept != len(waited):
-        raise SystemExit(f"{len(waited) - kept} saves were lost")
+    if n_kept != len(waited):
+        raise SystemExit(f"{len(waited) - n_kept} saves were lost")
 
 
 if __name__ == "__main__":

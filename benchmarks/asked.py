@@ -20,7 +20,7 @@ from typing import Any
 import beholder
 from beholder import Item
 
-_SHOWN = re.compile(r'<item id=\\"(\d+)\\">')
+_ITEM_ID = re.compile(r'<item id=\\"(\d+)\\">')
 _WORDS = (
     "The red tram stops beside the old market hall, and two women get off. "
 )
@@ -41,21 +41,21 @@ def serve(port: int) -> None:
         answer = {"choice": "A"} if "Questions:" in text else {"state": "met"}
         rows = [
             {"id": int(n), **answer, "quote": "red tram"}
-            for n in _SHOWN.findall(text)
+            for n in _ITEM_ID.findall(text)
         ]
-        said = (
+        answer_text = (
             json.dumps({"rows": rows})
             if rows
             else '{"k7": [417, 417], "note": "-"}'
         )
         choice = {
             "index": 0,
-            "message": {"role": "assistant", "content": said},
+            "message": {"role": "assistant", "content": answer_text},
         }
         choice["finish_reason"] = "stop"
         usage = {
             "prompt_tokens": len(raw) // 4,
-            "completion_tokens": len(said) // 4,
+            "completion_tokens": len(answer_text) // 4,
         }
         body = json.dumps(
             {"id": "x", "model": "m", "choices": [choice], "usage": usage}
@@ -105,9 +105,9 @@ def main() -> None:
         "--each", type=int, default=20, help="questions and criteria of a text"
     )
     args = parser.parse_args()
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        port = free_socket.getsockname()[1]
     server = multiprocessing.get_context("spawn").Process(
         target=serve, args=(port,), daemon=True
     )

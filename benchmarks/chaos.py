@@ -35,7 +35,7 @@ QUICK = "wait=0.01, max_wait=0.05, attempts=6"
 
 
 def said(body: dict[str, Any]) -> dict[str, Any]:
-    """What a model might say to anything: the least that the schema allows, a digit or a text."""
+    """Return a valid answer to any request: the least that the schema allows, a digit or a text."""
     form = body.get("response_format")
     if form is not None:
         value = _value(form["json_schema"]["schema"])
@@ -194,19 +194,19 @@ def command(arguments: Sequence[str]) -> str | None:
     return None
 
 
-def outcomes(folder: Path, found: Figures) -> None:
+def outcomes(folder: Path, figures: Figures) -> None:
     """Add what the stores in a folder hold."""
     for path in folder.rglob("store.sqlite"):
         with contextlib.closing(sqlite3.connect(path)) as db:
-            found.results += db.execute(
+            figures.results += db.execute(
                 "SELECT count(*) FROM scores"
             ).fetchone()[0]
             for error, message in db.execute(
                 "SELECT error, message FROM failures"
             ):
-                found.reasons += 1
+                figures.reasons += 1
                 if "a bug in" in message:
-                    found.bugs.append(f"{error}: {message}")
+                    figures.bugs.append(f"{error}: {message}")
 
 
 def run(
@@ -214,7 +214,7 @@ def run(
     kinds: tuple[str, ...],
     rate: float,
     in_a_row: int,
-    found: Figures,
+    figures: Figures,
 ) -> None:
     """One engine twice, with odd answers and then without; adds to the figures."""
     with tempfile.TemporaryDirectory() as place:
@@ -240,15 +240,15 @@ def run(
                 "off",
             ]
             crash = command(arguments)
-            found.tracebacks += [crash] if crash else []
-            outcomes(folder, found)
+            figures.tracebacks += [crash] if crash else []
+            outcomes(folder, figures)
             odd.fault_rate = 0.0
             crash = command(arguments)
-            found.tracebacks += [crash] if crash else []
-            found.odd += sum(odd.shown.values())
-            found.requests += len(odd.bodies)
+            figures.tracebacks += [crash] if crash else []
+            figures.odd += sum(odd.shown.values())
+            figures.requests += len(odd.bodies)
             # The probe is asked again where its answers were odd.
-            found.twice += sum(n - 1 for n in odd.paid.values())
+            figures.twice += sum(n - 1 for n in odd.paid.values())
         os.chdir(folder.parent)
 
 
@@ -261,23 +261,25 @@ def main() -> int:
     parser.add_argument(
         "--engine", action="append", choices=ENGINES, help="only these"
     )
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(
-        f"{len(KINDS)} kinds of odd answers; at 30 %, mixed{'; then alone' * given.alone}\n"
+        f"{len(KINDS)} kinds of odd answers; at 30 %, mixed{'; then alone' * options.alone}\n"
     )
     print(
         f"{'engine':16}{'results':>9}{'reasons':>9}{'odd':>7}{'requests':>10}{'tracebacks':>12}"
         f"{'bugs':>6}{'twice':>7}"
     )
     wrong: Counter[str] = Counter()
-    for name in given.engine or ENGINES:
-        found = Figures()
-        run(name, KINDS, 0.3, 4, found)
-        for kind in KINDS if given.alone else ():
-            run(name, (kind,), 1.0, 1, found)
-        print(found.line(name), flush=True)
-        wrong.update([*found.tracebacks, *found.bugs])
-        wrong[f"{name}: good answers that were asked for again"] += found.twice
+    for name in options.engine or ENGINES:
+        figures = Figures()
+        run(name, KINDS, 0.3, 4, figures)
+        for kind in KINDS if options.alone else ():
+            run(name, (kind,), 1.0, 1, figures)
+        print(figures.line(name), flush=True)
+        wrong.update([*figures.tracebacks, *figures.bugs])
+        wrong[f"{name}: good answers that were asked for again"] += (
+            figures.twice
+        )
     for what, n in wrong.items():
         if n:
             print(f"\n{n} x {what}")

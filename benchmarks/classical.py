@@ -23,7 +23,7 @@ from beholder.metrics import metric
 from beholder.records import Item, ItemScore
 
 N = 1000
-OURS = ("bleu", "rouge", "cider", "cider_d", "meteor", "chrf")
+METRICS = ("bleu", "rouge", "cider", "cider_d", "meteor", "chrf")
 
 PEER = r"""
 import contextlib, io, json, sys, time
@@ -60,9 +60,9 @@ def main() -> None:
         help="an interpreter with pycocoevalcap",
     )
     arguments = parser.parse_args()
-    items = read(arguments.data) if arguments.data else made_up()
-    ours = {name: seconds(name, items) for name in OURS}
-    theirs = peer(arguments.peer, items)
+    items = read_captions(arguments.data) if arguments.data else made_up()
+    own_seconds = {name: seconds(name, items) for name in METRICS}
+    peer_seconds = peer(arguments.peer, items)
     scale = 1000 / len(items)
     print(
         f"seconds per 1,000 captions, {len(items)} captions, one process each"
@@ -70,11 +70,18 @@ def main() -> None:
     print(
         f"{'metric':10}{'ours':>9}{'peer':>9}{'ratio':>8}{'with tokenizer':>17}{'ratio':>8}"
     )
-    for name, mine in ours.items():
-        line = f"{name:10}{mine * scale:9.3f}"
-        if name in theirs:
-            bare, whole = theirs[name], theirs[name] + theirs["tokenizer"]
-            line += f"{bare * scale:9.3f}{bare / mine:8.1f}{whole * scale:17.3f}{whole / mine:8.1f}"
+    for name, seconds_of_metric in own_seconds.items():
+        line = f"{name:10}{seconds_of_metric * scale:9.3f}"
+        if name in peer_seconds:
+            bare, with_start = (
+                peer_seconds[name],
+                peer_seconds[name] + peer_seconds["tokenizer"],
+            )
+            line += f"{bare * scale:9.3f}{bare / seconds_of_metric:8.1f}"
+            line += (
+                f"{with_start * scale:17.3f}"
+                f"{with_start / seconds_of_metric:8.1f}"
+            )
         print(line)
 
 
@@ -96,23 +103,26 @@ def seconds(name: str, items: list[Item]) -> float:
 def peer(python: str, items: list[Item]) -> dict[str, float]:
     """Seconds of the peer, or nothing where it is not installed."""
     with tempfile.TemporaryDirectory() as folder:
-        rows, found = Path(folder, "rows.json"), Path(folder, "found.json")
+        rows, results_file = (
+            Path(folder, "rows.json"),
+            Path(folder, "found.json"),
+        )
         rows.write_text(
             json.dumps([[item.candidate, item.references] for item in items])
         )
         done = subprocess.run(
-            [python, "-c", PEER, str(rows), str(found)],
+            [python, "-c", PEER, str(rows), str(results_file)],
             capture_output=True,
             text=True,
         )
         if done.returncode:
             print("no peer:", done.stderr.strip().splitlines()[-1])
             return {}
-        return dict(json.loads(found.read_text()))
+        return dict(json.loads(results_file.read_text()))
 
 
-def read(path: str) -> list[Item]:
-    """The first items of a data file."""
+def read_captions(path: str) -> list[Item]:
+    """Return the first items of a data file."""
     items = [item for item in read_items(path) if isinstance(item, Item)]
     return items[:N]
 
@@ -128,7 +138,7 @@ def made_up() -> list[Item]:
         "three girls",
         "an old man",
     ]
-    what = [
+    subjects = [
         "runs on",
         "sits near",
         "looks at",
@@ -143,7 +153,7 @@ def made_up() -> list[Item]:
         "the wet street",
         "a wooden table",
     ]
-    how = [
+    manners = [
         "in the rain",
         "with a ball",
         "alone",
@@ -152,7 +162,9 @@ def made_up() -> list[Item]:
     ]
 
     def caption() -> str:
-        words = " ".join(rng.choice(part) for part in (who, what, where, how))
+        words = " ".join(
+            rng.choice(part) for part in (who, subjects, where, manners)
+        )
         return f"{words}, number {rng.randrange(10**6)}."
 
     return [

@@ -31,12 +31,12 @@ class Agreement:
     recall_part: float
     recall_whole: float
 
-    def __add__(self, other: Agreement) -> Agreement:
+    def __add__(self, addend: Agreement) -> Agreement:
         return Agreement(
-            self.precision_part + other.precision_part,
-            self.precision_whole + other.precision_whole,
-            self.recall_part + other.recall_part,
-            self.recall_whole + other.recall_whole,
+            self.precision_part + addend.precision_part,
+            self.precision_whole + addend.precision_whole,
+            self.recall_part + addend.recall_part,
+            self.recall_whole + addend.recall_whole,
         )
 
     @property
@@ -62,61 +62,67 @@ class Agreement:
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def muc(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
+def muc(candidate: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
     """Links needed to join each cluster that are missing on the other side."""
-    return Agreement(*_links(found, gold), *_links(gold, found))
+    return Agreement(*_links(candidate, gold), *_links(gold, candidate))
 
 
 def _links(
-    one: Sequence[Cluster], other: Sequence[Cluster]
+    clusters: Sequence[Cluster], other_clusters: Sequence[Cluster]
 ) -> tuple[float, float]:
     place = {
         mention: number
-        for number, cluster in enumerate(other)
+        for number, cluster in enumerate(other_clusters)
         for mention in cluster
     }
-    part = whole = 0
-    for cluster in one:
+    part = n_links = 0
+    for cluster in clusters:
         pieces = {place.get(mention, (mention,)) for mention in cluster}
         part += len(cluster) - len(pieces)
-        whole += len(cluster) - 1
-    return float(part), float(whole)
+        n_links += len(cluster) - 1
+    return float(part), float(n_links)
 
 
-def b_cubed(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
+def b_cubed(
+    candidate: Sequence[Cluster], gold: Sequence[Cluster]
+) -> Agreement:
     """For each mention, the share of its cluster that its other cluster has too."""
-    return Agreement(*_shares(found, gold), *_shares(gold, found))
+    return Agreement(*_shares(candidate, gold), *_shares(gold, candidate))
 
 
 def _shares(
-    one: Sequence[Cluster], other: Sequence[Cluster]
+    clusters: Sequence[Cluster], other_clusters: Sequence[Cluster]
 ) -> tuple[float, float]:
-    place = {mention: cluster for cluster in other for mention in cluster}
+    place = {
+        mention: cluster for cluster in other_clusters for mention in cluster
+    }
     part = sum(
         len(cluster & place.get(mention, frozenset())) / len(cluster)
-        for cluster in one
+        for cluster in clusters
         for mention in cluster
     )
-    return part, float(sum(len(cluster) for cluster in one))
+    return part, float(sum(len(cluster) for cluster in clusters))
 
 
-def ceaf_e(found: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
+def ceaf_e(candidate: Sequence[Cluster], gold: Sequence[Cluster]) -> Agreement:
     """Best one-to-one pairing of clusters by twice the overlap over the sum of sizes."""
-    if not found or not gold:
-        return Agreement(0.0, float(len(found)), 0.0, float(len(gold)))
+    if not candidate or not gold:
+        return Agreement(0.0, float(len(candidate)), 0.0, float(len(gold)))
     similarity = np.array(
-        [[2 * len(f & g) / (len(f) + len(g)) for g in gold] for f in found]
+        [[2 * len(f & g) / (len(f) + len(g)) for g in gold] for f in candidate]
     )
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     total = float(similarity[rows, columns].sum())
-    return Agreement(total, float(len(found)), total, float(len(gold)))
+    return Agreement(total, float(len(candidate)), total, float(len(gold)))
 
 
 def merged(links: Iterable[tuple[Hashable, Hashable]]) -> list[Cluster]:
     """Clusters of two or more mentions from pairs that mean the same."""
     group: dict[Hashable, set[Hashable]] = {}
-    for one, other in links:
-        joined = group.get(one, {one}) | group.get(other, {other})
+    for first_mention, second_mention in links:
+        joined = group.get(first_mention, {first_mention}) | group.get(
+            second_mention, {second_mention}
+        )
         for mention in joined:
             group[mention] = joined
     return [frozenset(c) for c in {id(c): c for c in group.values()}.values()]

@@ -23,41 +23,46 @@ from beholder.text import splitter
 STATES = ("met", "contradicted", "not_mentioned")
 
 
-def criteria(pair: Pair, other: Pair) -> list[dict[str, str]]:
-    """The criteria of a text, each with its true state for an id."""
-    said, altered, elsewhere = (
+def criteria(pair: Pair, other_pair: Pair) -> list[dict[str, str]]:
+    """Return the criteria of a text, each with its true state for an id."""
+    stated, altered, elsewhere = (
         [segment.of(text) for segment in splitter("rules").split(text)]
-        for text in (pair.reference, pair.altered, other.reference)
+        for text in (pair.reference, pair.altered, other_pair.reference)
     )
-    found = [("met", sentence) for sentence in said]
-    found += [
+    criteria_rows = [("met", sentence) for sentence in stated]
+    criteria_rows += [
         ("contradicted", sentence)
         for sentence in altered
-        if sentence not in said
+        if sentence not in stated
     ]
-    found += [("not_mentioned", elsewhere[0])]
+    criteria_rows += [("not_mentioned", elsewhere[0])]
     return [
         {"id": f"{state} {n}", "text": text}
-        for n, (state, text) in enumerate(found)
+        for n, (state, text) in enumerate(criteria_rows)
     ]
 
 
 def report(pairs: Sequence[Pair], texts: Sequence[str]) -> None:
     """Print what the judge says of each text's criteria, by their true state."""
-    others = [*pairs[len(pairs) // 2 :], *pairs[: len(pairs) // 2]]
+    other_pairs = [*pairs[len(pairs) // 2 :], *pairs[: len(pairs) // 2]]
     items = [
-        Item(pair.id, text, meta={"criteria": criteria(pair, other)})
-        for pair, other, text in zip(pairs, others, texts, strict=True)
+        Item(pair.id, text, meta={"criteria": criteria(pair, other_pair)})
+        for pair, other_pair, text in zip(
+            pairs, other_pairs, texts, strict=True
+        )
     ]
-    told: dict[str, Counter[str]] = defaultdict(Counter)
-    for found in metric("checklist").score(items):
-        assert isinstance(found, ItemScore), found
-        for unit in found.units:
-            told[str(unit.detail["id"]).split()[0]][str(unit.verdict)] += 1
+    verdicts_by_state: dict[str, Counter[str]] = defaultdict(Counter)
+    for item_score in metric("checklist").score(items):
+        assert isinstance(item_score, ItemScore), item_score
+        for unit in item_score.units:
+            verdicts_by_state[str(unit.detail["id"]).split()[0]][
+                str(unit.verdict)
+            ] += 1
     for true in STATES:
-        n = told[true].total()
+        n = verdicts_by_state[true].total()
         shares = ", ".join(
-            f"{state} {told[true][state] / n:.3f}" for state in STATES
+            f"{state} {verdicts_by_state[true][state] / n:.3f}"
+            for state in STATES
         )
         print(f"  {true} ({n}): {shares}")
 

@@ -42,7 +42,7 @@ from benchmarks.granular import SWAPS
 ORACLE = Path(__file__).parents[1] / "../shared/data/oracle_facts.jsonl"
 JUDGED = ORACLE.with_name("human_judgments")
 PARTS = ("facts", "verify", "match", "people", "speed")
-SHOWN = 12
+N_SHOWN = 12
 
 
 def facts(limit: int, rng: random.Random) -> Iterator[str]:
@@ -50,13 +50,15 @@ def facts(limit: int, rng: random.Random) -> Iterator[str]:
     yield from oracle_statements.report(ORACLE)
     missed = []
     for match in oracle_statements.evaluate(ORACLE, limit):
-        found = {fact for _, fact, _ in match.pairs}
+        matched_facts = {fact for _, fact, _ in match.pairs}
         missed += [
-            text for i, text in enumerate(match.facts) if i not in found
+            text
+            for i, text in enumerate(match.facts)
+            if i not in matched_facts
         ]
     yield "missed, for example:"
     yield from (
-        f"    {text}" for text in rng.sample(missed, min(SHOWN, len(missed)))
+        f"    {text}" for text in rng.sample(missed, min(N_SHOWN, len(missed)))
     )
 
 
@@ -69,8 +71,8 @@ def replaced(fact: str, rng: random.Random) -> str | None:
     if not places:
         return None
     (start, end), kind = rng.choice(places)
-    other = rng.choice([word for word in kind if word != fact[start:end]])
-    return fact[:start] + other + fact[end:]
+    other_word = rng.choice([word for word in kind if word != fact[start:end]])
+    return fact[:start] + other_word + fact[end:]
 
 
 def bent_relations(text: str, rng: random.Random) -> Iterator[str]:
@@ -79,33 +81,37 @@ def bent_relations(text: str, rng: random.Random) -> Iterator[str]:
     names = sorted(
         {entity.name for entity in graph.entities if entity.kind == "thing"}
     )
-    for found in graph_statements(graph):
-        if found.kind == "relation":
-            end = graph.entities[found.entities[1]].name
-            others = [name for name in names if name != end]
-            if others and end in found.text:
-                yield rng.choice(others).join(found.text.rsplit(end, 1))
+    for statement in graph_statements(graph):
+        if statement.kind == "relation":
+            end = graph.entities[statement.entities[1]].name
+            other_names = [name for name in names if name != end]
+            if other_names and end in statement.text:
+                yield rng.choice(other_names).join(
+                    statement.text.rsplit(end, 1)
+                )
 
 
 def verify(limit: int, rng: random.Random) -> Iterator[str]:
     """Shares of facts that the judge takes for true, with examples of errors."""
-    rows = oracle_statements.read(ORACLE)[:limit]
+    rows = oracle_statements.read_facts(ORACLE)[:limit]
     cleaned = [
-        [oracle_statements.cleaned(fact) for fact in own] for _, own in rows
+        [oracle_statements.cleaned(fact) for fact in facts_of_text]
+        for _, facts_of_text in rows
     ]
     shifted = cleaned[1:] + cleaned[:1]
-    wrong = [
-        [other for f in own if (other := replaced(f, rng))] for own in cleaned
-    ]
+    wrong = []
+    for facts_of_text in cleaned:
+        changed = [replaced(fact, rng) for fact in facts_of_text]
+        wrong.append([fact for fact in changed if fact])
     bent = [list(bent_relations(text, rng)) for text, _ in rows]
-    told = (
+    groups_of_statements = (
         ("own facts", cleaned, True),
         ("replaced", wrong, False),
         ("other end", bent, False),
         ("other caption", shifted, False),
     )
     builtin = judge("builtin")
-    for name, claims, should in told:
+    for name, claims, should in groups_of_statements:
         errors, n = [], 0
         for (text, _), each in zip(rows, claims, strict=True):
             verdicts = run_sync(builtin.ask(Verify(each, reference=text)))
@@ -116,39 +122,42 @@ def verify(limit: int, rng: random.Random) -> Iterator[str]:
         yield f"{name}: {len(errors) / n:.3f} wrong verdicts (n={n}); for example:"
         yield from (
             f"    {text}"
-            for text in rng.sample(errors, min(SHOWN, len(errors)))
+            for text in rng.sample(errors, min(N_SHOWN, len(errors)))
         )
 
 
 def match(limit: int, rng: random.Random) -> Iterator[str]:
-    """How far matches are those by content words, one to one."""
+    """Compare the matches with those by content words, one to one."""
     builtin = judge("builtin")
-    same = found = gold = 0
+    n_same = n_matched = gold = 0
     missed, odd = [], []
     for pairs in oracle_statements.evaluate(ORACLE, limit):
         targets = [oracle_statements.cleaned(fact) for fact in pairs.facts]
-        ours = run_sync(builtin.ask(MatchStatements(pairs.found, targets)))
+        own_matches = run_sync(
+            builtin.ask(MatchStatements(pairs.statements, targets))
+        )
         by_words = {i: j for i, j, _ in pairs.pairs}
         gold += len(by_words)
-        found += sum(j is not None for j in ours)
-        same += sum(ours[i] == j for i, j in by_words.items())
+        n_matched += sum(j is not None for j in own_matches)
+        n_same += sum(own_matches[i] == j for i, j in by_words.items())
         missed += [
-            f"{pairs.found[i]}  ~  {targets[j]}"
+            f"{pairs.statements[i]}  ~  {targets[j]}"
             for i, j in by_words.items()
-            if ours[i] is None
+            if own_matches[i] is None
         ]
         odd += [
-            f"{pairs.found[i]}  ~  {targets[j]}"
-            for i, j in enumerate(ours) if j is not None and by_words.get(i) != j
+            f"{pairs.statements[i]}  ~  {targets[j]}"
+            for i, j in enumerate(own_matches) if j is not None and by_words.get(i) != j
         ]  # fmt: skip
-    yield f"matches: {found}, by words {gold}, the same {same}"
+    yield f"matches: {n_matched}, by words {gold}, the same {n_same}"
     for name, lines in (
         ("only by words", missed),
         ("only or other by the judge", odd),
     ):
         yield f"{name} ({len(lines)}), for example:"
         yield from (
-            f"    {line}" for line in rng.sample(lines, min(SHOWN, len(lines)))
+            f"    {line}"
+            for line in rng.sample(lines, min(N_SHOWN, len(lines)))
         )
 
 
@@ -167,7 +176,7 @@ def people(resamples: int) -> Iterator[str]:
                 for item in items
             ]
         )
-        told = labels["comprehensiveness"] + labels["specificity"]
+        overall_labels = labels["comprehensiveness"] + labels["specificity"]
         metrics: Sequence[Metric[Any]] = (
             DCScore(),
             DCScore(rules="eq2_distinct"),
@@ -180,7 +189,7 @@ def people(resamples: int) -> Iterator[str]:
                 yield f"{metric.name}: {len(failed)} failed, counted as 0: {failed[0]}"
             for value, people_say, label in (
                 ("precision", labels["hallucination"], "hallucination"),
-                ("recall", told, "C+S"),
+                ("recall", overall_labels, "C+S"),
             ):
                 x = np.array(
                     [
@@ -229,17 +238,21 @@ def speed(n: int = 300) -> Iterator[str]:
         "There are {n} {c} {t}s.",
         "The {t} stands on the {c} mat.",
     ]
-    made = [
+    texts_made = [
         kinds[i % 3].format(t=things[i % 11], c=colours[i % 9], n=i + 2)
         for i in range(2 * n)
     ]
     builtin = judge("builtin")
     for again in ("first", "again"):
         start = time.process_time()
-        run_sync(builtin.ask(MatchStatements(made[:n], made[n:])))
+        run_sync(builtin.ask(MatchStatements(texts_made[:n], texts_made[n:])))
         matched = time.process_time() - start
         start = time.process_time()
-        run_sync(builtin.ask(Verify(made[:n], reference=" ".join(made[n:]))))
+        run_sync(
+            builtin.ask(
+                Verify(texts_made[:n], reference=" ".join(texts_made[n:]))
+            )
+        )
         verified = time.process_time() - start
         yield f"{again}: {n} x {n} matched in {matched:.2f} s, {n} verified in {verified:.2f} s"
 
@@ -251,15 +264,15 @@ def main() -> None:
     )
     parser.add_argument("--limit", type=int, default=181)
     parser.add_argument("--resamples", type=int, default=1000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     tables: dict[str, Callable[[], Iterator[str]]] = {
-        "facts": lambda: facts(given.limit, random.Random(12345)),
-        "verify": lambda: verify(given.limit, random.Random(12345)),
-        "match": lambda: match(given.limit, random.Random(12345)),
-        "people": lambda: people(given.resamples),
+        "facts": lambda: facts(options.limit, random.Random(12345)),
+        "verify": lambda: verify(options.limit, random.Random(12345)),
+        "match": lambda: match(options.limit, random.Random(12345)),
+        "people": lambda: people(options.resamples),
         "speed": speed,
     }
-    for part in given.parts or PARTS:
+    for part in options.parts or PARTS:
         for line in tables[part]():
             print(line, flush=True)
 

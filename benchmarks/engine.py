@@ -60,13 +60,13 @@ class Replayed(Scorer):
 
     def __init__(
         self,
-        known: Encoded,
+        outcomes: Encoded,
         askers: Sequence[Asker[Any]],
         kind: SubjectKind[Any],
         make_tools: Callable[[], Tools] = Tools,
     ) -> None:
         super().__init__(askers, kind, make_tools)
-        self._known = known
+        self._known = outcomes
         self._rows: dict[str, Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,19 +77,19 @@ class Replayed(Scorer):
         if not self._rows:
             for row in self._known.scores:
                 self._rows.setdefault(row[0], []).append(row)
-        found = Encoded()
+        encoded = Encoded()
         for position, _, places in tasks:
             for place in places:
                 rows = self._rows[self.askers[place].name]
-                name, _, *rest = rows[position % len(rows)]
-                found.scores.append((name, position, *rest))
-        return found
+                name, _, *outcome = rows[position % len(rows)]
+                encoded.scores.append((name, position, *outcome))
+        return encoded
 
 
 def _replayed(
-    known: Encoded, askers: Sequence[Asker[Any]], kind: str
+    outcomes: Encoded, askers: Sequence[Asker[Any]], kind: str
 ) -> Replayed:
-    return Replayed(known, askers, KINDS[kind])
+    return Replayed(outcomes, askers, KINDS[kind])
 
 
 class Clock:
@@ -111,9 +111,9 @@ class Clock:
         """From now on the time of a function counts under a name."""
         inner = getattr(owner, function)
 
-        def timed(*given: Any, **options: Any) -> Any:
+        def timed(*arguments: Any, **options: Any) -> Any:
             with self.over(name):
-                return inner(*given, **options)
+                return inner(*arguments, **options)
 
         setattr(owner, function, timed)
 
@@ -128,13 +128,13 @@ def long_rows(folder: Path, n: int) -> Iterator[dict[str, Any]]:
         yield {"id": str(number), "candidate": text, "references": [reference]}
 
 
-def real(
+def measure_real(
     metrics: Sequence[Metric[Any]], items: Sequence[Item]
 ) -> tuple[Encoded, dict[str, float]]:
-    """What becomes of items, and a worker's seconds per outcome by metric, when it is warm."""
-    known, seconds = Encoded(), {}
-    for one in metrics:
-        scorer = Scorer((one.prepare(items),), ITEM)
+    """Return the outcomes of items, and a warm worker's seconds per outcome by metric."""
+    outcomes, seconds = Encoded(), {}
+    for scored_metric in metrics:
+        scorer = Scorer((scored_metric.prepare(items),), ITEM)
         tasks: list[Task] = [
             (place, item, (0,)) for place, item in enumerate(items)
         ]
@@ -142,13 +142,13 @@ def real(
         scorer(tasks[:half])
         before = time.process_time()
         for start in range(half, len(tasks), execute.SMALLEST):
-            known.scores.extend(
+            outcomes.scores.extend(
                 scorer(tasks[start : start + execute.SMALLEST]).scores
             )
-        seconds[one.name] = (time.process_time() - before) / (
+        seconds[scored_metric.name] = (time.process_time() - before) / (
             len(tasks) - half
         )
-    return known, seconds
+    return outcomes, seconds
 
 
 def run_once(
@@ -162,9 +162,9 @@ def run_once(
         for row in islice(read_items(data), N_REAL[data.stem])
         if isinstance(row, Item)
     ]
-    known, seconds = real(metrics, items)
-    setattr(session, "Scorer", partial(Replayed, known))  # noqa: B010
-    setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
+    outcomes, seconds = measure_real(metrics, items)
+    setattr(session, "Scorer", partial(Replayed, outcomes))  # noqa: B010
+    setattr(execute, "ProcessPoolExecutor", partial(_few_processes, PROCESSES))  # noqa: B010
     clock.around(Store, "sync", "read")
     clock.around(session.Session, "_prepared", "prepare")
     clock.around(session, "execute", "write")
@@ -192,14 +192,14 @@ def run_once(
 def per_outcome(
     data: Path, folder: Path, names: Sequence[str], n: int
 ) -> dict[str, Any]:
-    """The main process's seconds per outcome of each metric, by workers."""
+    """Return the main process's seconds per outcome of each metric, by workers."""
     items = [
         row
         for row in islice(read_items(data), N_REAL[data.stem])
         if isinstance(row, Item)
     ]
-    setattr(execute, "ProcessPoolExecutor", partial(_few, PROCESSES))  # noqa: B010
-    found: dict[str, Any] = {}
+    setattr(execute, "ProcessPoolExecutor", partial(_few_processes, PROCESSES))  # noqa: B010
+    figures: dict[str, Any] = {}
     with Store.open(folder) as store:
         store.sync(
             ITEM,
@@ -210,53 +210,63 @@ def per_outcome(
             ),
         )
         for name in names:
-            one = metric(name)
-            known, seconds = real([one], items)
+            scored_metric = metric(name)
+            outcomes, seconds = measure_real([scored_metric], items)
             main = {}
             for workers in WORKERS:
-                store.keep_only(one.name, [])
-                scorer = Replayed(known, [one.prepare(items)], ITEM)
+                store.keep_only(scored_metric.name, [])
+                scorer = Replayed(
+                    outcomes, [scored_metric.prepare(items)], ITEM
+                )
                 work = execute.Work(
-                    scorer, store.pending(one.name, n)[None], store, Tools()
+                    scorer,
+                    store.pending(scored_metric.name, n)[None],
+                    store,
+                    Tools(),
                 )
                 before = time.process_time()
                 execute.execute(
                     work, store.put_block, workers=workers, concurrency=1
                 )
                 main[str(workers)] = (time.process_time() - before) / n
-            found[name] = {"worker": seconds[one.name], "main": main}
-    return found
+            figures[name] = {
+                "worker": seconds[scored_metric.name],
+                "main": main,
+            }
+    return figures
 
 
-def _few(processes: int, workers: int, **options: Any) -> ProcessPoolExecutor:
+def _few_processes(
+    processes: int, workers: int, **options: Any
+) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(min(processes, workers), **options)
 
 
-def apart(what: str, *arguments: object) -> dict[str, Any]:
-    """A measurement in a process of its own, so that memory is its own."""
+def in_new_process(task_name: str, *arguments: object) -> dict[str, Any]:
+    """Measure in a new process, so that memory is its own; return the figures."""
     command = [
         sys.executable,
         "-m",
         "benchmarks.engine",
         "--one",
-        what,
+        task_name,
         *map(str, arguments),
     ]
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True
     )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def tell_outcomes(
     data: Path, folder: Path, names: Sequence[str], n: int
 ) -> None:
     """Print a row per metric."""
-    for name, found in apart(
+    for name, figures in in_new_process(
         "outcome", data, folder, ",".join(names), n
     ).items():
-        worker, main = found["worker"], found["main"]
+        worker, main = figures["worker"], figures["main"]
         share = main["64"] / (worker + main["64"])
         cells = " | ".join(
             f"{1e6 * main[str(workers)]:,.0f}" for workers in WORKERS
@@ -270,10 +280,10 @@ def tell_outcomes(
 
 def tell_run(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
     """Print a row for a run of ``n`` rows."""
-    found = apart(
+    figures = in_new_process(
         "run", data, folder / f"run-{data.stem}-{n}", ",".join(names), n
     )
-    seconds, sizes = found["seconds"], found["bytes"]
+    seconds, sizes = figures["seconds"], figures["bytes"]
     phases = (
         "read",
         "prepare",
@@ -284,12 +294,12 @@ def tell_run(data: Path, folder: Path, names: Sequence[str], n: int) -> None:
         "second start",
     )
     cells = " | ".join(f"{seconds.get(phase, 0):.2f}" for phase in phases)
-    whole = found["worker"] + seconds["first start"]
+    total_seconds = figures["worker"] + seconds["first start"]
     stored = f"{sizes['store.sqlite'] / n:,.0f}"
-    again = f"{seconds['second start'] / whole:.2%}"
+    again = f"{seconds['second start'] / total_seconds:.2%}"
     page = f"{sizes['report.html'] / 1e6:.1f}"
     print(
-        f"| {n:,} | {cells} | {again} | {stored} | {page} | {found['MB']:,.0f} |",
+        f"| {n:,} | {cells} | {again} | {stored} | {page} | {figures['MB']:,.0f} |",
         flush=True,
     )
 
@@ -302,8 +312,8 @@ def main() -> None:
     parser.add_argument("--outcomes", type=int, default=200_000)
     args = parser.parse_args()
     if args.one is not None:
-        what, data, folder, names, n = args.one
-        do = {"run": run_once, "outcome": per_outcome}[what]
+        task_name, data, folder, names, n = args.one
+        do = {"run": run_once, "outcome": per_outcome}[task_name]
         print(
             json.dumps(do(Path(data), Path(folder), names.split(","), int(n)))
         )

@@ -73,7 +73,7 @@ TokenSpans = list[tuple[int, int]]
 def altered(
     text: str, rng: random.Random
 ) -> tuple[str, list[Span], list[Span]]:
-    """A candidate, its wrong words, and the words of the original that it lost."""
+    """Return a candidate, its wrong words, and the words of the original that it lost."""
     parts: list[str] = []
     wrong: list[Span] = []
     lost: list[Span] = []
@@ -84,38 +84,40 @@ def altered(
         chance = rng.random()
         if kind is None or chance > REPLACED + LEFT_OUT:
             continue
-        kept = text[at : match.start()]
-        length += len(kept)
-        parts.append(kept)
+        kept_text = text[at : match.start()]
+        length += len(kept_text)
+        parts.append(kept_text)
         at = match.end()
         lost.append(match.span())
         if chance < REPLACED:
-            other = rng.choice([w for w in kind if w != word])
-            wrong.append((length, length + len(other)))
-            parts.append(other)
-            length += len(other)
+            other_word = rng.choice([w for w in kind if w != word])
+            wrong.append((length, length + len(other_word)))
+            parts.append(other_word)
+            length += len(other_word)
     return "".join([*parts, text[at:]]), wrong, lost
 
 
 def tokens(text: str, spans: Sequence[Span]) -> TokenSpans:
     """Spans of characters as spans of words."""
     words = word_spans(text)
-    found = []
+    token_spans = []
     for start, end in spans:
         inside = [i for i, (a, b) in enumerate(words) if a < end and b > start]
         if inside:
-            found.append((inside[0], inside[-1] + 1))
-    return sorted(set(found))
+            token_spans.append((inside[0], inside[-1] + 1))
+    return sorted(set(token_spans))
 
 
 def trimmed(text: str, spans: TokenSpans) -> TokenSpans:
     """Spans without light words at their ends; spans of nothing else are kept."""
-    said = [text[a:b].lower() for a, b in word_spans(text)]
-    found = set()
+    lower_words = [text[a:b].lower() for a, b in word_spans(text)]
+    bearing_spans = set()
     for start, end in spans:
-        bearing = [i for i in range(start, end) if said[i] not in LIGHT]
-        found.add((bearing[0], bearing[-1] + 1) if bearing else (start, end))
-    return sorted(found)
+        bearing = [i for i in range(start, end) if lower_words[i] not in LIGHT]
+        bearing_spans.add(
+            (bearing[0], bearing[-1] + 1) if bearing else (start, end)
+        )
+    return sorted(bearing_spans)
 
 
 def by_units(score: ItemScore, side: Side, text: str) -> TokenSpans:
@@ -130,16 +132,16 @@ def by_units(score: ItemScore, side: Side, text: str) -> TokenSpans:
 
 
 def by_words(spans: TokenSpans) -> TokenSpans:
-    """The same words one by one."""
+    """Return the same words one by one."""
     return [
         (i, i + 1) for i in sorted({i for a, b in spans for i in range(a, b)})
     ]
 
 
-def run_scores(text: str, other: str) -> np.ndarray:
+def run_scores(text: str, other_text: str) -> np.ndarray:
     """Per run of four words, its highest similarity to a run of the other text."""
     sides = []
-    for each in (text, other):
+    for each in (text, other_text):
         spans = word_spans(each)
         starts = range(max(1, len(spans) - RUN + 1))
         runs = [
@@ -152,13 +154,13 @@ def run_scores(text: str, other: str) -> np.ndarray:
 
 
 def as_runs(scores: np.ndarray, threshold: float, merge: bool) -> TokenSpans:
-    found: TokenSpans = []
+    runs: TokenSpans = []
     for start in np.flatnonzero(scores < threshold).tolist():
-        if merge and found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], start + RUN)
+        if merge and runs and start <= runs[-1][1]:
+            runs[-1] = (runs[-1][0], start + RUN)
         else:
-            found.append((start, start + RUN))
-    return found
+            runs.append((start, start + RUN))
+    return runs
 
 
 def as_words(scores: np.ndarray, threshold: float) -> TokenSpans:
@@ -171,14 +173,17 @@ def show(
     name: str,
     texts: list[str],
     gold: list[TokenSpans],
-    ours: list[TokenSpans],
+    own_spans: list[TokenSpans],
     runs: list[np.ndarray],
 ) -> None:
-    def f1(found: list[TokenSpans], resamples: int = 2) -> stats.SpanF1:
-        return stats.relaxed_f1(found, gold, n_resamples=resamples)
+    def f1(token_spans: list[TokenSpans], resamples: int = 2) -> stats.SpanF1:
+        return stats.relaxed_f1(token_spans, gold, n_resamples=resamples)
 
     def best(readings: list[list[TokenSpans]]) -> stats.SpanF1:
-        return f1(max(readings, key=lambda found: f1(found).f1 or 0.0), 200)
+        return f1(
+            max(readings, key=lambda token_spans: f1(token_spans).f1 or 0.0),
+            200,
+        )
 
     thresholds = np.linspace(0.3, 1.0, 57)
     spans = best(
@@ -193,19 +198,22 @@ def show(
     )
     words = best([[as_words(s, t) for s in runs] for t in thresholds])
     print(f"{name}: {spans.n_gold} altered words")
-    for reading, found in (
-        ("posh, spans", f1(ours, 200)),
+    for reading, span_f1 in (
+        ("posh, spans", f1(own_spans, 200)),
         ("runs, spans", spans),
-        ("posh, words", f1([by_words(found) for found in ours], 200)),
+        (
+            "posh, words",
+            f1([by_words(token_spans) for token_spans in own_spans], 200),
+        ),
         ("runs, words", words),
     ):
-        interval = found.interval
+        interval = span_f1.interval
         between = (
             f"[{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
         )
         print(
-            f"  {reading}  F1 {found.f1 or 0.0:.3f} {between}  precision"
-            f" {found.precision or 0.0:.3f}  recall {found.recall or 0.0:.3f}"
+            f"  {reading}  F1 {span_f1.f1 or 0.0:.3f} {between}  precision"
+            f" {span_f1.precision or 0.0:.3f}  recall {span_f1.recall or 0.0:.3f}"
         )
 
 
@@ -213,51 +221,53 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=int, default=181)
     parser.add_argument("--seed", type=int, default=12345)
-    given = parser.parse_args()
-    rng = random.Random(given.seed)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
     rows = [
         json.loads(line)
         for line in DATA.read_text(encoding="utf-8").splitlines()
     ]
-    captions = [row["candidate"] for row in rows[: given.limit]]
+    captions = [row["candidate"] for row in rows[: options.limit]]
     facts = [
         " ".join(
             f"{NUMBERED.sub('', f).strip().rstrip('.')}."
             for f in row["judgments"]["facts"]
         )
-        for row in rows[: given.limit]
+        for row in rows[: options.limit]
     ]
     metric, tools = PoSh(), Tools()
     for setting, sources in (("copy", captions), ("facts", facts)):
-        made = [altered(text, rng) for text in sources]
+        altered_texts = [altered(text, rng) for text in sources]
         scores = metric.score(
             [
                 Item(str(i), candidate, (caption,))
                 for i, (caption, (candidate, _, _)) in enumerate(
-                    zip(captions, made, strict=True)
+                    zip(captions, altered_texts, strict=True)
                 )
             ],
             tools=tools,
         )
-        both = list(zip(captions, made, scores, strict=True))
+        both = list(zip(captions, altered_texts, scores, strict=True))
         failed = sum(not isinstance(score, ItemScore) for score in scores)
         if failed:
             print(f"{setting}: {failed} failed and are left out")
-        kept = [(c, m, s) for c, m, s in both if isinstance(s, ItemScore)]
+        scored_texts = [
+            (c, m, s) for c, m, s in both if isinstance(s, ItemScore)
+        ]
         show(
             f"{setting}: mistakes",
-            [m[0] for _, m, _ in kept],
-            [tokens(m[0], m[1]) for _, m, _ in kept],
-            [by_units(s, "candidate", m[0]) for _, m, s in kept],
-            [run_scores(m[0], c) for c, m, _ in kept],
+            [m[0] for _, m, _ in scored_texts],
+            [tokens(m[0], m[1]) for _, m, _ in scored_texts],
+            [by_units(s, "candidate", m[0]) for _, m, s in scored_texts],
+            [run_scores(m[0], c) for c, m, _ in scored_texts],
         )
         if setting == "copy":
             show(
                 f"{setting}: omissions",
-                [c for c, _, _ in kept],
-                [tokens(c, m[2]) for c, m, _ in kept],
-                [by_units(s, "reference", c) for c, _, s in kept],
-                [run_scores(c, m[0]) for c, m, _ in kept],
+                [c for c, _, _ in scored_texts],
+                [tokens(c, m[2]) for c, m, _ in scored_texts],
+                [by_units(s, "reference", c) for c, _, s in scored_texts],
+                [run_scores(c, m[0]) for c, m, _ in scored_texts],
             )
 
 

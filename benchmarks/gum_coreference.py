@@ -44,8 +44,8 @@ class GoldDocument:
     clusters: list[Cluster]
 
 
-def read(path: Path) -> Iterator[GoldDocument]:
-    """The documents of a GUM file in CoNLL-U with ``Entity`` annotations."""
+def read_documents(path: Path) -> Iterator[GoldDocument]:
+    """Yield the documents of a GUM file in CoNLL-U with ``Entity`` annotations."""
     rows: list[list[str]] = []
     sentences: list[int] = []
     with lzma.open(path, "rt", encoding="utf-8") as file:
@@ -94,7 +94,7 @@ def _gold(rows: list[list[str]], starts: list[int]) -> GoldDocument:
 
 def _clusters(document: Document, rows: list[list[str]]) -> list[Cluster]:
     stack: dict[str, list[tuple[int, str]]] = {}
-    found: dict[str, set[Hashable]] = {}
+    mentions_by_entity: dict[str, set[Hashable]] = {}
     for place, row in enumerate(rows):
         entry = next(
             (e for e in row[9].split("|") if e.startswith("Entity=")), ""
@@ -106,10 +106,10 @@ def _clusters(document: Document, rows: list[list[str]]) -> list[Cluster]:
             if closed is not None and stack.get(closed):
                 start, kind = stack[closed].pop()
                 if kind in THINGS:
-                    found.setdefault(closed, set()).add(
+                    mentions_by_entity.setdefault(closed, set()).add(
                         _head(document, start, place + 1)
                     )
-    return [frozenset(c) for c in found.values() if len(c) > 1]
+    return [frozenset(c) for c in mentions_by_entity.values() if len(c) > 1]
 
 
 def _events(entry: str) -> Iterator[tuple[tuple[str, str] | None, str | None]]:
@@ -122,7 +122,7 @@ def _events(entry: str) -> Iterator[tuple[tuple[str, str] | None, str | None]]:
 
 
 def _head(document: Document, start: int, end: int) -> int:
-    """The word of a mention whose head lies outside."""
+    """Return the word of a mention whose head lies outside."""
     for word in document.words[start:end]:
         if not start <= word.head < end or word.head == word.index:
             return word.index
@@ -130,7 +130,7 @@ def _head(document: Document, start: int, end: int) -> int:
 
 
 def link_clusters(links: Links, document: Document) -> list[Cluster]:
-    """The clusters that links make; a group of several antecedents is no identity."""
+    """Return the clusters that links make; a group of several antecedents is no identity."""
     pairs = [
         (mention, earlier[0])
         for mention, earlier in links.same.items()
@@ -145,7 +145,7 @@ def builtin(document: Document) -> list[Cluster]:
 
 
 def head_match(document: Document) -> list[Cluster]:
-    """The baseline: nouns with one head mean one thing; a pronoun is matched by its form."""
+    """Return the baseline: nouns with one head mean one thing; a pronoun is matched by its form."""
     by_head: dict[str, set[Hashable]] = {}
     for index, phrase in find_phrases(document).by_word.items():
         by_head.setdefault(phrase.word.lemma, set()).add(index)
@@ -165,25 +165,25 @@ def evaluate(
     """
     total: dict[str, Agreement] = {}
     for entry in gold:
-        known = (
+        known_mentions = (
             frozenset().union(*entry.clusters)
             if entry.clusters
             else frozenset()
         )
-        found = [c for c in resolver(entry.document) if c & known]
+        resolved = [c for c in resolver(entry.document) if c & known_mentions]
         for name, measure in (
             ("MUC", muc),
             ("B3", b_cubed),
             ("CEAFe", ceaf_e),
         ):
-            value = measure(found, entry.clusters)
+            value = measure(resolved, entry.clusters)
             total[name] = total[name] + value if name in total else value
     return total
 
 
 def report(path: Path) -> Iterator[str]:
     """Lines of a table: baseline and shipped coreference, on gold trees."""
-    gold = list(read(path))
+    gold = list(read_documents(path))
     for name, resolver in (("head match", head_match), ("builtin", builtin)):
         scores = evaluate(gold, resolver)
         cells = "  ".join(

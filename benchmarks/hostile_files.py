@@ -146,12 +146,12 @@ def _table(
 ) -> bytes:
     import csv
 
-    kept = [row for row in rows if isinstance(row, dict)]
-    names = list(dict.fromkeys(name for row in kept for name in row))
+    dict_rows = [row for row in rows if isinstance(row, dict)]
+    names = list(dict.fromkeys(name for row in dict_rows for name in row))
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter)
     writer.writerow(names)
-    for row in kept:
+    for row in dict_rows:
         cells = [row.get(name) for name in names]
         writer.writerow(
             [json.dumps(c) if isinstance(c, list | dict) else c for c in cells]
@@ -160,20 +160,23 @@ def _table(
 
 
 def _parquet(rng: random.Random, rows: Sequence[object]) -> bytes:
-    """A table of the rows as far as Arrow takes them, with columns of odd types."""
+    """Return a table of the rows as far as Arrow takes them, with columns of odd types."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kept = [row for row in rows if isinstance(row, dict)]
+    dict_rows = [row for row in rows if isinstance(row, dict)]
     columns: dict[str, Any] = {}
-    for name in dict.fromkeys(str(name) for row in kept for name in row):
+    for name in dict.fromkeys(str(name) for row in dict_rows for name in row):
         try:
-            columns[name] = pa.array([row.get(name) for row in kept])
+            columns[name] = pa.array([row.get(name) for row in dict_rows])
         except (pa.ArrowException, ValueError, TypeError, OverflowError):
             columns[name] = pa.array(
-                [str(row.get(name)).encode("utf-8", "replace") for row in kept]
+                [
+                    str(row.get(name)).encode("utf-8", "replace")
+                    for row in dict_rows
+                ]
             )
-    n = len(kept)
+    n = len(dict_rows)
     odd: list[Callable[[], Any]] = [
         lambda: pa.array(
             [rng.randrange(-(2**62), 2**62)] * n, pa.timestamp("ns")
@@ -234,7 +237,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 
 
 def hostile_rows(rng: random.Random) -> list[object]:
-    """The rows of a good file, some with other values, names or shapes."""
+    """Return the rows of a good file, some with other values, names or shapes."""
     rows: list[object] = [
         json.loads(json.dumps(row)) for row in ROWS[: rng.choice((1, 2, 8))]
     ]
@@ -287,88 +290,90 @@ class Found:
     tracebacks: Counter[str] = field(default_factory=Counter)
 
 
-def read_all(path: Path, found: Found) -> None:
+def read_all(path: Path, tally: Found) -> None:
     """Read a file with each reader."""
     for name, reader in READERS.items():
         start = time.process_time()
         try:
             for row in reader(path):
-                found.rows += 1
-                found.wrong_rows += isinstance(row, BeholderError)
-            found.read += 1
+                tally.rows += 1
+                tally.wrong_rows += isinstance(row, BeholderError)
+            tally.read += 1
         except BeholderError as error:
-            found.refused += 1
+            tally.refused += 1
             if str(path) not in str(error):
-                found.tracebacks[
+                tally.tracebacks[
                     f"{name}: the message names no file: {str(error)[:80]}"
                 ] += 1
         except Exception:  # whatever it is, it is what is looked for
             place = traceback.format_exc().splitlines()
-            found.tracebacks[
+            tally.tracebacks[
                 f"{name}: {place[-1][:120]} | {place[-3].strip()}"
             ] += 1
         took = time.process_time() - start
-        found.slowest = max(found.slowest, took)
+        tally.slowest = max(tally.slowest, took)
         if took > SECONDS:
-            found.tracebacks[
+            tally.tracebacks[
                 f"{name}: took {took:.0f} s of processor time"
             ] += 1
 
 
 def _work(seed: int, numbers: range, answer: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    found = Found()
+    tally = Found()
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
             answer.send(number)
             path = hostile_file(
                 random.Random(f"{seed} {number}"), Path(folder)
             )
-            read_all(path, found)
+            read_all(path, tally)
             path.unlink()
     answer.send(
-        (found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+        (tally, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
     )
 
 
 def survey(seed: int, n: int, block: int = 500) -> tuple[Found, int]:
     """Read ``n`` files; gives what came of them, and the most memory of a process in MiB."""
-    whole, most = Found(), 0
+    total, most_memory = Found(), 0
     start = 0
     while start < n:
         numbers = range(start, min(n, start + block))
-        ours, theirs = multiprocessing.get_context("fork").Pipe(duplex=False)
+        receiver, sender = multiprocessing.get_context("fork").Pipe(
+            duplex=False
+        )
         work = multiprocessing.get_context("fork").Process(
-            target=_work, args=(seed, numbers, theirs)
+            target=_work, args=(seed, numbers, sender)
         )
         work.start()
-        theirs.close()
+        sender.close()
         last, done = start, False
         while not done:
             try:
-                said = ours.recv()
+                message = receiver.recv()
             except EOFError:
                 break
-            if isinstance(said, int):
-                last = said
+            if isinstance(message, int):
+                last = message
             else:
-                part, used = said
-                done, most = True, max(most, used)
-                _add(whole, part)
+                part, used_memory = message
+                done, most_memory = True, max(most_memory, used_memory)
+                _add(total, part)
         work.join()
         if not done:
-            whole.tracebacks[
+            total.tracebacks[
                 f"file {last}: the process died ({work.exitcode})"
             ] += 1
         start = numbers.stop if done else last + 1
-    return whole, most
+    return total, most_memory
 
 
-def _add(whole: Found, part: Found) -> None:
+def _add(total: Found, part: Found) -> None:
     for name in ("read", "refused", "rows", "wrong_rows"):
-        setattr(whole, name, getattr(whole, name) + getattr(part, name))
-    whole.slowest = max(whole.slowest, part.slowest)
-    whole.tracebacks.update(part.tracebacks)
+        setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.slowest = max(total.slowest, part.slowest)
+    total.tracebacks.update(part.tracebacks)
 
 
 def main() -> int:
@@ -376,18 +381,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=25_000)
     parser.add_argument("--seed", type=int, default=7)
-    given = parser.parse_args()
-    found, most = survey(given.seed, given.n)
+    options = parser.parse_args()
+    total, most_memory = survey(options.seed, options.n)
     print(
-        f"{given.n} files, seed {given.seed}, {len(READERS)} readers each:"
-        f" {found.read} read, {found.refused} refused in words,"
-        f" {sum(found.tracebacks.values())} tracebacks\n"
-        f"{found.rows} rows, {found.wrong_rows} of them refused in words\n"
-        f"slowest {found.slowest:.2f} s of processor time; most memory {most} MiB"
+        f"{options.n} files, seed {options.seed}, {len(READERS)} readers each:"
+        f" {total.read} read, {total.refused} refused in words,"
+        f" {sum(total.tracebacks.values())} tracebacks\n"
+        f"{total.rows} rows, {total.wrong_rows} of them refused in words\n"
+        f"slowest {total.slowest:.2f} s of processor time; most memory {most_memory} MiB"
     )
-    for what, count in found.tracebacks.most_common():
-        print(f"{count} x {what}")
-    return int(bool(found.tracebacks))
+    for error_text, count in total.tracebacks.most_common():
+        print(f"{count} x {error_text}")
+    return int(bool(total.tracebacks))
 
 
 if __name__ == "__main__":

@@ -70,18 +70,18 @@ def hostile_spec(rng: random.Random) -> str:
         parts[:0] = (
             [rng.choice(("'m'", *VALUES))] if rng.random() < 0.5 else []
         )
-        made = f"{rng.choice(NAMES)}({', '.join(parts)})"
-        made = f"posh(judge={made})" if rng.random() < 0.2 else made
+        spec = f"{rng.choice(NAMES)}({', '.join(parts)})"
+        spec = f"posh(judge={spec})" if rng.random() < 0.2 else spec
     elif kind < 0.6:
-        made = f"{rng.choice(NAMES)}:{rng.choice((*BITS, *VALUES))}"
+        spec = f"{rng.choice(NAMES)}:{rng.choice((*BITS, *VALUES))}"
     else:
-        made = "".join(
+        spec = "".join(
             rng.choice((*BITS, *NAMES)) for _ in range(rng.randrange(1, 12))
         )
     for _ in range(rng.choice((0, 0, 1, 3))):
-        place = rng.randrange(len(made) + 1)
-        made = made[:place] + rng.choice(BITS) + made[place + 1 :]
-    return made
+        place = rng.randrange(len(spec) + 1)
+        spec = spec[:place] + rng.choice(BITS) + spec[place + 1 :]
+    return spec
 
 
 @dataclass
@@ -94,21 +94,21 @@ class Tried:
     tracebacks: Counter[str] = field(default_factory=Counter)
 
 
-def try_all(given: str, found: Tried) -> None:
+def try_all(spec: str, tried: Tried) -> None:
     """Give a spec to every door."""
     for name, door in DOORS.items():
         start = time.process_time()
         try:
-            door(given)
-            found.taken += 1
+            door(spec)
+            tried.taken += 1
         except BeholderError:
-            found.refused += 1
+            tried.refused += 1
         except Exception:  # whatever it is, it is what is looked for
             lines = traceback.format_exc().splitlines()
-            found.tracebacks[
+            tried.tracebacks[
                 f"{name}: {lines[-1][:90]} | {lines[-3].strip()[-70:]}"
             ] += 1
-        found.slowest = max(found.slowest, time.process_time() - start)
+        tried.slowest = max(tried.slowest, time.process_time() - start)
 
 
 def main() -> int:
@@ -116,18 +116,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=7)
-    given = parser.parse_args()
-    found = Tried()
-    for number in range(given.n):
-        try_all(hostile_spec(random.Random(f"{given.seed} {number}")), found)
+    options = parser.parse_args()
+    tried = Tried()
+    for number in range(options.n):
+        try_all(hostile_spec(random.Random(f"{options.seed} {number}")), tried)
     print(
-        f"{given.n} specs, seed {given.seed}, {len(DOORS)} doors each: {found.taken} taken,"
-        f" {found.refused} refused in words, {sum(found.tracebacks.values())} tracebacks;"
-        f" slowest {found.slowest:.2f} s of processor time"
+        f"{options.n} specs, seed {options.seed}, {len(DOORS)} doors each: {tried.taken} taken,"
+        f" {tried.refused} refused in words, {sum(tried.tracebacks.values())} tracebacks;"
+        f" slowest {tried.slowest:.2f} s of processor time"
     )
-    for what, count in found.tracebacks.most_common():
-        print(f"{count} x {what}")
-    return int(bool(found.tracebacks))
+    for error_text, count in tried.tracebacks.most_common():
+        print(f"{count} x {error_text}")
+    return int(bool(tried.tracebacks))
 
 
 if __name__ == "__main__":

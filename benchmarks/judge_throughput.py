@@ -87,14 +87,14 @@ async def bare(library: Any, url: str, n: int, concurrency: int) -> float:
     limits = library.Limits(max_connections=concurrency)
     async with library.AsyncClient(limits=limits, timeout=60) as client:
 
-        async def one(i: int) -> None:
+        async def send_request(i: int) -> None:
             response = await client.post(
                 f"{url}/chat/completions", json=body | {"seed": i}
             )
             response.json()["choices"][0]["message"]["content"]
 
         start = time.perf_counter()
-        async for _ in bounded(one, range(n), concurrency):
+        async for _ in bounded(send_request, range(n), concurrency):
             pass
         return n / (time.perf_counter() - start)
 
@@ -103,26 +103,26 @@ async def judged(
     url: str, numbers: Iterable[int], concurrency: int, folder: Path
 ) -> float:
     """Requests per second of a judge that keeps its answers in a run and in a cache."""
-    own = judges.AnswerFile(folder / "run.sqlite")
-    shared = judges.AnswerFile(folder / "cache.sqlite")
+    own_file = judges.AnswerFile(folder / "run.sqlite")
+    shared_file = judges.AnswerFile(folder / "cache.sqlite")
     judge = judges.judge(
         "openai:m",
         base_url=url,
         concurrency=concurrency,
-        answers=judges.Answers(own, shared),
+        answers=judges.Answers(own_file, shared_file),
     )
     await judge.ask(Rewrite("warm up"))
 
-    async def one(i: int) -> None:
+    async def ask_judge(i: int) -> None:
         await judge.ask(Presence([Question("entity", f"thing {i}")], TEXT))
 
     n = 0
     start = time.perf_counter()
-    async for _ in bounded(one, numbers, 2 * concurrency):
+    async for _ in bounded(ask_judge, numbers, 2 * concurrency):
         n += 1
     seconds = time.perf_counter() - start
-    own.close()
-    shared.close()
+    own_file.close()
+    shared_file.close()
     return n / seconds
 
 
@@ -148,9 +148,9 @@ def main() -> None:
         "--concurrency", type=int, nargs="*", default=[8, 16, 32]
     )
     args = parser.parse_args()
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        port = free_socket.getsockname()[1]
     server = multiprocessing.get_context("spawn").Process(
         target=serve, args=(port,), daemon=True
     )
@@ -178,20 +178,20 @@ def main() -> None:
             }
             with tempfile.TemporaryDirectory() as folder:
                 before = cpu()
-                ours = asyncio.run(
+                own_rate = asyncio.run(
                     judged(
                         url, range(args.requests), concurrency, Path(folder)
                     )
                 )
                 costs.append((cpu() - before) / args.requests)
             for name, rate in plain.items():
-                ratios[name].append(ours / rate)
-        told = ", ".join(
-            f"judge / {name} = {median(found):.2f} ({min(found):.2f} to {max(found):.2f})"
-            for name, found in ratios.items()
+                ratios[name].append(own_rate / rate)
+        ratio_text = ", ".join(
+            f"judge / {name} = {median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+            for name, values in ratios.items()
         )
         print(
-            f"concurrency {concurrency}: {told}, CPU {1000 * median(costs):.2f} ms a request"
+            f"concurrency {concurrency}: {ratio_text}, CPU {1000 * median(costs):.2f} ms a request"
         )
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(judged(url, range(1000), 16, Path(folder)))

@@ -46,11 +46,11 @@ def load(data: Path, name: str, share: float) -> list[Row]:
     step = max(1, round(1 / share))
     pictures = set(list(dict.fromkeys(row["image"] for row in rows))[::step])
     return [
-        row for row in rows if row["image"] in pictures and _used(name, row)
+        row for row in rows if row["image"] in pictures and _is_used(name, row)
     ]
 
 
-def _used(name: str, row: Row) -> bool:
+def _is_used(name: str, row: Row) -> bool:
     judged = row["judgments"]
     if name == "thumb_mscoco":
         return bool(judged["system"] != "Human")
@@ -62,10 +62,10 @@ def _used(name: str, row: Row) -> bool:
 
 
 def items_of(name: str, rows: Sequence[Row]) -> list[Item]:
-    """The candidates; where two are compared, those of all rows and then their rivals."""
+    """Return the candidates; where two are compared, those of all rows and then their rivals."""
     fields = (
         ("candidate", "candidate_b")
-        if SETS[name] is chosen
+        if SETS[name] is rate_choices
         else ("candidate",)
     )
     return [
@@ -79,8 +79,8 @@ def items_of(name: str, rows: Sequence[Row]) -> list[Item]:
     ]
 
 
-def rated(
-    name: str, rows: Sequence[Row], found: FloatArray, resamples: int
+def rate_correlation(
+    name: str, rows: Sequence[Row], scores: FloatArray, resamples: int
 ) -> list[Line]:
     """Correlation with ratings."""
     field, kinds = {
@@ -90,7 +90,7 @@ def rated(
         "thumb_mscoco": ("total", ("pearson",)),
     }[name]
     labels = [np.atleast_1d(row["judgments"][field]) for row in rows]
-    x = np.repeat(found, [len(each) for each in labels])
+    x = np.repeat(scores, [len(each) for each in labels])
     clusters = [
         row["image"]
         for row, each in zip(rows, labels, strict=True)
@@ -104,12 +104,12 @@ def rated(
     ]  # fmt: skip
 
 
-def chosen(
-    name: str, rows: Sequence[Row], found: FloatArray, resamples: int
+def rate_choices(
+    name: str, rows: Sequence[Row], scores: FloatArray, resamples: int
 ) -> list[Line]:
-    """How often the better of two is scored above the other."""
+    """Measure how often the better of two is scored above the other."""
     n = len(rows)
-    right = np.sign(found[:n] - found[n:]) * [
+    right = np.sign(scores[:n] - scores[n:]) * [
         row["judgments"]["preferred"] for row in rows
     ]
     right = (right + 1) / 2
@@ -127,11 +127,13 @@ def chosen(
             *kinds,
         ]
     swaps = np.char.startswith(category, "swap")
-    same = np.zeros(n)
+    is_same = np.zeros(n)
     of = [pictures[i] for i in np.flatnonzero(swaps)]
     return [
-        accuracy(f"{name} replace + swap", right, same, pictures, resamples),
-        accuracy(f"{name} swap", right[swaps], same[swaps], of, resamples),
+        accuracy(
+            f"{name} replace + swap", right, is_same, pictures, resamples
+        ),
+        accuracy(f"{name} swap", right[swaps], is_same[swaps], of, resamples),
         *kinds,
     ]
 
@@ -164,7 +166,7 @@ def accuracy(
 
 
 def side_by_side(
-    name: str, rows: Sequence[Row], found: FloatArray, resamples: int
+    name: str, rows: Sequence[Row], scores: FloatArray, resamples: int
 ) -> list[Line]:
     """Rank correlation with what people said of a description beside another."""
     ratio = np.array(
@@ -177,9 +179,9 @@ def side_by_side(
     recall = label["comprehensiveness"] + label["specificity"]
     return [
         (f"{name} C+S beyond length", show(
-            stats.partial(found, recall, ratio, "spearman", n_resamples=resamples))),
+            stats.partial(scores, recall, ratio, "spearman", n_resamples=resamples))),
         (f"{name} hallucination", show(
-            stats.spearman(found, label["hallucination"], n_resamples=resamples))),
+            stats.spearman(scores, label["hallucination"], n_resamples=resamples))),
     ]  # fmt: skip
 
 
@@ -187,23 +189,23 @@ def _length(text: str) -> int:
     return len(words(text))
 
 
-def show(found: Any) -> str:
-    interval = found.interval
+def show(figure: Any) -> str:
+    interval = figure.interval
     between = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
-    value = "-" if found.value is None else f"{found.value:.3f}"
-    return f"{value}{between} n={found.n}"
+    value = "-" if figure.value is None else f"{figure.value:.3f}"
+    return f"{value}{between} n={figure.n}"
 
 
 SETS: dict[
     str, Callable[[str, Sequence[Row], FloatArray, int], list[Line]]
 ] = {
-    "flickr8k_expert": rated,
-    "thumb_mscoco": rated,
-    "pascal50s": chosen,
-    "sugarcrepe": chosen,
+    "flickr8k_expert": rate_correlation,
+    "thumb_mscoco": rate_correlation,
+    "pascal50s": rate_choices,
+    "sugarcrepe": rate_choices,
     "iiw400_sxs": side_by_side,
     "docci_test_sxs": side_by_side,
     "long": side_by_side,
-    "vatex_eval": rated,
-    "flickr8k_cf": rated,
+    "vatex_eval": rate_correlation,
+    "flickr8k_cf": rate_correlation,
 }

@@ -45,14 +45,14 @@ def ud(data: Path, split: str = "test") -> Iterator[str]:
 
 def factual_scores(path: Path) -> Iterator[str]:
     """Tuple F1 per caption and share of captions with all tuples right."""
-    captions = factual.read(path)
+    captions = factual.read_captions(path)
     values, exact = [], 0
     documents = parse_many(caption.text for caption in captions)
     for caption, document in zip(captions, documents, strict=True):
-        found = factual.graph_tuples(scene_graph(document))
+        candidate_tuples = factual.graph_tuples(scene_graph(document))
         gold = factual.gold_tuples(caption)
-        values.append(factual.tuple_f1(found, gold))
-        exact += found == gold
+        values.append(factual.tuple_f1(candidate_tuples, gold))
+        exact += candidate_tuples == gold
     yield (
         f"FACTUAL {path.name}: tuple F1 {sum(values) / len(values):.4f}  "
         f"set match {exact / len(values):.4f}  ({len(values)} captions)"

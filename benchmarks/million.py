@@ -34,8 +34,8 @@ METRICS = ("vcs_short", "bleu", "cider")
 
 
 def captions(folder: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """All captions of the sets, and the references by picture, in order."""
-    found: dict[str, None] = {}
+    """Return all captions of the sets, and the references by picture, in order."""
+    all_texts: dict[str, None] = {}
     pictures: dict[str, list[str]] = {}
     for name in SETS:
         path = folder / name
@@ -54,18 +54,21 @@ def captions(folder: Path) -> tuple[list[str], dict[str, list[str]]]:
                     row["candidate_b"],
                     *row["references"],
                 )
-                found |= dict.fromkeys(text for text in texts if text)
-    return list(found), pictures
+                all_texts |= dict.fromkeys(text for text in texts if text)
+    return list(all_texts), pictures
 
 
 def rows(folder: Path, n: int, seed: int) -> Iterator[dict[str, Any]]:
     """Rows to score."""
     texts, pictures = captions(folder)
-    named = list(pictures.items())
-    print(f"{len(texts):,} captions, {len(named):,} pictures", flush=True)
+    named_pictures = list(pictures.items())
+    print(
+        f"{len(texts):,} captions, {len(named_pictures):,} pictures",
+        flush=True,
+    )
     rng = random.Random(seed)
     for number in range(n):
-        picture, references = rng.choice(named)
+        picture, references = rng.choice(named_pictures)
         yield {
             "id": str(number),
             "image": picture,
@@ -76,21 +79,23 @@ def rows(folder: Path, n: int, seed: int) -> Iterator[dict[str, Any]]:
 
 def largest(pid: int) -> dict[int, int]:
     """Largest memory, kB, that a process and those it started have had, by number."""
-    found, ahead = {}, [pid]
+    peak_by_number, ahead = {}, [pid]
     while ahead:
-        one = ahead.pop()
+        process_number = ahead.pop()
         try:
-            status = Path(f"/proc/{one}/status").read_text()
-            children = Path(f"/proc/{one}/task/{one}/children").read_text()
+            status = Path(f"/proc/{process_number}/status").read_text()
+            children = Path(
+                f"/proc/{process_number}/task/{process_number}/children"
+            ).read_text()
         except OSError:  # it has ended
             continue
-        found[one] = next(
+        peak_by_number[process_number] = next(
             int(x.split()[1])
             for x in status.splitlines()
             if x.startswith("VmHWM")
         )
         ahead += map(int, children.split())
-    return found
+    return peak_by_number
 
 
 def opening(path: Path) -> float:
@@ -140,16 +145,16 @@ def main() -> None:
         "-o",
         str(run),
     ]
-    asked = [part for name in METRICS for part in ("-m", name)]
-    asked += ["--limit", str(args.limit)] if args.limit else []
+    metric_options = [part for name in METRICS for part in ("-m", name)]
+    metric_options += ["--limit", str(args.limit)] if args.limit else []
     peaks: dict[int, int] = {}
-    with subprocess.Popen([*command, *asked]) as process:
+    with subprocess.Popen([*command, *metric_options]) as process:
         while process.poll() is None:
             peaks |= largest(process.pid)
             time.sleep(2)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    resources = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"exit code {process.returncode}, {used.ru_utime + used.ru_stime:,.0f} s of CPU"
+        f"exit code {process.returncode}, {resources.ru_utime + resources.ru_stime:,.0f} s of CPU"
     )
     print(
         f"largest process {max(peaks.values()) / 1000:,.0f} MB of {len(peaks)}"

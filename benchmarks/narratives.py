@@ -90,7 +90,7 @@ def ours_map(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def pulp_map(task: dict[str, Any]) -> dict[str, Any]:
-    """The published program: variables for the minimum, each picture and each step."""
+    """Return the published program: variables for the minimum, each picture and each step."""
     pulp: Any = importlib.import_module("pulp")
     vectors, source, target = photos(task)
     k, n = task["k"], len(vectors)
@@ -169,11 +169,11 @@ def networkx_trail(task: dict[str, Any]) -> dict[str, Any]:
             break
         if -width < best[node]:
             continue
-        for other, edge in graph[node].items():
+        for neighbour, edge in graph[node].items():
             reached = min(-width, edge["weight"])
-            if reached > best.get(other, -np.inf):
-                best[other], came_from[other] = reached, node
-                heapq.heappush(heap, (-reached, other))
+            if reached > best.get(neighbour, -np.inf):
+                best[neighbour], came_from[neighbour] = reached, node
+                heapq.heappush(heap, (-reached, neighbour))
     path = [n - 1]
     while path[-1]:
         path.append(came_from[path[-1]])
@@ -221,23 +221,25 @@ def measure(name: str, **task: Any) -> dict[str, Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 def show(
-    label: str, found: dict[str, Any], beside: dict[str, Any] | None = None
+    label: str,
+    figures: dict[str, Any],
+    other_figures: dict[str, Any] | None = None,
 ) -> None:
     line = (
-        f"  {label:<34} {found['seconds']:9.3f} s  {found['peak'] / 2**20:8.0f} MB"
-        f"  weakest {found['value']:.4f}  {found['n']} pictures"
+        f"  {label:<34} {figures['seconds']:9.3f} s  {figures['peak'] / 2**20:8.0f} MB"
+        f"  weakest {figures['value']:.4f}  {figures['n']} pictures"
     )
-    if "objective" in found:
-        line += f"  objective {found['objective']:.4f}"
-    if beside is not None:
+    if "objective" in figures:
+        line += f"  objective {figures['objective']:.4f}"
+    if other_figures is not None:
         line += (
-            f"  -> {beside['seconds'] / found['seconds']:.0f} x faster,"
-            f" {beside['peak'] / found['peak']:.1f} x less memory"
+            f"  -> {other_figures['seconds'] / figures['seconds']:.0f} x faster,"
+            f" {other_figures['peak'] / figures['peak']:.1f} x less memory"
         )
     print(line, flush=True)
 
@@ -253,20 +255,24 @@ def main() -> None:
     options = parser.parse_args()
     if options.task:
         task = json.loads(options.task)
-        found = TASKS[task["name"]](task)
+        figures = TASKS[task["name"]](task)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps({**found, "peak": peak}))
+        print(json.dumps({**figures, "peak": peak}))
         return
-    given = {
+    arguments = {
         "photos": str(options.photos) if options.photos else None,
         "ends": options.ends,
     }
     for k in (10, 30):
         print(f"501 pictures, K = {k}, min-max scale")
-        peer = measure("pulp_map", k=k, **given)
+        peer = measure("pulp_map", k=k, **arguments)
         show("published program, PuLP", peer)
-        show("narrative_map (HiGHS)", measure("ours_map", k=k, **given), peer)
-        show("maxmin", measure("ours_maxmin", k=k, **given), peer)
+        show(
+            "narrative_map (HiGHS)",
+            measure("ours_map", k=k, **arguments),
+            peer,
+        )
+        show("maxmin", measure("ours_maxmin", k=k, **arguments), peer)
     n = 1500 if options.quick else 5000
     print(f"{n} pictures, widest path")
     peer = measure("networkx_trail", n=n)

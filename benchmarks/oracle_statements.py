@@ -45,28 +45,30 @@ def content(document: Document) -> Counter[str]:
     )
 
 
-def token_f1(one: Counter[str], other: Counter[str]) -> float:
+def token_f1(first_bag: Counter[str], second_bag: Counter[str]) -> float:
     """F1 of the shared words of two bags."""
-    total = sum(one.values()) + sum(other.values())
-    return 2 * sum((one & other).values()) / total if total else 0.0
+    total = sum(first_bag.values()) + sum(second_bag.values())
+    return 2 * sum((first_bag & second_bag).values()) / total if total else 0.0
 
 
 @dataclass(frozen=True)
 class Match:
     """One text: its statements and facts, and which were matched."""
 
-    found: list[str]
+    statements: list[str]
     facts: list[str]
     pairs: list[tuple[int, int, float]]
 
 
-def match(found: Sequence[str], facts: Sequence[str]) -> Match:
-    """The best one-to-one assignment; pairs below the threshold do not count."""
-    ours = [content(d) for d in parse_many(found)]
-    theirs = [content(d) for d in parse_many(cleaned(f) for f in facts)]
-    if not ours or not theirs:
-        return Match(list(found), list(facts), [])
-    scores = np.array([[token_f1(a, b) for b in theirs] for a in ours])
+def match(statements: Sequence[str], facts: Sequence[str]) -> Match:
+    """Return the best one-to-one assignment; pairs below the threshold do not count."""
+    statement_words = [content(d) for d in parse_many(statements)]
+    fact_words = [content(d) for d in parse_many(cleaned(f) for f in facts)]
+    if not statement_words or not fact_words:
+        return Match(list(statements), list(facts), [])
+    scores = np.array(
+        [[token_f1(a, b) for b in fact_words] for a in statement_words]
+    )
     rows, columns = linear_sum_assignment(
         np.where(scores >= THRESHOLD, scores, 0), maximize=True
     )
@@ -75,7 +77,7 @@ def match(found: Sequence[str], facts: Sequence[str]) -> Match:
         for r, c in zip(rows, columns, strict=True)
         if scores[r, c] >= THRESHOLD
     ]
-    return Match(list(found), list(facts), pairs)
+    return Match(list(statements), list(facts), pairs)
 
 
 def cleaned(fact: str) -> str:
@@ -83,8 +85,8 @@ def cleaned(fact: str) -> str:
     return " ".join(word.split("_")[0] for word in fact.split())
 
 
-def read(path: Path) -> list[tuple[str, list[str]]]:
-    """The texts with their human facts."""
+def read_facts(path: Path) -> list[tuple[str, list[str]]]:
+    """Return the texts with their human facts."""
     with path.open(encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     return [(row["candidate"], row["judgments"]["facts"]) for row in rows]
@@ -94,7 +96,7 @@ def evaluate(path: Path, limit: int | None = None) -> list[Match]:
     """Match the statements of every text with its facts."""
     return [
         match([s.text for s in statements(parse(text))], facts)
-        for text, facts in read(path)[:limit]
+        for text, facts in read_facts(path)[:limit]
     ]
 
 
@@ -102,9 +104,11 @@ def report(path: Path) -> Iterator[str]:
     """Recall, precision, and the number of missed facts by length."""
     matches = evaluate(path)
     facts = sum(len(m.facts) for m in matches)
-    found = sum(len(m.found) for m in matches)
+    n_statements = sum(len(m.statements) for m in matches)
     hit = sum(len(m.pairs) for m in matches)
     yield (
         f"statements: recall {hit / facts:.3f} ({hit} of {facts} human facts matched), "
-        + (f"precision {hit / found:.3f} (of {found} statements)")
+        + (
+            f"precision {hit / n_statements:.3f} (of {n_statements} statements)"
+        )
     )

@@ -68,17 +68,19 @@ async def batched(
 def one_by_one(
     model: HFModel, texts: Sequence[str], image: Image | None
 ) -> list[float]:
-    """A plain loop over texts: prompt, picture and text in one pass each."""
-    found = []
+    """Score texts by a plain loop: prompt, picture and text in one pass each."""
+    likelihoods = []
     for text in texts:
         marks = "<image>" if image else ""
         rendered = f"<|user|>{marks}{PROMPT}<end><|assistant|>"
-        shown: dict[str, Any] = {}
+        picture_options: dict[str, Any] = {}
         if image:
             with PILImage.open(io.BytesIO(image.data)) as opened:
-                shown = {"images": [opened.convert("RGB")]}
+                picture_options = {"images": [opened.convert("RGB")]}
         encoded = dict(
-            model.processor(text=[rendered], return_tensors="pt", **shown)
+            model.processor(
+                text=[rendered], return_tensors="pt", **picture_options
+            )
         )
         prompt = encoded.pop("input_ids")[0].tolist()
         encoded.pop("attention_mask")
@@ -87,13 +89,17 @@ def one_by_one(
             logits = model.model(
                 input_ids=torch.tensor([prompt + ids]), **encoded
             ).logits[0]
-            told = torch.log_softmax(
+            log_probabilities = torch.log_softmax(
                 logits[len(prompt) - 1 : -1].float(), dim=-1
             )
-            found.append(
-                -float(told.gather(1, torch.tensor([ids]).T).double().sum())
+            likelihoods.append(
+                -float(
+                    log_probabilities.gather(1, torch.tensor([ids]).T)
+                    .double()
+                    .sum()
+                )
             )
-    return found
+    return likelihoods
 
 
 def main() -> None:
@@ -153,8 +159,8 @@ def main() -> None:
                     for row, image in zip(texts, images, strict=True)
                 ]
                 end = time.perf_counter()
-                for row, other in zip(together, alone, strict=True):
-                    for a, b in zip(row, other, strict=True):
+                for row, row_alone in zip(together, alone, strict=True):
+                    for a, b in zip(row, row_alone, strict=True):
                         assert abs(a.nll - b) < 1e-5 * abs(b), (a, b)
                 if turn:  # the first warms up
                     ratios.append((end - middle) / (middle - start))

@@ -97,14 +97,14 @@ def main() -> None:
             :: options.every
         ]
     tools = Tools()
-    found = {
+    scores_by_name = {
         name: values_of(metric, items, tools)
         for name, items in perturbed(captions, options.seed).items()
     }
     preserving = np.concatenate(
         [
             values
-            for name, values in found.items()
+            for name, values in scores_by_name.items()
             if PERTURBATIONS[name].kind == "preserving"
         ]
     )
@@ -115,11 +115,11 @@ def main() -> None:
         f"\nmeans\n  {'':18} {'n':>4}  "
         + "  ".join(f"{name[:7]:>7}" for name in NAMES)
     )
-    for name, values in found.items():
+    for name, values in scores_by_name.items():
         print_row(name, len(values), values.mean(axis=0))
     print("\nAUC against all preserving versions")
     breaking = []
-    for name, values in found.items():
+    for name, values in scores_by_name.items():
         if PERTURBATIONS[name].kind == "breaking":
             breaking.append(values)
             columns = range(len(NAMES))

@@ -45,18 +45,18 @@ def texts(n: int, n_words: int) -> list[str]:
     parts = [
         part for row in rows for part in (row["candidate"], *row["references"])
     ]
-    found = []
+    texts_made = []
     for start in range(n):
         rotated = parts[start % len(parts) :] + parts[: start % len(parts)]
         text = f"There are {start + 2} cups. " + " ".join(rotated)
         spans = words(text)
-        found.append(text[: spans[min(n_words, len(spans)) - 1][1]] + ".")
-    return found
+        texts_made.append(text[: spans[min(n_words, len(spans)) - 1][1]] + ".")
+    return texts_made
 
 
 def described(data: Path, n_words: int, step: int = 3) -> list[str]:
     """Candidates and references in turn, cut to so many words; one row of ``step``."""
-    found = []
+    cut_texts = []
     for name in ("iiw400_sxs", "docci_test_sxs"):
         for line in (
             (data / f"{name}.jsonl")
@@ -66,10 +66,10 @@ def described(data: Path, n_words: int, step: int = 3) -> list[str]:
             row = json.loads(line)
             for text in (row["candidate"], row["references"][0]):
                 spans = words(text)
-                found.append(
+                cut_texts.append(
                     text[: spans[min(n_words, len(spans)) - 1][1]] + "."
                 )
-    return found
+    return cut_texts
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -84,20 +84,22 @@ def forget() -> None:
     entailment._known.clear()
 
 
-def stages(made: list[str]) -> dict[str, float]:
+def stages(pair_texts: list[str]) -> dict[str, float]:
     """Seconds of each stage of PoSh on pairs of texts."""
     documents: list[Document] = []
-    taken = {"parsing": seconds(lambda: documents.extend(parse(made)))}
+    stage_seconds = {
+        "parsing": seconds(lambda: documents.extend(parse(pair_texts)))
+    }
     graphs: list[SceneGraph] = []
-    taken["graphs"] = seconds(
+    stage_seconds["graphs"] = seconds(
         lambda: graphs.extend(map(scene_graph, documents))
     )
-    read = [AnalysedText(graph) for graph in graphs]
-    pairs = list(zip(read[::2], read[1::2], strict=True))
-    taken["judging"] = seconds(
+    analysed_texts = [AnalysedText(graph) for graph in graphs]
+    pairs = list(zip(analysed_texts[::2], analysed_texts[1::2], strict=True))
+    stage_seconds["judging"] = seconds(
         lambda: [(find(a, b), find(b, a)) for a, b in pairs]
     )
-    return taken
+    return stage_seconds
 
 
 def megabytes() -> float:
@@ -116,7 +118,7 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, help="folder with iiw400_sxs and docci_test_sxs"
     )
-    given = parser.parse_args()
+    options = parser.parse_args()
     posh, tools = PoSh(), Tools()
     rules = "judge='builtin(entail=False)'"
     scorers = (
@@ -126,26 +128,34 @@ def main() -> None:
             ("headline", f"posh({rules})", f"accord({rules}, caution=0)"),
         ),
     )
-    if given.data:
-        made = described(given.data, given.words)
-        n = len(made) // 2 - 5
+    if options.data:
+        pair_texts = described(options.data, options.words)
+        n = len(pair_texts) // 2 - 5
     else:
-        n, made = given.pairs, texts(2 * given.pairs + 10, given.words)
-    warm, made = made[2 * n :], made[: 2 * n]
+        n, pair_texts = (
+            options.pairs,
+            texts(2 * options.pairs + 10, options.words),
+        )
+    warm, pair_texts = pair_texts[2 * n :], pair_texts[: 2 * n]
     for scored in scorers:
         scored.score(
             [Item(text, text, (warm[0],)) for text in warm], tools=tools
         )
-    pairs = [Item(str(i), made[2 * i], (made[2 * i + 1],)) for i in range(n)]
+    pairs = [
+        Item(str(i), pair_texts[2 * i], (pair_texts[2 * i + 1],))
+        for i in range(n)
+    ]
     for scored in scorers:
         forget()
-        taken = seconds(partial(scored.score, pairs, tools=Tools()))
-        size = f"{n} pairs of {2 * given.words} words"
-        print(f"{scored.name}: {size}, {n / taken:.2f} pairs/s on one core")
-    if given.data:
+        cpu_seconds = seconds(partial(scored.score, pairs, tools=Tools()))
+        size = f"{n} pairs of {2 * options.words} words"
+        print(
+            f"{scored.name}: {size}, {n / cpu_seconds:.2f} pairs/s on one core"
+        )
+    if options.data:
         return
     with threadpool_limits(1):
-        parts = stages(made)
+        parts = stages(pair_texts)
     print(
         ", ".join(
             f"{name} {1e3 * part / n:.1f} ms a pair"
@@ -153,13 +163,17 @@ def main() -> None:
         )
     )
     forget()
-    same = [Item(str(i), made[i], (made[-1],)) for i in range(n)]
-    repeated = seconds(partial(posh.score, same, tools=tools))
+    items_of_one_reference = [
+        Item(str(i), pair_texts[i], (pair_texts[-1],)) for i in range(n)
+    ]
+    repeated = seconds(
+        partial(posh.score, items_of_one_reference, tools=tools)
+    )
     print(f"one reference for all: {n / repeated:.1f} pairs/s")
     print(f"texts read: {analysed.n_read} for {n} candidates and 1 reference")
-    if given.long:
-        for done in range(0, given.long, 500):
-            block = texts(20, given.words)
+    if options.long:
+        for done in range(0, options.long, 500):
+            block = texts(20, options.words)
             posh.score(
                 [
                     Item(
@@ -171,7 +185,7 @@ def main() -> None:
                 ],
                 tools=tools,
             )
-            if done in (given.long // 1000 * 500, given.long - 500):
+            if done in (options.long // 1000 * 500, options.long - 500):
                 print(f"after {done + 500} pairs: {megabytes():.0f} MB")
 
 

@@ -67,7 +67,7 @@ def first_token(prompt: str, surely: float) -> First:
 class Hashed(Scripted):
     """Grades by hash; the model's name is the share of sure answers."""
 
-    made: Hashed
+    latest: Hashed
 
     def __init__(self, model: str) -> None:
         def answer(request: Request) -> Answer:
@@ -75,7 +75,7 @@ class Hashed(Scripted):
             return Answer((Sample(first[0][0], "length", first),), model)
 
         super().__init__(answer, model=model, top_logprobs=20)
-        Hashed.made = self
+        Hashed.latest = self
 
 
 def texts(path: Path) -> Iterator[str]:
@@ -90,7 +90,7 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def exhaustive(source: str, target: str, surely: float) -> Outcome:
-    """What the public implementation would do with units of the source."""
+    """Return the calls and scores of the public implementation for units of the source."""
     template = Templates()["presence"]
 
     def grade(question: Question) -> float:
@@ -102,7 +102,7 @@ def exhaustive(source: str, target: str, surely: float) -> Outcome:
     return published(scene_graph(parse(source), "reference"), grade, 2.0)
 
 
-def ours(
+def own_outcome(
     rules: Rules, surely: float, candidate: str, reference: str
 ) -> tuple[int, float, float]:
     """Calls, precision and recall."""
@@ -111,15 +111,15 @@ def ours(
     item = Item("pair", candidate, (reference,))
     evidence = asyncio.run(metric.gather(item, Tools()))
     values = metric.score_item(item, evidence).values
-    return len(Hashed.made.requests), values["precision"], values["recall"]
+    return len(Hashed.latest.requests), values["precision"], values["recall"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--data", type=Path, default=DATA)
-    given = parser.parse_args()
-    pairs = list(pairwise(texts(given.data)))[: given.pairs]
+    options = parser.parse_args()
+    pairs = list(pairwise(texts(options.data)))[: options.pairs]
     print(f"{len(pairs)} pairs; calls per pair, both directions")
     print("surely there  rules      calls  public  ratio  scores")
     for surely in SURELY:
@@ -131,16 +131,16 @@ def main() -> None:
             o.questions + o.rewrites for both in public for o in both
         ) / len(pairs)
         for rules in ("reference", "fixed"):
-            found = [ours(rules, surely, c, r) for c, r in pairs]
-            n_calls = sum(n for n, _, _ in found) / len(pairs)
+            outcomes = [own_outcome(rules, surely, c, r) for c, r in pairs]
+            n_calls = sum(n for n, _, _ in outcomes) / len(pairs)
             equal = all(
                 math.isclose(p, forward.mean, rel_tol=1e-12)
                 and math.isclose(q, back.mean, rel_tol=1e-12)
                 for (_, p, q), (forward, back) in zip(
-                    found, public, strict=True
+                    outcomes, public, strict=True
                 )
             )
-            told = (
+            scale_note = (
                 "own scale"
                 if rules == "fixed"
                 else "equal"
@@ -149,7 +149,7 @@ def main() -> None:
             )
             print(
                 f"{surely:12.0%}  {rules:9}  {n_calls:5.0f}  {n_public:6.0f}"
-                f"  {n_calls / n_public:5.2f}  {told}"
+                f"  {n_calls / n_public:5.2f}  {scale_note}"
             )
 
 

@@ -36,7 +36,7 @@ from beholder.stats import spearman
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from benchmarks.posh_calls import DATA, first_token, texts  # noqa: E402
-from benchmarks.posh_vllm import LEGEND, asked  # noqa: E402
+from benchmarks.posh_vllm import LEGEND, format_question  # noqa: E402
 from outside.posh_protocol import published  # noqa: E402
 from servers.faults import FaultServer, completion, probe_answer, serving  # noqa: E402
 from toy.tools import OneJudge  # noqa: E402
@@ -67,14 +67,14 @@ class Counted(Backend):
 
 def pairs_of(path: Path, words: int, n: int) -> list[Pair]:
     """Texts of about so many words, each with the next."""
-    found = sorted(
+    by_length = sorted(
         texts(path), key=lambda text: abs(len(text.split()) - words)
     )[: 2 * n]
-    return list(zip(found[::2], found[1::2], strict=True))
+    return list(zip(by_length[::2], by_length[1::2], strict=True))
 
 
 def public(pairs: list[Pair]) -> list[Request]:
-    """The requests of the public way, both directions."""
+    """Return the requests of the public way, both directions."""
     sent: list[Request] = []
 
     def ask(text: str) -> str:
@@ -91,7 +91,9 @@ def public(pairs: list[Pair]) -> list[Request]:
         ):
 
             def grade(question: Question, context: str = context) -> float:
-                prompt = ask(f"{context}\n\n{asked(question)}\n{LEGEND}")
+                prompt = ask(
+                    f"{context}\n\n{format_question(question)}\n{LEGEND}"
+                )
                 return from_first_token(
                     first_token(prompt, 0.5), LOWEST, HIGHEST
                 ).value
@@ -107,7 +109,7 @@ def public(pairs: list[Pair]) -> list[Request]:
 
 
 def counting(pairs: list[Pair], form: str) -> list[dict[str, Any]]:
-    """The bodies that a server gets; it grades every unit 5."""
+    """Return the bodies that a server gets; it grades every unit 5."""
 
     def reply(body: dict[str, Any]) -> dict[str, Any]:
         units = (
@@ -117,9 +119,9 @@ def counting(pairs: list[Pair], form: str) -> list[dict[str, Any]]:
         )
         ids = re.findall(r"^(\d+) ", units, re.MULTILINE)
         rows = [{"id": int(i), "grade": 1, "quote": None} for i in ids]
-        said = json.dumps({"rows": rows}) if rows else "5"
+        answer_text = json.dumps({"rows": rows}) if rows else "5"
         return probe_answer(body) or completion(
-            said, first={"5": -0.01, "4": -5.0}
+            answer_text, first={"5": -0.01, "4": -5.0}
         )
 
     with serving(FaultServer(reply)) as server:
@@ -132,11 +134,11 @@ def counting(pairs: list[Pair], form: str) -> list[dict[str, Any]]:
 
 
 def scores(pairs: list[Pair], form: str, model: Backend) -> Iterator[Any]:
-    """The score of each pair, or why there is none."""
+    """Yield the score of each pair, or why there is none."""
     metric = PoSh(judge="openai:m", asking=form, contradictions=False)  # type: ignore[arg-type]
     judge = OneJudge(LLMJudge(model))
 
-    async def one(number: int, pair: Pair) -> ItemScore | ItemError:
+    async def score_pair(number: int, pair: Pair) -> ItemScore | ItemError:
         try:
             return await metric.evaluate(
                 Item(str(number), pair[0], (pair[1],)), judge
@@ -145,28 +147,30 @@ def scores(pairs: list[Pair], form: str, model: Backend) -> Iterator[Any]:
             return error
 
     async def all_of() -> list[ItemScore | ItemError]:
-        return [await one(i, pair) for i, pair in enumerate(pairs)]
+        return [await score_pair(i, pair) for i, pair in enumerate(pairs)]
 
     return iter(asyncio.run(all_of()))
 
 
-def row(name: str, n: int, calls: int, prompt: int, most: int) -> None:
+def row(
+    name: str, n: int, calls: int, prompt: int, public_tokens: int
+) -> None:
     print(
-        f"| {name} | {calls / n:,.0f} | {prompt / n:,.0f} | {most / prompt:.1f} |",
+        f"| {name} | {calls / n:,.0f} | {prompt / n:,.0f} | {public_tokens / prompt:.1f} |",
         flush=True,
     )
 
 
 def on_a_server(pairs: list[Pair]) -> None:
     n, sent = len(pairs), public(pairs)
-    most = sum(request.estimated_tokens() for request in sent)
+    public_tokens = sum(request.estimated_tokens() for request in sent)
     print(
         "| form | calls a pair | prompt tokens | public / this |\n|---|---|---|---|"
     )
-    row("public way", n, len(sent), most, most)
+    row("public way", n, len(sent), public_tokens, public_tokens)
     for form in ("one", "list"):
         bodies = counting(pairs, form)
-        whole = [
+        whole_prompts = [
             *(
                 message["content"] + 12 * " "
                 for body in bodies
@@ -177,33 +181,35 @@ def on_a_server(pairs: list[Pair]) -> None:
                 for body in bodies
             ),
         ]
-        prompt = sum(len(text.encode()) for text in whole) // 3
-        row(f"asking='{form}'", n, len(bodies), prompt, most)
+        prompt = sum(len(text.encode()) for text in whole_prompts) // 3
+        row(f"asking='{form}'", n, len(bodies), prompt, public_tokens)
 
 
 def on_a_model(pairs: list[Pair], folder: str) -> None:
-    found = {}
+    scores_by_form = {}
     for form in ("one", "list"):
         counted = Counted(backend("hf", folder))
         start = time.process_time()
-        found[form] = list(scores(pairs, form, counted))
-        used = counted.usage
+        scores_by_form[form] = list(scores(pairs, form, counted))
+        token_usage = counted.usage
         print(
-            f"{form}: {counted.calls} calls, {used.prompt:,} prompt and {used.completion:,} answer"
-            f" tokens, {time.process_time() - start:.0f} CPU s"
+            f"{form}: {counted.calls} calls, {token_usage.prompt:,} prompt and"
+            f" {token_usage.completion:,} answer tokens, {time.process_time() - start:.0f} CPU s"
         )
     both = [
-        (one, listed)
-        for one, listed in zip(found["one"], found["list"], strict=True)
-        if isinstance(one, ItemScore) and isinstance(listed, ItemScore)
+        (single, listed)
+        for single, listed in zip(
+            scores_by_form["one"], scores_by_form["list"], strict=True
+        )
+        if isinstance(single, ItemScore) and isinstance(listed, ItemScore)
     ]
-    for error in found["list"]:
+    for error in scores_by_form["list"]:
         if isinstance(error, ItemError):
             print(f"no score: {str(error)[:200]}")
     units = [
         pair
-        for one, listed in both
-        for pair in zip(one.units, listed.units, strict=True)
+        for single, listed in both
+        for pair in zip(single.units, listed.units, strict=True)
     ]
     graded = [
         (a, b) for a, b in units if a.score is not None and b.score is not None
@@ -212,7 +218,7 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
     if not yes:
         print(f"{len(both)} of {len(pairs)} pairs have scores of both forms")
         return
-    same = sum(a == b for a, b in yes) / len(yes)
+    share_same = sum(a == b for a, b in yes) / len(yes)
     shares = [sum(pair[side] for pair in yes) / len(yes) for side in (0, 1)]
     chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
     rho = spearman(
@@ -221,9 +227,9 @@ def on_a_model(pairs: list[Pair], folder: str) -> None:
         )
     )
     print(
-        f"{len(both)} of {len(pairs)} pairs, {len(yes)} units: equal verdicts {same:.3f}, kappa"
-        f" {(same - chance) / (1 - chance):.3f}, found {shares[0]:.2f} and {shares[1]:.2f},"
-        f" Spearman of grades {rho.value or 0:.2f}"
+        f"{len(both)} of {len(pairs)} pairs, {len(yes)} units: equal verdicts"
+        f" {share_same:.3f}, kappa {(share_same - chance) / (1 - chance):.3f},"
+        f" found {shares[0]:.2f} and {shares[1]:.2f}, Spearman of grades {rho.value or 0:.2f}"
     )
 
 
@@ -233,12 +239,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--model", help="folder of a transformers model")
-    given = parser.parse_args()
-    pairs = pairs_of(given.data, given.words, given.pairs)
+    options = parser.parse_args()
+    pairs = pairs_of(options.data, options.words, options.pairs)
     lengths = [str(len(text.split())) for pair in pairs for text in pair]
     print(f"{len(pairs)} pairs; words: {', '.join(lengths)}")
-    if given.model:
-        on_a_model(pairs, given.model)
+    if options.model:
+        on_a_model(pairs, options.model)
     else:
         on_a_server(pairs)
 

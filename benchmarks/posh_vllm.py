@@ -85,8 +85,8 @@ class Counted(VLLM):
         return answer
 
 
-def asked(question: Question) -> str:
-    """A question in the public code's manner."""
+def format_question(question: Question) -> str:
+    """Return a question in the public code's manner."""
     if question.kind == "entity":
         return f"Is there any mention of {question.text}?"
     if question.kind == "attribute":
@@ -110,12 +110,15 @@ async def public(model: str, pairs: list[tuple[str, str]]) -> None:
 
     def direction(graph: SceneGraph, context: str) -> None:
         def grade(question: Question) -> float:
-            found = ask(
-                f"{context}\n\n{asked(question)}\n{LEGEND}", 5, 1.0, 20
+            answer_text = ask(
+                f"{context}\n\n{format_question(question)}\n{LEGEND}",
+                5,
+                1.0,
+                20,
             )
             try:
                 return from_first_token(
-                    found.samples[0].first or (), 1, 5
+                    answer_text.samples[0].first or (), 1, 5
                 ).value
             except BadAnswer:
                 return 1.0
@@ -133,15 +136,20 @@ async def public(model: str, pairs: list[tuple[str, str]]) -> None:
     jobs = []
     with ThreadPoolExecutor(max_workers=2 * len(pairs)) as pool:
         for candidate, reference in pairs:
-            ours, theirs = (
+            candidate_graph, reference_graph = (
                 scene_graph(parse(t), "reference")
                 for t in (candidate, reference)
             )
             both = f"Reference:\n{reference}\n\nDescription:\n{candidate}"
-            jobs.append(loop.run_in_executor(pool, direction, ours, both))
+            jobs.append(
+                loop.run_in_executor(pool, direction, candidate_graph, both)
+            )
             jobs.append(
                 loop.run_in_executor(
-                    pool, direction, theirs, f"Description:\n{candidate}"
+                    pool,
+                    direction,
+                    reference_graph,
+                    f"Description:\n{candidate}",
                 )
             )
         await asyncio.gather(*jobs)
@@ -150,7 +158,7 @@ async def public(model: str, pairs: list[tuple[str, str]]) -> None:
 def beholder(rules: Rules) -> RatingCondition:
     """PoSh by its own way of asking."""
 
-    async def way(model: str, pairs: list[tuple[str, str]]) -> None:
+    async def measure_way(model: str, pairs: list[tuple[str, str]]) -> None:
         # The public code does not ask what is said instead.
         metric = PoSh(
             judge=f"counted({model!r})", rules=rules, contradictions=False
@@ -159,7 +167,7 @@ def beholder(rules: Rules) -> RatingCondition:
         tools = Tools()
         await asyncio.gather(*(metric.gather(item, tools) for item in items))
 
-    return way
+    return measure_way
 
 
 def main() -> None:
@@ -167,15 +175,15 @@ def main() -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--words", type=int, default=60)
-    given = parser.parse_args()
+    options = parser.parse_args()
     os.environ.setdefault(
         "VLLM_ENABLE_V1_MULTIPROCESSING", "0"
     )  # else its time is not ours
     os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
-    made = texts(2 * given.pairs, given.words)
-    pairs = list(zip(made[::2], made[1::2], strict=True))
+    pair_texts = texts(2 * options.pairs, options.words)
+    pairs = list(zip(pair_texts[::2], pair_texts[1::2], strict=True))
     asyncio.run(
-        Counted(given.model).chat(
+        Counted(options.model).chat(
             Request((Message("user", ("Hello",)),), Sampling())
         )
     )
@@ -184,24 +192,24 @@ def main() -> None:
         "rules=reference": beholder("reference"),
         "rules=fixed": beholder("fixed"),
     }
-    print(f"{given.pairs} pairs of {given.words} words")
+    print(f"{options.pairs} pairs of {options.words} words")
     print(
         "| way | calls | prompt tokens | of them cached | answer tokens | CPU s | public / this |"
     )
     print("|---|---|---|---|---|---|---|")
     first = 0.0
-    for name, way in ways.items():
+    for name, run_way in ways.items():
         Counted.shared.reset_prefix_cache()
         Counted.calls, Counted.usage = 0, Usage()
         start = time.process_time()
-        asyncio.run(way(given.model, pairs))
+        asyncio.run(run_way(options.model, pairs))
         took = time.process_time() - start
         first = first or took
-        used = Counted.usage
+        token_usage = Counted.usage
         print(
-            f"| {name} | {Counted.calls:,} | {used.prompt:,} | {used.cached:,}"
-            f" ({used.cached / used.prompt:.0%}) | {used.completion:,} | {took:.0f} |"
-            f" {first / took:.1f} |",
+            f"| {name} | {Counted.calls:,} | {token_usage.prompt:,} | {token_usage.cached:,}"
+            f" ({token_usage.cached / token_usage.prompt:.0%})"
+            f" | {token_usage.completion:,} | {took:.0f} | {first / took:.1f} |",
             flush=True,
         )
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks import million
 
-SAME = ("run.json", "scores.parquet", "units.parquet", "report.html")
+SAME_FILES = ("run.json", "scores.parquet", "units.parquet", "report.html")
 _SUBREAPER = 36
 
 
@@ -38,12 +38,12 @@ def descendants() -> list[int]:
         except OSError:  # it has ended
             continue
         children.setdefault(int(after_name[1]), []).append(int(folder.name))
-    found, ahead = [], children.get(os.getpid(), [])
+    process_numbers, ahead = [], children.get(os.getpid(), [])
     while ahead:
-        one = ahead.pop()
-        found.append(one)
-        ahead += children.get(one, [])
-    return found
+        process_number = ahead.pop()
+        process_numbers.append(process_number)
+        ahead += children.get(process_number, [])
+    return process_numbers
 
 
 def usage(pid: int) -> tuple[float, int]:
@@ -70,8 +70,8 @@ def measured(command: list[str]) -> tuple[float, float]:
 
     def look() -> None:
         for pid in descendants():
-            used, peak = usage(pid)
-            seconds[pid] = max(used, seconds.get(pid, 0.0))
+            used_seconds, peak = usage(pid)
+            seconds[pid] = max(used_seconds, seconds.get(pid, 0.0))
             peaks[pid] = max(peak, peaks.get(pid, 0))
 
     with subprocess.Popen(
@@ -109,9 +109,9 @@ def main() -> None:
                 json.dumps(r) + "\n"
                 for r in million.rows(args.data, args.rows, 1)
             )
-        asked = [word for name in metrics for word in ("-m", name)]
+        metric_options = [word for name in metrics for word in ("-m", name)]
         for number in range(args.rounds):
-            used = {}
+            usage_by_engine = {}
             for engine in ("local", "ray"):
                 out = folder / f"{engine}-{number}"
                 command = [
@@ -120,7 +120,7 @@ def main() -> None:
                     "beholder",
                     "score",
                     str(data),
-                    *asked,
+                    *metric_options,
                 ]
                 command += [
                     "-o",
@@ -130,17 +130,19 @@ def main() -> None:
                     "--workers",
                     str(os.cpu_count()),
                 ]
-                used[engine], peak = measured(command)
+                usage_by_engine[engine], peak = measured(command)
                 print(
-                    f"{engine}: {used[engine]:,.1f} s of CPU, largest process {peak:,.0f} MB"
+                    f"{engine}: {usage_by_engine[engine]:,.1f} s of CPU,"
+                    f" largest process {peak:,.0f} MB"
                 )
-            more = used["ray"] / used["local"] - 1
+            more = usage_by_engine["ray"] / usage_by_engine["local"] - 1
             print(f"Ray takes {100 * more:+.1f} %", flush=True)
-            for name in SAME:
-                one, other = (
-                    folder / f"{engine}-{number}" / name for engine in used
+            for name in SAME_FILES:
+                local_file, ray_file = (
+                    folder / f"{engine}-{number}" / name
+                    for engine in usage_by_engine
                 )
-                assert one.read_bytes() == other.read_bytes(), name
+                assert local_file.read_bytes() == ray_file.read_bytes(), name
 
 
 if __name__ == "__main__":

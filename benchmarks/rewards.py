@@ -36,21 +36,25 @@ def texts(path: Path, n_words: int) -> list[str]:
         .decode()
         .splitlines()
     )
-    found = [json.loads(line)["text"].split() for line in lines]
+    word_lists = [json.loads(line)["text"].split() for line in lines]
     return [
-        " ".join(words[:n_words]) for words in found if len(words) >= n_words
+        " ".join(words[:n_words])
+        for words in word_lists
+        if len(words) >= n_words
     ]
 
 
-def group(reference: str, others: list[str], size: int) -> list[Item]:
+def group(reference: str, other_texts: list[str], size: int) -> list[Item]:
     """Completions: k-th parts of the reference and of another text, each another mix."""
-    own = reference.split()
-    made = []
-    for k, other in enumerate(others[:size]):
-        cut = len(own) * (k + 1) // (size + 1)
-        text = " ".join(own[:cut] + other.split()[cut:])
-        made.append(Item(id=str(k), candidate=text, references=(reference,)))
-    return made
+    own_words = reference.split()
+    completions = []
+    for k, other_text in enumerate(other_texts[:size]):
+        cut = len(own_words) * (k + 1) // (size + 1)
+        text = " ".join(own_words[:cut] + other_text.split()[cut:])
+        completions.append(
+            Item(id=str(k), candidate=text, references=(reference,))
+        )
+    return completions
 
 
 def main() -> None:
@@ -63,17 +67,19 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=8)
     parser.add_argument("--words", type=int, default=200)
     parser.add_argument("--metric", action="append")
-    given = parser.parse_args()
-    found = texts(given.data, given.words)
-    n = given.groups + 1
-    references, rest = found[:n], found[n:]
+    options = parser.parse_args()
+    long_texts = texts(options.data, options.words)
+    n = options.groups + 1
+    references, other_texts = long_texts[:n], long_texts[n:]
     groups = [
         group(
-            reference, rest[k * given.size : (k + 1) * given.size], given.size
+            reference,
+            other_texts[k * options.size : (k + 1) * options.size],
+            options.size,
         )
         for k, reference in enumerate(references)
     ]
-    for name in given.metric or ("posh", "accord"):
+    for name in options.metric or ("posh", "accord"):
         scorer = Scorer([metric(name)], ITEM)
         scorer.outcomes([(0, item, 0) for item in groups[0]])
         scorer.outcomes(  # reads the references
@@ -89,7 +95,7 @@ def main() -> None:
                 for guard in GUARDS:
                     guard.factor(item)
         spent = time.process_time() - start
-        count = given.groups * given.size
+        count = options.groups * options.size
         print(
             f"{name}: {count / spent:.1f} rewards a second ({count} texts, {spent:.2f} s)"
         )

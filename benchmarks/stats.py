@@ -55,9 +55,9 @@ def battles(n: int, n_systems: int) -> list[Battle]:
 def one_pass(order: Iterable[Battle]) -> dict[str, float]:
     ratings: dict[str, float] = defaultdict(lambda: 1000.0)
     for first, second, winner in order:
-        mine, other = ratings[first], ratings[second]
-        expected = 1 / (1 + 10 ** ((other - mine) / 400))
-        opposite = 1 / (1 + 10 ** ((mine - other) / 400))
+        first_rating, second_rating = ratings[first], ratings[second]
+        expected = 1 / (1 + 10 ** ((second_rating - first_rating) / 400))
+        opposite = 1 / (1 + 10 ** ((first_rating - second_rating) / 400))
         if winner == "model1":
             score = 1.0
         elif winner == "model2":
@@ -70,16 +70,17 @@ def one_pass(order: Iterable[Battle]) -> dict[str, float]:
 
 
 def loop(table: list[Battle], trials: int) -> dict[str, int]:
-    """The bootstrap as a plain Python loop over trials and battles."""
+    """Return the bootstrap as a plain Python loop over trials and battles."""
     n = len(table)
     generator = np.random.RandomState(42)
-    found: dict[str, list[float]] = defaultdict(list)
+    ratings_by_name: dict[str, list[float]] = defaultdict(list)
     for _ in range(trials):
-        drawn = generator.choice(n, size=n, replace=True)
-        for name, rating in one_pass(table[i] for i in drawn).items():
-            found[name].append(rating)
+        sample = generator.choice(n, size=n, replace=True)
+        for name, rating in one_pass(table[i] for i in sample).items():
+            ratings_by_name[name].append(rating)
     return {
-        name: int(np.median(values) + 0.5) for name, values in found.items()
+        name: int(np.median(values) + 0.5)
+        for name, values in ratings_by_name.items()
     }
 
 
@@ -98,20 +99,20 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 
 def elo_table(n: int, trials: int, rounds: int) -> None:
     table = battles(n, 12)
-    ours, theirs = [], []
+    own_seconds, peer_seconds = [], []
     for _ in range(rounds):
         seconds, rated = timed(lambda: vectorised(table, trials))
-        ours.append(seconds)
+        own_seconds.append(seconds)
         seconds, expected = timed(lambda: loop(table, trials))
-        theirs.append(seconds)
+        peer_seconds.append(seconds)
         assert rated == expected, "the integers differ"
-    ratio = statistics.median(theirs) / statistics.median(ours)
-    single = [b / a for a, b in zip(ours, theirs, strict=True)]
+    ratio = statistics.median(peer_seconds) / statistics.median(own_seconds)
+    single = [b / a for a, b in zip(own_seconds, peer_seconds, strict=True)]
     print(
         f"Elo bootstrap, {n} battles x {trials} trials, the same integers, {rounds} rounds"
     )
-    print(f"  plain loop   {statistics.median(theirs):8.2f} s")
-    print(f"  beholder     {statistics.median(ours):8.2f} s")
+    print(f"  plain loop   {statistics.median(peer_seconds):8.2f} s")
+    print(f"  beholder     {statistics.median(own_seconds):8.2f} s")
     print(
         f"  ratio        {ratio:8.1f}   ({min(single):.1f} to {max(single):.1f}; wanted: 15)"
     )

@@ -52,14 +52,14 @@ def story_pair(
         rng.normal(size=(max(n_reference, n_candidate), DIMENSIONS)), axis=0
     )
 
-    def told(n: int) -> np.ndarray:
+    def tell_story(n: int) -> np.ndarray:
         places = np.linspace(0, len(story) - 1, n) + rng.normal(
             scale=1.0, size=n
         )
         rows = story[np.clip(np.rint(places).astype(int), 0, len(story) - 1)]
         return np.asarray(rows + rng.normal(scale=1.5, size=rows.shape))
 
-    reference, candidate = told(n_reference), told(n_candidate)
+    reference, candidate = tell_story(n_reference), tell_story(n_candidate)
     return (
         unit(reference),
         unit(candidate),
@@ -74,14 +74,14 @@ def all_alike(n: int) -> Pair:
     return chunks, chunks, vector, vector
 
 
-def ours(rules: str) -> Callable[[Pair], dict[str, float]]:
+def load_package(rules: str) -> Callable[[Pair], dict[str, float]]:
     import beholder
 
     metric = beholder.VCS(rules=rules)  # type: ignore[arg-type]
     return lambda pair: dict(metric.score_embeddings(*pair).values)
 
 
-def theirs() -> Callable[[Pair], dict[str, float]]:
+def load_peer() -> Callable[[Pair], dict[str, float]]:
     import torch
 
     # This file has the name of the peer's module: take its folder off the path.
@@ -98,7 +98,7 @@ def theirs() -> Callable[[Pair], dict[str, float]]:
             "r": torch.from_numpy(pair[0]),
             "g": torch.from_numpy(pair[1]),
         }
-        whole = {
+        peer_options = {
             "r": torch.from_numpy(pair[2][None]),
             "g": torch.from_numpy(pair[3][None]),
         }
@@ -108,7 +108,7 @@ def theirs() -> Callable[[Pair], dict[str, float]]:
             segmenter_fn=lambda text: [text] * len(chunks[text]),
             embedding_fn_las=lambda texts: chunks[texts[0]],
             embedding_fn_gas=lambda texts: torch.cat(
-                [whole[text] for text in texts]
+                [peer_options[text] for text in texts]
             ),
             return_all_metrics=True,
         )
@@ -118,9 +118,9 @@ def theirs() -> Callable[[Pair], dict[str, float]]:
 
 
 MAKERS: dict[str, Callable[[], Callable[[Pair], dict[str, float]]]] = {
-    "theirs": theirs,
-    "package": lambda: ours("package"),
-    "fixed": lambda: ours("fixed"),
+    "theirs": load_peer,
+    "package": lambda: load_package("package"),
+    "fixed": lambda: load_package("fixed"),
 }
 
 
@@ -132,10 +132,16 @@ def quartiles(values: list[float]) -> tuple[float, float, float]:
 def throughput(title: str, pairs: list[Pair], rounds: int) -> None:
     scorers = {name: make() for name, make in MAKERS.items()}
     for pair in pairs[:3]:  # the same work, and warm
-        found, expected = scorers["package"](pair), scorers["theirs"](pair)
-        assert abs(found["vcs"] - expected["VCS"]) < 2e-5, (found, expected)
-        assert abs(found["nas_l"] - expected["NAS-L"]) < 2e-5, (
-            found,
+        package_scores, expected = (
+            scorers["package"](pair),
+            scorers["theirs"](pair),
+        )
+        assert abs(package_scores["vcs"] - expected["VCS"]) < 2e-5, (
+            package_scores,
+            expected,
+        )
+        assert abs(package_scores["nas_l"] - expected["NAS-L"]) < 2e-5, (
+            package_scores,
             expected,
         )
         scorers["fixed"](pair)
@@ -229,9 +235,10 @@ def cold_start(repeats: int) -> None:
                 - before.ru_stime
             )
         low, middle, high = quartiles(wall)
-        used = quartiles(processor)[1]
+        median_seconds = quartiles(processor)[1]
         print(
-            f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}], processor {used:.2f} s"
+            f"  {name:8} {middle:6.2f} s [{low:.2f} .. {high:.2f}],"
+            f" processor {median_seconds:.2f} s"
         )
 
 

@@ -58,14 +58,14 @@ def main() -> None:
         for lct in (0, 1, 2):
             metric, tools = VCS(lct=lct, embedder=options.embedder), Tools()
             start = time.process_time()
-            found = values(metric, true, tools)
-            taken = (time.process_time() - start) / len(true)
-            other = values(metric, wrong, tools)
+            true_scores = values(metric, true, tools)
+            cpu_seconds = (time.process_time() - start) / len(true)
+            wrong_scores = values(metric, wrong, tools)
             print(
                 f"{name}  {options.embedder}  lct {lct}  n {len(true)}"
-                f"  at 0 {np.mean(found == 0):.2f}  mean {found.mean():.3f}"
-                f"  above wrong {np.mean(found > other):.2f}"
-                f"  {1000 * taken:.1f} ms a pair"
+                f"  at 0 {np.mean(true_scores == 0):.2f}  mean {true_scores.mean():.3f}"
+                f"  above wrong {np.mean(true_scores > wrong_scores):.2f}"
+                f"  {1000 * cpu_seconds:.1f} ms a pair"
             )
 
 

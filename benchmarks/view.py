@@ -59,15 +59,15 @@ def items(n: int) -> Iterator[Item]:
 
 
 def make(folder: Path, n: int) -> Path:
-    """A finished run over ``n`` items."""
+    """Return a finished run over ``n`` items."""
     askers = [metric("length"), metric("token_f1")]
     rng = np.random.default_rng(11)
     with Store.open(folder) as store:
         n_items, digest = store.sync(ITEM, items(n))
-        asked = []
+        scheduled = []
         for asker in askers:
             store.add_asker(asker.name, ITEM, {}, asker.name)
-            asked.append(ScheduledAsker(asker, ITEM, n, asker.name, n))
+            scheduled.append(ScheduledAsker(asker, ITEM, n, asker.name, n))
             names = [value.name for value in asker.values]
             for place in range(n):
                 units = tuple(
@@ -87,9 +87,9 @@ def make(folder: Path, n: int) -> Path:
                 store.put(
                     asker.name, place, ItemScore(scores, units, asker.name)
                 )
-        export(store, asked)
+        export(store, scheduled)
     log = manifest.build(
-        "scores", manifest.Log("made.jsonl", digest, n_items), asked
+        "scores", manifest.Log("made.jsonl", digest, n_items), scheduled
     )
     manifest.write(folder, structs.replace(log, status="complete"))
     return folder

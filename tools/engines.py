@@ -43,16 +43,16 @@ _ENVIRONMENT = {
     "VLLM_NO_USAGE_STATS": "1",
 }
 
-_made: dict[str, Backend] = {}
+_backends: dict[str, Backend] = {}
 
 
 @BACKENDS.register("kept")
-class Kept(Backend):
+class SharedEngine(Backend):
     """``kept:NAME``: an engine in this process that was made once, for as many runs as like it."""
 
     def __new__(cls, name: str) -> Any:
-        """The engine itself, which is no ``Kept``."""
-        return _made[name]
+        """Return the shared engine itself, which is not a ``SharedEngine``."""
+        return _backends[name]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Engines:
             os.environ.setdefault(name, value)
 
     def spec(self, name: str, model: Path | None = None) -> str:
-        """The judge of an engine, as a user would name it."""
+        """Return the judge of an engine, as a user would name it."""
         if name in INSIDE:
             self._make(name)
             return f"kept:{name}"
@@ -103,14 +103,14 @@ class Engines:
         return f"openai({served!r}, base_url={address!r}, timeout=300, attempts=2)"
 
     def own_spec(self, name: str) -> str:
-        """An engine of ``INSIDE``, for a process of its own that makes it anew."""
+        """Return an engine of ``INSIDE``, for a process of its own that makes it anew."""
         options = "".join(
             f", {key}={value!r}" for key, value in _OPTIONS[name].items()
         )
         return f"{name}({str(self.model)!r}{options})"
 
     def server(self, name: str) -> Server:
-        """A server, started if need be."""
+        """Return a server, started if need be."""
         if name not in self._servers:
             self._servers[name] = self._start(name)
         return self._servers[name]
@@ -131,9 +131,9 @@ class Engines:
         from beholder.backends.hf import HF
         from beholder.backends.vllm import VLLM
 
-        if name not in _made:
+        if name not in _backends:
             make = {"hf": HF, "vllm": VLLM}[name]
-            _made[name] = make(str(self.model), **_OPTIONS[name])
+            _backends[name] = make(str(self.model), **_OPTIONS[name])
 
     def _start(self, name: str) -> Server:
         port = _free_port()
@@ -197,7 +197,7 @@ def _wait(server: Server, log: Path) -> None:
             time.sleep(0.5)
     if server.process.poll() is None:
         os.killpg(server.process.pid, signal.SIGKILL)
-    said = log.read_text(errors="replace")[-2000:]
+    end_of_log = log.read_text(errors="replace")[-2000:]
     raise AssertionError(
-        f"{log.stem} did not start; the end of {log}:\n{said}"
+        f"{log.stem} did not start; the end of {log}:\n{end_of_log}"
     )

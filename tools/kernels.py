@@ -84,32 +84,32 @@ class Outcome:
 
 
 def golden_verdicts() -> Iterator[Verdict]:
-    """The verdicts of ``golden_verdicts.txt``."""
+    """Yield the verdicts of ``golden_verdicts.txt``."""
     rule = text = ""
     for line in VERDICTS.read_text(encoding="utf-8").splitlines():
-        mark, rest = line[:1], line[1:].strip()
+        mark, statement = line[:1], line[1:].strip()
         if mark == "[":
-            rule = rest.rstrip("]")
+            rule = statement.rstrip("]")
         elif mark == "=":
-            text = rest
+            text = statement
         elif mark in ("+", "-"):
-            yield Verdict(rule, text, rest, mark == "+")
+            yield Verdict(rule, text, statement, mark == "+")
 
 
 def kernel() -> str | None:
-    """The kernel of numpy's OpenBLAS in this process, or None if numpy uses another BLAS."""
+    """Return the kernel of numpy's OpenBLAS in this process, or None if numpy uses another BLAS."""
     import numpy as np  # noqa: F401  loads the library
 
-    found = [
+    pools = [
         pool
         for pool in threadpool_info()
         if pool["internal_api"] == "openblas"
     ]
-    return str(found[0]["architecture"]) if found else None
+    return str(pools[0]["architecture"]) if pools else None
 
 
-def outcome() -> Outcome:
-    """What the kernel of this process gives."""
+def compute_outcome() -> Outcome:
+    """Compute the values and decisions under the kernel of this process."""
     from beholder import PoSh
     from beholder.judges.builtin.claims import probabilities
     from beholder.judges.builtin.numbers import number
@@ -156,13 +156,16 @@ def outcome() -> Outcome:
 
 
 def differences(first: Outcome, second: Outcome) -> list[str]:
-    """What two kernels do not agree on, a line each; empty if they agree."""
+    """Return the differences of two kernels, a line each; empty if they agree."""
     lines = []
     for name in sorted(first.decisions.keys() | second.decisions.keys()):
-        ours, theirs = first.decisions.get(name), second.decisions.get(name)
-        if ours != theirs:
+        first_decision, second_decision = (
+            first.decisions.get(name),
+            second.decisions.get(name),
+        )
+        if first_decision != second_decision:
             lines.append(
-                f"{name!r}: {ours} ({first.kernel}), {theirs} ({second.kernel})"
+                f"{name!r}: {first_decision} ({first.kernel}), {second_decision} ({second.kernel})"
             )
     for name in sorted(first.values.keys() | second.values.keys()):
         a, b = (
@@ -176,41 +179,52 @@ def differences(first: Outcome, second: Outcome) -> list[str]:
 
 
 def largest(first: Outcome, second: Outcome) -> float:
-    """The largest difference of two values."""
-    shared = first.values.keys() & second.values.keys()
+    """Return the largest difference of two values."""
+    shared_names = first.values.keys() & second.values.keys()
     return max(
-        (abs(first.values[name] - second.values[name]) for name in shared),
+        (
+            abs(first.values[name] - second.values[name])
+            for name in shared_names
+        ),
         default=0.0,
     )
 
 
-def run(asked: Sequence[str]) -> tuple[dict[str, Outcome], dict[str, str]]:
-    """What each kernel gives, by the name it was asked for by; and why others give nothing."""
-    found: dict[str, Outcome] = {}
-    left: dict[str, str] = {}
-    for name in asked:
+def run(
+    kernels: Sequence[str],
+) -> tuple[dict[str, Outcome], dict[str, str]]:
+    """Return the outcome of each kernel, by the requested name, and the reasons of failures."""
+    outcomes: dict[str, Outcome] = {}
+    reasons: dict[str, str] = {}
+    for name in kernels:
         environment = os.environ | {
             "OPENBLAS_CORETYPE": name,
             "OPENBLAS_NUM_THREADS": "1",
         }
         probe = _child("--kernel", environment)
-        seen = next(
-            (other for other, one in found.items() if one.kernel == probe),
+        same_kernel = next(
+            (
+                name_before
+                for name_before, outcome in outcomes.items()
+                if outcome.kernel == probe
+            ),
             None,
         )
         if probe is None:
-            left[name] = "does not run on this processor"
-        elif seen is not None:
-            left[name] = f"numpy takes {probe}, the same as for {seen}"
+            reasons[name] = "does not run on this processor"
+        elif same_kernel is not None:
+            reasons[name] = (
+                f"numpy takes {probe}, the same as for {same_kernel}"
+            )
         elif (answer := _child("--outcome", environment)) is None:
-            left[name] = "does not run on this processor"
+            reasons[name] = "does not run on this processor"
         else:
-            found[name] = Outcome(**json.loads(answer))
-    return found, left
+            outcomes[name] = Outcome(**json.loads(answer))
+    return outcomes, reasons
 
 
 def _child(argument: str, environment: Mapping[str, str]) -> str | None:
-    """What a process of this module prints; None if it was killed, as by an unknown instruction.
+    """Return the output of a process of this module; None if it was killed (bad instruction).
 
     Raises:
         CalledProcessError: It failed otherwise.
@@ -237,7 +251,7 @@ def main(arguments: Sequence[str]) -> int:
         print(kernel() or "")
         return 0
     if list(arguments) == ["--outcome"]:
-        print(json.dumps(asdict(outcome())))
+        print(json.dumps(asdict(compute_outcome())))
         return 0
     machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(
         platform.machine(), platform.machine()
@@ -247,25 +261,25 @@ def main(arguments: Sequence[str]) -> int:
             f"This numpy on {machine} has no OpenBLAS with kernels to choose: nothing to compare."
         )
         return 0
-    found, left = run(arguments or KERNELS[machine])
-    first = next(iter(found.values()), None)
+    outcomes, reasons = run(arguments or KERNELS[machine])
+    first = next(iter(outcomes.values()), None)
     wrong: list[str] = []
     print(
         f"{'kernel':<14}{'runs as':<14}{'decisions':>10}{'values':>8}  largest difference"
     )
-    for name, one in found.items():
-        counts = f"{len(one.decisions):>10}{len(one.values):>8}"
+    for name, result in outcomes.items():
+        counts = f"{len(result.decisions):>10}{len(result.values):>8}"
         print(
-            f"{name:<14}{one.kernel:<14}{counts}  {largest(first or one, one):.1e}"
+            f"{name:<14}{result.kernel:<14}{counts}  {largest(first or result, result):.1e}"
         )
-        wrong += differences(first or one, one)
-    for name, why in left.items():
+        wrong += differences(first or result, result)
+    for name, why in reasons.items():
         print(f"{name:<14}{why}")
     for line in wrong:
         print(line)
-    if len(found) < LEAST:
+    if len(outcomes) < LEAST:
         print(
-            f"{len(found)} kernels ran; at least {LEAST} are needed to compare."
+            f"{len(outcomes)} kernels ran; at least {LEAST} are needed to compare."
         )
         return 1
     print(f"{len(wrong)} differences." if wrong else "All kernels agree.")

@@ -32,7 +32,7 @@ Interrupted; the same command goes on.""".splitlines()
 
 
 def page() -> str:
-    """The whole page in roff."""
+    """Return the whole page in roff."""
     with patch.object(
         sys, "argv", ["beholder"]
     ):  # usage names the program that runs
@@ -61,22 +61,25 @@ def page() -> str:
 
 
 def commands() -> str:
-    """What ``beholder`` prints: each command and its first line, in the order of the help."""
-    told = io.StringIO()
+    """Return the list that ``beholder`` prints: each command and its first line, in order."""
+    printed = io.StringIO()
     for (
         name
     ) in app:  # a command that is not imported is shown without its help
         app[name]
-    app.help_print([], console=Console(file=told, width=500))
+    app.help_print([], console=Console(file=printed, width=500))
     rows = [
         line.strip("│ ").split(None, 1)
-        for line in told.getvalue().splitlines()
+        for line in printed.getvalue().splitlines()
         if "│" in line
     ]
     usage, about, *_ = [
-        line for line in told.getvalue().splitlines() if line.strip()
+        line for line in printed.getvalue().splitlines() if line.strip()
     ]
-    names = {name: said.replace("(-h)", "").strip() for name, said in rows}
+    names = {
+        command: summary.replace("(-h)", "").strip()
+        for command, summary in rows
+    }
     return (
         "\n".join(
             [
@@ -84,7 +87,7 @@ def commands() -> str:
                 "",
                 about.strip(),
                 "",
-                *(f"{name}\t{said}" for name, said in names.items()),
+                *(f"{name}\t{summary}" for name, summary in names.items()),
             ]
         )
         + "\n"
@@ -120,13 +123,13 @@ def _roff(markdown: list[str]) -> Iterator[str]:
 
 
 def _text(markdown: str) -> str:
-    """A paragraph: what stands in backquotes or stars is bold."""
+    """Return a paragraph: what stands in backquotes or stars is bold."""
     bold = re.sub(r"`([^`]+)`|\*\*(.+?)\*\*|\*(\[.+?\])\*", _bold, markdown)
     return _escaped(bold).replace("\0", "\\fB").replace("\1", "\\fR")
 
 
-def _bold(found: re.Match[str]) -> str:
-    return found[3] if found[3] else f"\0{found[1] or found[2]}\1"
+def _bold(match: re.Match[str]) -> str:
+    return match[3] if match[3] else f"\0{match[1] or match[2]}\1"
 
 
 def _escaped(text: str) -> str:

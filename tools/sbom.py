@@ -78,7 +78,7 @@ REFERENCES = {
 
 
 def bill() -> dict[str, Any]:
-    """The bill of materials of this version."""
+    """Return the bill of materials of this version."""
     packages = _packages(tomllib.loads((ROOT / "uv.lock").read_text("utf-8")))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))[
         "project"
@@ -115,7 +115,7 @@ def bill() -> dict[str, Any]:
 
 
 def _packages(lock: dict[str, Any]) -> list[dict[str, Any]]:
-    """The packages that an installed beholder may import, by name and version."""
+    """Return the packages that an installed beholder may import, by name and version."""
     by_name: dict[str, list[dict[str, Any]]] = {}
     for package in lock["package"]:
         by_name.setdefault(package["name"], []).append(package)
@@ -125,7 +125,8 @@ def _packages(lock: dict[str, Any]) -> list[dict[str, Any]]:
             for pinned in _installed(by_name, _environment(python, *platform)):
                 where.setdefault(pinned, set()).add(platform[0])
     pins = {
-        (one["name"], one.get("version", "")): one for one in lock["package"]
+        (package["name"], package.get("version", "")): package
+        for package in lock["package"]
     }
     return [
         _component(pins[pinned], where[pinned]) for pinned in sorted(where)
@@ -136,7 +137,7 @@ def _installed(
     by_name: dict[str, list[dict[str, Any]]], environment: dict[str, str]
 ) -> set[tuple[str, str]]:
     """Name and version of what beholder brings into one environment."""
-    found: set[tuple[str, str]] = set()
+    pins: set[tuple[str, str]] = set()
     waiting = list(by_name["beholder"][0]["dependencies"])
     while waiting:
         need = waiting.pop()
@@ -145,17 +146,17 @@ def _installed(
         ):
             continue
         [package] = [
-            one
-            for one in by_name[need["name"]]
-            if need.get("version") in (None, one["version"])
+            candidate
+            for candidate in by_name[need["name"]]
+            if need.get("version") in (None, candidate["version"])
         ]
         pinned = (package["name"], package["version"])
-        if pinned not in found:
-            found.add(pinned)
+        if pinned not in pins:
+            pins.add(pinned)
             waiting += package.get("dependencies", [])
         for extra in need.get("extra", []):
             waiting += package["optional-dependencies"][extra]
-    return found
+    return pins
 
 
 def _environment(
@@ -185,22 +186,24 @@ def _component(package: dict[str, Any], platforms: set[str]) -> dict[str, Any]:
         *([package["sdist"]] if "sdist" in package else []),
     ]
     hashes = sorted(file["hash"].removeprefix("sha256:") for file in files)
-    made: dict[str, Any] = {
+    component: dict[str, Any] = {
         "type": "library",
         "bom-ref": purl,
         "name": package["name"],
         "version": package["version"],
         "purl": purl,
-        "hashes": [{"alg": "SHA-256", "content": one} for one in hashes],
+        "hashes": [
+            {"alg": "SHA-256", "content": hash_value} for hash_value in hashes
+        ],
     }
     if len(platforms) < len({platform for platform, *_ in PLATFORMS}):
-        made["properties"] = [
+        component["properties"] = [
             {
                 "name": "beholder:platforms",
                 "value": " ".join(sorted(platforms)),
             }
         ]
-    return made
+    return component
 
 
 def _carried(

@@ -47,13 +47,13 @@ def on_page_markdown(
     markdown: str, *, page: Any, config: Any, files: Files
 ) -> str:
     """Lead links out of ``docs/`` to what was added, and the gallery to its reports."""
-    here = (
+    page_folder = (
         ROOT if page.file.src_uri in ROOT_PAGES else _source(page.file).parent
     )
     up = "../" * page.file.src_uri.count("/")
 
     def led(link: re.Match[str]) -> str:
-        target = (here / link[1]).resolve()
+        target = (page_folder / link[1]).resolve()
         if target.is_relative_to(ROOT / "docs"):
             place = target.relative_to(ROOT / "docs").as_posix()
         elif target.name in ROOT_PAGES and target.parent == ROOT:
@@ -100,7 +100,7 @@ def _outside(files: Files) -> Iterator[Path]:
 
 
 def _as_text(source: Path) -> str:
-    """Where a source lies in the site: browsers show ``.txt`` and download ``.py``."""
+    """Return the path of a source in the site: browsers show ``.txt`` and download ``.py``."""
     return f"source/{source.relative_to(ROOT).as_posix()}.txt"
 
 
@@ -109,7 +109,7 @@ def _name(report: str) -> str:
 
 
 def _reports() -> Iterator[tuple[str, str]]:
-    """The reports that the gallery names, made by its own blocks in a folder of their own."""
+    """Yield the reports that the gallery names, made by its own blocks in a folder of their own."""
     from beholder.cli.main import app
 
     page = ROOT / "docs" / GALLERY

@@ -27,21 +27,21 @@ class Case(NamedTuple):
 
 
 def cases(folder: Path) -> list[Case]:
-    """Every test of every report in a folder."""
+    """Return every test of every report in a folder."""
     return [
         case for path in sorted(folder.glob("*.xml")) for case in _cases(path)
     ]
 
 
-def summary(found: Sequence[Case]) -> str:
-    """The lines to print."""
-    slow = sorted(found, key=lambda case: -case.seconds)[:SLOWEST]
+def summary(cases: Sequence[Case]) -> str:
+    """Return the lines to print."""
+    slow = sorted(cases, key=lambda case: -case.seconds)[:SLOWEST]
     skipped = Counter(
         (case.report, case.reason)
-        for case in found
+        for case in cases
         if case.outcome == "skipped"
     )
-    sums = Counter(case.outcome for case in found)
+    sums = Counter(case.outcome for case in cases)
     return "\n".join(
         [
             f"{SLOWEST} slowest tests:",

@@ -93,13 +93,13 @@ class Finding(NamedTuple):
 
 
 def findings(text: str) -> Iterator[Finding]:
-    """All forbidden wordings in the prose of a page."""
+    """Yield all forbidden wordings in the prose of a page."""
     prose = _NOT_PROSE.sub(lambda part: re.sub(r"[^\n]", "`", part[0]), text)
-    yield from _found(prose, _WORDING)
+    yield from _find_wordings(prose, _WORDING)
 
 
 def source_findings(text: str) -> Iterator[Finding]:
-    """All forbidden wordings in the comments, docstrings and messages of a source file."""
+    """Yield all forbidden wordings in the comments, docstrings and messages of a source file."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         is_text = token.type == tokenize.STRING and " " in token.string
         is_prose = is_text and not _REGULAR_EXPRESSION.match(token.string)
@@ -107,12 +107,12 @@ def source_findings(text: str) -> Iterator[Finding]:
             prose = _CODE.sub(
                 lambda part: re.sub(r"[^\n]", "`", part[0]), token.string
             )
-            for found in _found(prose, _WORDING_IN_SOURCE):
-                yield found._replace(line=token.start[0] + found.line - 1)
+            for finding in _find_wordings(prose, _WORDING_IN_SOURCE):
+                yield finding._replace(line=token.start[0] + finding.line - 1)
 
 
 def findings_by_package() -> Counter[str]:
-    """How many findings each checked package of the source has; a file at the top is one, too."""
+    """Count the findings of each checked package of the source, or file at its top."""
     counts: Counter[str] = Counter()
     for file in SOURCE.rglob("*.py"):
         package = file.relative_to(SOURCE).parts[0]
@@ -122,32 +122,34 @@ def findings_by_package() -> Counter[str]:
     return +counts
 
 
-def _found(
+def _find_wordings(
     prose: str, wordings: dict[re.Pattern[str], str]
 ) -> Iterator[Finding]:
     for wording, advice in wordings.items():
-        for found in wording.finditer(prose):
-            line = prose.count("\n", 0, found.start()) + 1
-            yield Finding(line, " ".join(found[0].lower().split()), advice)
+        for match in wording.finditer(prose):
+            line = prose.count("\n", 0, match.start()) + 1
+            yield Finding(line, " ".join(match[0].lower().split()), advice)
 
 
 if __name__ == "__main__":
-    bad = [
-        f"{name_of(page)}:{found.line}: {found.wording!r}: write {found.advice}"
+    problems = [
+        f"{name_of(page)}:{finding.line}: {finding.wording!r}: write {finding.advice}"
         for page in CHECKED
-        for found in findings(page.read_text("utf-8"))
-        if (name_of(page), found.wording) not in EXCEPTIONS
+        for finding in findings(page.read_text("utf-8"))
+        if (name_of(page), finding.wording) not in EXCEPTIONS
     ]
-    bad += [
+    problems += [
         f"{package}: {n} wordings in source, {MOST.get(package, 0)} allowed"
         for package, n in findings_by_package().items()
         if n != MOST.get(package, 0)
     ]
     if "--source" in sys.argv:
-        bad += [
-            f"{file.relative_to(ROOT)}:{found.line}: {found.wording!r}: write {found.advice}"
+        problems += [
+            f"{file.relative_to(ROOT)}:{finding.line}: {finding.wording!r}: write {finding.advice}"
             for file in sorted(SOURCE.rglob("*.py"))
-            for found in source_findings(file.read_text("utf-8"))
+            for finding in source_findings(file.read_text("utf-8"))
         ]
-    print("\n".join(bad) or f"{len(CHECKED)} pages and the source checked")
-    sys.exit(bool(bad))
+    print(
+        "\n".join(problems) or f"{len(CHECKED)} pages and the source checked"
+    )
+    sys.exit(bool(problems))

@@ -34,7 +34,7 @@ from training.graphs import (
 )
 
 N_HEADS = 12
-_ZERO, _ONE = np.float32(0), np.float32(1)
+ZERO_VALUE, ONE_VALUE = np.float32(0), np.float32(1)
 _NORMS = ("norm.", "attended_norm.")
 PLACES = 16
 """Binary places of what the last product of the entailment model gets; so sums are exact."""
@@ -57,14 +57,14 @@ class _Steps:
         raised: What has been added to the inputs.
     """
 
-    weight: FloatArray | np.float32 = _ONE
-    bias: FloatArray | np.float32 = _ONE
-    offset: np.float32 = _ZERO
+    weight: FloatArray | np.float32 = ONE_VALUE
+    bias: FloatArray | np.float32 = ONE_VALUE
+    offset: np.float32 = ZERO_VALUE
     raised: float = 0.0
 
 
 def _steps(width: int) -> dict[str, _Steps]:
-    """The products of a layer."""
+    """Return the products of a layer."""
     scales, places = attention_scales(width), np.float32(GELU_STEPS)
     return {
         "qkv": _Steps(scales, scales),
@@ -91,7 +91,7 @@ def token_graph(tensors: Tensors) -> Graph:
 def step_weights(
     layers: Tensors, factors: Mapping[str, FloatArray] | None
 ) -> dict[str, Array]:
-    """The tensors of layers whose products give numbers in the steps of what follows.
+    """Return the tensors of layers whose products give numbers in the steps of what follows.
 
     Args:
         layers: ``I.qkv``, ``I.attended``, ``I.up`` and ``I.down``, (out, in), with ``.bias``, and
@@ -143,7 +143,7 @@ def encoder_graph(tensors: Tensors) -> Graph:
     n_layers = _n_layers(tensors)
     graph.output("state 0", x, "float32", "tokens", width)
     for i in range(n_layers):
-        x = _layer(graph, tensors, i, x, _mixed(graph, tensors, i, x))
+        x = _layer(graph, tensors, i, x, _attend(graph, tensors, i, x))
         graph.output(f"state {i + 1}", x, "float32", "tokens", width)
     return graph
 
@@ -177,8 +177,8 @@ def entailment_graph(tensors: Tensors) -> Graph:
     )
     last = _n_layers(tensors) - 1
     for i in range(last):
-        x = _layer(graph, tensors, i, x, _mixed(graph, tensors, i, x))
-    mixed = _mixed(graph, tensors, last, x, "queries")
+        x = _layer(graph, tensors, i, x, _attend(graph, tensors, i, x))
+    mixed = _attend(graph, tensors, last, x, "queries")
     x = graph("Gather", x, graph("Reshape", "queries", [-1]), axis=0)
     x = _layer(graph, tensors, last, x, mixed)
     # Of the tokens of a hypothesis: the first, the mean and the largest numbers.
@@ -225,7 +225,7 @@ def entailment_graph(tensors: Tensors) -> Graph:
 def _embedded(
     tensors: Tensors, **inputs: tuple[int | str, ...]
 ) -> tuple[Graph, str]:
-    """A graph with the inputs of this module, and what the first layer gets."""
+    """Return a graph with the inputs of this module, and what the first layer gets."""
     width = len(tensors["norm.bias"])
     graph = Graph(vectors=("float32", "tokens", width), **_INPUTS, **inputs)
     table = graph.tensor("places table", tensors["places table"])
@@ -237,10 +237,10 @@ def _embedded(
     )
 
 
-def _mixed(
+def _attend(
     graph: Graph, tensors: Tensors, i: int, x: str, queries: str | None = None
 ) -> str:
-    """What the attention of a layer makes of states (tokens, D).
+    """Add the attention of a layer on states (tokens, D) to the graph.
 
     Of all tokens, or of the ``queries`` (n, q), then (n q, D).
     """

@@ -61,14 +61,21 @@ def evidence(
 ) -> Floats:
     """(statements, parts of the evidence), text by text."""
     rows = []
-    for text, own in zip(texts, statements, strict=True):
+    for text, statements_of_text in zip(texts, statements, strict=True):
         source = claims.Source(analysed(text))
-        there = set(source.text.words)
-        made = analysed_claims.of(
-            [claims.respelt(statement.text, there) for statement in own]
+        source_words = set(source.text.words)
+        analysed_statements = analysed_claims.of(
+            [
+                claims.respelt(statement.text, source_words)
+                for statement in statements_of_text
+            ]
         )
-        made = list(claims.renumbered(made, [source.text]))
-        rows.append(claims.evidence(made, source, entail=True)[0])
+        analysed_statements = list(
+            claims.renumbered(analysed_statements, [source.text])
+        )
+        rows.append(
+            claims.evidence(analysed_statements, source, entail=True)[0]
+        )
     return np.concatenate(rows)
 
 
@@ -101,21 +108,26 @@ def disguised(text: str, rng: random.Random) -> str:
     Some sentences are joined, some begin with a pronoun, and some nouns get one more adjective.
     """
     parts = [text[s.start : s.end].strip() for s in RuleSplitter().split(text)]
-    made = ""
+    disguised = ""
     for part in parts:
         plural = re.match(r"The ([a-z]+s) ", part)
-        if made and rng.random() < DISGUISED:
+        if disguised and rng.random() < DISGUISED:
             part = re.sub(
                 r"^The (?:[a-z]+ )?[a-z]+(?= (?:is|are|has|have) )",
                 PRONOUN,
                 part,
             )
             part = part.replace(PRONOUN, "They" if plural else "It", 1)
-        if made and rng.random() < DISGUISED:
-            made = made.rstrip(".!?") + ", and " + part[:1].lower() + part[1:]
+        if disguised and rng.random() < DISGUISED:
+            disguised = (
+                disguised.rstrip(".!?")
+                + ", and "
+                + part[:1].lower()
+                + part[1:]
+            )
         else:
-            made = f"{made} {part}".strip()
-    words = re.split(r"(\W+)", made)
+            disguised = f"{disguised} {part}".strip()
+    words = re.split(r"(\W+)", disguised)
     for place, word in enumerate(words):
         if word in ("a", "the") and rng.random() < DISGUISED / 3:
             words[place] = f"{word} {rng.choice(ADDED)}"
@@ -123,7 +135,7 @@ def disguised(text: str, rng: random.Random) -> str:
 
 
 def _true(text: str, rng: random.Random) -> list[str]:
-    """What is true of a text: parts of its sentences, and as many statements of its parse."""
+    """Return true statements of a text: parts of its sentences, and as many from its parse."""
     parts = [
         part for part in reduced(parse(text), rng) if not_english(part) is None
     ]
@@ -150,26 +162,32 @@ def silver(data: Path, n: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
     chosen = np.random.default_rng(SEED).choice(len(texts), n, replace=False)
     texts = [texts[place] for place in chosen]
     rng = random.Random(SEED)
-    own = [_true(text, rng) for text in texts]
-    made = cases(texts, own, SEED)
+    true_statements = [_true(text, rng) for text in texts]
+    cases_of_texts = cases(texts, true_statements, SEED)
     for place, text in enumerate(texts):
         bent = list(bent_relations(text, rng))
-        made[place] += [
+        cases_of_texts[place] += [
             Statement(statement, "bent", place)
             for statement in rng.sample(bent, min(BENT, len(bent)))
         ]
     true = np.array(
-        [statement.kind == "true" for some in made for statement in some]
+        [
+            statement.kind == "true"
+            for statements_of_text in cases_of_texts
+            for statement in statements_of_text
+        ]
     )
-    return evidence([disguised(text, rng) for text in texts], made), true
+    return evidence(
+        [disguised(text, rng) for text in texts], cases_of_texts
+    ), true
 
 
-def fit(found: Floats, true: npt.NDArray[np.bool_]) -> Floats:
-    """The constant and a weight from 0 for each part of the evidence."""
+def fit(evidence: Floats, true: npt.NDArray[np.bool_]) -> Floats:
+    """Return the constant and a weight from 0 for each part of the evidence."""
     sign = np.where(true, 1.0, -1.0)
     weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
-    scale = found.std(axis=0) + 1e-9
-    scaled = found / scale
+    scale = evidence.std(axis=0) + 1e-9
+    scaled = evidence / scale
 
     def loss(b: Floats) -> tuple[float, Floats]:
         margin = sign * (scaled @ b[1:] + b[0])
@@ -181,8 +199,8 @@ def fit(found: Floats, true: npt.NDArray[np.bool_]) -> Floats:
             slope.sum(), scaled.T @ slope + 2 * PENALTY * b[1:]
         ]
 
-    start = np.r_[0.0, np.full(found.shape[1], 0.1)]
-    bounds = [(None, None)] + [(0.0, None)] * found.shape[1]
+    start = np.r_[0.0, np.full(evidence.shape[1], 0.1)]
+    bounds = [(None, None)] + [(0.0, None)] * evidence.shape[1]
     best: Floats = minimize(
         loss, start, jac=True, bounds=bounds, method="L-BFGS-B"
     ).x
@@ -190,9 +208,9 @@ def fit(found: Floats, true: npt.NDArray[np.bool_]) -> Floats:
     return weights
 
 
-def least_true(found: Floats, weights: Floats) -> float:
-    """The probability below which some true statements lies."""
-    total = found @ weights[1:] + weights[0]
+def least_true(evidence: Floats, weights: Floats) -> float:
+    """Return the probability below which some true statements lies."""
+    total = evidence @ weights[1:] + weights[0]
     return float(np.quantile(1.0 / (1.0 + np.exp(-total)), MISSED))
 
 
@@ -220,15 +238,15 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--texts", type=int, default=1000)
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
-    found, true = silver(given.data, given.texts)
+    options = parser.parse_args()
+    evidence, true = silver(options.data, options.texts)
     for name, n_parts in PARTS.items():
-        weights = fit(found[:, :n_parts], true)
-        cut = least_true(found[true, :n_parts], weights)
+        weights = fit(evidence[:, :n_parts], true)
+        cut = least_true(evidence[true, :n_parts], weights)
         print(
             f"{name:12} {np.round(weights, 3).tolist()}, true from {cut:.3f}"
         )
-        if given.write:
+        if options.write:
             write(name, weights, cut)
 
 

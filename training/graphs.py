@@ -48,7 +48,7 @@ SHARED = 1 / (VALUES * SHARES)
 """The step of what attention returns."""
 SCORE_STEPS = 512
 """Steps of the table of exponentials from 0 to 1, and of scores."""
-_MOST = 2000
+_LARGEST_STEPS = 2000
 """The largest value in steps: ``SHARES`` times it, and what rounding adds to shares, is exact."""
 _DEEP = 11
 """Shares below exp(-11) count as 0."""
@@ -122,7 +122,7 @@ class Graph:
         self._outputs.append(_value(name, kind, *sizes))
 
     def encode(self) -> bytes:
-        """The model in the format of ONNX, the same bytes each time."""
+        """Return the model in the format of ONNX, the same bytes each time."""
         initialisers = [
             numpy_helper.from_array(a, name)
             for name, a in self._initialisers.items()
@@ -183,7 +183,7 @@ def _value(name: str, kind: int | str, *sizes: int | str | None) -> Any:
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
-    """The named tensors of a model's file, without the constants of its operations."""
+    """Return the named tensors of a model's file, without the constants of its operations."""
     model = onnx.load(path)
     return {
         tensor.name: numpy_helper.to_array(tensor)
@@ -199,7 +199,7 @@ def quantize(
     factors: FloatArray,
     raised: float = 0.0,
 ) -> dict[str, Array]:
-    """The tensors of a product of whole numbers, as ``product`` reads them.
+    """Return the tensors of a product of whole numbers, as ``product`` reads them.
 
     The weights of an output share a step, and so do the activations of a row. First, each input is
     multiplied, and its weights divided, by a factor that makes both lose equally little.
@@ -218,10 +218,10 @@ def quantize(
     weight = weight / factors[:, None]
     steps = np.maximum(np.abs(weight).max(axis=0) / np.float32(WEIGHT), _LEAST)
     codes = np.ascontiguousarray(np.rint(weight / steps).astype(np.int8))
-    most = int(np.abs(codes).sum(axis=0, dtype=np.int32).max())
-    if most * UNSIGNED >= EXACT:
+    largest_sum = int(np.abs(codes).sum(axis=0, dtype=np.int32).max())
+    if largest_sum * UNSIGNED >= EXACT:
         raise ValueError(
-            f"{name}: sums of weights up to {most}: a float32 would round products"
+            f"{name}: sums of weights up to {largest_sum}: a float32 would round products"
         )
     if raised:
         # Rows are added from first to last: the sums of a BLAS have an order of their own.
@@ -278,10 +278,10 @@ def product(
     step = graph("Div", largest, np.float32(SIGNED if signed else UNSIGNED))
     zero = np.uint8(_ZERO if signed else 0)
     zeros = graph("Expand", zero, graph("Shape", step))
-    whole = graph("QuantizeLinear", rows, step, zeros, axis=0)
+    quantized = graph("QuantizeLinear", rows, step, zeros, axis=0)
     sums = graph(
         "MatMulIntegerToFloat",
-        whole,
+        quantized,
         part("codes"),
         np.float32(1),
         part("steps"),
@@ -329,11 +329,14 @@ def row_sums(graph: Graph, rows: str, width: int) -> str:
     sums = (
         graph("Sum", *graph.split(lanes, size // 8, 2)) if size > 8 else lanes
     )
-    left = n_parts * 8
-    while left > 1:
-        left //= 2
+    n_remaining = n_parts * 8
+    while n_remaining > 1:
+        n_remaining //= 2
         sums = graph(
-            "ReduceSum", graph("Reshape", sums, [-1, left, 2]), [2], keepdims=0
+            "ReduceSum",
+            graph("Reshape", sums, [-1, n_remaining, 2]),
+            [2],
+            keepdims=0,
         )
     return sums
 
@@ -433,7 +436,7 @@ def attend(
     Returns:
         (groups q, ``width``), in steps of ``SHARED``.
     """
-    most = math.isqrt((EXACT - 1) * n_heads // width)
+    limit_of_queries = math.isqrt((EXACT - 1) * n_heads // width)
 
     def heads(
         part: str, limit: int, which: str, order: tuple[int, ...]
@@ -448,8 +451,8 @@ def attend(
 
     q, k, v = graph.split(qkv, 3, 1)
     q, k = (
-        heads(q, most, queries, (0, 2, 1, 3)),
-        heads(k, most, keys, (0, 2, 3, 1)),
+        heads(q, limit_of_queries, queries, (0, 2, 1, 3)),
+        heads(k, limit_of_queries, keys, (0, 2, 3, 1)),
     )
     scores = graph(
         "Mul",
@@ -472,7 +475,9 @@ def attend(
     total = graph("ReduceSum", shares, [3], keepdims=1)
     shares = graph("Mul", shares, graph("Div", np.float32(SHARES), total))
     mixed = graph(
-        "MatMul", rounded(graph, shares), heads(v, _MOST, keys, (0, 2, 1, 3))
+        "MatMul",
+        rounded(graph, shares),
+        heads(v, _LARGEST_STEPS, keys, (0, 2, 1, 3)),
     )
     return graph(
         "Reshape", graph("Transpose", mixed, perm=(0, 2, 1, 3)), [-1, width]

@@ -53,7 +53,7 @@ def _dotted(name: str) -> str:
 
 
 def as_text(rows: dict[str, dict[str, Any]]) -> str:
-    """The manifest as it is written: the digest of its rules, then a line for each file."""
+    """Return the manifest as it is written: the digest of its rules, then a line for each file."""
     parts = [f' "rules": "{fingerprint.digest_of_rules()}"']
     for kind, by_file in rows.items():
         lines = [

@@ -64,7 +64,7 @@ class Recorder:
         return answers[: len(outputs)]
 
     def factors(self) -> dict[str, FloatArray]:
-        """The factors (in,) of each product."""
+        """Return the factors (in,) of each product."""
         factors = {}
         for name, (_, weight) in self._products.items():
             sizes = np.sqrt(np.concatenate(self._squares[name]).mean(axis=0))
@@ -80,9 +80,9 @@ class Recorder:
 
 def power_of_quarters(quarters: npt.NDArray[Any]) -> FloatArray:
     """2 to the power of a fourth of whole numbers, the same on every processor."""
-    whole = quarters.astype(np.int64)
+    numbers = quarters.astype(np.int64)
     roots = np.sqrt(np.sqrt(np.array([1, 2, 4, 8], dtype=np.float32)))
-    powers: FloatArray = np.ldexp(roots[whole & 3], whole >> 2)
+    powers: FloatArray = np.ldexp(roots[numbers & 3], numbers >> 2)
     return powers
 
 
@@ -131,13 +131,13 @@ def parser_factors(tensors: Tensors, labels: str) -> dict[str, FloatArray]:
             network.read([word for word, _ in tokens(text)])
         return {
             name: row
-            for one in recorders
-            for name, row in one.factors().items()
+            for recorder in recorders
+            for name, row in recorder.factors().items()
         }
 
 
 def _sample() -> tuple[list[str], list[str]]:
-    """All texts of the sample, and their sentences."""
+    """Return all texts of the sample, and their sentences."""
     path = resources.files("beholder.samples").joinpath("descriptions.jsonl")
     rows = [
         json.loads(line)

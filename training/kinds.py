@@ -48,12 +48,15 @@ class Synset:
         self.above: list[Key] = []
         self.derived: list[tuple[int, Key, int]] = []
         for place in range(int(fields[at])):
-            mark, offset, other, ends = fields[
+            mark, offset, part_of_speech, ends = fields[
                 at + 1 + 4 * place : at + 5 + 4 * place
             ]
-            if other not in "nvas":
+            if part_of_speech not in "nvas":
                 continue
-            target = ("a" if other == "s" else other, int(offset))
+            target = (
+                "a" if part_of_speech == "s" else part_of_speech,
+                int(offset),
+            )
             # Adjectives are akin both ways; only the head of a group stands above the others.
             if mark in ABOVE[part] and (part != "a" or fields[2] == "s"):
                 self.above.append(target)
@@ -63,10 +66,10 @@ class Synset:
                 )
 
 
-def read(
+def read_synsets(
     folder: Path,
 ) -> tuple[dict[Key, Synset], dict[str, dict[str, list[Key]]]]:
-    """All synsets by place, and the first senses of each word of each part of speech."""
+    """Return all synsets by place, and the first senses of each word of each part of speech."""
     synsets: dict[Key, Synset] = {}
     senses: dict[str, dict[str, list[Key]]] = {
         letter: {} for letter in PARTS.values()
@@ -92,31 +95,35 @@ def read(
 
 
 def known_words() -> set[str]:
-    """The words of the frequency table and their bases by dropping an s."""
+    """Return the words of the frequency table and their bases by dropping an s."""
     lines = (
         (TEXT / "word_frequencies.txt")
         .read_text(encoding="utf-8")
         .splitlines()
     )
-    found = {
+    nouns = {
         w
         for line in lines
         if not line.startswith("#")
         for w in line.split("\t")[1].split()
     }
-    return found | {word[:-1] for word in found if word.endswith("s")}
+    return nouns | {word[:-1] for word in nouns if word.endswith("s")}
 
 
 def derivations(
-    synsets: dict[Key, Synset], kept: set[str]
+    synsets: dict[Key, Synset], words_to_keep: set[str]
 ) -> dict[str, set[str]]:
     """Words that derive from each other and begin alike."""
     pairs: dict[str, set[str]] = defaultdict(set)
     for synset in synsets.values():
-        for own, target, other in synset.derived:
-            a, b = synset.words[own], synsets[target].words[other]
-            shared = min(SHARED_LETTERS, len(a), len(b))
-            if a != b and {a, b} <= kept and a[:shared] == b[:shared]:
+        for own_place, target, target_place in synset.derived:
+            a, b = synset.words[own_place], synsets[target].words[target_place]
+            n_shared = min(SHARED_LETTERS, len(a), len(b))
+            if (
+                a != b
+                and {a, b} <= words_to_keep
+                and a[:n_shared] == b[:n_shared]
+            ):
                 pairs[min(a, b)].add(max(a, b))
     return pairs
 
@@ -133,13 +140,15 @@ def abstract(folder: Path) -> set[str]:
         if part == "1":
             uses[word][int(field) in ABSTRACT] += int(count) + 0.5
     return {
-        word for word, (other, of_these) in uses.items() if of_these > other
+        word
+        for word, (n_other_uses, of_these) in uses.items()
+        if of_these > n_other_uses
     }
 
 
 def main() -> None:
     """Write the table."""
-    synsets, senses = read(Path(sys.argv[1]))
+    synsets, senses = read_synsets(Path(sys.argv[1]))
 
     @cache
     def depth(key: Key) -> int:
@@ -168,9 +177,13 @@ def main() -> None:
             todo += [k for k in general if k not in numbers]
             ids = [numbers.setdefault(k, len(numbers)) for k in general]
             lines.append(f"<\t{numbers[key]} {' '.join(map(str, ids))}")
-    kept = words & {word for table in senses.values() for word in table}
-    for word, others in sorted(derivations(synsets, kept).items()):
-        lines.append(f"+\t{word} {' '.join(sorted(others))}")
+    words_with_senses = words & {
+        word for table in senses.values() for word in table
+    }
+    for word, derived_words in sorted(
+        derivations(synsets, words_with_senses).items()
+    ):
+        lines.append(f"+\t{word} {' '.join(sorted(derived_words))}")
     lines.append(f"=\t{' '.join(sorted(words & abstract(Path(sys.argv[1]))))}")
     text = ("\n".join(lines) + "\n").encode("utf-8")
     out = TEXT / "wordnet" / "kinds.txt.xz"

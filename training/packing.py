@@ -60,7 +60,7 @@ def codes_for(matrix: FloatArray, scales: FloatArray, bits: int) -> Codes:
 
 
 def decode(codes: Codes, scales: FloatArray) -> FloatArray:
-    """The matrix (n, m) of codes and scales, float32."""
+    """Return the matrix (n, m) of codes and scales, float32."""
     groups = codes.astype(np.float32).reshape(*scales.shape, GROUP)
     matrix: FloatArray = groups * scales.astype(np.float32)[..., None]
     return matrix.reshape(codes.shape)

@@ -79,11 +79,11 @@ def collect(
         [s[start:end].lower() for start, end in words(s)] for s in sentences
     ]
     counts = Counter(word for sentence in tokenized for word in sentence)
-    known = set(vocabulary)
+    known_words = set(vocabulary)
     new_words = sorted(
         w
         for w, n in counts.items()
-        if n > 1 and w.isalpha() and w not in known
+        if n > 1 and w.isalpha() and w not in known_words
     )
 
     pieces: list[list[str]] = []
@@ -92,17 +92,17 @@ def collect(
             length = rng.randint(4, min(12, len(sentence)))
             start = rng.randint(0, len(sentence) - length)
             pieces.append(sentence[start : start + length])
-    whole = sorted(
-        w for w in known if w.isalpha() and w.isascii() and len(w) > 1
+    whole_words = sorted(
+        w for w in known_words if w.isalpha() and w.isascii() and len(w) > 1
     )
     endings = sorted(
-        w[2:] for w in known if w.startswith("##") and w.isascii()
+        w[2:] for w in known_words if w.startswith("##") and w.isascii()
     )
     exchanged: list[list[str]] = []
     for word in [
-        *whole,
+        *whole_words,
         *new_words,
-        *(rng.choice(whole) + ending for ending in endings),
+        *(rng.choice(whole_words) + ending for ending in endings),
     ]:
         for _ in range(TEXTS_PER_WORD):
             piece = list(rng.choice(pieces))
@@ -120,12 +120,12 @@ def make_tokenizer(new_words: Sequence[str]) -> Tokenizer:
     )
     old = layout["model"]["vocab"]
     special = ("[PAD]", "[UNK]")
-    kept = [
+    kept_tokens = [
         t
         for t in sorted(old, key=old.__getitem__)
         if len(t) == 1 or not t.startswith("[")
     ]
-    tokens = [*special, *kept, *new_words]
+    tokens = [*special, *kept_tokens, *new_words]
     layout["model"]["vocab"] = {token: i for i, token in enumerate(tokens)}
     layout["added_tokens"] = [
         {**entry, "id": special.index(entry["content"])}
@@ -137,7 +137,7 @@ def make_tokenizer(new_words: Sequence[str]) -> Tokenizer:
 
 
 def teach(texts: Sequence[str]) -> Array:
-    """The teacher's vectors, (n, 384), rows of length one."""
+    """Return the teacher's vectors, (n, 384), rows of length one."""
     tokenizer = AutoTokenizer.from_pretrained(TEACHER)
     model = AutoModel.from_pretrained(TEACHER).eval()
     rows = np.zeros((len(texts), model.config.hidden_size), dtype=np.float32)
@@ -145,9 +145,12 @@ def teach(texts: Sequence[str]) -> Array:
     for start in range(0, len(order), 128):
         batch = order[start : start + 128]
         encoded = tokenizer(
-            [texts[i] for i in batch], padding=True, truncation=True, max_length=256,
+            [texts[i] for i in batch],
+            padding=True,
+            truncation=True,
+            max_length=256,
             return_tensors="pt",
-        )  # fmt: skip
+        )
         mask = encoded["attention_mask"][..., None].float()
         with torch.inference_mode():
             hidden = model(**encoded).last_hidden_state
@@ -192,16 +195,19 @@ def train(
             offsets = torch.tensor(
                 np.cumsum([0] + [len(ids[i]) for i in batch[:-1]])
             )
-            wanted = torch.tensor(targets[batch])
+            target_vectors = torch.tensor(targets[batch])
             sums = functional.embedding_bag(
                 flat, table, offsets, mode="mean", sparse=True
             )
-            got = functional.normalize(sums, dim=1)
-            direction = (1 - (got * wanted).sum(dim=1)).mean()
-            pairs = ((got @ got.T - wanted @ wanted.T) ** 2).mean()
-            seen = torch.unique(flat)
+            learned = functional.normalize(sums, dim=1)
+            direction = (1 - (learned * target_vectors).sum(dim=1)).mean()
+            pairs = (
+                (learned @ learned.T - target_vectors @ target_vectors.T) ** 2
+            ).mean()
+            token_ids = torch.unique(flat)
             moved = (
-                functional.embedding(seen, table, sparse=True) - origin[seen]
+                functional.embedding(token_ids, table, sparse=True)
+                - origin[token_ids]
             )
             loss = (
                 direction
@@ -306,9 +312,11 @@ def main() -> None:
 
     if arguments.plain:
         plain = distill_from_model(
-            AutoModel.from_pretrained(TEACHER), AutoTokenizer.from_pretrained(TEACHER),
-            pca_dims=256, device="cpu",
-        )  # fmt: skip
+            AutoModel.from_pretrained(TEACHER),
+            AutoTokenizer.from_pretrained(TEACHER),
+            pca_dims=256,
+            device="cpu",
+        )
         plain.save_pretrained(arguments.plain)
 
 

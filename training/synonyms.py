@@ -20,8 +20,8 @@ PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 
 
 def synsets(path: Path) -> list[list[str]]:
-    """The words of each synset of a data file that has two or more single words."""
-    found = []
+    """Return the words of each synset of a data file that has two or more single words."""
+    groups = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("  "):  # the licence at the head of the file
             continue
@@ -32,11 +32,11 @@ def synsets(path: Path) -> list[list[str]]:
         ]
         single = sorted({lemma for lemma in lemmas if "_" not in lemma})
         if len(single) > 1:
-            found.append(single)
-    return found
+            groups.append(single)
+    return groups
 
 
-def irregular(path: Path, known: set[str]) -> list[list[str]]:
+def irregular(path: Path, words_in_synsets: set[str]) -> list[list[str]]:
     """Inflected form and base forms of an exception file, for words that are in a synset."""
     rows = [
         line.split() for line in path.read_text(encoding="utf-8").splitlines()
@@ -44,7 +44,7 @@ def irregular(path: Path, known: set[str]) -> list[list[str]]:
     return [
         [form, *bases]
         for form, *bases in rows
-        if known & set(bases) and "_" not in form
+        if words_in_synsets & set(bases) and "_" not in form
     ]
 
 
@@ -54,11 +54,11 @@ def main() -> None:
     lines = []
     for name, letter in PARTS.items():
         groups = synsets(folder / f"data.{name}")
-        known = {word for words in groups for word in words}
+        words_in_synsets = {word for words in groups for word in words}
         lines += [f"{letter}\t{' '.join(words)}" for words in groups]
         lines += [
             f"{letter}!\t{' '.join(row)}"
-            for row in irregular(folder / f"{name}.exc", known)
+            for row in irregular(folder / f"{name}.exc", words_in_synsets)
         ]
     OUT.mkdir(exist_ok=True)
     text = ("\n".join(lines) + "\n").encode("utf-8")

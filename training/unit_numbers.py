@@ -53,10 +53,19 @@ SISTERS = 0.02
 """Share of sister words in WordNet that may pass for one word."""
 FREQUENT = 15
 PHRASES = (
-    ("wearing", "in"), ("wears", "is in"), ("has a", "is with a"), ("with a", "that has a"),
-    ("next to", "beside"), ("in front of", "before"), ("on top of", "on"), ("behind", "in back of"),
-    ("located", "set"), ("holding", "that holds"), ("sitting", "that sits"), ("inside", "in"),
-)  # fmt: skip
+    ("wearing", "in"),
+    ("wears", "is in"),
+    ("has a", "is with a"),
+    ("with a", "that has a"),
+    ("next to", "beside"),
+    ("in front of", "before"),
+    ("on top of", "on"),
+    ("behind", "in back of"),
+    ("located", "set"),
+    ("holding", "that holds"),
+    ("sitting", "that sits"),
+    ("inside", "in"),
+)
 """Phrases that say the same; each is exchanged half of the time."""
 STEPS = (-0.2, -0.15, -0.1, -0.05, 0.05, 0.1, 0.15, 0.2)
 """From where a number was set by hand: the silver data are too plain to carry one farther."""
@@ -67,22 +76,41 @@ SYNONYM_SET = (
     "by training/unit_numbers.py: a fiftieth of WordNet's sister nouns that ImageInWords uses often"
     " come as near"
 )
-OTHERS = (
+WORD_GROUPS = (
     *KINDS,
     ("holding", "pushing", "kicking", "painting", "washing"),
     ("sitting", "standing", "lying", "kneeling", "walking"),
     ("on", "under", "behind", "beside"),
     ("above", "below"),
     ("round", "square", "triangular"),
-    ("car", "dog", "tree", "table", "house", "boat", "bird", "lamp", "shirt", "bottle", "bridge"),
-)  # fmt: skip
+    (
+        "car",
+        "dog",
+        "tree",
+        "table",
+        "house",
+        "boat",
+        "bird",
+        "lamp",
+        "shirt",
+        "bottle",
+        "bridge",
+    ),
+)
 
 START = {
-    "same": 0.85, "certain": 0.9, "known": 0.5, "narrower": 0.7, "contradicted": 0.3,
-    "unpaired": 0.4, "ends": 0.6, "related": 0.8, "other_verb": 0.45,
-}  # fmt: skip
+    "same": 0.85,
+    "certain": 0.9,
+    "known": 0.5,
+    "narrower": 0.7,
+    "contradicted": 0.3,
+    "unpaired": 0.4,
+    "ends": 0.6,
+    "related": 0.8,
+    "other_verb": 0.45,
+}
 """What was set by hand."""
-LEFT = (
+FIXED_NAMES = (
     "points", "anywhere", "entity_anywhere", "relation_anywhere", "passing", "sure_named",
     "sure_said", "sure_related",
 )  # fmt: skip
@@ -90,7 +118,7 @@ LEFT = (
 Silver texts say things in their own words or in synonyms, and the fit would give other wordings
 nothing."""
 FITTED = tuple(
-    field.name for field in fields(Numbers) if field.name not in LEFT
+    field.name for field in fields(Numbers) if field.name not in FIXED_NAMES
 )
 
 Floats = npt.NDArray[np.float64]
@@ -112,16 +140,18 @@ class Case:
         return self.evidence[0].kind
 
     def value(self, n: Numbers) -> float:
-        """The least value of the units."""
+        """Return the least value of the units."""
         return min(value(evidence, n) for evidence in self.evidence)
 
 
 def pieces(data: Path, n: int) -> list[str]:
     """Two to four sentences each, of descriptions that the attachment suite does not alter."""
     texts = descriptions(data)
-    used = {case.origin for case in suite(texts, SUITE)}
-    free = [text for place, text in enumerate(texts) if place not in used]
-    found = []
+    used_texts = {case.origin for case in suite(texts, SUITE)}
+    free = [
+        text for place, text in enumerate(texts) if place not in used_texts
+    ]
+    statements = []
     for sentences in free:
         piece = ""
         for sentence in sentences[1:]:
@@ -129,27 +159,33 @@ def pieces(data: Path, n: int) -> list[str]:
             if len(piece.split()) >= WORDS[0]:
                 break
         if WORDS[0] <= len(piece.split()) <= WORDS[1] and piece.isascii():
-            found.append(piece)
-    return random.Random(SEED).sample(found, n)
+            statements.append(piece)
+    return random.Random(SEED).sample(statements, n)
 
 
 def same_words(texts: Sequence[str]) -> dict[str, str]:
     """For frequent words another that shares a sense in WordNet and stands in like contexts."""
     limit = synonym_cosine(frequent(texts, "n"))
-    found: dict[str, str] = {}
+    synonyms_found: dict[str, str] = {}
     for part in ("n", "v", "a"):
         words = frequent(texts, part)
-        near = vectors(words) @ vectors(words).T
+        cosines = vectors(words) @ vectors(words).T
         for place, word in enumerate(words):
-            for other in np.argsort(-near[place])[1:4].tolist():
-                shared = senses(word, part) & senses(words[other], part)
-                alike = (
-                    _ending(word) == _ending(words[other])
-                    and words[other][:3] != word[:3]
+            for other_place in np.argsort(-cosines[place])[1:4].tolist():
+                shared_senses = senses(word, part) & senses(
+                    words[other_place], part
                 )
-                if shared and alike and near[place, other] >= limit:
-                    found.setdefault(word, words[other])
-    return found
+                alike = (
+                    _ending(word) == _ending(words[other_place])
+                    and words[other_place][:3] != word[:3]
+                )
+                if (
+                    shared_senses
+                    and alike
+                    and cosines[place, other_place] >= limit
+                ):
+                    synonyms_found.setdefault(word, words[other_place])
+    return synonyms_found
 
 
 def _ending(word: str) -> str:
@@ -159,9 +195,11 @@ def _ending(word: str) -> str:
 def frequent(texts: Sequence[str], part: str) -> list[str]:
     """Words that descriptions use often and WordNet knows as a part of speech."""
     words = re.findall(r"[a-z]+", " ".join(texts).lower())
-    known, counts = np.unique(words, return_counts=True)
+    vocabulary, counts = np.unique(words, return_counts=True)
     often = [
-        w for w, n in zip(known.tolist(), counts, strict=True) if n >= FREQUENT
+        w
+        for w, n in zip(vocabulary.tolist(), counts, strict=True)
+        if n >= FREQUENT
     ]
     return [word for word in often if senses(word, part)]
 
@@ -173,7 +211,7 @@ def synonym_cosine(nouns: Sequence[str]) -> float:
         frozenset().union(*(parents(s) for s in senses(noun, "n")))
         for noun in nouns
     ]
-    found = [
+    cosines = [
         near[i, j]
         for i, a in enumerate(nouns)
         for j in range(i)
@@ -181,30 +219,35 @@ def synonym_cosine(nouns: Sequence[str]) -> float:
         and not senses(a, "n") & senses(nouns[j], "n")
         and not exclude(values(a), values(nouns[j]))
     ]
-    return float(np.quantile(found, 1.0 - SISTERS))
+    return float(np.quantile(cosines, 1.0 - SISTERS))
 
 
 def altered(
     text: str, rng: random.Random
 ) -> Iterator[tuple[str, tuple[Span, ...]]]:
     """Texts made false in place, with the altered words: one word replaced, or two exchanged."""
-    for kind in OTHERS:
+    for kind in WORD_GROUPS:
         hits = list(re.finditer(rf"\b({'|'.join(kind)})\b", text))
         if not hits:
             continue
         hit = rng.choice(hits)
-        other = rng.choice(
+        replacement = rng.choice(
             [word for word in kind if not re.search(rf"\b{word}", text)]
             or [""]
         )
-        if other:
-            made = text[: hit.start()] + other + text[hit.end() :]
-            yield made, ((hit.start(), hit.start() + len(other)),)
+        if replacement:
+            altered_text = (
+                text[: hit.start()] + replacement + text[hit.end() :]
+            )
+            yield (
+                altered_text,
+                ((hit.start(), hit.start() + len(replacement)),),
+            )
         unlike = [h for h in hits if h[0] != hit[0]]
         if len(hits) == 2 and unlike:
             first, second = hits
             middle = text[first.end() : second.start()]
-            made = (
+            altered_text = (
                 text[: first.start()]
                 + second[0]
                 + middle
@@ -213,7 +256,7 @@ def altered(
             )
             start = first.start() + len(second[0]) + len(middle)
             yield (
-                made,
+                altered_text,
                 (
                     (first.start(), first.start() + len(second[0])),
                     (start, start + len(first[0])),
@@ -250,11 +293,11 @@ def denied(
     )
     if hits:
         hit = rng.choice(hits)
-        what = f"not {hit[2]}" if hit[1] else f"no {hit[4]}"
+        denied_words = f"not {hit[2]}" if hit[1] else f"no {hit[4]}"
         start = hit.start() + len(hit[1] or hit[3]) + 1
         yield (
-            text[:start] + what + text[hit.end() :],
-            ((start, start + len(what)),),
+            text[:start] + denied_words + text[hit.end() :],
+            ((start, start + len(denied_words)),),
         )
 
 
@@ -263,32 +306,32 @@ def silver(
 ) -> list[Case]:
     """Units that a text says, and such that it does not."""
     rng = random.Random(SEED)
-    found = []
+    cases = []
     for text in texts:
-        (own,) = analysed_claims.of([text])
+        (source,) = analysed_claims.of([text])
         reworded = re.sub(
             r"[a-z]+",
             lambda word: synonyms.get(word[0], word[0]),
             disguised(text, rng),
         )
-        for phrase, same in PHRASES:
+        for phrase, synonym in PHRASES:
             if rng.random() < 0.5:
-                reworded = re.sub(rf"\b{phrase}\b", same, reworded)
-        (other,) = analysed_claims.of([reworded])
-        found += [
-            Case((evidence,), True) for evidence in gather(own, other, n)
+                reworded = re.sub(rf"\b{phrase}\b", synonym, reworded)
+        (target,) = analysed_claims.of([reworded])
+        cases += [
+            Case((evidence,), True) for evidence in gather(source, target, n)
         ]
-        for made, marks in (
+        for altered_text, marks in (
             *altered(text, rng),
             *exchanged(text),
             *denied(text, rng),
         ):
-            if made == text:
+            if altered_text == text:
                 continue
-            (false,) = analysed_claims.of([made])
+            (false,) = analysed_claims.of([altered_text])
             wrong: list[Evidence] = []
             for unit, evidence in zip(
-                false.units, gather(false, own, n), strict=True
+                false.units, gather(false, source, n), strict=True
             ):
                 at = any(
                     a < end and start < b
@@ -298,14 +341,14 @@ def silver(
                 if at:
                     wrong.append(evidence)
                 elif rng.random() < 0.2:
-                    found.append(Case((evidence,), True))
+                    cases.append(Case((evidence,), True))
             if wrong:
-                found.append(Case(tuple(wrong), False))
-    return found
+                cases.append(Case(tuple(wrong), False))
+    return cases
 
 
 def by_hand(n: Numbers) -> Numbers:
-    """The numbers as they were set before any was fitted: the same start each time."""
+    """Return the numbers as they were set before any was fitted: the same start each time."""
     return replace(n, **START)  # type: ignore[arg-type]
 
 
@@ -317,11 +360,11 @@ def loss(cases: Sequence[Case], n: Numbers) -> float:
         above = (case.value(n) - present) / MARGIN
         hinge = max(0.0, 1.0 - above if case.true else 1.0 + above)
         totals.setdefault((case.kind, case.true), []).append(min(hinge, 2.0))
-    return float(np.mean([np.mean(found) for found in totals.values()]))
+    return float(np.mean([np.mean(hinges) for hinges in totals.values()]))
 
 
 def fit(cases: Sequence[Case], start: Numbers) -> tuple[Numbers, set[str]]:
-    """The best numbers found, and the names of those that were moved."""
+    """Return the best numbers found, and the names of those that were moved."""
     best, lowest = start, loss(cases, start)
     moved: set[str] = set()
     for _ in range(ROUNDS):
@@ -338,7 +381,7 @@ def fit(cases: Sequence[Case], start: Numbers) -> tuple[Numbers, set[str]]:
 
 
 def _tried(n: Numbers, start: Numbers, name: str) -> Iterator[Numbers]:
-    """The numbers with one of them a few steps lower or higher than at the start."""
+    """Yield the numbers with one of them a few steps lower or higher than at the start."""
     for step in STEPS:
         moved = round(getattr(start, name) + step, 3)
         if 0.0 <= moved <= 1.0:
@@ -348,10 +391,12 @@ def _tried(n: Numbers, start: Numbers, name: str) -> Iterator[Numbers]:
 def report(cases: Sequence[Case], n: Numbers) -> Iterator[str]:
     for kind in ("entity", "attribute", "amount", "relation"):
         for true in (True, False):
-            found = [c for c in cases if c.kind == kind and c.true is true]
-            right = [(c.value(n) >= n.present) is true for c in found]
+            cases_of_kind = [
+                c for c in cases if c.kind == kind and c.true is true
+            ]
+            right = [(c.value(n) >= n.present) is true for c in cases_of_kind]
             label = "true" if true else "false"
-            yield f"{kind:10} {label:6}{len(found):6d}  right {np.mean(right):.3f}"
+            yield f"{kind:10} {label:6}{len(cases_of_kind):6d}  right {np.mean(right):.3f}"
 
 
 def main() -> None:
@@ -361,28 +406,30 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--texts", type=int, default=150)
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with lzma.open(
-        given.data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt"
+        options.data / "descriptions" / "iiw_descriptions.jsonl.xz", "rt"
     ) as file:
-        every = [json.loads(line)["text"] for line in file]
-    cosine = round(synonym_cosine(frequent(every, "n")), 2)
+        descriptions = [json.loads(line)["text"] for line in file]
+    cosine = round(synonym_cosine(frequent(descriptions, "n")), 2)
     print(f"cosine of synonyms {cosine}")
     start = by_hand(numbers())
-    cases = silver(pieces(given.data, given.texts), same_words(every), start)
+    cases = silver(
+        pieces(options.data, options.texts), same_words(descriptions), start
+    )
     print(f"loss {loss(cases, start):.4f}", *report(cases, start), sep="\n")
     best, moved = fit(cases, start)
     print(f"loss {loss(cases, best):.4f}", *report(cases, best), sep="\n")
     for name in sorted(moved):
         print(f"{name}: {getattr(start, name)} -> {getattr(best, name)}")
-    if given.write:
+    if options.write:
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         table["lexis.synonym"] |= {"value": cosine, "set": SYNONYM_SET}
         for name in FITTED:
-            how = SET if name in moved else UNMOVED
+            mark = SET if name in moved else UNMOVED
             table[f"decide.{name}"] |= {
                 "value": getattr(best, name),
-                "set": how,
+                "set": mark,
             }
         write_table(table)
 

@@ -38,13 +38,13 @@ def main() -> None:
 
     counts = Counter(word for text in texts for word in text)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
-    names = [*ranked[:LISTED], *(f"-{one}" for one in ENDINGS)]
+    names = [*ranked[:LISTED], *(f"-{ending_name}" for ending_name in ENDINGS)]
     assert STOP in names
     places = {name: place for place, name in enumerate(names)}
     pairs = np.zeros((len(names), len(names)))
     for text in texts:
-        found = [places.get(word, places[ending(word)]) for word in text]
-        for first, second in pairwise(found):
+        word_places = [places.get(word, places[ending(word)]) for word in text]
+        for first, second in pairwise(word_places):
             pairs[first, second] += 1
     expected = np.outer(pairs.sum(axis=1), pairs.sum(axis=0)) / pairs.sum()
     ratios = np.log((pairs + UNSEEN) / (expected + UNSEEN))

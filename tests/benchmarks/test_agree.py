@@ -12,7 +12,11 @@ import pytest
 
 from beholder.errors import ConfigError
 from beholder.judges import AnswerFile
-from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.agree import (
+    MetricValue,
+    agree,
+    asked,
+)
 from beholder.kinds.agreement.load import JudgedSet, load
 from beholder.kinds.agreement.measure import (
     agreement,
@@ -22,11 +26,11 @@ from beholder.kinds.agreement.measure import (
 )
 from beholder.kinds.agreement.protocols import (
     Measure,
-    each,
     generic,
     n_words,
-    one,
     protocol,
+    read_number,
+    read_ratings,
 )
 from beholder.kinds.scores.door import score
 from beholder.kinds.scores.engine import ScoreConfig
@@ -59,7 +63,7 @@ def item(
     )
 
 
-def found(
+def agreement_value(
     measure: Measure, items: list[Item], scores: dict[str, float]
 ) -> float | None:
     data = collect(measure, items)
@@ -69,11 +73,11 @@ def found(
 class TestMeasures:
     def test_each_rating_is_its_own_pair(self) -> None:
         items = [item("a", 1, r=[1, 2]), item("b", 2, r=[3])]
-        data = collect(Measure("m", "tau-b", each("r")), items)
+        data = collect(Measure("m", "tau-b", read_ratings("r")), items)
         assert data.gold.tolist() == [1, 2, 3]
         assert data.first == ("a", "a", "b")
         # scores 1 1 2 against 1 2 3: two concordant pairs, one tie: 2 / sqrt(2 * 3)
-        value = found(data.measure, items, {"a": 1.0, "b": 2.0})
+        value = agreement_value(data.measure, items, {"a": 1.0, "b": 2.0})
         assert value == pytest.approx(2 / 6**0.5)
 
     def test_accuracy_counts_a_tie_half(self) -> None:
@@ -90,8 +94,10 @@ class TestMeasures:
             "c#a": 1.0,
             "c#b": 1.0,
         }
-        measure = Measure("m", "accuracy", one("preferred"), paired=True)
-        assert found(measure, items, scores) == pytest.approx(
+        measure = Measure(
+            "m", "accuracy", read_number("preferred"), paired=True
+        )
+        assert agreement_value(measure, items, scores) == pytest.approx(
             (1 + 0 + 0.5) / 3
         )
 
@@ -105,7 +111,9 @@ class TestMeasures:
         scores = {"a#a": 1.0, "a#b": 0.0, "b#a": 0.0, "b#b": 1.0}
         scores |= {"c#a": 1.0, "c#b": 0.0, "d#a": 0.0, "d#b": 1.0}
         (measure,) = protocol("pascal50s")
-        assert found(measure, items, scores) == pytest.approx((0.5 + 1) / 2)
+        assert agreement_value(measure, items, scores) == pytest.approx(
+            (0.5 + 1) / 2
+        )
         data = collect(measure, items)
         assert by_category(data, data.scores(scores)) == {
             "x": (0.5, 2),
@@ -126,8 +134,10 @@ class TestMeasures:
             "c#a": 0.0,
             "c#b": 2.0,
         }
-        measure = Measure("m", "three-way", one("preferred"), paired=True)
-        assert found(measure, items, scores) == pytest.approx(2 / 3)
+        measure = Measure(
+            "m", "three-way", read_number("preferred"), paired=True
+        )
+        assert agreement_value(measure, items, scores) == pytest.approx(2 / 3)
 
     def test_ranking_is_the_mean_of_spearman_within_a_picture(self) -> None:
         items = [
@@ -144,7 +154,9 @@ class TestMeasures:
             "c2": 1.0,
         }
         (measure,) = protocol("wiki_imagereview")
-        assert found(measure, items, scores) == pytest.approx((1 + 1 - 1) / 3)
+        assert agreement_value(measure, items, scores) == pytest.approx(
+            (1 + 1 - 1) / 3
+        )
 
     def test_a_picture_without_a_ranking_is_left_out_and_counted(self) -> None:
         # a: rho 1; b: constant scores; c: one scored text; d: rho -1; e: rho 1. (1 - 1 + 1) / 3;
@@ -184,15 +196,17 @@ class TestMeasures:
             for i, (n, t) in enumerate([(1, 1), (2, 3), (4, 2), (5, 5)])
         ]
         x = {"0": 2.0, "1": 1.0, "2": 3.0, "3": 4.0}
-        measure = Measure("m", "pearson", one("total"), control=n_words)
+        measure = Measure(
+            "m", "pearson", read_number("total"), control=n_words
+        )
         table = np.corrcoef([[2, 1, 3, 4], [1, 3, 2, 5], [1, 2, 4, 5]])
         xy, xz, yz = table[0, 1], table[0, 2], table[1, 2]
         expected = (xy - xz * yz) / ((1 - xz**2) * (1 - yz**2)) ** 0.5
-        assert found(measure, items, x) == pytest.approx(expected)
+        assert agreement_value(measure, items, x) == pytest.approx(expected)
 
     def test_a_missing_score_is_left_out_and_counted(self) -> None:
         data = collect(
-            Measure("m", "pearson", one("t")),
+            Measure("m", "pearson", read_number("t")),
             [item(n, 1, t=i) for i, n in enumerate("abcd")],
         )
         result = agreement(
@@ -211,7 +225,7 @@ class TestMeasures:
         self, scores: dict[str, float]
     ) -> None:
         data = collect(
-            Measure("m", "tau-c", one("t")),
+            Measure("m", "tau-c", read_number("t")),
             [item(n, 1, t=i) for i, n in enumerate("abc")],
         )
         result = agreement(data, data.scores(scores), n_resamples=10, seed=1)
@@ -288,7 +302,7 @@ class TestAgree:
             0,
         )  # 20 items, the metric and the length baseline
 
-    def test_the_length_baseline_stands_beside_and_differences_are_paired(
+    def test_the_length_baseline_is_a_row_and_differences_are_paired(
         self, tmp_path: Path
     ) -> None:
         report = self.run(tmp_path, Quiet(), n_resamples=200)
@@ -470,15 +484,19 @@ class TestCommands:
                      "-o", str(tmp_path / "run"), "--resamples", "0", "--workers", "1"]  # fmt: skip
         done = cli(*arguments)
         assert done.code == 0, done.err
-        drawn = sorted((tmp_path / "run" / "agreement").iterdir())
-        assert [path.name for path in drawn] == [
+        figures = sorted((tmp_path / "run" / "agreement").iterdir())
+        assert [path.name for path in figures] == [
             "1-spearman-good-length-words.svg",
             "1-spearman-good-rouge-rouge-1.svg",
         ]
         page = (tmp_path / "run" / "report.html").read_text("utf-8")
-        for path in drawn:
+        for path in figures:
             root = ElementTree.fromstring(path.read_text("utf-8"))
-            circles = [one for one in root if one.tag.endswith("circle")]
+            circles = [
+                read_number
+                for read_number in root
+                if read_number.tag.endswith("circle")
+            ]
             assert len(circles) == len(ITEMS)
             assert f'cx="{circles[0].get("cx")}"' in page
         assert "figures: " not in cli(*arguments, "--no-figures").err

@@ -18,9 +18,9 @@ from beholder.kinds.agreement.agree import asked
 from beholder.kinds.agreement.agreement_suite import (
     WITHOUT_A_KEY,
     AgreementSuiteConfig,
-    held_against,
+    combine_sets,
+    compare_with_set,
     load_sets,
-    together,
 )
 from beholder.kinds.agreement.suite_page import (
     measures_table,
@@ -52,10 +52,10 @@ def own_rows(n: int = 30) -> list[dict[str, Any]]:
     rng = random.Random(5)
     rows: list[dict[str, Any]] = []
     for i in range(n):
-        shared = i % 6
+        n_shared = i % 6
         words = [
-            *WORDS[:shared],
-            *(rng.choice("abcdefgh") * 3 for _ in range(9 - shared + i % 4)),
+            *WORDS[:n_shared],
+            *(rng.choice("abcdefgh") * 3 for _ in range(9 - n_shared + i % 4)),
         ]
         rng.shuffle(words)
         row: dict[str, Any] = {
@@ -64,7 +64,7 @@ def own_rows(n: int = 30) -> list[dict[str, Any]]:
             "references": [" ".join(WORDS)],
         }
         rows.append(
-            row | {"images": [f"{i}.png"], "judgments": {"good": shared}}
+            row | {"images": [f"{i}.png"], "judgments": {"good": n_shared}}
         )
     return rows
 
@@ -94,13 +94,13 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "sets"
-    made.mkdir()
-    write(made / "own.jsonl.gz", own_rows())
-    write(made / "pascal50s.jsonl", pairs())
-    (made / "README.md").write_text("notes")
-    (made / "pictures").mkdir()
-    published = made / "flickr8k_expert"
+    sets_folder = tmp_path / "sets"
+    sets_folder.mkdir()
+    write(sets_folder / "own.jsonl.gz", own_rows())
+    write(sets_folder / "pascal50s.jsonl", pairs())
+    (sets_folder / "README.md").write_text("notes")
+    (sets_folder / "pictures").mkdir()
+    published = sets_folder / "flickr8k_expert"
     published.mkdir()
     judged = [
         {"caption": "a dog", "rating": 4},
@@ -112,7 +112,7 @@ def folder(tmp_path: Path) -> Path:
         "human_judgement": judged,
     }
     (published / "flickr8k.json").write_text(json.dumps({"1": entry}))
-    return made
+    return sets_folder
 
 
 @pytest.fixture
@@ -122,18 +122,21 @@ def cli(
     return runner(monkeypatch, capsys)
 
 
-def test_sets_are_files_with_judgments_and_folders_that_are_called_as_one(
+def test_sets_are_data_files_and_folders_with_the_name_of_a_set(
     folder: Path,
 ) -> None:
-    found = load_sets(folder, DataOptions())
-    assert [(one.name, one.known, len(one.items)) for one in found] == [
+    sets = load_sets(folder, DataOptions())
+    assert [
+        (judged.name, judged.has_protocol, len(judged.items))
+        for judged in sets
+    ] == [
         ("flickr8k_expert", True, 2),
         ("own", False, 30),
         ("pascal50s", True, 10),
     ]
 
 
-def test_what_holds_no_judgments_or_two_of_a_name_is_told(
+def test_folders_without_sets_and_sets_of_one_name_are_errors(
     folder: Path,
 ) -> None:
     write(folder / "own.jsonl", own_rows())
@@ -142,7 +145,7 @@ def test_what_holds_no_judgments_or_two_of_a_name_is_told(
     write(folder / "own.jsonl", [{"candidate": "a"}])
     with pytest.raises(DataError, match="has no row with judgments"):
         load_sets(folder, DataOptions())
-    with pytest.raises(ConfigError, match="holds no set"):
+    with pytest.raises(ConfigError, match="contains no set"):
         load_sets(folder / "pictures", DataOptions())
 
 
@@ -160,25 +163,29 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
 ) -> None:
     suite = config(folder, "rouge.rouge_1", "ter")
     sets = load_sets(folder, DataOptions())
-    report = together(
-        suite, [held_against(one, suite, Quiet()) for one in sets]
+    report = combine_sets(
+        suite, [compare_with_set(judged, suite, Quiet()) for judged in sets]
     )
     assert report.metrics == ("rouge.rouge_1", "ter", "length")
-    by_name = {one.name: one for one in report.headlines}
-    own = by_name["own"]
+    by_name = {measure.name: measure for measure in report.headlines}
+    own_set = by_name["own"]
     gold = [row["judgments"]["good"] for row in own_rows()]
-    items = next(one for one in sets if one.name == "own").items
+    items = next(judged for judged in sets if judged.name == "own").items
     n_words = [len(item.candidate.split()) for item in items]
-    recall = own.metrics[0]
-    shared = [len(set(item.candidate.split()) & set(WORDS)) for item in items]
-    f1 = [2 * hits / (n + 10) for hits, n in zip(shared, n_words, strict=True)]
+    recall = own_set.metrics[0]
+    n_shared = [
+        len(set(item.candidate.split()) & set(WORDS)) for item in items
+    ]
+    f1 = [
+        2 * hits / (n + 10) for hits, n in zip(n_shared, n_words, strict=True)
+    ]
     assert recall.agreement == pytest.approx(spearmanr(f1, gold).statistic)
     assert len(set(n_words)) > 1
-    assert own.metrics[2].agreement == pytest.approx(
+    assert own_set.metrics[2].agreement == pytest.approx(
         spearmanr(n_words, gold).statistic
     )
-    assert own.metrics[0].cluster == 1
-    assert own.metrics[2].cluster != 1
+    assert own_set.metrics[0].cluster == 1
+    assert own_set.metrics[2].cluster != 1
     pairs_found = by_name["pascal50s"]
     assert [row.agreement for row in pairs_found.metrics[:2]] == [1.0, 1.0]
     ratings = by_name["flickr8k_expert"].metrics[
@@ -194,9 +201,12 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
     assert recall.low is not None
     assert (row["own_low"], row["own_high"]) == (recall.low, recall.high)
     assert (row["own_best"], table.rows[2]["own_best"]) == (True, False)
-    stars = [[one[f"{name}_best"] for name in by_name] for one in table.rows]
-    assert [one["n_best"] for one in table.rows] == [
-        sum(each) for each in stars
+    stars = [
+        [row_cells[f"{name}_best"] for name in by_name]
+        for row_cells in table.rows
+    ]
+    assert [row_cells["n_best"] for row_cells in table.rows] == [
+        sum(row_stars) for row_stars in stars
     ]
     assert np.array(stars).any(axis=0).tolist() == [True, True, True]
     assert r"pascal50s & $\star$ \\" in latex(table)
@@ -206,14 +216,14 @@ def test_figures_are_those_of_scipy_and_the_cluster_is_that_of_the_best(
     assert len(measures_table(report).rows) == 3 * 3
 
 
-def test_the_page_is_whole_and_escapes_names(
+def test_the_page_escapes_names_and_lists_sources(
     folder: Path, tmp_path: Path
 ) -> None:
     write(folder / "<b>x&amp;.jsonl", own_rows(8))
     suite = config(folder, "bleu", n_resamples=0)
     sets = load_sets(folder, DataOptions())
-    report = together(
-        suite, [held_against(one, suite, Quiet()) for one in sets]
+    report = combine_sets(
+        suite, [compare_with_set(judged, suite, Quiet()) for judged in sets]
     )
     page = write_suite(report, tmp_path / "suite.html").read_text()
     assert "<b>x" not in page
@@ -226,8 +236,8 @@ def test_the_page_is_whole_and_escapes_names(
 def test_pictures_lie_beside_the_files_of_a_set(folder: Path) -> None:
     suite = config(folder, "bleu")
     roots = [
-        suite.run_of(one).rows.media_root
-        for one in load_sets(folder, DataOptions())
+        suite.run_of(judged).rows.media_root
+        for judged in load_sets(folder, DataOptions())
     ]
     assert roots == [folder / "flickr8k_expert", folder, folder]
 
@@ -267,8 +277,8 @@ def test_the_same_command_goes_on_and_gives_the_same(
     first = cli(*command, "--json")
     assert first.code == 0, first.err
     assert "set 2 of 3: own, 30 judged" in first.err
-    told = json.loads(first.out)
-    assert [one["set"] for one in told["measures"]] == [
+    report = json.loads(first.out)
+    assert [measure["set"] for measure in report["measures"]] == [
         "flickr8k_expert",
         "own",
         "pascal50s",
@@ -283,9 +293,9 @@ def test_the_same_command_goes_on_and_gives_the_same(
     with (out / "tables" / "suite.csv").open() as file:
         rows = {row["metric"]: row for row in csv.DictReader(file)}
     of_chrf = next(
-        one
-        for one in told["measures"][1]["metrics"]
-        if one["metric"] == "chrf"
+        row_cells
+        for row_cells in report["measures"][1]["metrics"]
+        if row_cells["metric"] == "chrf"
     )
     assert float(rows["chrf"]["own"]) == of_chrf["agreement"]
     page = (out / "suite.html").read_bytes()
@@ -310,10 +320,12 @@ def test_kind_and_control_reach_the_measures(
         "0",
         "--json",
     )
-    told = json.loads(
+    report = json.loads(
         cli("agree", "--suite", "sets", "-m", "chrf", *options).out
     )
-    names = {one["set"]: one["measure"] for one in told["measures"]}
+    names = {
+        measure["set"]: measure["measure"] for measure in report["measures"]
+    }
     assert names["own"] == "pearson, good, beyond length"
     assert names["flickr8k_expert"] == "tau-c, each rating, beyond length"
     assert names["pascal50s"] == "accuracy, mean of HC HI HM MM"
@@ -327,9 +339,9 @@ def test_a_dry_run_writes_nothing_and_other_sources_are_refused(
     assert dry.code == 0
     assert dry.out.count("ter: ") == 3
     assert not Path("runs").exists()
-    both = cli("agree", "own.jsonl", "--suite", "sets", "-m", "ter")
-    assert both.code == 2
-    assert "so name no set" in both.err
+    refused = cli("agree", "own.jsonl", "--suite", "sets", "-m", "ter")
+    assert refused.code == 2
+    assert "so name no set" in refused.err
     assert "name a set or a data file" in cli("agree", "-m", "ter").err
 
 
@@ -340,9 +352,11 @@ def test_a_metric_without_any_score_hinders_no_other(folder: Path) -> None:
     )
     suite = config(folder, "ter")
     judged = next(
-        one for one in load_sets(folder, DataOptions()) if one.name == "own"
+        candidate_set
+        for candidate_set in load_sets(folder, DataOptions())
+        if candidate_set.name == "own"
     )
-    (measure,), _ = held_against(judged, suite, Quiet())
+    (measure,), _ = compare_with_set(judged, suite, Quiet())
     assert [row.n for row in measure.metrics] == [0, 30]
     assert [row.cluster for row in measure.metrics] == [None, 1]
     n_words = [len(item.candidate.split()) for item in judged.items]

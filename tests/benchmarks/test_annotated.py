@@ -44,14 +44,14 @@ def entity(*mentions: str, **attributes: str) -> dict[str, Any]:
     }
 
 
-def relation(subject: int, words: str, other: int) -> dict[str, Any]:
-    found = {
+def relation(subject: int, words: str, object_number: int) -> dict[str, Any]:
+    row = {
         "subject": subject,
-        "object": other,
+        "object": object_number,
         "relation": words,
         "sentence_idxs": [0],
     }
-    return {**found, "text_spans": [span(words)]}
+    return {**row, "text_spans": [span(words)]}
 
 
 GOLD = {
@@ -62,7 +62,7 @@ GOLD = {
     ],
     "relations": [relation(0, "holds", 1), relation(0, "near", 2)],
 }
-FOUND = {
+CANDIDATE = {
     # "He" is another's, "tall" the cup's, "smiles" is missed, and the dog is near the cup
     "entities": [
         entity("man"),
@@ -79,12 +79,12 @@ def write(path: Path, *rows: object) -> Path:
     return path
 
 
-def test_elements_and_what_they_hang_on() -> None:
-    found = compare_graphs(
-        PublishedGraph.of_public(GOLD), PublishedGraph.of_public(FOUND)
+def test_scores_of_elements_and_of_their_attachment() -> None:
+    scores = compare_graphs(
+        PublishedGraph.of_public(GOLD), PublishedGraph.of_public(CANDIDATE)
     )
     entities, attributes, relations = (
-        found[kind] for kind in ("entity", "attribute", "relation")
+        scores[kind] for kind in ("entity", "attribute", "relation")
     )
     assert (entities.precision, entities.recall) == (0.75, 1.0)
     assert entities.f1 == pytest.approx(6 / 7)
@@ -108,9 +108,15 @@ def test_relations_that_nothing_is_written_for_match_by_their_words() -> None:
     }
     gold = PublishedGraph.of_public({**GOLD, "relations": [silent]})
     for words, share in (("part of", 1.0), ("of", 0.0)):
-        made = {**silent, "relation": words, "text_spans": [span("near")]}
-        found = PublishedGraph.of_public({**GOLD, "relations": [made]})
-        assert compare_graphs(gold, found)["relation"].recall == share
+        relation_row = {
+            **silent,
+            "relation": words,
+            "text_spans": [span("near")],
+        }
+        candidate = PublishedGraph.of_public(
+            {**GOLD, "relations": [relation_row]}
+        )
+        assert compare_graphs(gold, candidate)["relation"].recall == share
 
 
 def test_a_graph_held_against_itself_is_right_and_an_empty_one_has_no_shares() -> (
@@ -129,9 +135,9 @@ def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
     tmp_path: Path,
 ) -> None:
     text = "A dog sleeps."
-    other = {**entity("dog"), "text_spans": [[2, 5]]}
+    dog = {**entity("dog"), "text_spans": [[2, 5]]}
     empty = {
-        "entities": [other, {**other, "text_spans": [[0, 1]]}],
+        "entities": [dog, {**dog, "text_spans": [[0, 1]]}],
         "relations": [],
     }
     path = write(
@@ -139,10 +145,10 @@ def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
         {"text": TEXT, "graph": GOLD},
         {"text": text, "graph": empty},
     )
-    found = score_annotated(read_graphs(path), GraphReader("reference"))
-    assert found["entity"].recall == pytest.approx((1.0 + 0.5) / 2)
-    assert found["entity"].shares["coref"] == 1.0
-    assert found["relation"].shares == {
+    scores = score_annotated(read_graphs(path), GraphReader("reference"))
+    assert scores["entity"].recall == pytest.approx((1.0 + 0.5) / 2)
+    assert scores["entity"].shares["coref"] == 1.0
+    assert scores["relation"].shares == {
         "head": 1.0,
         "tail": 1.0,
     }  # the second text has none
@@ -173,7 +179,7 @@ def test_a_file_of_graphs_is_scored_as_the_mean_over_texts(
         ([1], "Expected `object`, got `array`"),
     ],
 )
-def test_a_row_that_is_no_annotated_graph_is_named(
+def test_a_row_without_an_annotated_graph_is_an_error(
     row: object, message: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "a.jsonl", {"text": TEXT, "graph": GOLD}, row)
@@ -205,10 +211,10 @@ def test_a_judge_is_held_against_peoples_answers(tmp_path: Path) -> None:
 
     backend = Scripted(says)
     answers = read_answers(write(tmp_path / "a.jsonl", *ROWS))
-    found = verification(LLMJudge(backend, samples=1), answers)
+    verifications = verification(LLMJudge(backend, samples=1), answers)
     assert len(backend.requests) == 1, "only what has no grade is asked"
-    assert [one.n for one in found.values()] == [3, 2, 5]
-    mistakes, omissions, overall = found.values()
+    assert [side.n for side in verifications.values()] == [3, 2, 5]
+    mistakes, omissions, overall = verifications.values()
     # At 2: the cup counts as present. Absent: 1 of 1 right, 1 of 2 found: F1 2/3; present: 2/3.
     assert mistakes.used.f1 == pytest.approx(2 / 3)
     assert (mistakes.best.f1, mistakes.best.threshold) == (1.0, 4.5)
@@ -242,7 +248,7 @@ def test_a_judge_is_held_against_peoples_answers(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_row_that_is_no_answer_is_named(
+def test_a_row_without_an_answer_is_an_error(
     row: object, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(DataError) as caught:

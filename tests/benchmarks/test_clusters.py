@@ -21,12 +21,12 @@ def sets(*groups: str) -> list[Cluster]:
 
 
 GOLD = sets("123", "4567")
-FOUND = sets("12", "345", "67")
+CANDIDATE = sets("12", "345", "67")
 
 
 def test_muc_counts_links() -> None:
     # Recall: (3-2) + (4-2) = 3 of (3-1) + (4-1) = 5. Precision: 1 + (3-2) + 1 = 3 of 1 + 2 + 1 = 4.
-    value = muc(FOUND, GOLD)
+    value = muc(CANDIDATE, GOLD)
     assert value.recall == pytest.approx(3 / 5)
     assert value.precision == pytest.approx(3 / 4)
     assert value.f1 == pytest.approx(2 * 0.6 * 0.75 / 1.35)
@@ -35,14 +35,14 @@ def test_muc_counts_links() -> None:
 def test_b_cubed_averages_over_mentions() -> None:
     # Precision: 1, 2: 1 each; 3: 1/3; 4, 5: 2/3 each; 6, 7: 1 each: (4 + 1/3 + 4/3) / 7.
     # Recall: 1, 2: 2/3 each; 3: 1/3; 4, 5, 6, 7: 2/4 each: (4/3 + 1/3 + 2) / 7.
-    value = b_cubed(FOUND, GOLD)
+    value = b_cubed(CANDIDATE, GOLD)
     assert value.precision == pytest.approx((4 + 5 / 3) / 7)
     assert value.recall == pytest.approx((5 / 3 + 2) / 7)
 
 
 def test_ceaf_pairs_clusters_one_to_one() -> None:
     # phi4: {12}-{123} 4/5; {345}-{4567} 4/7; {67}-{4567} 4/6. Best: 4/5 + 4/6.
-    value = ceaf_e(FOUND, GOLD)
+    value = ceaf_e(CANDIDATE, GOLD)
     assert value.precision == pytest.approx((4 / 5 + 4 / 6) / 3)
     assert value.recall == pytest.approx((4 / 5 + 4 / 6) / 2)
 
@@ -60,7 +60,7 @@ def test_nothing_found_scores_zero() -> None:
 
 
 def test_agreements_of_documents_add_up() -> None:
-    total = muc(FOUND, GOLD) + muc(sets("ab"), sets("ab"))
+    total = muc(CANDIDATE, GOLD) + muc(sets("ab"), sets("ab"))
     assert total == Agreement(4, 5, 4, 6)
 
 

@@ -44,7 +44,7 @@ One resample in 64 draws the second row alone, all of which is marked, so that t
 
 def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     """Rows as the hub has them: spans are lists written as JSON."""
-    whole = [
+    full_row = [
         {
             "uuid": f"u{i}",
             "model": "m",
@@ -55,11 +55,11 @@ def table(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
         for i, row in enumerate(rows)
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(whole), folder / "test.parquet")
+    pq.write_table(pa.Table.from_pylist(full_row), folder / "test.parquet")
     return folder
 
 
-def found(
+def granular_findings(
     folder: Path, *metrics: Digits, rows: list[dict[str, Any]] = ROWS
 ) -> list[GranularFinding]:
     judged = load("docent_granular", str(table(folder / "data", rows)))
@@ -70,7 +70,7 @@ def found(
 
 
 def test_figures_of_mistakes_by_hand(tmp_path: Path) -> None:
-    mistakes = found(tmp_path, Digits())[0]
+    mistakes = granular_findings(tmp_path, Digits())[0]
     # Words that are wrong: .1 .2 .8; right: .9 .5 .9 and one that never alerts. Below .9: 3 hits,
     # 1 false alert, 3 rightly quiet; F1 of both classes 6/7. Below .5: 4/5 and 8/9, which is less.
     assert (mistakes.label, mistakes.metric) == ("mistakes", "digits")
@@ -89,10 +89,10 @@ def test_figures_of_mistakes_by_hand(tmp_path: Path) -> None:
     assert mistakes.held_out.f1 == pytest.approx((4 / 6 + 6 / 8) / 2)
 
 
-def test_figures_of_omissions_stand_on_the_reference_side(
+def test_omissions_are_compared_on_the_reference_side(
     tmp_path: Path,
 ) -> None:
-    omissions = found(tmp_path, Digits())[2]
+    omissions = granular_findings(tmp_path, Digits())[2]
     assert omissions.label == "omissions"
     assert omissions.alerts is not None
     # y2 is wrong, x9 z9 u9 v3 are right: below .3 all is as marked.
@@ -100,13 +100,13 @@ def test_figures_of_omissions_stand_on_the_reference_side(
     assert (omissions.precision.value, omissions.recall.value) == (1.0, 1.0)
 
 
-def test_random_scores_stand_beside_the_metrics(tmp_path: Path) -> None:
-    findings = found(tmp_path, Digits())
+def test_random_scores_have_a_finding_of_their_own(tmp_path: Path) -> None:
+    findings = granular_findings(tmp_path, Digits())
     assert [f.metric for f in findings] == ["digits", "random scores"] * 2
 
 
 def test_verdicts_do_where_there_are_no_scores(tmp_path: Path) -> None:
-    mistakes = found(tmp_path, Digits(tells="verdict"))[0]
+    mistakes = granular_findings(tmp_path, Digits(tells="verdict"))[0]
     # Below 1: b1 and e2 alert, f8 does not.
     assert mistakes.precision.value == 1.0
     assert mistakes.recall.value == pytest.approx(2 / 3)
@@ -115,13 +115,17 @@ def test_verdicts_do_where_there_are_no_scores(tmp_path: Path) -> None:
 def test_a_metric_without_units_is_refused_with_a_reason_per_side(
     tmp_path: Path,
 ) -> None:
-    none = found(tmp_path / "a", Digits(tells="nothing"))[0]
-    assert none.alerts is None
+    finding_without_units = granular_findings(
+        tmp_path / "a", Digits(tells="nothing")
+    )[0]
+    assert finding_without_units.alerts is None
     assert (
-        none.reason
+        finding_without_units.reason
         == "gives no units with a place in the candidate and a score or verdict"
     )
-    one_side = found(tmp_path / "b", Digits(sides="candidate"), rows=SIX)
+    one_side = granular_findings(
+        tmp_path / "b", Digits(sides="candidate"), rows=SIX
+    )
     assert one_side[0].reason is None
     assert one_side[2].reason is not None
     assert "in the reference" in one_side[2].reason
@@ -131,17 +135,17 @@ def test_items_without_a_score_are_left_out_and_counted(
     tmp_path: Path,
 ) -> None:
     rows = [*ROWS, {**ROWS[0], "generation": "fails1", "mistakes": []}]
-    mistakes = found(tmp_path / "a", Digits(), rows=rows)[0]
+    mistakes = granular_findings(tmp_path / "a", Digits(), rows=rows)[0]
     assert (mistakes.n_items, mistakes.n_missing) == (2, 1)
     assert mistakes.alerts is not None
     assert mistakes.alerts.threshold == 0.9
-    nobody = found(tmp_path / "b", Digits(), rows=rows[2:])[0]
+    nobody = granular_findings(tmp_path / "b", Digits(), rows=rows[2:])[0]
     assert (nobody.n_missing, nobody.reason) == (1, "no item has a score")
 
 
 def test_without_any_mark_there_is_no_figure(tmp_path: Path) -> None:
     rows = [{**row, "mistakes": []} for row in ROWS]
-    mistakes = found(tmp_path, Digits(), rows=rows)[0]
+    mistakes = granular_findings(tmp_path, Digits(), rows=rows)[0]
     assert mistakes.alerts is not None
     assert mistakes.alerts.f1 is None
     assert mistakes.reason is not None
@@ -154,17 +158,17 @@ def test_intervals_resample_pictures(tmp_path: Path) -> None:
     twice = [
         {**row, "model": f"m{i}", "uuid": "same"} for i, row in enumerate(ROWS)
     ]
-    mistakes = found(tmp_path / "a", Digits(), rows=twice)[0]
+    mistakes = granular_findings(tmp_path / "a", Digits(), rows=twice)[0]
     assert mistakes.alerts is not None
     assert mistakes.alerts.interval is None, "one picture: nothing to resample"
     assert mistakes.held_out is None
-    apart = found(tmp_path / "b", Digits())[0]
-    assert apart.precision.interval is not None
+    two_pictures = granular_findings(tmp_path / "b", Digits())[0]
+    assert two_pictures.precision.interval is not None
     # The precision of each picture alone bounds what resampling pictures can give: 1/2 and 1.
     assert (
         0.5
-        == apart.precision.interval.low
-        < apart.precision.interval.high
+        == two_pictures.precision.interval.low
+        < two_pictures.precision.interval.high
         == 1.0
     )
 
@@ -198,9 +202,9 @@ def test_the_command_prints_metrics_and_refusals(
             *more,
         )
 
-    shown = command("-m", "ngram_embed", "-m", "rouge", "--json")
-    assert shown.code == 0, shown.err
-    rows = json.loads(shown.out)["findings"]
+    result = command("-m", "ngram_embed", "-m", "rouge", "--json")
+    assert result.code == 0, result.err
+    rows = json.loads(result.out)["findings"]
     assert [
         (row["label"], row["metric"], row["reason"] is None) for row in rows
     ] == [

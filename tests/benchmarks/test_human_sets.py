@@ -63,10 +63,10 @@ def test_flickr8k_cf_leaves_a_caption_out_of_its_own_references(
         tmp_path / "CrowdFlowerAnnotations.txt",
         "p.jpg\tp.jpg#0\t1.0\t3\t0\np.jpg\tq.jpg#0\t0.0\t0\t3\n",
     )
-    own, other = load("flickr8k_cf", str(tmp_path)).items
-    assert (own.candidate, own.references) == ("a cat", ("the cat",))
-    assert other.references == ("a cat", "the cat")
-    assert own.judgments == {"yes_fraction": 1.0, "yes": 3, "no": 0}
+    first, second = load("flickr8k_cf", str(tmp_path)).items
+    assert (first.candidate, first.references) == ("a cat", ("the cat",))
+    assert second.references == ("a cat", "the cat")
+    assert first.judgments == {"yes_fraction": 1.0, "yes": 3, "no": 0}
 
 
 def test_composite_reads_both_questions(tmp_path: Path) -> None:
@@ -322,9 +322,9 @@ def test_tables_of_the_hub_are_read_from_a_local_folder(
     pq.write_table(
         pa.Table.from_pylist([HUB_ROWS[name]]), tmp_path / "test.parquet"
     )
-    found = load(name, str(tmp_path)).items
-    assert found[0].judgments == HUB_JUDGMENTS[name]
-    assert len(found) == (5 if name == "wiki_imagereview" else 1)
+    items = load(name, str(tmp_path)).items
+    assert items[0].judgments == HUB_JUDGMENTS[name]
+    assert len(items) == (5 if name == "wiki_imagereview" else 1)
 
 
 def test_rows_that_others_train_on_are_not_read(tmp_path: Path) -> None:
@@ -362,11 +362,11 @@ def test_detailcaps_has_an_item_per_scored_system_and_none_without_scores(
 
 
 def test_every_set_says_where_it_is_and_can_be_read() -> None:
-    for known in SETS.values():
-        assert known.where
-        assert known.licence
-        assert known.form in ("folder", "columns", "rows")
-        assert bool(known.hub) == (known.form == "rows")
+    for human_set in SETS.values():
+        assert human_set.where
+        assert human_set.licence
+        assert human_set.form in ("folder", "columns", "rows")
+        assert bool(human_set.hub) == (human_set.form == "rows")
     assert set(SETS) - set(PROTOCOLS) == set(MARKED)
 
 
@@ -395,12 +395,12 @@ def test_a_file_of_the_one_schema_is_known_by_its_dataset(
            "candidate_b": "b", "judgments": {"preferred": 1, "category": "HC"}}  # fmt: skip
     write(tmp_path / "any.jsonl", lines([row]))
     judged = load(str(tmp_path / "any.jsonl"))
-    assert (judged.name, judged.known) == ("pascal50s", True)
+    assert (judged.name, judged.has_protocol) == ("pascal50s", True)
     del row["dataset"]
     write(tmp_path / "any.jsonl", lines([row]))
     assert (
         load(str(tmp_path / "any.jsonl")).name,
-        load(str(tmp_path / "any.jsonl")).known,
+        load(str(tmp_path / "any.jsonl")).has_protocol,
     ) == (
         "any",
         False,

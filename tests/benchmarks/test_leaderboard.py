@@ -38,13 +38,13 @@ def _run(
         Item(f"{name}-{system}", "x", images=(name,), group=group)
         for name in scores
     ]
-    found = [
+    item_scores = [
         ItemFailure("ItemError", "no")
         if score is None
         else ItemScore({"f1": score})
         for score in scores.values()
     ]
-    return write_run(folder, items, {"m": found})
+    return write_run(folder, items, {"m": item_scores})
 
 
 def _board(*folders: Path) -> Board:
@@ -99,9 +99,9 @@ def test_runs_made_differently_are_refused(tmp_path: Path) -> None:
 
 
 def test_no_system_gains_by_failing_on_a_hard_picture(tmp_path: Path) -> None:
-    whole = _run(tmp_path / "whole", {"hard": 0.25, "easy": 1.0})
+    complete_run = _run(tmp_path / "whole", {"hard": 0.25, "easy": 1.0})
     part = _run(tmp_path / "part", {"hard": None, "easy": 0.75})
-    board = _board(whole, part)
+    board = _board(complete_run, part)
     assert [(s.system, s.mean, s.rank, s.n, s.n_failed) for s in board.standings] == [
         ("whole", 1.0, 1, 1, 0), ("part", 0.75, 2, 1, 1),
     ]  # fmt: skip
@@ -135,8 +135,8 @@ def test_folders_of_one_name_are_two_systems(
     ]  # fmt: skip
     monkeypatch.chdir(runs[0])
     assert [s.system for s in _board(Path()).standings] == ["run"]
-    named = _run(tmp_path / "c", {"p": 0.5, "q": 0.5}, system="run")
-    assert [s.system for s in _board(runs[1], named).standings] == [
+    named_run = _run(tmp_path / "c", {"p": 0.5, "q": 0.5}, system="run")
+    assert [s.system for s in _board(runs[1], named_run).standings] == [
         "b/run",
         "run",
     ]
@@ -144,10 +144,12 @@ def test_folders_of_one_name_are_two_systems(
         _board(Path(), runs[0])
 
 
-def test_a_system_that_failed_everywhere_stands_last(tmp_path: Path) -> None:
+def test_a_system_that_failed_everywhere_is_ranked_last(
+    tmp_path: Path,
+) -> None:
     good = _run(tmp_path / "good", {"p": 0.5, "q": 1.0})
-    bad = _run(tmp_path / "bad", {"p": None, "q": None})
-    first, last = _board(good, bad).standings
+    failed_run = _run(tmp_path / "bad", {"p": None, "q": None})
+    first, last = _board(good, failed_run).standings
     assert (first.system, first.mean, first.rank) == ("good", 0.75, 1)
     assert (last.system, last.mean, last.rank, last.n, last.n_failed) == (
         "bad",
@@ -156,7 +158,7 @@ def test_a_system_that_failed_everywhere_stands_last(tmp_path: Path) -> None:
         0,
         2,
     )
-    assert [s.mean for s in _board(bad).standings] == [None]
+    assert [s.mean for s in _board(failed_run).standings] == [None]
 
 
 def test_systems_without_a_common_picture_are_refused(tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ def test_a_system_is_below_the_best_by_a_test_of_all_patterns_of_signs(
     board = _board(*_three(tmp_path))
     # All 8 differences alike: 2 of 2**8 patterns; one difference: every pattern. Holm doubles the
     # smaller.
-    assert {one.system: one.p for one in board.standings} == {
+    assert {standing.system: standing.p for standing in board.standings} == {
         "top": None,
         "low": 4 / 256,
         "once": 1,
@@ -247,18 +249,18 @@ def test_systems_by_metrics_are_a_table_for_a_paper(tmp_path: Path) -> None:
 def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     good = _run(tmp_path / "good", {"a": 0.5, "b": 1.0})
     poor = _run(tmp_path / "poor", {"a": 0.25, "b": 0.5})
-    none = _run(tmp_path / "no$core$", {"a": None, "b": None})
-    figure = standing_figure([_board(poor, good, none)])
+    failed_run = _run(tmp_path / "no$core$", {"a": None, "b": None})
+    figure = standing_figure([_board(poor, good, failed_run)])
     (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == [
         "good",
         "poor",
     ]
-    drawn = [
+    line_points = [
         np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()
     ]
     # The best on top: its mean 0.75, and the ends of a bootstrap of two pictures.
-    assert drawn == [
+    assert line_points == [
         [[0.5, 0], [1.0, 0]], [[0.75, 0]], [[0.25, 1], [0.5, 1]], [[0.375, 1]],
     ]  # fmt: skip
     path = tmp_path / "figures" / "systems.svg"
@@ -270,7 +272,7 @@ def test_a_figure_shows_systems_with_their_intervals(tmp_path: Path) -> None:
     ):
         write_standing_figure([_board(poor, good)], tmp_path / "systems.txt")
     with pytest.raises(ConfigError, match="no system has a score to draw"):
-        write_standing_figure([_board(none)], path)
+        write_standing_figure([_board(failed_run)], path)
 
 
 def test_equal_means_are_both_the_best(tmp_path: Path) -> None:
@@ -280,7 +282,7 @@ def test_equal_means_are_both_the_best(tmp_path: Path) -> None:
         _run(tmp_path / "b", {"p": 0.3, "q": 0.2, "r": 0.1 + 0.0}),
         _run(tmp_path / "c", {"p": 0.2, "q": 0.3 - 0.1, "r": 0.2}),
     )
-    assert {one.rank for one in board.standings} == {1}
+    assert {standing.rank for standing in board.standings} == {1}
     (table,) = leaderboard_tables([board])
     assert [row["mean_best"] for row in table.rows] == [True] * 3
 
@@ -292,13 +294,16 @@ def test_a_mean_has_the_interval_that_score_prints(tmp_path: Path) -> None:
     summary = score(
         items, [WordCount()], out=tmp_path / "a", workers=1
     ).summary
-    (own,) = _board(tmp_path / "a").standings
-    (found,) = [one.values["words"] for one in summary.values()]
-    assert own.interval is not None
-    assert found.interval is not None
-    assert own.mean == pytest.approx(found.mean)
-    assert (own.interval.low, own.interval.high) == pytest.approx(
-        (found.interval.low, found.interval.high)
+    (standing,) = _board(tmp_path / "a").standings
+    (summary_value,) = [
+        values_of_metric.values["words"]
+        for values_of_metric in summary.values()
+    ]
+    assert standing.interval is not None
+    assert summary_value.interval is not None
+    assert standing.mean == pytest.approx(summary_value.mean)
+    assert (standing.interval.low, standing.interval.high) == pytest.approx(
+        (summary_value.interval.low, summary_value.interval.high)
     )
 
 
@@ -331,24 +336,24 @@ def _boards(folders: list[Path], *values: str) -> list[Board]:
         )
 
 
-def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
+def test_a_value_of_the_set_is_ranked(tmp_path: Path) -> None:
     folders = _bleu_runs(tmp_path)
     boards = _boards(folders)
     assert [board.value for board in boards] == ["bleu", "corpus_bleu"]
     # All n-grams of both are in the references; the part has 8 of 12 words, so that its BLEU is
     # its brevity penalty, exp(1 - 12 / 8).
-    reached = {one.system: one for one in boards[1].standings}
-    assert reached["whole"].mean == pytest.approx(1.0)
-    assert reached["part"].mean == pytest.approx(math.exp(1 - 12 / 8))
+    standings = {standing.system: standing for standing in boards[1].standings}
+    assert standings["whole"].mean == pytest.approx(1.0)
+    assert standings["part"].mean == pytest.approx(math.exp(1 - 12 / 8))
     # Every picture is alike, so that each resample gives the same value.
-    ends = reached["part"].interval
+    ends = standings["part"].interval
     assert ends is not None
-    assert [ends.low, ends.high] == pytest.approx([reached["part"].mean] * 2)
-    assert reached["part"].p is not None
+    assert [ends.low, ends.high] == pytest.approx([standings["part"].mean] * 2)
+    assert standings["part"].p is not None
     assert (
-        reached["part"].p < 0.05
+        standings["part"].p < 0.05
     )  # of 2**12 patterns of swaps 2 are as extreme
-    assert (reached["whole"].rank, reached["part"].rank) == (1, 2)
+    assert (standings["whole"].rank, standings["part"].rank) == (1, 2)
     tables = leaderboard_tables(boards)
     assert [table.name for table in tables] == [
         "leaderboard", "leaderboard-bleu", "leaderboard-bleu-corpus_bleu",
@@ -356,12 +361,13 @@ def test_a_value_of_the_whole_set_is_ranked(tmp_path: Path) -> None:
     assert r"bleu.corpus\_bleu" in latex(tables[0])
     assert "Means over 12 sources" in " ".join(tables[0].notes)
     with Store.read(folders[0]) as a, Store.read(folders[1]) as b:
-        found = {one.value: one for one in compare(a, b).differences}[
-            "corpus_bleu"
-        ]
-    assert found.paired.mean == pytest.approx(math.exp(1 - 12 / 8) - 1)
-    assert (found.paired.n, found.paired.n_units) == (12, 12)
-    assert found.paired.p_value < 0.05
+        difference = {
+            value_difference.value: value_difference
+            for value_difference in compare(a, b).differences
+        }["corpus_bleu"]
+    assert difference.paired.mean == pytest.approx(math.exp(1 - 12 / 8) - 1)
+    assert (difference.paired.n, difference.paired.n_units) == (12, 12)
+    assert difference.paired.p_value < 0.05
 
 
 @pytest.mark.parametrize("name", ["corpus_bleu", "bleu.corpus_bleu"])
@@ -378,7 +384,7 @@ def test_a_value_is_chosen_by_name(tmp_path: Path, name: str) -> None:
         _boards(folders, "bleu_9")
 
 
-def test_the_caption_explains_no_star_that_is_not_there(
+def test_the_caption_explains_a_star_only_if_there_is_one(
     tmp_path: Path,
 ) -> None:
     board = _board(*_three(tmp_path))
@@ -386,7 +392,8 @@ def test_the_caption_explains_no_star_that_is_not_there(
         board,
         higher_is_better=None,
         standings=tuple(
-            replace(one, rank=None, p=None) for one in board.standings
+            replace(standing, rank=None, p=None)
+            for standing in board.standings
         ),
     )
     assert "★" not in "".join(

@@ -19,10 +19,14 @@ from sklearn.metrics import (
 
 from beholder import stats
 from beholder.errors import DataError
-from beholder.kinds.agreement.agree import MetricValue, agree, asked
+from beholder.kinds.agreement.agree import (
+    MetricValue,
+    agree,
+    asked,
+)
 from beholder.kinds.agreement.agreement_suite import (
     AgreementSuiteConfig,
-    held_against,
+    compare_with_set,
 )
 from beholder.kinds.agreement.caparena import agreement, net_wins
 from beholder.kinds.agreement.granular import GranularFinding, granular
@@ -169,22 +173,22 @@ class TestCapArenaAuto:
         scores: dict[str, float] = {}
         for model, n in wins.items():
             for i in range(3):
-                one, other = f"{model}{i}", f"{model}{i}b"
+                first, second = f"{model}{i}", f"{model}{i}b"
                 won = i < n
                 row = {
                     "model1": model,
                     "model2": "B",
-                    "generation1": one,
-                    "generation2": other,
+                    "generation1": first,
+                    "generation2": second,
                 }
                 row |= {
                     "winner": "model1" if won else "model2",
                     "cluster": "B",
                 }
                 battles.append(row)
-                scores |= {one: float(won), other: 0.5}
-        found = agreement(battles, scores, auto=True)
-        assert (found["caption_overall"], found["model_spearman"]) == (
+                scores |= {first: float(won), second: 0.5}
+        figures = agreement(battles, scores, auto=True)
+        assert (figures["caption_overall"], figures["model_spearman"]) == (
             1.0,
             1.0,
         )
@@ -199,12 +203,12 @@ class TestCapArenaAuto:
     ) -> None:
         # The judge: M wins, N loses. By length M wins; N loses, or wins and both are level. (By
         # Elo, where the baseline is a model, too, the ranking would be defined even then.)
-        for model, text, said in (
+        for model, text, answer in (
             ("M", "a very long text", "1"),
             ("N", of_n, "2"),
         ):
             row = battle(
-                model, "1.jpg", f"Caption {said} is better.", first=True
+                model, "1.jpg", f"Caption {answer} is better.", first=True
             )
             row |= {"caption1": text, "caption2": "two words"}
             (tmp_path / f"{model}.json").write_text(json.dumps([row]))
@@ -273,7 +277,7 @@ class TestDetailVerifyBench:
     @pytest.mark.parametrize(
         "text", ["a <Hallucination>b", "a</Hallucination> b"]
     )
-    def test_a_tag_without_a_partner_is_told(
+    def test_a_tag_without_a_partner_is_an_error(
         self, tmp_path: Path, text: str
     ) -> None:
         lines(
@@ -304,7 +308,7 @@ class TestDetailVerifyBench:
     @pytest.mark.parametrize(
         "row", [{"filename": "0.jpg"}, "0.jpg", {"filename": 3}]
     )
-    def test_a_row_of_another_form_is_told(
+    def test_a_row_of_another_form_is_an_error(
         self, tmp_path: Path, row: Any
     ) -> None:
         lines(tmp_path / "real_test.jsonl", [row])
@@ -315,7 +319,7 @@ class TestDetailVerifyBench:
 
     def test_figures_by_hand_and_by_sklearn(self, tmp_path: Path) -> None:
         lines(tmp_path / "real_test.jsonl", detail_rows())
-        found = finding(
+        figures = finding(
             load("detailverifybench", str(tmp_path)), tmp_path / "run"
         )
         # Tokens and scores: A9 .9, red never, b1 .1, a never, well-known3 .3, d7 .7 | e8 .8, f2 .2
@@ -325,36 +329,38 @@ class TestDetailVerifyBench:
         gold = [[0, 1, 1, 0, 0, 0], [0, 0], [1, 0, 1]]
         flat = [x for text in gold for x in text]
         low = [-x for text in scores for x in text]
-        assert found.auc.value == pytest.approx(roc_auc_score(flat, low))
-        assert found.alerts is not None
-        assert found.alerts.threshold == pytest.approx(0.2)
+        assert figures.auc.value == pytest.approx(roc_auc_score(flat, low))
+        assert figures.alerts is not None
+        assert figures.alerts.threshold == pytest.approx(0.2)
         raised = [[int(x < 0.2) for x in text] for text in scores]
         alert = [x for text in raised for x in text]
         p, r, f1, _ = precision_recall_fscore_support(
             flat, alert, average="binary"
         )
         assert (
-            (found.precision.value, found.recall.value) == (p, r) == (1.0, 0.5)
+            (figures.precision.value, figures.recall.value)
+            == (p, r)
+            == (1.0, 0.5)
         )
-        assert found.f1.value == pytest.approx(f1)
+        assert figures.f1.value == pytest.approx(f1)
         assert (
-            found.iou.value
+            figures.iou.value
             == pytest.approx(jaccard_score(flat, alert))
             == pytest.approx(0.5)
         )
         # Marked spans: "red b1" half covered, g1 wholly, i9 not: (1/2 + 1 + 0) / 3.
-        assert found.span_iou.value == pytest.approx(0.5)
-        assert found.spans is not None
+        assert figures.span_iou.value == pytest.approx(0.5)
+        assert figures.spans is not None
         # Runs b1 and g1 both match; of the spans "red b1" (half) and g1.
-        assert found.spans.precision == 1.0
-        assert found.spans.recall == pytest.approx(2 / 3)
+        assert figures.spans.precision == 1.0
+        assert figures.spans.recall == pytest.approx(2 / 3)
         texts = [
             precision_recall_fscore_support(
                 g, a, average="binary", zero_division=0.0
             )
             for g, a in zip(gold, raised, strict=True)
         ]
-        means = [share.value for share in found.per_text]
+        means = [share.value for share in figures.per_text]
         for place in range(3):  # precision, recall, F1
             assert means[place] == pytest.approx(
                 np.mean([text[place] for text in texts])
@@ -415,7 +421,9 @@ class TestDocciCritique:
             (0, 3)
         ]  # a tie of votes counts as factual
 
-    def test_columns_are_asked_for_by_name(self, tmp_path: Path) -> None:
+    def test_a_missing_column_is_an_error_until_it_is_mapped(
+        self, tmp_path: Path
+    ) -> None:
         rows = [
             {
                 "img": "i",
@@ -430,13 +438,13 @@ class TestDocciCritique:
             DataError, match=r"no column 'image'.*img, vlm.*--map image=COLUMN"
         ):
             load("docci_critique", str(tmp_path))
-        named = {
+        column_names = {
             "image": "img",
             "model": "vlm",
             "sentence": "parts",
             "factual": "ok",
         }
-        rows_of = DataOptions(map=named | {"caption": "text"})
+        rows_of = DataOptions(map=column_names | {"caption": "text"})
         (item,) = load("docci_critique", str(tmp_path), rows_of).items
         assert (item.candidate, item.judgments["mistakes"]) == (
             "A b. C d.",
@@ -446,19 +454,22 @@ class TestDocciCritique:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"factual": "perhaps"}, "'perhaps', is none of true"),
-            ({"factual": 3}, "'3', is none of true"),
+            (
+                {"factual": "perhaps"},
+                "expected one of true, .*, got 'perhaps'",
+            ),
+            ({"factual": 3}, "expected one of true, .*, got '3'"),
             (
                 {"sentence": ["A", "b"], "factual": [True]},
                 "expected a label for each sentence",
             ),
             (
                 {"caption": "Another text."},
-                "does not hold the sentence 'A9 b1",
+                "does not contain the sentence 'A9 b1",
             ),
         ],
     )
-    def test_what_cannot_be_read_is_told(
+    def test_unreadable_sentences_and_labels_are_errors(
         self, tmp_path: Path, change: dict[str, Any], message: str
     ) -> None:
         lines(tmp_path / "c.jsonl", [SENTENCES[0] | change])
@@ -469,7 +480,7 @@ class TestDocciCritique:
         self, tmp_path: Path
     ) -> None:
         # The files, columns and folders of omron-sinicx/AlignBench at e188139 and d34e3d7.
-        said = [
+        sentences = [
             ("COCO", "1.jpg", None, 1, "It flies.", "Incorrect"),
             ("COCO", "1.jpg", None, 0, "A cat.", "Correct"),
             ("SD", "0.png", "images/SD/0.png", 0, "A boat.", "Correct"),
@@ -501,7 +512,7 @@ class TestDocciCritique:
                 "agreement_ratio": 1.0,
                 "image_path_in_repo": path,
             }
-            for source, name, path, n, text, label in said
+            for source, name, path, n, text, label in sentences
         ]
         lines(tmp_path / "halcap_bench.jsonl", rows)
         (tmp_path / "fleiss_per_item.csv").write_text(
@@ -514,8 +525,8 @@ class TestDocciCritique:
             "sentences": [(0, 6), (7, 16)],  # nobody knows of the third
             "factual_share": 0.5,
         }
-        shown = [item.images for item in (first, second, third)]
-        assert shown == [
+        pictures = [item.images for item in (first, second, third)]
+        assert pictures == [
             ("1.jpg",),
             ("images/SD/0.png",),
             ("images/Imagen/0.png",),
@@ -525,13 +536,13 @@ class TestDocciCritique:
             [(0, 6)],
         )
         lines(tmp_path / "halcap_bench.jsonl", rows[4:])
-        with pytest.raises(DataError, match="holds no row of alignbench"):
+        with pytest.raises(DataError, match="contains no row of alignbench"):
             load("alignbench", str(tmp_path))
 
     def test_haldec_is_sentences_in_columns_that_the_user_names(
         self, tmp_path: Path
     ) -> None:
-        said = [
+        sentences = [
             ("A cat.", "correct"),
             ("It flies.", "incorrect"),
             ("It purrs.", "unknown"),
@@ -543,7 +554,7 @@ class TestDocciCritique:
                 "caption": text,
                 "annotation": label,
             }
-            for text, label in said
+            for text, label in sentences
         ]
         lines(tmp_path / "haldec.jsonl", rows)
         with pytest.raises(
@@ -551,13 +562,13 @@ class TestDocciCritique:
             match=r"no column 'image'.*image_name.*--map image=COLUMN",
         ):
             load("haldec_bench", str(tmp_path))
-        named = {
+        column_names = {
             "image": "image_name",
             "sentence": "caption",
             "factual": "annotation",
         }
         (item,) = load(
-            "haldec_bench", str(tmp_path), DataOptions(map=named)
+            "haldec_bench", str(tmp_path), DataOptions(map=column_names)
         ).items
         assert (item.candidate, item.images) == (
             "A cat. It flies. It purrs.",
@@ -572,21 +583,21 @@ class TestDocciCritique:
             for name in ("i1", "i2")
         ]
         lines(tmp_path / "docci_descriptions.jsonlines", texts)
-        found = finding(
+        figures = finding(
             load("docci_critique", str(tmp_path)), tmp_path / "run"
         )
         # A sentence has its worst unit's score: .1 .1 .6 | .3 and one that never alerts.
         # Not factual: the first and the fourth. Below .6: three alerts, two hits.
-        assert found.alerts is not None
-        assert found.alerts.threshold == 0.6
-        assert found.precision.value == pytest.approx(2 / 3)
-        assert found.recall.value == 1.0
-        assert found.f1.value == pytest.approx(0.8)
-        assert found.iou.value == pytest.approx(2 / 3)
+        assert figures.alerts is not None
+        assert figures.alerts.threshold == 0.6
+        assert figures.precision.value == pytest.approx(2 / 3)
+        assert figures.recall.value == 1.0
+        assert figures.f1.value == pytest.approx(0.8)
+        assert figures.iou.value == pytest.approx(2 / 3)
         # Pairs of a wrong and a right one: .1 against .1 (half), .6 and never; .3 against .1
         # (lost), .6 and never: 4.5 of 6.
-        assert found.auc.value == pytest.approx(4.5 / 6)
-        assert found.spans is None
+        assert figures.auc.value == pytest.approx(4.5 / 6)
+        assert figures.spans is None
 
 
 def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> (
@@ -599,26 +610,28 @@ def test_area_of_alerts_is_sklearns_with_ties_and_parts_that_never_alert() -> (
         for y in labels
     ]
     flat = -np.nan_to_num(np.concatenate(scores), posinf=99.0)
-    found = stats.alert_auc(scores, labels, n_resamples=200)
-    assert found.auc == pytest.approx(
+    area = stats.alert_auc(scores, labels, n_resamples=200)
+    assert area.auc == pytest.approx(
         roc_auc_score(np.concatenate(labels), flat)
     )
-    assert found.auc is not None
-    assert found.interval is not None
-    assert found.interval.low < found.auc < found.interval.high
+    assert area.auc is not None
+    assert area.interval is not None
+    assert area.interval.low < area.auc < area.interval.high
     # A resample by hand: the first of all is drawn from the same generator.
     draw = np.random.default_rng(12345).integers(0, 9, size=9)
-    drawn = -np.nan_to_num(
+    sampled_scores = -np.nan_to_num(
         np.concatenate([scores[i] for i in draw]), posinf=99.0
     )
-    expected = roc_auc_score(np.concatenate([labels[i] for i in draw]), drawn)
-    assert found.replicates[0] == pytest.approx(expected)
+    expected = roc_auc_score(
+        np.concatenate([labels[i] for i in draw]), sampled_scores
+    )
+    assert area.replicates[0] == pytest.approx(expected)
     nothing = stats.alert_auc([[0.1, 0.2]], [[0, 0]])
     assert (nothing.auc, nothing.replicates) == (None, ())
     assert nothing.reason is not None
 
 
-def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
+def test_a_suite_reports_the_auc_of_marked_sets(tmp_path: Path) -> None:
     lines(
         tmp_path / "sets" / "detailverifybench" / "real_test.jsonl",
         detail_rows(),
@@ -630,14 +643,18 @@ def test_marks_stand_in_a_suite_by_their_area(tmp_path: Path) -> None:
     suite = AgreementSuiteConfig(
         tmp_path / "sets", metrics, tmp_path / "out", n_resamples=80
     )
-    (measure,), signatures = held_against(judged, suite, Quiet())
+    (measure,), signatures = compare_with_set(judged, suite, Quiet())
     assert (measure.measure, set(signatures)) == (
         "AUC, mistakes",
         {"ngram_embed", "chrf", "length"},
     )
     run = ScoreConfig(judged.name, (), tmp_path / "out" / judged.name)
     alone = granular(
-        judged, [asked("ngram_embed").metric], run, Quiet(), n_resamples=80
+        judged,
+        [asked("ngram_embed").metric],
+        run,
+        Quiet(),
+        n_resamples=80,
     )
     assert measure.metrics[0].agreement == alone.findings[0].auc.value
     assert measure.metrics[1].agreement is None
@@ -655,7 +672,7 @@ class Steady(Digits):
         return
 
 
-def test_metrics_are_told_apart_on_the_texts_that_all_scored(
+def test_metrics_are_compared_on_the_texts_that_all_scored(
     tmp_path: Path,
 ) -> None:
     # Digits fails on half of the texts, in which Steady is wrong; elsewhere both are right.
@@ -677,7 +694,7 @@ def test_metrics_are_told_apart_on_the_texts_that_all_scored(
     suite = AgreementSuiteConfig(
         tmp_path, metrics, tmp_path / "out", n_resamples=100
     )
-    (measure,), _ = held_against(judged, suite, Quiet())
+    (measure,), _ = compare_with_set(judged, suite, Quiet())
     # Of the 24 wrong and 24 right words Steady has 12 at .1 and 12 at .9 each: level.
     assert [row.agreement for row in measure.metrics] == [1.0, 0.5, None]
     assert [row.n_missing for row in measure.metrics[:2]] == [12, 0]

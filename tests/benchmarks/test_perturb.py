@@ -8,11 +8,13 @@ import pytest
 from beholder.kinds.agreement.suites.perturb import PERTURBATIONS, sentences
 
 TEXT = "One dog runs. It is black. A cat sits on the left. Two birds fly."
-OTHER = "A boat sails. The sea is calm. Clouds pass."
+OTHER_TEXT = "A boat sails. The sea is calm. Clouds pass."
 
 
 def apply(name: str, text: str = TEXT, seed: int = 0) -> str:
-    return PERTURBATIONS[name].apply(text, np.random.default_rng(seed), OTHER)
+    return PERTURBATIONS[name].apply(
+        text, np.random.default_rng(seed), OTHER_TEXT
+    )
 
 
 def test_reverse_swap_and_truncate() -> None:
@@ -36,11 +38,11 @@ def test_shuffle_keeps_every_sentence_and_never_the_order(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_delete_leaves_out_a_third_and_insert_adds_a_third(seed: int) -> None:
-    left = sentences(apply("delete", seed=seed))
-    assert len(left) == 3
+    remaining = sentences(apply("delete", seed=seed))
+    assert len(remaining) == 3
     assert [
-        sentence for sentence in sentences(TEXT) if sentence in left
-    ] == left
+        sentence for sentence in sentences(TEXT) if sentence in remaining
+    ] == remaining
     added = sentences(apply("insert", seed=seed))
     assert len(added) == 5
     assert "A boat sails." in added
@@ -64,10 +66,10 @@ def test_numbers_and_colours_become_others_in_the_same_case(seed: int) -> None:
 
 
 def test_directions_become_their_opposites() -> None:
-    found = apply(
+    changed_text = apply(
         "swap_directions", "Left of the top, right below the upright lamp."
     )
-    assert found == "Right of the bottom, left above the upright lamp."
+    assert changed_text == "Right of the bottom, left above the upright lamp."
 
 
 def test_sentences_are_split_and_merged() -> None:
@@ -122,10 +124,12 @@ def test_a_text_that_offers_nothing_is_left_as_it_was(name: str) -> None:
 
 
 def test_both_kinds_are_there() -> None:
-    kinds = [each.kind for each in PERTURBATIONS.values()]
+    kinds = [perturbation.kind for perturbation in PERTURBATIONS.values()]
     assert kinds.count("breaking") == 13
     assert kinds.count("preserving") == 10
-    assert all(each.change.__doc__ for each in PERTURBATIONS.values())
+    assert all(
+        perturbation.change.__doc__ for perturbation in PERTURBATIONS.values()
+    )
 
 
 def test_two_things_of_a_sentence_change_places_and_so_do_two_colours() -> (
@@ -147,14 +151,14 @@ def test_two_things_of_a_sentence_change_places_and_so_do_two_colours() -> (
 def test_scrambled_sentences_keep_their_words_and_their_places(
     seed: int,
 ) -> None:
-    found = sentences(apply("scramble", seed=seed))
-    assert [sorted(s.rstrip(".").split()) for s in found] == [
+    scrambled = sentences(apply("scramble", seed=seed))
+    assert [sorted(s.rstrip(".").split()) for s in scrambled] == [
         sorted(s.rstrip(".").split()) for s in sentences(TEXT)
     ]
-    assert " ".join(found) != TEXT
+    assert " ".join(scrambled) != TEXT
 
 
-def test_what_keeps_the_meaning_changes_the_words_alone() -> None:
+def test_preserving_perturbations_change_words_only() -> None:
     assert apply("same_words", "A small couch beside big rocks.") == (
         "A little sofa next to large stones."
     )

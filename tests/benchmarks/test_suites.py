@@ -110,19 +110,19 @@ def test_valid_above_invalid_is_the_share_of_pairs_worked_out_by_hand(
         comparison.version(second, "mixed", "invalid", "FAIL"),
     ]
     run = scored_run(versions, WordCount(), tmp_path)
-    (found,) = comparison.results(
+    (result,) = comparison.results(
         run, [MetricValue(WordCount())], n_resamples=50
     )
     # Text 1: 5 > 3, 5 > 1, 3 = 3, 3 > 1: 3.5 of 4, one of them level. Text 2: 4 < 6.
-    assert found.accuracy is not None
-    assert found.accuracy.mean == pytest.approx((3.5 / 4 + 0) / 2)
-    assert found.accuracy.n == 2
-    assert found.ties is not None
-    assert found.ties.mean == pytest.approx((1 / 4 + 0) / 2)
-    assert found.separated is not None
-    assert found.separated.mean == 0
-    rows = {row.kind: row for row in found.kinds}
-    assert [row.validity for row in found.kinds] == [
+    assert result.accuracy is not None
+    assert result.accuracy.mean == pytest.approx((3.5 / 4 + 0) / 2)
+    assert result.accuracy.n == 2
+    assert result.ties is not None
+    assert result.ties.mean == pytest.approx((1 / 4 + 0) / 2)
+    assert result.separated is not None
+    assert result.separated.mean == 0
+    rows = {row.kind: row for row in result.kinds}
+    assert [row.validity for row in result.kinds] == [
         "valid",
         "valid",
         "invalid",
@@ -145,7 +145,7 @@ def test_valid_above_invalid_is_the_share_of_pairs_worked_out_by_hand(
         )
 
 
-def test_where_less_is_better_the_lower_value_stands_above(
+def test_the_lower_value_wins_where_less_is_better(
     tmp_path: Path,
 ) -> None:
     text = Item(id="1", candidate="a b c")
@@ -154,13 +154,13 @@ def test_where_less_is_better_the_lower_value_stands_above(
         comparison.version(text, "wrong", "invalid", "a x"),
     ]
     run = scored_run(versions, Strange(), tmp_path)
-    (found,) = comparison.results(
+    (result,) = comparison.results(
         run, [MetricValue(Strange())], n_resamples=50
     )
-    assert found.accuracy is not None
-    assert found.separated is not None
-    assert (found.accuracy.mean, found.separated.mean) == (1, 1)
-    assert [row.score.mean for row in found.kinds if row.score] == [0, 1]
+    assert result.accuracy is not None
+    assert result.separated is not None
+    assert (result.accuracy.mean, result.separated.mean) == (1, 1)
+    assert [row.score.mean for row in result.kinds if row.score] == [0, 1]
 
 
 def test_versions_are_of_first_references_and_unchanged_ones_are_left_out() -> (
@@ -236,19 +236,19 @@ def test_same_video_above_other_videos_is_worked_out_by_hand(
     )  # pairs of authors, videos, one same and two others
     assert [item.group["about"] for item in items].count("same") == 6
     run = scored_run(items, Strange(), tmp_path)
-    (found,) = authors.results(run, [MetricValue(Strange())], n_resamples=50)
+    (result,) = authors.results(run, [MetricValue(Strange())], n_resamples=50)
     # Strange is 0 for the same word, 1 for another; 0 is better.
     # Against A: a: 0 against 0 and 1 -> .75; b: 1 against 1 and 1 -> .5; c: 0 against 1, 1 -> 1.
     # Against B: a: 0 against 1, 1 -> 1; b: 1 against 0 and 1 -> .25; c: 0 against 1, 1 -> 1.
-    assert found.accuracy is not None
-    assert found.accuracy.mean == pytest.approx(4.5 / 6)
+    assert result.accuracy is not None
+    assert result.accuracy.mean == pytest.approx(4.5 / 6)
     means = {
         name: estimate.mean
-        for name, estimate in found.by_reference.items()
+        for name, estimate in result.by_reference.items()
         if estimate
     }
     assert means == pytest.approx({"A": 2.25 / 3, "B": 2.25 / 3})
-    against_a = next(pair for pair in found.pairs if pair.reference == "A")
+    against_a = next(pair for pair in result.pairs if pair.reference == "A")
     assert (against_a.candidate, against_a.n_failed) == ("B", 0)
     assert against_a.same is not None
     assert against_a.other is not None
@@ -257,18 +257,18 @@ def test_same_video_above_other_videos_is_worked_out_by_hand(
     assert (against_a.same.n, against_a.other.n) == (3, 6)
 
 
-def test_others_are_as_many_as_are_asked_for_and_never_the_same() -> None:
+def test_each_text_is_compared_with_n_other_sources() -> None:
     many = {str(n): f"text {n}" for n in range(8)}
     items = list(
         authors.comparisons(
-            [*written("A", many), *written("B", many)], others=2
+            [*written("A", many), *written("B", many)], n_others=2
         )
     )
     assert len(items) == 2 * 8 * 3
     assert len({item.id for item in items}) == len(items)
     for item in items:
-        told = item.candidate == item.references[0]
-        assert told == (item.group["about"] == "same")
+        is_same_text = item.candidate == item.references[0]
+        assert is_same_text == (item.group["about"] == "same")
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_rows_that_are_no_such_set_are_refused(
         list(authors.comparisons(rows))
 
 
-def test_a_judge_writes_further_valid_versions_and_is_asked_once(
+def test_a_judge_writes_further_valid_versions_only_once(
     cli: Cli,
 ) -> None:
     text = "A red car stands on the left of a house. It is old. Two dogs sleep below a tree."
@@ -311,13 +311,16 @@ def test_a_judge_writes_further_valid_versions_and_is_asked_once(
     assert done.code == 0, done.err
     vcs, strange = json.loads(done.out)
     kinds = {row["kind"]: row for row in strange["kinds"]}
-    made = ("paraphrase", "style", "tense", "summary", "expansion")
-    assert all(kinds[name]["validity"] == "valid" for name in made)
-    assert [kinds[name]["score"]["mean"] for name in made] == [
+    written_kinds = ("paraphrase", "style", "tense", "summary", "expansion")
+    assert all(kinds[name]["validity"] == "valid" for name in written_kinds)
+    assert [kinds[name]["score"]["mean"] for name in written_kinds] == [
         1.0
     ] * 5  # the word "Indeed"
     assert vcs["metric"] == "vcs"
-    assert {row["kind"] for row in vcs["kinds"]} <= {*PERTURBATIONS, *made}
+    assert {row["kind"] for row in vcs["kinds"]} <= {
+        *PERTURBATIONS,
+        *written_kinds,
+    }
     again = cli(*command, "--writer", "varier:m", "-o", "run")
     assert "0 scored now, 0 failed now" in again.err
     assert "valid above invalid" in again.out
@@ -343,7 +346,9 @@ def test_a_judge_writes_further_valid_versions_and_is_asked_once(
         (row["kind"], row["validity"], str(row["n_failed"]))
         for row in strange["kinds"]
     ]
-    assert [row["mean"] for row in rows if row["kind"] in made] == ["1.0"] * 5
+    assert [row["mean"] for row in rows if row["kind"] in written_kinds] == [
+        "1.0"
+    ] * 5
     assert "share of pairs of a valid" in Path(
         "run/tables/comparison.tex"
     ).read_text("utf-8")
@@ -365,20 +370,22 @@ def test_authors_are_compared_from_a_file(cli: Cli) -> None:
     done = cli(*command, "--author", "author", "--json")
     assert done.code == 2
     assert "group.author is missing" in done.err
-    named = [{**row, "group": {"author": row["author"]}} for row in rows]
+    renamed_rows = [
+        {**row, "group": {"author": row["author"]}} for row in rows
+    ]
     Path("t.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in named)
+        "".join(json.dumps(row) + "\n" for row in renamed_rows)
     )
     done = cli(*command, "--author", "author")
     assert done.code == 0, done.err
     assert "against A" in done.out
     assert "0.75" in done.out
-    found = json.loads(
+    table_rows = json.loads(
         Path("runs/authors-t/tables/pairs.json").read_text("utf-8")
     )["rows"]
-    assert {(row["candidate"], row["reference"]) for row in found} == {
+    assert {(row["candidate"], row["reference"]) for row in table_rows} == {
         ("A", "B"),
         ("B", "A"),
     }
-    assert sorted(row["n"] for row in found) == [3, 3]
+    assert sorted(row["n"] for row in table_rows) == [3, 3]
     assert cli(*command, "--others", "0").code == 2

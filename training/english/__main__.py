@@ -38,7 +38,7 @@ from training.english.nets import Trainable
 
 STEPS = {"first": 2000, "final": 23_000}
 FALLING = {"first": 400, "final": 3500}
-Others = list[tuple[list[Document], float]]
+ExtraDocuments = list[tuple[list[Document], float]]
 
 
 def main() -> None:
@@ -51,34 +51,36 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     docs = corpora.treebanks(data, "train")
-    labels = Labels.of(docs)
+    labels = Labels.from_documents(docs)
 
-    def learn(name: str, others: Others, start: Trainable | None) -> Trainable:
+    def learn(
+        name: str, extra: ExtraDocuments, start: Trainable | None
+    ) -> Trainable:
         def run() -> Trainable:
             return fit.study(
                 docs,
-                others,
+                extra,
                 labels,
                 steps=STEPS[name],
                 falling=FALLING[name],
                 start=start,
             )
 
-        found: Trainable = _kept(out / f"{name}.pickle", run)
-        return found
+        trainable: Trainable = _load_or_make(out / f"{name}.pickle", run)
+        return trainable
 
-    first = learn("first", _others(docs, []), None)
+    first = learn("first", _extra_documents(docs, []), None)
     export(first, asdict(labels), out / "first")
-    trees = _kept(
+    trees = _load_or_make(
         out / "silver.pickle",
         lambda: _silver(data, out / "first", arguments.peer),
     )
-    others = _others(docs, trees)
-    final = learn("final", others, first)
+    extra = _extra_documents(docs, trees)
+    final = learn("final", extra, first)
     export(final, asdict(labels), out)
     sizes = zip(
         ("silver", "captions", "silver captions", "templates"),
-        others,
+        extra,
         strict=True,
     )
     _write_metrics(
@@ -88,33 +90,38 @@ def main() -> None:
     )
 
 
-def _others(docs: list[Document], trees: list[Document]) -> Others:
-    """What is read beside the treebanks, with the share of each kind in a pass."""
+def _extra_documents(
+    docs: list[Document], trees: list[Document]
+) -> ExtraDocuments:
+    """Return the documents used besides the treebanks, with the share of each kind in a pass."""
     rng = random.Random(0)
-    gold, silver_ = corpora.whole(docs), corpora.whole(trees)
+    gold, silver_ = (
+        corpora.complete_sentences(docs),
+        corpora.complete_sentences(trees),
+    )
     words = captions.Words([*gold, *silver_])
-    seen = captions.Words(
+    all_words = captions.Words(
         sentence.as_words() for doc in trees or docs for sentence in doc
     )
     return [
         (trees, 0.5),
         (corpora.alone(captions.captions(gold, words, rng)), 0.25),
         (corpora.alone(captions.captions(silver_, words, rng)), 0.5),
-        (corpora.alone(captions.templates(seen, rng)), 0.25),
+        (corpora.alone(captions.templates(all_words, rng)), 0.25),
     ]
 
 
-def _kept(path: Path, make: Callable[[], Any]) -> Any:
-    """What is made, or what was made before."""
+def _load_or_make(path: Path, make: Callable[[], Any]) -> Any:
+    """Load the pickled result of an earlier call, or make and store it."""
     if not path.exists():
         path.write_bytes(pickle.dumps(make()))
     return pickle.loads(path.read_bytes())
 
 
 def _silver(data: Path, first: Path, peer: str) -> list[Document]:
-    one, two = pipeline.load(first), spacy.load(peer)
+    own_parser, peer_parser = pipeline.load(first), spacy.load(peer)
     texts = [
-        [token.text for token in one.make_doc(paragraph.text)]
+        [token.text for token in own_parser.make_doc(paragraph.text)]
         for text in corpora.descriptions(
             data / "descriptions" / "iiw_descriptions.jsonl.xz"
         )
@@ -124,7 +131,7 @@ def _silver(data: Path, first: Path, peer: str) -> list[Document]:
         silver.agreed(
             *(
                 nlp.pipe(Doc(nlp.vocab, words) for words in texts)
-                for nlp in (one, two)
+                for nlp in (own_parser, peer_parser)
             )
         )
     )
@@ -135,7 +142,7 @@ def _size(docs: list[Document]) -> int:
 
 
 def _write_metrics(out: Path, words: dict[str, int]) -> None:
-    """What was trained on what, beside the files."""
+    """Write the description of the training data and results, beside the files."""
     data = b"".join((out / name).read_bytes() for name in FILES)
     metrics = {
         "sha256": hashlib.sha256(data).hexdigest(),

@@ -32,10 +32,22 @@ PER_TEMPLATE = 120
 _FLOOR = 3
 """How often a word is seen to be put into templates."""
 _PARTS = {
-    "DT": "DET", "NN": "NOUN", "NNS": "NOUN", "JJ": "ADJ", "VBZ": "VERB", "VBP": "VERB",
-    "VBG": "VERB", "VBN": "VERB", "IN": "ADP", "CD": "NUM", "CC": "CCONJ", "RB": "ADV",
-    ".": "PUNCT", ",": "PUNCT", "POS": "PART",
-}  # fmt: skip
+    "DT": "DET",
+    "NN": "NOUN",
+    "NNS": "NOUN",
+    "JJ": "ADJ",
+    "VBZ": "VERB",
+    "VBP": "VERB",
+    "VBG": "VERB",
+    "VBN": "VERB",
+    "IN": "ADP",
+    "CD": "NUM",
+    "CC": "CCONJ",
+    "RB": "ADV",
+    ".": "PUNCT",
+    ",": "PUNCT",
+    "POS": "PART",
+}
 _VERBS = {"VBZ": ("V", "T"), "VBG": ("G", "H"), "VBP": ("B", None)}
 """Letters of verbs without and with an object."""
 _BE, _HAVE = (
@@ -43,7 +55,7 @@ _BE, _HAVE = (
     frozenset(["has", "have", "had"]),
 )
 _ARTICLES = frozenset(["a", "an", "the"])
-_BESIDE = frozenset(
+_ADJUNCTS = frozenset(
     [
         "aux",
         "aux:pass",
@@ -85,24 +97,24 @@ class Words:
                             word.form
                         )
         self._common = {
-            kind: {form: n**0.5 for form, n in own.items() if n >= _FLOOR}
-            for kind, own in counts.items()
+            kind: {form: n**0.5 for form, n in forms.items() if n >= _FLOOR}
+            for kind, forms in counts.items()
         }
 
     def draw(self, kind: str, rng: random.Random) -> str:
-        """Some form of a class; rare ones come more often than in the trees."""
+        """Return some form of a class; rare ones come more often than in the trees."""
         weights = self._common[kind]
         return rng.choices(list(weights), list(weights.values()))[0]
 
     def participle(self, verb: Word) -> str | None:
-        """The form in -ing of a verb, if the trees have it."""
+        """Return the form in -ing of a verb, if the trees have it."""
         return self._participles.get(
             lemma(verb.form.lower(), "VERB", verb.xpos)
         )
 
 
 def _kind(word: Word, has_object: bool) -> str | None:
-    """The capital letter of a word's class in templates."""
+    """Return the capital letter of a word's class in templates."""
     if word.upos == "NOUN":
         return {"NN": "N", "NNS": "P"}.get(word.xpos)
     if word.xpos == "JJ":
@@ -126,7 +138,7 @@ def captions(
 
 
 def templates(words: Words, rng: random.Random) -> Iterator[Sentence]:
-    """Every template with words, ``PER_TEMPLATE`` times."""
+    """Yield every template with words, ``PER_TEMPLATE`` times."""
     for template in TEMPLATES:
         for _ in range(PER_TEMPLATE):
             yield _filled(template, words, rng)
@@ -145,27 +157,34 @@ def _phrases(sentence: Sentence, words: Words) -> Iterator[Sentence]:
         turned = _turned(sentence, top, words)
         if turned is None:
             continue
-        own = sorted(_subtree(sentence, subject))
-        while sentence[own[-1]].deprel == "punct":
-            own.pop()
-        kept = [*own, *_predicate(sentence, top)]
+        subtree = sorted(_subtree(sentence, subject))
+        while sentence[subtree[-1]].deprel == "punct":
+            subtree.pop()
+        places_kept = [*subtree, *_predicate(sentence, top)]
         copy = list(sentence)
         copy[subject] = replace(word, head=subject, deprel="root")
         copy[top] = replace(turned, head=subject)
-        closed = {copy[place].head for place in kept} <= set(kept)
+        closed = {copy[place].head for place in places_kept} <= set(
+            places_kept
+        )
         if (
             closed
-            and len(own) == own[-1] - own[0] + 1
-            and len(kept) <= CAPTION_LENGTH
+            and len(subtree) == subtree[-1] - subtree[0] + 1
+            and len(places_kept) <= CAPTION_LENGTH
         ):
-            yield [replace(w, form=w.form.lower()) for w in _cut(copy, kept)]
+            yield [
+                replace(w, form=w.form.lower())
+                for w in _cut(copy, places_kept)
+            ]
 
 
 def _turned(sentence: Sentence, top: int, words: Words) -> Word | None:
-    """The predicate as what modifies its subject, if it can be that."""
+    """Return the predicate as what modifies its subject, if it can be that."""
     word = sentence[top]
     under = {
-        w.deprel: w for w in sentence if w.head == top and w.deprel in _BESIDE
+        w.deprel: w
+        for w in sentence
+        if w.head == top and w.deprel in _ADJUNCTS
     }
     if (
         word.upos == "NOUN"
@@ -200,7 +219,7 @@ def _predicate(sentence: Sentence, top: int) -> list[int]:
         if w.head == top and w.deprel == "case"
     ]
     first = min((*case, top))
-    kept = list(range(first, top + 1))
+    places_kept = list(range(first, top + 1))
     inside = _subtree(sentence, top)
     for place in range(top + 1, len(sentence)):
         branch = place
@@ -208,10 +227,10 @@ def _predicate(sentence: Sentence, top: int) -> list[int]:
             branch = sentence[branch].head
         if branch not in inside or sentence[branch].deprel not in _FOLLOWING:
             break
-        kept.append(place)
-    while sentence[kept[-1]].deprel in ("punct", "case", "det", "cc"):
-        kept.pop()
-    return kept
+        places_kept.append(place)
+    while sentence[places_kept[-1]].deprel in ("punct", "case", "det", "cc"):
+        places_kept.pop()
+    return places_kept
 
 
 def _subtree(sentence: Sentence, top: int) -> set[int]:
@@ -229,26 +248,27 @@ def _robbed(sentence: Sentence, rng: random.Random) -> Sentence:
     if rng.random() < 0.5:
         return sentence
     heads = {word.head for word in sentence}
-    kept = [
+    places_kept = [
         place
         for place, word in enumerate(sentence)
         if place in heads
         or word.deprel != "det"
         or word.form.lower() not in _ARTICLES
     ]
-    return _cut(sentence, kept)
+    return _cut(sentence, places_kept)
 
 
-def _cut(sentence: Sentence, kept: Sequence[int]) -> Sentence:
-    """Some words of a sentence, among them the head of each."""
-    places = {old: new for new, old in enumerate(kept)}
+def _cut(sentence: Sentence, places_kept: Sequence[int]) -> Sentence:
+    """Return some words of a sentence, among them the head of each."""
+    places = {old: new for new, old in enumerate(places_kept)}
     return [
-        replace(sentence[old], head=places[sentence[old].head]) for old in kept
+        replace(sentence[old], head=places[sentence[old].head])
+        for old in places_kept
     ]
 
 
 def _filled(template: str, words: Words, rng: random.Random) -> Sentence:
-    """A template with words; some begin with a capital, some as captions do."""
+    """Return a template with words; some begin with a capital, some as captions do."""
     forms, rows = [], [entry.split("|") for entry in template.split()]
     for form, *_ in rows:
         forms.append(words.draw(form, rng) if form.isupper() else form)
@@ -260,7 +280,16 @@ def _filled(template: str, words: Words, rng: random.Random) -> Sentence:
     elif forms[-1] == ".":
         forms.pop()
     return [
-        Word(form, "AUX" if form == "is" else _PARTS[tag], tag, "_",
-             int(head) - 1 if head != "0" else place, relation, True)
-        for place, (form, (_, tag, head, relation)) in enumerate(zip(forms, rows, strict=False))
-    ]  # fmt: skip
+        Word(
+            form,
+            "AUX" if form == "is" else _PARTS[tag],
+            tag,
+            "_",
+            int(head) - 1 if head != "0" else place,
+            relation,
+            True,
+        )
+        for place, (form, (_, tag, head, relation)) in enumerate(
+            zip(forms, rows, strict=False)
+        )
+    ]

@@ -26,7 +26,7 @@ from scipy.stats import mannwhitneyu
 from beholder.language import certainty, parse, scene_graph
 from beholder.language.graph import SceneGraph
 from beholder.language.statements import graph_units
-from training.studies.contradictions import read
+from training.studies.contradictions import read_rows
 from training.studies.photographs import texts_of_pairs
 
 Floats = npt.NDArray[np.float64]
@@ -39,15 +39,15 @@ CUTS = (0.2, 0.25, 0.3, 0.35, 0.4)
 
 
 def recorded(text: str) -> tuple[SceneGraph, list[tuple[float, ...]]]:
-    """The graph of a text with the number of its features as the doubt of each part."""
-    found: list[tuple[float, ...]] = []
+    """Return the graph of a text with the number of its features as the doubt of each part."""
+    feature_rows: list[tuple[float, ...]] = []
 
     def record(part: certainty.Part, features: Sequence[float]) -> float:
-        found.append(tuple(features))
-        return float(len(found) - 1)
+        feature_rows.append(tuple(features))
+        return float(len(feature_rows) - 1)
 
     with patch.object(certainty, "doubt", record):
-        return scene_graph(parse(text)), found
+        return scene_graph(parse(text)), feature_rows
 
 
 def marked() -> tuple[
@@ -57,7 +57,7 @@ def marked() -> tuple[
     marks: dict[tuple[str, str], dict[tuple[object, ...], bool]] = defaultdict(
         dict
     )
-    for row in read("units.jsonl"):
+    for row in read_rows("units.jsonl"):
         key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
         marks[row["pair"], row["side"]][key] = row["mark"] == "ill"
     texts = texts_of_pairs()
@@ -70,26 +70,28 @@ def marked() -> tuple[
         for unit in graph_units(graph):
             key = (unit.kind, unit.spans)
             if key in ill and not unit.quantity:
-                found = features[int(unit.doubt)]
-                rows[unit.kind].append((found, ill[key], places[pair] % FOLDS))
+                part_features = features[int(unit.doubt)]
+                rows[unit.kind].append(
+                    (part_features, ill[key], places[pair] % FOLDS)
+                )
     return (
         {
-            kind: np.array([row[0] for row in some])
-            for kind, some in rows.items()
+            kind: np.array([row[0] for row in rows_of_kind])
+            for kind, rows_of_kind in rows.items()
         },
         {
-            kind: np.array([row[1] for row in some])
-            for kind, some in rows.items()
+            kind: np.array([row[1] for row in rows_of_kind])
+            for kind, rows_of_kind in rows.items()
         },
         {
-            kind: np.array([row[2] for row in some])
-            for kind, some in rows.items()
+            kind: np.array([row[2] for row in rows_of_kind])
+            for kind, rows_of_kind in rows.items()
         },
     )
 
 
 def fit(x: Floats, ill: Bools) -> Floats:
-    """The weights of one kind."""
+    """Return the weights of one kind."""
 
     def loss(w: Floats) -> float:
         z = x @ w
@@ -98,17 +100,17 @@ def fit(x: Floats, ill: Bools) -> Floats:
             + PENALTY * (w[1:] @ w[1:])
         )
 
-    found: Floats = minimize(
+    weights: Floats = minimize(
         loss, np.zeros(x.shape[1]), method="L-BFGS-B", bounds=BOUNDS
     ).x
-    return found
+    return weights
 
 
 def main() -> None:
     """Fit, print, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     x, ill, folds = marked()
     table = json.loads(TABLE.read_text(encoding="utf-8"))
     doubts = {}
@@ -127,11 +129,12 @@ def main() -> None:
     all_ill = np.concatenate([ill[kind] for kind in KINDS])
     print(f"all        n {len(all_ill)}, AUC {_area(all_doubts, all_ill):.3f}")
     for cut in CUTS:
-        kept = all_doubts < cut
+        is_below = all_doubts < cut
         print(
-            f"below {cut}: {kept.mean():.3f} of the parts, ill-formed {all_ill[kept].mean():.3f}"
+            f"below {cut}: {is_below.mean():.3f} of the parts,"
+            f" ill-formed {all_ill[is_below].mean():.3f}"
         )
-    if given.write:
+    if options.write:
         TABLE.write_text(
             json.dumps(table, indent=1) + "\n", encoding="utf-8", newline="\n"
         )

@@ -16,12 +16,12 @@ TREEBANKS = ("en_ewt", "en_gum_open")
 
 
 def path(data: Path, name: str, split: str) -> Path:
-    """Where a part of a treebank lies."""
+    """Return the path of a part of a treebank."""
     return data / "ud_english" / f"{name}-ud-{split}.conllu.xz"
 
 
 def treebanks(data: Path, split: str) -> list[Document]:
-    """The open treebanks of one split, on the tokens that the tokenizer makes."""
+    """Return the open treebanks of one split, on the tokens that the tokenizer makes."""
     nlp = spacy.blank("en")
     return [
         document
@@ -32,18 +32,18 @@ def treebanks(data: Path, split: str) -> list[Document]:
     ]
 
 
-def whole(docs: Iterable[Document]) -> list[ud.Sentence]:
-    """The sentences whose every head is known."""
+def complete_sentences(docs: Iterable[Document]) -> list[ud.Sentence]:
+    """Return the sentences whose every head is known."""
     return [s.as_words() for doc in docs for s in doc if min(s.heads) >= 0]
 
 
 def alone(sentences: Iterable[ud.Sentence]) -> list[Document]:
-    """Each sentence as a document."""
-    return [[Sentence.of(sentence)] for sentence in sentences]
+    """Return each sentence as a document."""
+    return [[Sentence.from_words(sentence)] for sentence in sentences]
 
 
 def descriptions(path: Path) -> Iterator[str]:
-    """The texts of the unlabelled descriptions."""
+    """Yield the texts of the unlabelled descriptions."""
     with lzma.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)["text"]

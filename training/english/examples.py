@@ -38,8 +38,8 @@ class Sentence:
     relations: list[str]
 
     @classmethod
-    def of(cls, sentence: Sequence[Word]) -> Sentence:
-        """A sentence of a treebank, cut as there."""
+    def from_words(cls, sentence: Sequence[Word]) -> Sentence:
+        """Return a sentence of a treebank, cut as there."""
         return cls(
             [w.form for w in sentence],
             [w.xpos for w in sentence],
@@ -49,7 +49,7 @@ class Sentence:
         )
 
     def as_words(self) -> list[Word]:
-        """The same as words of a treebank."""
+        """Return the same as words of a treebank."""
         columns = (
             self.words,
             self.parts,
@@ -81,8 +81,10 @@ class Labels:
     pairs: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, docs: Iterable[Document], floor: int = 5) -> Labels:
-        """The labels that occur at least ``floor`` times."""
+    def from_documents(
+        cls, docs: Iterable[Document], floor: int = 5
+    ) -> Labels:
+        """Return the labels that occur at least ``floor`` times."""
         sentences = [sentence for doc in docs for sentence in doc]
 
         def common(names: Iterable[str]) -> list[str]:
@@ -112,7 +114,7 @@ class Labels:
 
 
 def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
-    """Each gold document as sentences of the tokens that ``nlp`` makes of its text."""
+    """Yield each gold document as sentences of the tokens that ``nlp`` makes of its text."""
     for gold in docs:
         example: Any = Example(nlp.make_doc(gold.text), gold)
         tokens = [token.text for token in example.predicted]
@@ -133,18 +135,18 @@ def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
         ]
         document = []
         for low, high in pairwise(bounds):
-            own = [
+            own_heads = [
                 h - low if h is not None and low <= h < high else -1
                 for h in heads[low:high]
             ]
-            named = [
+            names = [
                 UNKNOWN
                 if head < 0
                 else "root"
                 if head == place
                 else relation or UNKNOWN
                 for place, (head, relation) in enumerate(
-                    zip(own, relations[low:high], strict=True)
+                    zip(own_heads, relations[low:high], strict=True)
                 )
             ]
             document.append(
@@ -152,8 +154,8 @@ def aligned(nlp: Language, docs: Iterable[Doc]) -> Iterator[Document]:
                     tokens[low:high],
                     tags[low:high],
                     parts[low:high],
-                    own,
-                    named,
+                    own_heads,
+                    names,
                 )
             )
         yield document
@@ -184,30 +186,30 @@ def batches(
     """Documents of like length together, padded to at most ``places``, in random order."""
     lengths = [(sum(len(s.words) for s in doc), doc) for doc in docs]
     lengths.sort(key=lambda pair: pair[0] + 3 * rng.random())
-    found: list[list[Document]] = []
+    batches_of_docs: list[list[Document]] = []
     waiting: list[Document] = []
     longest = 0
     for length, doc in lengths:
         if waiting and max(longest, length) * (len(waiting) + 1) > places:
-            found.append(waiting)
+            batches_of_docs.append(waiting)
             waiting, longest = [], 0
         waiting.append(doc)
         longest = max(longest, length)
     if waiting:
-        found.append(waiting)
-    rng.shuffle(found)
-    return found
+        batches_of_docs.append(waiting)
+    rng.shuffle(batches_of_docs)
+    return batches_of_docs
 
 
 def words_of(docs: Sequence[Document]) -> list[list[str]]:
-    """The words of each document."""
+    """Return the words of each document."""
     return [
         [word for sentence in doc for word in sentence.words] for doc in docs
     ]
 
 
 def bare(words: list[str]) -> Sentence:
-    """A sentence of which only the words are known."""
+    """Return a sentence of which only the words are known."""
     n = len(words)
     return Sentence(
         words, [UNKNOWN] * n, [UNKNOWN] * n, [-1] * n, [UNKNOWN] * n

@@ -58,8 +58,17 @@ def export(net: Trainable, labels: dict[str, object], folder: Path) -> None:
         stored[f"{i}.distances"] = block.distances.detach().numpy()
     heads = net.heads
     linear("arc", heads.arc, WIDTH**-0.5)
-    for name in ("tags", "parts", "starts", "roots", "arc_dependent", "arc_head",
-                 "relation_dependent", "relation_head", "relations"):  # fmt: skip
+    for name in (
+        "tags",
+        "parts",
+        "starts",
+        "roots",
+        "arc_dependent",
+        "arc_head",
+        "relation_dependent",
+        "relation_head",
+        "relations",
+    ):
         linear(name, getattr(heads, name))
     names = json.dumps(labels)
     factors = inputs.parser_factors(graphs.step_weights(stored, None), names)

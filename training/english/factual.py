@@ -27,7 +27,7 @@ class Caption:
     triples: tuple[Triple, ...]
 
 
-def read(path: Path) -> list[Caption]:
+def read_captions(path: Path) -> list[Caption]:
     """All captions of a ``.csv.gz`` file with the columns ``caption`` and ``scene_graph``."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         return [
@@ -37,14 +37,14 @@ def read(path: Path) -> list[Caption]:
 
 
 def _triples(graph: str) -> tuple[Triple, ...]:
-    found = []
+    triples = []
     for match in _TRIPLE.finditer(graph.strip()):
         parts = [part.strip() for part in match.group(1).split(" , ")]
         if len(parts) == 3 and all(parts):
-            found.append((parts[0], parts[1], parts[2]))
+            triples.append((parts[0], parts[1], parts[2]))
         elif len(parts) == 1 and parts[0]:
-            found.append((parts[0], "", ""))
-    return tuple(found)
+            triples.append((parts[0], "", ""))
+    return tuple(triples)
 
 
 Tuples = frozenset[tuple[str, ...]]
@@ -52,19 +52,19 @@ Tuples = frozenset[tuple[str, ...]]
 
 
 def gold_tuples(caption: Caption) -> Tuples:
-    """The gold graph as tuples of base forms."""
-    found: set[tuple[str, ...]] = set()
+    """Return the gold graph as tuples of base forms."""
+    tuples_of_caption: set[tuple[str, ...]] = set()
     for subject, relation, target in caption.triples:
         owner = base(subject)
-        found.add((owner,))
+        tuples_of_caption.add((owner,))
         if relation in ("is", "are"):
-            found.add((owner, base(target)))
+            tuples_of_caption.add((owner, base(target)))
         elif relation:
-            found |= {
+            tuples_of_caption |= {
                 (base(target),),
                 (owner, base_relation(relation), base(target)),
             }
-    return frozenset(found)
+    return frozenset(tuples_of_caption)
 
 
 _WORDS = parse(
@@ -90,12 +90,12 @@ RELATIONS = dict(line.split(" = ") for line in _WORDS["relations"])
 
 
 def graph_tuples(graph: SceneGraph) -> Tuples:
-    """A scene graph in the conventions of FACTUAL, as its train split shows them.
+    """Return a scene graph in the conventions of FACTUAL, as its train split shows them.
 
     FACTUAL writes numbers as attributes in digits, clothes as worn, an agent as the subject of an
     active verb, and leaves out denied facts and kinds. ``factual.txt`` lists the words it changes.
     """
-    found: set[tuple[str, ...]] = set()
+    tuples_of_graph: set[tuple[str, ...]] = set()
     names = {}
     for entity in graph.entities:
         if entity.kind == "thing" and entity.polarity:
@@ -106,10 +106,10 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
             names[entity.index], tuples = _object(
                 entity, min(sides, default="")
             )
-            found |= tuples
+            tuples_of_graph |= tuples
     for attribute in graph.attributes:
         if attribute.polarity and attribute.entity in names:
-            found |= _attribute(attribute, names[attribute.entity])
+            tuples_of_graph |= _attribute(attribute, names[attribute.entity])
     joined = {
         (r.subject, r.object)
         for r in graph.relations
@@ -137,7 +137,7 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
                 bool(relation.spans)
                 and (relation.subject, relation.spans[0][0]) in acts
             )
-            found.add(
+            tuples_of_graph.add(
                 _relation(
                     relation,
                     names[relation.subject],
@@ -145,36 +145,36 @@ def graph_tuples(graph: SceneGraph) -> Tuples:
                     with_object,
                 )
             )
-    return frozenset(found)
+    return frozenset(tuples_of_graph)
 
 
 def _object(entity: Entity, side: str) -> tuple[str, set[tuple[str, ...]]]:
-    """The name of an entity, and what its name and number say."""
-    first, _, rest = entity.name.partition(" ")
-    name = base(rest if rest and first in LOOSE else entity.name)
+    """Return the name of an entity, and what its name and number say."""
+    first, _, other_words = entity.name.partition(" ")
+    name = base(other_words if other_words and first in LOOSE else entity.name)
     if entity.plural and name == "person":
         name = "people"
-    if rest and first in JOINED:
-        name = base(first + rest)
+    if other_words and first in JOINED:
+        name = base(first + other_words)
     if side and name in SIDED:
         name = f"{side} {name}"
-    found: set[tuple[str, ...]] = {(name,)}
-    if rest and first in LOOSE:
-        found.add((name, first))
-    if rest and first in PEOPLE | ANIMALS and " " not in rest:
-        owner, name = base(first), base(rest)
-        found = {(name,), (owner,), (owner, "have", name)}
+    tuples_of_name: set[tuple[str, ...]] = {(name,)}
+    if other_words and first in LOOSE:
+        tuples_of_name.add((name, first))
+    if other_words and first in PEOPLE | ANIMALS and " " not in other_words:
+        owner, name = base(first), base(other_words)
+        tuples_of_name = {(name,), (owner,), (owner, "have", name)}
     for word in (entity.quantity or "").split():
         number = NUMBER_WORDS.get(word)
         if word in PORTIONS:
-            found.add((name, word))
+            tuples_of_name.add((name, word))
         elif word == "group":
-            found.add((name, "group of"))
+            tuples_of_name.add((name, "group of"))
         elif number is not None and number > 1:
-            found.add((name, str(number)))
+            tuples_of_name.add((name, str(number)))
         elif word.isdigit():
-            found.add((name, word))
-    return name, found
+            tuples_of_name.add((name, word))
+    return name, tuples_of_name
 
 
 def _attribute(attribute: Attribute, name: str) -> set[tuple[str, ...]]:
@@ -223,26 +223,26 @@ def _has(relation: Relation) -> bool:
     return relation.predicate in ("have", "with")
 
 
-def _of(whole: str, content: str) -> tuple[str, ...]:
+def _of(owner: str, content: str) -> tuple[str, ...]:
     """Read "X of Y": the Y has the X, unless the X holds the Y."""
-    if whole in HOLDERS:
-        return content, "in", whole
-    if whole in BEARERS:
-        return content, "on", whole
+    if owner in HOLDERS:
+        return content, "in", owner
+    if owner in BEARERS:
+        return content, "on", owner
     return (
-        (whole, "have", content) if whole in FULL else (content, "have", whole)
+        (owner, "have", content) if owner in FULL else (content, "have", owner)
     )
 
 
 def base(text: str) -> str:
-    """Every word of a name or value in base form, as a noun where it ends in -s."""
+    """Return every word of a name or value in base form, as a noun where it ends in -s."""
     singular = (lemmas.noun(word) for word in text.lower().split())
     name = " ".join(singular)
     return NAMES.get(name, name)
 
 
 def base_relation(text: str) -> str:
-    """A predicate in base form without articles."""
+    """Return a predicate in base form without articles."""
     words = [
         word
         for word in text.lower().split()
@@ -252,8 +252,8 @@ def base_relation(text: str) -> str:
     return " ".join(WORDS.get(word, word) for word in bare)
 
 
-def tuple_f1(found: Tuples, gold: Tuples) -> float:
+def tuple_f1(candidate: Tuples, gold: Tuples) -> float:
     """F1 of the tuples of one caption; 1 if both are empty."""
-    if not found and not gold:
+    if not candidate and not gold:
         return 1.0
-    return 2 * len(found & gold) / (len(found) + len(gold))
+    return 2 * len(candidate & gold) / (len(candidate) + len(gold))

@@ -26,7 +26,7 @@ _PLACES = 800
 
 def study(
     docs: Sequence[Document],
-    others: Sequence[tuple[Sequence[Document], float]],
+    extra: Sequence[tuple[Sequence[Document], float]],
     labels: Labels,
     *,
     steps: int,
@@ -37,7 +37,7 @@ def study(
 
     Args:
         docs: The treebanks, all read in each pass.
-        others: Further documents, each kind with the share of it that is read in a pass.
+        extra: Further documents, each kind with the share of it that is read in a pass.
         labels: Labels to tell apart.
         steps: Batches to learn from.
         falling: How many of the last of them are learned from at a falling rate.
@@ -59,7 +59,7 @@ def study(
         if not waiting:
             limit = rng.choice(_LIMITS)
             parts = list(_regrouped(chunks(docs, limit), rng))
-            for kind, share in others:
+            for kind, share in extra:
                 parts += chunks(
                     rng.sample(kind, int(share * len(kind))), limit
                 )
@@ -85,14 +85,14 @@ def study(
                 f"step {step} of {steps}: loss {total / 100:.3f}", flush=True
             )
             total = 0.0
-    found: Trainable = mean.module.eval()
-    return found
+    module: Trainable = mean.module.eval()
+    return module
 
 
 def _regrouped(
     docs: Iterable[Document], rng: random.Random
 ) -> Iterable[Document]:
-    """A third of the documents in two, so that texts of one sentence are known too."""
+    """Return a third of the documents in two, so that texts of one sentence are known too."""
     for doc in docs:
         if len(doc) > 1 and rng.random() < 0.3:
             cut = rng.randrange(1, len(doc))

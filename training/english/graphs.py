@@ -46,7 +46,7 @@ _EPSILON = 1e-5
 def step_weights(
     stored: Tensors, factors: Mapping[str, FloatArray] | None
 ) -> dict[str, Array]:
-    """The tensors of the graphs, whose products give numbers in the steps of what follows.
+    """Return the tensors of the graphs, whose products give numbers in the steps of what follows.
 
     Args:
         stored: Weights (out, in) by name, each with ``.bias``; the norms; ``I.distances``; the
@@ -54,9 +54,12 @@ def step_weights(
         factors: Of the inputs of each product; None for products of floating point.
     """
     joined = {name: (name,) for name in ("embed", "arc", "relations")} | JOINED
-    joined |= {f"{i}.{name}": (f"{i}.{name}",) for i in range(N_BLOCKS) for name in
-               ("near", "qkv", "attended")}  # fmt: skip
-    apart = (
+    joined |= {
+        f"{i}.{name}": (f"{i}.{name}",)
+        for i in range(N_BLOCKS)
+        for name in ("near", "qkv", "attended")
+    }
+    unshared = (
         "norm.weight",
         "norm.bias",
         "last.weight",
@@ -64,7 +67,9 @@ def step_weights(
         ".codes",
         ".scales",
     )
-    tensors = {name: a for name, a in stored.items() if name.endswith(apart)}
+    tensors = {
+        name: a for name, a in stored.items() if name.endswith(unshared)
+    }
     for name, parts in joined.items():
         weight = np.concatenate([stored[part] for part in parts]).T
         bias = np.concatenate([stored[f"{part}.bias"] for part in parts])
@@ -173,13 +178,13 @@ def text_graph(tensors: Tensors, labels: str) -> Graph:
 
 
 def _block(graph: Graph, tensors: Tensors, i: int, x: str) -> str:
-    """A convolution over three words, and attention to those around."""
-    near = norm(graph, tensors, f"{i}.near_norm", x, _EPSILON)
-    padded = graph("Concat", near, np.zeros((1, WIDTH), np.float32), axis=0)
+    """Add a convolution over three words, and attention to those around."""
+    normed = norm(graph, tensors, f"{i}.near_norm", x, _EPSILON)
+    padded = graph("Concat", normed, np.zeros((1, WIDTH), np.float32), axis=0)
     sides = (
         graph("Gather", padded, which, axis=0) for which in ("before", "after")
     )
-    triples = graph("Concat", next(sides), near, next(sides), axis=1)
+    triples = graph("Concat", next(sides), normed, next(sides), axis=1)
     pairs = graph.split(product(graph, tensors, f"{i}.near", triples), 2, 1)
     x = graph("Add", x, graph("Max", *pairs))
     qkv = product(
@@ -218,7 +223,7 @@ def relation_graph(tensors: Tensors) -> Graph:
 
 
 def parser_graphs(tensors: Tensors, labels: str) -> tuple[Graph, Graph, Graph]:
-    """The graphs of words, of texts and of relations, in the order of ``FILES``."""
+    """Return the graphs of words, of texts and of relations, in the order of ``FILES``."""
     return (
         word_graph(tensors),
         text_graph(tensors, labels),

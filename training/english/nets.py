@@ -76,15 +76,15 @@ class Pieces:
         self._known: dict[str, list[int]] = {}
 
     def __call__(self, word: str) -> list[int]:
-        """The pieces of one word."""
-        found = self._known.get(word)
-        if found is None:
-            found = piece_ids(self._tokenizer, word)
-            self._known[word] = found
-        return found
+        """Return the pieces of one word."""
+        ids = self._known.get(word)
+        if ids is None:
+            ids = piece_ids(self._tokenizer, word)
+            self._known[word] = ids
+        return ids
 
     def flat(self, words: Sequence[str]) -> list[int]:
-        """The pieces of some words, one after the other."""
+        """Return the pieces of some words, one after the other."""
         return [piece for word in words for piece in self(word)]
 
     def batch(self, docs: Sequence[Sequence[str]]) -> Batch:
@@ -98,9 +98,9 @@ class Pieces:
         for row, doc in enumerate(docs):
             present[row, : len(doc)] = True
             for place, word in enumerate(doc):
-                own = self(word)
-                pieces += own
-                words += [row * length + place] * len(own)
+                piece_numbers = self(word)
+                pieces += piece_numbers
+                words += [row * length + place] * len(piece_numbers)
                 shapes[row, place] = shape(word)
                 suffixes[row, place] = suffix(word)
         return Batch(
@@ -158,20 +158,20 @@ class Heads(nn.Module):
     def relation_scores(self, scores: Scores, heads: Tensor) -> Tensor:
         """(B, L, n_relations) of each word to the head given."""
         index = heads.clamp(min=0).unsqueeze(-1).expand_as(scores.heads)
-        found = functional.relu(
+        hidden = functional.relu(
             scores.dependents + scores.heads.gather(1, index)
         )
-        return self.relations(found)
+        return self.relations(hidden)
 
 
 def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
     """The answers to a batch, (B, L) each; ``sentence`` numbers the sentences of a document."""
     length = max(sum(len(s.words) for s in doc) for doc in docs)
-    found = {
+    arrays = {
         name: np.full((len(docs), length), NO, dtype=np.int64)
         for name in ("tags", "parts", "heads", "relations", "sentence")
     }
-    found["starts"] = np.zeros((len(docs), length), dtype=np.int64)
+    arrays["starts"] = np.zeros((len(docs), length), dtype=np.int64)
     tags, parts, relations = (
         {label: place for place, label in enumerate(names)}
         for names in (labels.tags, labels.parts, labels.relations)
@@ -179,31 +179,33 @@ def targets(docs: Sequence[Document], labels: Labels) -> dict[str, Tensor]:
     for row, doc in enumerate(docs):
         low = 0
         for number, sentence in enumerate(doc):
-            own = (row, slice(low, low + len(sentence.words)))
-            found["tags"][own] = [tags.get(tag, NO) for tag in sentence.tags]
-            found["parts"][own] = [
+            span = (row, slice(low, low + len(sentence.words)))
+            arrays["tags"][span] = [tags.get(tag, NO) for tag in sentence.tags]
+            arrays["parts"][span] = [
                 parts.get(part, NO) for part in sentence.parts
             ]
-            found["heads"][own] = [
+            arrays["heads"][span] = [
                 head + low if head >= 0 else NO for head in sentence.heads
             ]
-            found["relations"][own] = [
+            arrays["relations"][span] = [
                 relations.get(relation, NO) if head >= 0 else NO
                 for head, relation in zip(
                     sentence.heads, sentence.relations, strict=True
                 )
             ]
-            found["sentence"][own] = number
-            found["starts"][row, low] = 1
+            arrays["sentence"][span] = number
+            arrays["starts"][row, low] = 1
             low += len(sentence.words)
-    return {name: torch.tensor(value) for name, value in found.items()}
+    return {name: torch.tensor(value) for name, value in arrays.items()}
 
 
 def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
     """Sum of the mean cross-entropies of all heads over the places whose answer is known."""
     sentence = answers["sentence"]
     present = sentence != NO
-    same = (sentence[:, :, None] == sentence[:, None, :]) & present[:, None, :]
+    is_same_sentence = (
+        sentence[:, :, None] == sentence[:, None, :]
+    ) & present[:, None, :]
     starts = functional.binary_cross_entropy_with_logits(
         scores.starts[present], answers["starts"][present].float()
     )
@@ -214,7 +216,7 @@ def losses(net: Heads, scores: Scores, answers: dict[str, Tensor]) -> Tensor:
         )
 
     return (
-        entropy(scores.arcs.masked_fill(~same, -1e4), "heads")
+        entropy(scores.arcs.masked_fill(~is_same_sentence, -1e4), "heads")
         + entropy(net.relation_scores(scores, answers["heads"]), "relations")
         + 0.5 * entropy(scores.tags, "tags")
         + 0.5 * entropy(scores.parts, "parts")
@@ -258,16 +260,16 @@ class Trainable(nn.Module):
             + self.shapes(batch.shapes)
         )
         x = self.drop(self.norm(x.float()))
-        far = (
+        distances = (
             torch.arange(length)[None] - torch.arange(length)[:, None]
         ).clamp(-FAR, FAR) + FAR
         hidden = torch.zeros(n, 1, 1, length).masked_fill(
             ~batch.present[:, None, None], -1e4
         )
         for block in self.blocks:
-            x = block(x, batch.present, far, hidden)
-        found: Scores = self.heads(self.last(x))
-        return found
+            x = block(x, batch.present, distances, hidden)
+        scores: Scores = self.heads(self.last(x))
+        return scores
 
 
 class Block(nn.Module):
@@ -286,9 +288,9 @@ class Block(nn.Module):
         self.drop = nn.Dropout(dropout)
 
     def forward(
-        self, x: Tensor, present: Tensor, far: Tensor, hidden: Tensor
+        self, x: Tensor, present: Tensor, distances: Tensor, hidden: Tensor
     ) -> Tensor:
-        """The vectors (B, L, width) above this block."""
+        """Return the vectors (B, L, width) above this block."""
         n, length, _ = x.shape
         y = self.near_norm(x) * present[..., None]
         y = functional.pad(y, (0, 0, 1, 1))
@@ -299,6 +301,8 @@ class Block(nn.Module):
         )
         q, k, v = y.permute(2, 0, 3, 1, 4)
         scores = (q * (WIDTH // N_HEADS) ** -0.5) @ k.transpose(2, 3)
-        scores = scores + (self.distances[:, far] + hidden).to(scores.dtype)
+        scores = scores + (self.distances[:, distances] + hidden).to(
+            scores.dtype
+        )
         mixed = (scores.softmax(-1, dtype=scores.dtype) @ v).transpose(1, 2)
         return x + self.drop(self.attended(mixed.reshape(n, length, WIDTH)))

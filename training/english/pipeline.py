@@ -24,16 +24,18 @@ class _Annotator:
         self._ids["root"] = self._ids["ROOT"]  # as spaCy writes it
 
     def __call__(self, doc: Doc) -> Doc:
-        read = self._network.read([token.text for token in doc])
+        parsed = self._network.read([token.text for token in doc])
         rows = np.empty((len(doc), 4), dtype=np.uint64)
-        for place, names in enumerate((read.tags, read.parts, read.relations)):
+        for place, names in enumerate(
+            (parsed.tags, parsed.parts, parsed.relations)
+        ):
             rows[:, place] = [self._ids[name] for name in names]
-        rows[:, 3] = (read.heads - np.arange(len(doc))).astype(np.uint64)
+        rows[:, 3] = (parsed.heads - np.arange(len(doc))).astype(np.uint64)
         return doc.from_array(["TAG", "POS", "DEP", "HEAD"], cast(Any, rows))
 
 
 def load(path: Path = model.FOLDER) -> Language:
-    """A pipeline with the network of a folder; its tagger does nothing, its parser all."""
+    """Return a pipeline with the network of a folder; its tagger does nothing, its parser all."""
     Language.factory(
         "tagger_of_beholder", func=lambda nlp, name: lambda doc: doc
     )

@@ -14,11 +14,15 @@ SHORTEST, LONGEST = 3, 80
 
 def agreed(first: Iterable[Doc], second: Iterable[Doc]) -> Iterator[Document]:
     """Documents as both parsers read them: sentences cut alike, what differs left unknown."""
-    for one, two in zip(first, second, strict=True):
-        cuts = {(sentence.start, sentence.end) for sentence in two.sents}
-        bounds = ((sentence.start, sentence.end) for sentence in one.sents)
+    for first_doc, second_doc in zip(first, second, strict=True):
+        cuts = {
+            (sentence.start, sentence.end) for sentence in second_doc.sents
+        }
+        bounds = (
+            (sentence.start, sentence.end) for sentence in first_doc.sents
+        )
         document = [
-            _sentence(one, two, low, high)
+            _sentence(first_doc, second_doc, low, high)
             for low, high in bounds
             if SHORTEST <= high - low <= LONGEST and (low, high) in cuts
         ]
@@ -26,14 +30,16 @@ def agreed(first: Iterable[Doc], second: Iterable[Doc]) -> Iterator[Document]:
             yield document
 
 
-def _sentence(one: Doc, two: Doc, low: int, high: int) -> Sentence:
-    found = Sentence([], [], [], [], [])
-    for a, b in zip(one[low:high], two[low:high], strict=True):
-        same = a.head.i == b.head.i and a.dep_ == b.dep_
+def _sentence(
+    first_doc: Doc, second_doc: Doc, low: int, high: int
+) -> Sentence:
+    sentence = Sentence([], [], [], [], [])
+    for a, b in zip(first_doc[low:high], second_doc[low:high], strict=True):
+        is_same_head = a.head.i == b.head.i and a.dep_ == b.dep_
         relation = "root" if a.head.i == a.i else a.dep_
-        found.words.append(a.text)
-        found.tags.append(a.tag_ if a.tag_ == b.tag_ else UNKNOWN)
-        found.parts.append(a.pos_ if a.pos_ == b.pos_ else UNKNOWN)
-        found.heads.append(a.head.i - low if same else -1)
-        found.relations.append(relation if same else UNKNOWN)
-    return found
+        sentence.words.append(a.text)
+        sentence.tags.append(a.tag_ if a.tag_ == b.tag_ else UNKNOWN)
+        sentence.parts.append(a.pos_ if a.pos_ == b.pos_ else UNKNOWN)
+        sentence.heads.append(a.head.i - low if is_same_head else -1)
+        sentence.relations.append(relation if is_same_head else UNKNOWN)
+    return sentence

@@ -32,7 +32,7 @@ class Word:
 Sentence = list[Word]
 
 
-def read(path: Path) -> Iterator[tuple[bool, Sentence]]:
+def read_sentences(path: Path) -> Iterator[tuple[bool, Sentence]]:
     """Sentences of an ``.conllu.xz`` file, each with whether it starts a new document."""
     lines: list[str] = []
     new_document = True
@@ -105,9 +105,9 @@ def make_doc(vocab: Vocab, sentences: list[Sentence]) -> Doc:
 
 
 def documents(vocab: Vocab, path: Path) -> Iterator[Doc]:
-    """A treebank as documents of a few sentences, never across a document boundary."""
+    """Yield a treebank as documents of a few sentences, never across a document boundary."""
     batch: list[Sentence] = []
-    for new_document, sentence in read(path):
+    for new_document, sentence in read_sentences(path):
         if batch and (new_document or len(batch) == SENTENCES_PER_DOC):
             yield make_doc(vocab, batch)
             batch = []
@@ -129,19 +129,19 @@ def caption_copies(
 
 
 def _as_caption(sentence: Sentence) -> Sentence:
-    kept = list(sentence)
-    last = len(kept) - 1
-    if kept[last].form in ".!" and all(
-        w.head != last or w is kept[last] for w in kept
+    words = list(sentence)
+    last = len(words) - 1
+    if words[last].form in ".!" and all(
+        w.head != last or w is words[last] for w in words
     ):
-        kept = kept[:last]
-        if kept:
-            kept[-1] = replace(kept[-1], space=False)
-    return [replace(word, form=word.form.lower()) for word in kept]
+        words = words[:last]
+        if words:
+            words[-1] = replace(words[-1], space=False)
+    return [replace(word, form=word.form.lower()) for word in words]
 
 
 def _noun_phrase(sentence: Sentence, rng: random.Random) -> Sentence | None:
-    """The longest subtree of a random noun, as a sentence of its own."""
+    """Return the longest subtree of a random noun, as a sentence of its own."""
     nouns = [
         p
         for p, w in enumerate(sentence)
@@ -164,9 +164,9 @@ def _noun_phrase(sentence: Sentence, rng: random.Random) -> Sentence | None:
         and sentence[p].deprel in ("case", "punct", "cc", "mark")
     }
     first, last = min(inside), max(inside)
-    whole = last - first + 1 == len(inside)
+    is_contiguous = last - first + 1 == len(inside)
     closed = all(p == top or sentence[p].head in inside for p in inside)
-    if not (2 <= len(inside) <= CAPTION_LENGTH and whole and closed):
+    if not (2 <= len(inside) <= CAPTION_LENGTH and is_contiguous and closed):
         return None
     place = {old: new for new, old in enumerate(range(first, last + 1))}
     return [

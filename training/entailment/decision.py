@@ -48,7 +48,7 @@ from training.entailment.pool import (
 )
 from training.entailment.readings import captions, readings
 from training.fact_weights import TABLE, write_table
-from training.studies.contradictions import read as read_reading
+from training.studies.contradictions import read_rows as read_reading
 from training.studies.minimal_pairs import TUNED
 from training.studies.photographs import NAMES as PHOTOGRAPHS
 
@@ -64,10 +64,10 @@ UNSAID = 4.0
 """Weight of a unit that is not said in minimal pairs, where 1 in 16 is not."""
 KINDS = {"entity": 0, "attribute": 1, "amount": 1, "relation": 2}
 NAMES = ("entity", "attribute", "relation")
-OTHERS = [5, 6, 7, 8, 9, 10]
+COMMON_PARTS = [5, 6, 7, 8, 9, 10]
 PARTS = {
-    "rules": [0, 1, 4, *OTHERS],
-    "model": [0, 2, 3, *OTHERS],
+    "rules": [0, 1, 4, *COMMON_PARTS],
+    "model": [0, 2, 3, *COMMON_PARTS],
     "both": list(range(11)),
 }
 SIGNS = (
@@ -103,25 +103,29 @@ class Units:
     """
 
     def __init__(
-        self, found: Iterable[tuple[str, str, Labels]], unsaid: float = 1.0
+        self,
+        labelled_texts: Iterable[tuple[str, str, Labels]],
+        unsaid: float = 1.0,
     ) -> None:
         self.unsaid = unsaid
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
         kind: list[int] = []
         labels: list[bool] = []
-        for text, other, label in found:
-            source, target = analysed(text), analysed(other)
+        for text, other_text, label in labelled_texts:
+            source, target = analysed(text), analysed(other_text)
             evidence = gather(source, target, n)
-            asked = undecided(source, evidence, n)
+            undecided_units = undecided(source, evidence, n)
             for place, answer in zip(
-                asked, ask(list(asked.values()), target), strict=True
+                undecided_units,
+                ask(list(undecided_units.values()), target),
+                strict=True,
             ):
-                said = label(source.units[place])
-                if said is not None:
+                is_stated = label(source.units[place])
+                if is_stated is not None:
                     x.append(features(evidence[place], answer, n))
                     kind.append(KINDS[evidence[place].kind])
-                    labels.append(said)
+                    labels.append(is_stated)
         self.x, self.kind, self.said = (
             np.array(x),
             np.array(kind),
@@ -138,7 +142,7 @@ class Units:
 
 
 def minimal_pairs() -> Iterator[tuple[str, str, Labels]]:
-    """The tuning half, both versions against the reference, the paraphrase both ways."""
+    """Yield the tuning half, both versions against the reference, the paraphrase both ways."""
     for pair in read_pairs(PAIRS):
         if int(pair.id.rpartition("-")[2]) > TUNED:
             continue
@@ -162,11 +166,11 @@ def strangers() -> Iterator[tuple[str, str, Labels]]:
     rows = [
         row for name in PHOTOGRAPHS for row in read_reading(f"{name}.jsonl")
     ]
-    for one, other in zip(rows, [*rows[1:], rows[0]], strict=True):
-        yield one["candidate"], other["reference"], lambda _: False
+    for row, next_row in zip(rows, [*rows[1:], rows[0]], strict=True):
+        yield row["candidate"], next_row["reference"], lambda _: False
 
 
-def _said(
+def _is_stated(
     label: Callable[[GraphUnit], str | None], unit: GraphUnit
 ) -> bool | None:
     mark = label(unit)
@@ -186,48 +190,52 @@ class Pairs:
     """
 
     def __init__(self) -> None:
-        read = readings(kept_back=True)
-        marks, apart = (
+        readings_kept_back = readings(kept_back=True)
+        marks, of_captions = (
             Units(
-                (text, other, partial(_said, label))
-                for text, other, label in found
+                (text, reference, partial(_is_stated, label))
+                for text, reference, label in labelled_texts
             )
-            for found in (read, captions(kept_back=True))
+            for labelled_texts in (
+                readings_kept_back,
+                captions(kept_back=True),
+            )
         )
         self.labelled = (
             Units(minimal_pairs(), UNSAID),
             marks,
             Units(strangers()),
-            apart,
+            of_captions,
         )
         n = numbers.numbers()
         x: list[tuple[float, ...]] = []
         kind: list[int] = []
         pair: list[int] = []
-        said: list[bool] = []
+        is_entailed: list[bool] = []
         stated: list[bool] = []
         fold: list[int] = []
         for premise, hypothesis, label, by_hand in kept_back():
             source, target = analysed(hypothesis), analysed(premise)
-            found = [
-                (unit, one)
-                for unit, one in zip(
+            asked_units = [
+                (unit, piece)
+                for unit, piece in zip(
                     source.units, gather(source, target, n), strict=True
                 )
                 if unit.asked
             ]
-            if not found:
+            if not asked_units:
                 continue
             answers = ask(
-                [wording(unit, source.graph) for unit, _ in found], target
+                [wording(unit, source.graph) for unit, _ in asked_units],
+                target,
             )
             x += [
-                features(one, a, n)
-                for (_, one), a in zip(found, answers, strict=True)
+                features(piece, a, n)
+                for (_, piece), a in zip(asked_units, answers, strict=True)
             ]
-            kind += [KINDS[one.kind] for _, one in found]
-            pair += [len(said)] * len(found)
-            said.append(label == "entailment")
+            kind += [KINDS[piece.kind] for _, piece in asked_units]
+            pair += [len(is_entailed)] * len(asked_units)
+            is_entailed.append(label == "entailment")
             stated.append(by_hand)
             fold.append(hashlib.sha256(premise.encode()).digest()[1] % FOLDS)
         self.x, self.kind, self.pair = (
@@ -235,7 +243,7 @@ class Pairs:
             np.array(kind),
             np.array(pair),
         )
-        self.said, self.fold = np.array(said), np.array(fold)
+        self.said, self.fold = np.array(is_entailed), np.array(fold)
         self.stated = np.array(stated)
 
     def log_chances(self, weights: Floats) -> Floats:
@@ -245,7 +253,7 @@ class Pairs:
         return np.minimum(total, -1e-9)
 
     def fitted(
-        self, parts: Sequence[int], taken: npt.NDArray[np.bool_]
+        self, parts: Sequence[int], is_taken: npt.NDArray[np.bool_]
     ) -> Floats:
         """(3, 11) weights on some pairs; those of other parts are 0."""
 
@@ -256,8 +264,11 @@ class Pairs:
                 w * u.loss(weights)
                 for w, u in zip(WEIGHTS, self.labelled, strict=True)
             ]
-            for own in (self.stated, ~self.stated):
-                yes, no = taken & own & self.said, taken & own & ~self.said
+            for by_hand in (self.stated, ~self.stated):
+                yes, no = (
+                    is_taken & by_hand & self.said,
+                    is_taken & by_hand & ~self.said,
+                )
                 missed.append(
                     -0.5
                     * (log_p[yes].mean() + np.log(-np.expm1(log_p[no])).mean())
@@ -303,24 +314,24 @@ def main() -> None:
     """Fit, print areas and weights."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     pairs = Pairs()
     print(f"{len(pairs.said)} pairs, {len(pairs.x)} units")
     for name, parts in PARTS.items():
-        found = np.zeros(len(pairs.said))
+        chances = np.zeros(len(pairs.said))
         for fold in range(FOLDS):
             inside = pairs.fold == fold
-            found[inside] = pairs.log_chances(pairs.fitted(parts, ~inside))[
+            chances[inside] = pairs.log_chances(pairs.fitted(parts, ~inside))[
                 inside
             ]
-        right = ((found > np.log(0.5)) == pairs.said).mean()
-        yes, no = found[pairs.said], found[~pairs.said]
+        right = ((chances > np.log(0.5)) == pairs.said).mean()
+        yes, no = chances[pairs.said], chances[~pairs.said]
         area = mannwhitneyu(yes, no).statistic / (len(yes) * len(no))
         print(f"{name:6} AUC {area:.3f}, right {right:.3f}")
     weights = pairs.fitted(PARTS["both"], np.ones(len(pairs.said), dtype=bool))
     for name, row in zip(NAMES, weights, strict=True):
         print(name, np.round(row, 3).tolist())
-    if given.write:
+    if options.write:
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         for name, row in zip(NAMES, weights, strict=True):
             table[f"entail.{name}"] |= {

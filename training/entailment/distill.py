@@ -52,10 +52,10 @@ TOKENS = {"teacher": 20000, "student": 16384}
 """In a batch."""
 CHUNK = 12000
 """Pairs that are sorted by length at a time."""
-MADE = ("silver", "patterns", "same", "strangers")
+MACHINE_MADE = ("silver", "patterns", "same", "strangers")
 """The teacher sees a quarter of these each time."""
 MARKED = ("marks", "marks_two", "captions", "minimal")
-OWN = (*MARKED, "marks_far", "statements", "exchanged")
+DOUBLED = (*MARKED, "marks_far", "statements", "exchanged")
 """The student sees these twice."""
 HARD = 0.5
 """Share of the label in the student's loss; the rest is the teacher's."""
@@ -70,11 +70,11 @@ Scores: TypeAlias = Callable[[Sequence[int]], Tensor]
 """Scores (n, 3) of pairs, by place."""
 
 
-def losses(scores: Tensor, wanted: Tensor) -> Tensor:
+def losses(scores: Tensor, labels: Tensor) -> Tensor:
     """Log loss of each row; label 3 is neutral or contradicted."""
     logs = functional.log_softmax(scores.float(), 1)
     open_ = torch.cat([logs, logs[:, 1:].logsumexp(1, keepdim=True)], 1)
-    return -open_.gather(1, wanted[:, None])[:, 0]
+    return -open_.gather(1, labels[:, None])[:, 0]
 
 
 def batches(
@@ -84,19 +84,22 @@ def batches(
     order = random.sample(list(places), len(places))
     for start in range(0, len(order), CHUNK):
         part = sorted(order[start : start + CHUNK], key=lambda i: lengths[i])
-        made: list[list[int]] = [[]]
+        token_batches: list[list[int]] = [[]]
         for i in part:
-            if made[-1] and lengths[i] * (len(made[-1]) + 1) > tokens:
-                made.append([])
-            made[-1].append(i)
-        random.shuffle(made)
-        yield from made
+            if (
+                token_batches[-1]
+                and lengths[i] * (len(token_batches[-1]) + 1) > tokens
+            ):
+                token_batches.append([])
+            token_batches[-1].append(i)
+        random.shuffle(token_batches)
+        yield from token_batches
 
 
 def phase(
     name: str,
     weights: tuple[list[nn.Parameter], list[nn.Parameter]],
-    drawn: Callable[[], Iterator[list[int]]],
+    draw_batches: Callable[[], Iterator[list[int]]],
     loss_of: Callable[[list[int]], Tensor],
 ) -> int:
     """Train for the minutes of a phase.
@@ -104,7 +107,7 @@ def phase(
     Args:
         name: Of ``MINUTES``.
         weights: Of the layers, and of the head.
-        drawn: Batches, anew each time.
+        draw_batches: Batches, anew each time.
         loss_of: Of a batch.
 
     Returns:
@@ -118,9 +121,9 @@ def phase(
     optimizer = torch.optim.AdamW(
         groups, weight_decay=DECAY, betas=(0.9, 0.98)
     )
-    began, step, seen, share = time.monotonic(), 0, 0, 0.0
+    began, step, n_seen, share = time.monotonic(), 0, 0, 0.0
     while share < 1:
-        for part in drawn():
+        for part in draw_batches():
             share = (time.monotonic() - began) / 60 / MINUTES[name]
             if share >= 1:
                 break
@@ -132,12 +135,12 @@ def phase(
             nn.utils.clip_grad_norm_([*weights[0], *weights[1]], 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-            step, seen = step + 1, seen + len(part)
+            step, n_seen = step + 1, n_seen + len(part)
             if step % 200 == 0:
                 print(
-                    f"{name}: {step} steps, {seen} pairs, {share:.0%}, loss {loss.item():.3f}"
+                    f"{name}: {step} steps, {n_seen} pairs, {share:.0%}, loss {loss.item():.3f}"
                 )
-    return seen
+    return n_seen
 
 
 def taught(
@@ -158,7 +161,7 @@ def taught(
     head = nn.Linear(model.config.hidden_size, 3).to(device)
     model.get_input_embeddings().weight.requires_grad_(False)
     texts = sorted({text for pair in pairs for text in pair[:2]})
-    known = dict(
+    ids_by_text = dict(
         zip(
             texts,
             tokenizer(texts, add_special_tokens=False).input_ids,
@@ -171,9 +174,9 @@ def taught(
     )
     ids = [
         [
-            *known[p.premise][:LONGEST],
+            *ids_by_text[p.premise][:LONGEST],
             *between,
-            *known[p.hypothesis][:LONGEST],
+            *ids_by_text[p.hypothesis][:LONGEST],
             *after,
         ]
         for p in pairs
@@ -186,27 +189,35 @@ def taught(
         with torch.autocast(device, torch.bfloat16):
             states = model(input_ids=padded, use_cache=False).last_hidden_state
         last = torch.tensor([lengths[i] - 1 for i in part], device=device)
-        mine = states[torch.arange(len(part), device=device), last].float()
-        made: Tensor = head(functional.dropout(mine, DROP, model.training))
-        return made
+        last_states = states[
+            torch.arange(len(part), device=device), last
+        ].float()
+        logits: Tensor = head(
+            functional.dropout(last_states, DROP, model.training)
+        )
+        return logits
 
-    made = [i for i in parts["train"] if pairs[i].source in MADE]
+    machine_made = [
+        i for i in parts["train"] if pairs[i].source in MACHINE_MADE
+    ]
     core = [
-        *(i for i in parts["train"] if pairs[i].source not in MADE),
+        *(i for i in parts["train"] if pairs[i].source not in MACHINE_MADE),
         *parts["teacher"],
     ]
 
-    def drawn() -> Iterator[list[int]]:
-        some = random.sample(made, len(made) // 4)
-        return batches([*core, *some], lengths, TOKENS["teacher"])
+    def draw_batches() -> Iterator[list[int]]:
+        sampled = random.sample(machine_made, len(machine_made) // 4)
+        return batches([*core, *sampled], lengths, TOKENS["teacher"])
 
     def loss_of(part: list[int]) -> Tensor:
         label, weight = _labels(pairs, part, device)
         return (losses(scores(part), label) * weight).sum() / weight.sum()
 
     body = [w for w in model.parameters() if w.requires_grad]
-    seen = phase("teacher", (body, list(head.parameters())), drawn, loss_of)
-    print(f"the teacher saw {seen} pairs", flush=True)
+    n_seen = phase(
+        "teacher", (body, list(head.parameters())), draw_batches, loss_of
+    )
+    print(f"the teacher saw {n_seen} pairs", flush=True)
     model.eval()
     places = [i for name in ("kept", "train", "pool") for i in parts[name]]
     return _probabilities(
@@ -222,13 +233,13 @@ def _labels(
 
 
 def _probabilities(
-    scores: Scores, drawn: Iterator[list[int]], n: int
+    scores: Scores, token_batches: Iterator[list[int]], n: int
 ) -> FloatArray:
-    found = np.full((n, 3), np.nan, dtype=np.float32)
+    probabilities = np.full((n, 3), np.nan, dtype=np.float32)
     with torch.no_grad():
-        for part in drawn:
-            found[part] = scores(part).float().softmax(1).cpu().numpy()
-    return found
+        for part in token_batches:
+            probabilities[part] = scores(part).float().softmax(1).cpu().numpy()
+    return probabilities
 
 
 def learn(
@@ -241,23 +252,28 @@ def learn(
     """Train the student, with whole and then with rounded weights; how many pairs it saw."""
     rows = _rows(pairs)
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
-    own = [i for i in parts["train"] if pairs[i].source in OWN]
+    doubled = [i for i in parts["train"] if pairs[i].source in DOUBLED]
     taught_by = torch.tensor(soft, device=device)
 
-    def drawn() -> Iterator[list[int]]:
+    def draw_batches() -> Iterator[list[int]]:
         return batches(
-            [*parts["train"], *own, *parts["pool"]], lengths, TOKENS["student"]
+            [*parts["train"], *doubled, *parts["pool"]],
+            lengths,
+            TOKENS["student"],
         )
 
     def loss_of(part: list[int]) -> Tensor:
         label, weight = _labels(pairs, part, device)
         scores = model([rows[i] for i in part])
-        theirs = -(taught_by[part] * functional.log_softmax(scores, 1)).sum(1)
+        teacher_loss = -(
+            taught_by[part] * functional.log_softmax(scores, 1)
+        ).sum(1)
         hard = [HARDER.get(pairs[i].source, HARD) for i in part]
         has = label >= 0
         share = torch.tensor(hard, device=device) * has
         loss = (
-            share * losses(scores, label.clamp(min=0)) + (1 - share) * theirs
+            share * losses(scores, label.clamp(min=0))
+            + (1 - share) * teacher_loss
         )
         weight = torch.where(has, weight.clamp(min=LEAST_WEIGHT), POOLED)
         return (loss * weight).sum() / weight.sum()
@@ -266,10 +282,10 @@ def learn(
         list(model.layers.parameters()),
         [model.sides, *model.head.parameters()],
     )
-    seen = phase("student", weights, drawn, loss_of)
+    n_seen = phase("student", weights, draw_batches, loss_of)
     for layer in model.layers:
         layer.round()
-    return seen + phase("rounded", weights, drawn, loss_of)
+    return n_seen + phase("rounded", weights, draw_batches, loss_of)
 
 
 def _rows(pairs: Iterable[Pair]) -> list[Row]:
@@ -279,25 +295,30 @@ def _rows(pairs: Iterable[Pair]) -> list[Row]:
 
 
 def measured(
-    pairs: Sequence[Pair], kept: Sequence[int], found: FloatArray
+    pairs: Sequence[Pair], kept_back: Sequence[int], probabilities: FloatArray
 ) -> dict[str, float]:
-    """The share of right labels of each source kept back; of marks, the area for "said"."""
+    """Return the share of right labels of each source kept back; of marks, the area for "said"."""
     by_source: dict[str, list[int]] = defaultdict(list)
-    for i in kept:
+    for i in kept_back:
         by_source[pairs[i].source].append(i)
-    made = {}
+    figures = {}
     for source, places in sorted(by_source.items()):
         label = np.array([pairs[i].label for i in places])
-        own = found[places]
+        own_probabilities = probabilities[places]
         if source.startswith("marks") or source == "captions":
-            said, other = own[label == 0, 0], own[label != 0, 0]
-            above = (said[:, None] > other).mean() + (
-                said[:, None] == other
+            stated_chances, unstated_chances = (
+                own_probabilities[label == 0, 0],
+                own_probabilities[label != 0, 0],
+            )
+            above = (stated_chances[:, None] > unstated_chances).mean() + (
+                stated_chances[:, None] == unstated_chances
             ).mean() / 2
-            made[source] = round(float(above), 4)
+            figures[source] = round(float(above), 4)
         else:
-            made[source] = round(float((own.argmax(1) == label).mean()), 4)
-    return made
+            figures[source] = round(
+                float((own_probabilities.argmax(1) == label).mean()), 4
+            )
+    return figures
 
 
 def main() -> None:
@@ -311,36 +332,36 @@ def main() -> None:
     parser.add_argument("--taught", type=Path, nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("taught.npy"))
-    given = parser.parse_args()
+    options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(given.seed)
-    random.seed(given.seed)
+    torch.manual_seed(options.seed)
+    random.seed(options.seed)
     pairs: list[Pair] = []
     parts: dict[str, list[int]] = defaultdict(list)
-    for line in given.pool.read_text("utf-8").splitlines():
+    for line in options.pool.read_text("utf-8").splitlines():
         row: dict[str, Any] = json.loads(line)
         parts[row.pop("part")].append(len(pairs))
         pairs.append(Pair(**row))
-    soft = taught(pairs, parts, given.teacher, device)
-    np.save(given.output, soft)
-    soft = np.mean([soft, *map(np.load, given.taught)], axis=0)
+    soft = taught(pairs, parts, options.teacher, device)
+    np.save(options.output, soft)
+    soft = np.mean([soft, *map(np.load, options.taught)], axis=0)
     print("teacher", measured(pairs, parts["kept"], soft), flush=True)
-    model = Model(given.start).to(device).train()
-    seen = learn(model, pairs, parts, soft, device)
+    model = Model(options.start).to(device).train()
+    n_seen = learn(model, pairs, parts, soft, device)
     model.eval()
 
     rows = _rows(pairs)
 
     def scores(part: Sequence[int]) -> Tensor:
-        made: Tensor = model([rows[i] for i in part])
-        return made
+        logits: Tensor = model([rows[i] for i in part])
+        return logits
 
     lengths = [len(premise) + len(hypothesis) for premise, hypothesis in rows]
-    drawn = batches(parts["kept"], lengths, 4 * TOKENS["student"])
-    kept = measured(
-        pairs, parts["kept"], _probabilities(scores, drawn, len(pairs))
+    token_batches = batches(parts["kept"], lengths, 4 * TOKENS["student"])
+    figures = measured(
+        pairs, parts["kept"], _probabilities(scores, token_batches, len(pairs))
     )
-    about = {"pairs": seen, "bits": BITS, "kept_back": kept}
+    about = {"pairs": n_seen, "bits": BITS, "kept_back": figures}
     print(about, flush=True)
     save(model, about)
 

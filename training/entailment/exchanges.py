@@ -21,7 +21,7 @@ class Fact(NamedTuple):
     true: Sequence[str]
     false: Sequence[str]
     open: Sequence[str] = ()
-    said: Sequence[str] = ()
+    partial: Sequence[str] = ()
     """Forms that say only a part, and therefore are no premise."""
 
 
@@ -59,16 +59,35 @@ CLOTHES = words(
     "jacket shirt hat dress coat scarf sweater cap helmet vest apron tie skirt hood"
 )
 PAIRS = (
-    ("tall", "short"), ("large", "small"), ("old", "new"), ("open", "closed"), ("full", "empty"),
-    ("round", "square"), ("striped", "plain"), ("wet", "dry"), ("thick", "thin"), ("long", "short"),
-    ("broken", "whole"), ("shiny", "dull"), ("clean", "dirty"), ("wide", "narrow"),
-    ("dark", "light"), ("empty", "crowded"), ("bright", "dim"), ("rusty", "polished"),
-)  # fmt: skip
+    ("tall", "short"),
+    ("large", "small"),
+    ("old", "new"),
+    ("open", "closed"),
+    ("full", "empty"),
+    ("round", "square"),
+    ("striped", "plain"),
+    ("wet", "dry"),
+    ("thick", "thin"),
+    ("long", "short"),
+    ("broken", "whole"),
+    ("shiny", "dull"),
+    ("clean", "dirty"),
+    ("wide", "narrow"),
+    ("dark", "light"),
+    ("empty", "crowded"),
+    ("bright", "dim"),
+    ("rusty", "polished"),
+)
 LIVING = (
-    ("young", "old"), ("tall", "short"), ("smiling", "frowning"), ("seated", "standing"),
-    ("barefoot", "in boots"), ("bearded", "clean-shaven"), ("asleep", "awake"), ("blond",
-    "dark-haired"),
-)  # fmt: skip
+    ("young", "old"),
+    ("tall", "short"),
+    ("smiling", "frowning"),
+    ("seated", "standing"),
+    ("barefoot", "in boots"),
+    ("bearded", "clean-shaven"),
+    ("asleep", "awake"),
+    ("blond", "dark-haired"),
+)
 PLACES = (
     "on the table", "on the floor", "on the shelf", "under the bench", "beside the door",
     "in the basket", "on the windowsill", "behind the counter", "near the stairs", "in the corner",
@@ -76,45 +95,81 @@ PLACES = (
     "by the fence", "on the roof", "on the lawn", "on the platform", "in the boat",
 )  # fmt: skip
 VERBS = (  # -s, -ing, participle
-    ("chases", "chasing", "chased"), ("pushes", "pushing", "pushed"), ("pulls", "pulling",
-    "pulled"),
-    ("carries", "carrying", "carried"), ("follows", "following", "followed"),
-    ("watches", "watching", "watched"), ("feeds", "feeding", "fed"), ("leads", "leading", "led"),
-    ("photographs", "photographing", "photographed"), ("lifts", "lifting", "lifted"),
-    ("washes", "washing", "washed"), ("holds", "holding", "held"), ("bites", "biting", "bitten"),
-    ("licks", "licking", "licked"), ("points at", "pointing at", "pointed at"),
-    ("looks at", "looking at", "looked at"), ("examines", "examining", "examined"),
-    ("paints", "painting", "painted"), ("guides", "guiding", "guided"),
-    ("splashes", "splashing", "splashed"), ("drags", "dragging", "dragged"),
-    ("hides", "hiding", "hidden"), ("helps", "helping", "helped"), ("catches", "catching",
-    "caught"),
-    ("attacks", "attacking", "attacked"), ("leans on", "leaning on", "leaned on"),
-    ("kicks", "kicking", "kicked"), ("scolds", "scolding", "scolded"), ("pats", "patting",
-    "patted"),
-    ("protects", "protecting", "protected"), ("teaches", "teaching", "taught"),
-    ("interviews", "interviewing", "interviewed"), ("applauds", "applauding", "applauded"),
-    ("supports", "supporting", "supported"), ("blocks", "blocking", "blocked"),
-    ("passes", "passing", "passed"), ("overtakes", "overtaking", "overtaken"),
-    ("shields", "shielding", "shielded"), ("throws", "throwing", "thrown"),
+    ("chases", "chasing", "chased"),
+    ("pushes", "pushing", "pushed"),
+    ("pulls", "pulling", "pulled"),
+    ("carries", "carrying", "carried"),
+    ("follows", "following", "followed"),
+    ("watches", "watching", "watched"),
+    ("feeds", "feeding", "fed"),
+    ("leads", "leading", "led"),
+    ("photographs", "photographing", "photographed"),
+    ("lifts", "lifting", "lifted"),
+    ("washes", "washing", "washed"),
+    ("holds", "holding", "held"),
+    ("bites", "biting", "bitten"),
+    ("licks", "licking", "licked"),
+    ("points at", "pointing at", "pointed at"),
+    ("looks at", "looking at", "looked at"),
+    ("examines", "examining", "examined"),
+    ("paints", "painting", "painted"),
+    ("guides", "guiding", "guided"),
+    ("splashes", "splashing", "splashed"),
+    ("drags", "dragging", "dragged"),
+    ("hides", "hiding", "hidden"),
+    ("helps", "helping", "helped"),
+    ("catches", "catching", "caught"),
+    ("attacks", "attacking", "attacked"),
+    ("leans on", "leaning on", "leaned on"),
+    ("kicks", "kicking", "kicked"),
+    ("scolds", "scolding", "scolded"),
+    ("pats", "patting", "patted"),
+    ("protects", "protecting", "protected"),
+    ("teaches", "teaching", "taught"),
+    ("interviews", "interviewing", "interviewed"),
+    ("applauds", "applauding", "applauded"),
+    ("supports", "supporting", "supported"),
+    ("blocks", "blocking", "blocked"),
+    ("passes", "passing", "passed"),
+    ("overtakes", "overtaking", "overtaken"),
+    ("shields", "shielding", "shielded"),
+    ("throws", "throwing", "thrown"),
     ("touches", "touching", "touched"),
-)  # fmt: skip
+)
 TOWARDS = (
-    ("gives", "hands", "to", "receives", "from"), ("hands", "passes", "to", "takes", "from"),
-    ("throws", "tosses", "to", "catches", "from"), ("shows", "presents", "to", "is shown", "by"),
-    ("sells", "sells", "to", "buys", "from"), ("offers", "offers", "to", "is offered", "by"),
-)  # fmt: skip
+    ("gives", "hands", "to", "receives", "from"),
+    ("hands", "passes", "to", "takes", "from"),
+    ("throws", "tosses", "to", "catches", "from"),
+    ("shows", "presents", "to", "is shown", "by"),
+    ("sells", "sells", "to", "buys", "from"),
+    ("offers", "offers", "to", "is offered", "by"),
+)
 CONVERSE = (
-    ("to the left of", "to the right of"), ("above", "below"), ("in front of", "behind"),
-    ("on top of", "underneath"), ("over", "under"), ("left of", "right of"),
-    ("higher than", "lower than"), ("ahead of", "behind"), ("north of", "south of"),
+    ("to the left of", "to the right of"),
+    ("above", "below"),
+    ("in front of", "behind"),
+    ("on top of", "underneath"),
+    ("over", "under"),
+    ("left of", "right of"),
+    ("higher than", "lower than"),
+    ("ahead of", "behind"),
+    ("north of", "south of"),
     ("closer to the camera than", "farther from the camera than"),
     ("farther left than", "farther right than"),
-)  # fmt: skip
+)
 MORE = (
-    ("taller", "shorter"), ("bigger", "smaller"), ("older", "younger"), ("darker", "lighter"),
-    ("longer", "shorter"), ("faster", "slower"), ("wider", "narrower"), ("heavier", "lighter"),
-    ("nearer", "farther away"), ("brighter", "dimmer"), ("thicker", "thinner"),
-)  # fmt: skip
+    ("taller", "shorter"),
+    ("bigger", "smaller"),
+    ("older", "younger"),
+    ("darker", "lighter"),
+    ("longer", "shorter"),
+    ("faster", "slower"),
+    ("wider", "narrower"),
+    ("heavier", "lighter"),
+    ("nearer", "farther away"),
+    ("brighter", "dimmer"),
+    ("thicker", "thinner"),
+)
 ACTS = (
     "reading", "sleeping", "singing", "cooking", "dancing", "eating", "writing", "waving",
     "drinking coffee", "playing the violin", "talking on the phone", "looking out of the window",
@@ -147,8 +202,8 @@ def up(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def named(noun: str, roll: random.Random) -> str:
-    """A thing as a text names it."""
+def name_thing(noun: str, roll: random.Random) -> str:
+    """Return a thing as a text names it."""
     return roll.choice((f"the {noun}", f"the {noun}", an(noun)))
 
 
@@ -158,7 +213,7 @@ def action(roll: random.Random) -> Fact:
     s, ing, done = roll.choice(VERBS)
 
     def forms(x: str, y: str) -> list[str]:
-        p, q = named(x, roll), named(y, roll)
+        p, q = name_thing(x, roll), name_thing(y, roll)
         return [
             f"{p} is {ing} {q}",
             f"{p} {s} {q}",
@@ -191,31 +246,31 @@ def place(roll: random.Random) -> Fact:
     a, b = roll.sample(
         THINGS if roll.random() < 0.6 else [*PEOPLE, *THINGS], 2
     )
-    there, back = roll.choice(CONVERSE)
+    direction, opposite = roll.choice(CONVERSE)
     if roll.random() < 0.5:
-        there, back = back, there
-    stands = roll.choice(("is", "stands", "is placed", "is"))
+        direction, opposite = opposite, direction
+    verb = roll.choice(("is", "stands", "is placed", "is"))
 
     def forms(x: str, y: str) -> list[str]:
-        made = [
-            f"the {x} {stands} {there} the {y}",
-            f"the {y} {stands} {back} the {x}",
-            f"{an(x)} is {there} {an(y)}",
-            f"there is {an(y)} {back} {an(x)}",
-            f"the {y} is the one {back} the {x}",
+        sentences = [
+            f"the {x} {verb} {direction} the {y}",
+            f"the {y} {verb} {opposite} the {x}",
+            f"{an(x)} is {direction} {an(y)}",
+            f"there is {an(y)} {opposite} {an(x)}",
+            f"the {y} is the one {opposite} the {x}",
         ]
-        if " than" not in there:
-            made += [
-                f"{there} the {y} {stands} {an(x)}",
-                f"{back} the {x} there is {an(y)}",
-                f"{an(x)} with {an(y)} {back} it",
+        if " than" not in direction:
+            sentences += [
+                f"{direction} the {y} {verb} {an(x)}",
+                f"{opposite} the {x} there is {an(y)}",
+                f"{an(x)} with {an(y)} {opposite} it",
             ]
-        if there in ("to the left of", "left of", "farther left than"):
-            made += [
+        if direction in ("to the left of", "left of", "farther left than"):
+            sentences += [
                 f"on the left is {an(x)}, and on the right {an(y)}",
                 f"the {y} has {an(x)} to its left",
             ]
-        return made
+        return sentences
 
     colour = roll.choice(COLOURS)
     return Fact(
@@ -243,19 +298,19 @@ def qualities(roll: random.Random) -> Fact:
     joined = roll.choice(("beside", "next to", "near", "and", "across from"))
 
     def forms(p: str, q: str) -> list[str]:
-        made = [
+        sentences = [
             f"the {p} is {x} and the {q} is {y}",
             f"the {q} is {y}, while the {p} is {x}",
             f"of the two, the {p} is {x} and the {q} {y}",
             f"the {p} that is {x} is {joined.replace('and', 'with')} the {q} that is {y}",
         ]
         if " " not in x + y:
-            made += [
+            sentences += [
                 f"{an(x)} {p} {joined} {an(y)} {q}",
                 f"{an(y)} {q} {joined} {an(x)} {p}",
                 f"the picture shows {an(y)} {q} as well as {an(x)} {p}",
             ]
-        return made
+        return sentences
 
     third = roll.choice(THINGS)
     return Fact(
@@ -285,24 +340,30 @@ def clothing(roll: random.Random) -> Fact:
     """Two people wear something each."""
     a, b = roll.sample(PEOPLE, 2)
     x, y = roll.sample(COLOURS, 2)
-    one = roll.choice(CLOTHES)
-    two = one if roll.random() < 0.5 else roll.choice(CLOTHES)
+    first_garment = roll.choice(CLOTHES)
+    second_garment = (
+        first_garment if roll.random() < 0.5 else roll.choice(CLOTHES)
+    )
 
     def forms(p: str, q: str) -> list[str]:
         return [
-            f"{an(p)} in {an(x)} {one} and {an(q)} in {an(y)} {two}",
-            f"the {p} wears {an(x)} {one}, the {q} {an(y)} {two}",
-            f"the {q} is wearing {an(y)} {two} and the {p} {an(x)} {one}",
-            f"the {p}'s {one} is {x}, and the {q}'s {two} is {y}",
-            f"{an(p)} with {an(x)} {one} stands beside {an(q)} with {an(y)} {two}",
-            f"{an(q)} whose {two} is {y} talks to {an(p)} whose {one} is {x}",
+            f"{an(p)} in {an(x)} {first_garment} and {an(q)} in {an(y)} {second_garment}",
+            f"the {p} wears {an(x)} {first_garment}, the {q} {an(y)} {second_garment}",
+            f"the {q} is wearing {an(y)} {second_garment} and the {p} {an(x)} {first_garment}",
+            f"the {p}'s {first_garment} is {x}, and the {q}'s {second_garment} is {y}",
+            f"{an(p)} with {an(x)} {first_garment} stands beside"
+            f" {an(q)} with {an(y)} {second_garment}",
+            f"{an(q)} whose {second_garment} is {y} talks to {an(p)} whose {first_garment} is {x}",
         ]
 
-    wrong = [f"the {a} wears {an(y)} {one}", f"the {b}'s {two} is {x}"]
-    if one == two:
+    wrong = [
+        f"the {a} wears {an(y)} {first_garment}",
+        f"the {b}'s {second_garment} is {x}",
+    ]
+    if first_garment == second_garment:
         wrong += [
-            f"the person in the {x} {one} is the {b}",
-            f"the {y} {two} belongs to the {a}",
+            f"the person in the {x} {first_garment} is the {b}",
+            f"the {y} {second_garment} belongs to the {a}",
         ]
     return Fact(
         forms(a, b),
@@ -312,11 +373,11 @@ def clothing(roll: random.Random) -> Fact:
             f"the {b} carries {an(roll.choice(THINGS))}",
         ],
         [
-            f"the {a} wears {an(x)} {one}",
-            f"the {b}'s {two} is {y}",
-            f"the {x} {one} is the {a}'s",
-            f"the person in the {y} {two} is the {b}",
-            f"the {b} has {an(y)} {two} on",
+            f"the {a} wears {an(x)} {first_garment}",
+            f"the {b}'s {second_garment} is {y}",
+            f"the {x} {first_garment} is the {a}'s",
+            f"the person in the {y} {second_garment} is the {b}",
+            f"the {b} has {an(y)} {second_garment} on",
         ],
     )
 
@@ -503,7 +564,7 @@ def compared(roll: random.Random) -> Fact:
     )
 
 
-def given(roll: random.Random) -> Fact:
+def give_thing(roll: random.Random) -> Fact:
     """Something goes from one to another."""
     a, b = roll.sample(PEOPLE, 2)
     x = roll.choice(THINGS)
@@ -563,52 +624,58 @@ def order(roll: random.Random) -> Fact:
     )
 
 
-def shares(roll: random.Random) -> Fact:
-    """How many of some things are so."""
+def share_of_things(roll: random.Random) -> Fact:
+    """Make a fact about the share of some things."""
     a = roll.choice(PLURALS)
     x, y = roll.choice(PAIRS)
     if roll.random() < 0.4:
         x, y = roll.sample(COLOURS, 2)
     sort = roll.randrange(4)
-    every = [
+    forms_of_all = [
         f"all of the {a} are {x}",
         f"every one of the {a} is {x}",
         f"the {a} are all {x}",
         f"none of the {a} is anything but {x}",
     ]
-    none = [
+    forms_of_none = [
         f"none of the {a} are {x}",
         f"not one of the {a} is {x}",
         f"no {a} are {x}",
     ]
-    few = [
+    forms_of_few = [
         f"only one of the {a} is {x}",
         f"all but one of the {a} are not {x}",
         f"a single one of the {a} is {x}",
     ]
-    most = [
+    forms_of_most = [
         f"most of the {a} are {x}",
         f"the majority of the {a} are {x}",
         f"more than half of the {a} are {x}",
     ]
     if sort == 0:
         return Fact(
-            every,
-            [*none, *few, f"some of the {a} are {y}"],
+            forms_of_all,
+            [*forms_of_none, *forms_of_few, f"some of the {a} are {y}"],
             [f"the {a} are heavy"],
             [f"most of the {a} are {x}"],
         )
     if sort == 1:
         return Fact(
-            none, [*every, *few, *most], [f"all of the {a} are {y}"], ()
+            forms_of_none,
+            [*forms_of_all, *forms_of_few, *forms_of_most],
+            [f"all of the {a} are {y}"],
+            (),
         )
     if sort == 2:
         return Fact(
-            few, [*every, *none, *most], [f"the other {a} are {y}"], ()
+            forms_of_few,
+            [*forms_of_all, *forms_of_none, *forms_of_most],
+            [f"the other {a} are {y}"],
+            (),
         )
     return Fact(
-        most,
-        [*none, *few],
+        forms_of_most,
+        [*forms_of_none, *forms_of_few],
         [f"one of the {a} is {y}"],
         [f"several of the {a} are {x}"],
     )
@@ -681,40 +748,42 @@ PATTERNS: tuple[Callable[[random.Random], Fact], ...] = (
     anchors,
     anchors,
     compared,
-    given,
+    give_thing,
     order,
-    shares,
+    share_of_things,
     figures,
 )
 
 
-def pairs(n: int, roll: random.Random, beside: Sequence[str]) -> list[Row]:
+def pairs(
+    n: int, roll: random.Random, sentences_beside: Sequence[str]
+) -> list[Row]:
     """Pairs of patterns: about two entailed and two excluded of five.
 
     Args:
         n: How many facts; each gives three or four pairs.
         roll: Draws.
-        beside: Sentences of which one stands beside a third of the premises.
+        sentences_beside: Sentences of which one stands beside a third of the premises.
     """
-    made = []
+    rows = []
     for _ in range(n):
         fact = roll.choice(PATTERNS)(roll)
-        first, *others = roll.sample(list(fact.true), len(fact.true))
+        first, *other_forms = roll.sample(list(fact.true), len(fact.true))
         premise = up(first)
         if roll.random() < 0.3:
-            both = [premise, roll.choice(beside)]
+            both = [premise, roll.choice(sentences_beside)]
             roll.shuffle(both)
             premise = " ".join(both)
-        holds = (
-            roll.sample([*others, *fact.said], 2)
-            if len(others) + len(fact.said) > 1
-            else others
+        entailed = (
+            roll.sample([*other_forms, *fact.partial], 2)
+            if len(other_forms) + len(fact.partial) > 1
+            else other_forms
         )
-        made += [(premise, up(text), "entailment") for text in holds]
-        made += [
+        rows += [(premise, up(text), "entailment") for text in entailed]
+        rows += [
             (premise, up(t), "contradiction")
             for t in roll.sample(list(fact.false), min(2, len(fact.false)))
         ]
         if fact.open and roll.random() < 0.6:
-            made.append((premise, up(roll.choice(list(fact.open))), "neutral"))
-    return made
+            rows.append((premise, up(roll.choice(list(fact.open))), "neutral"))
+    return rows

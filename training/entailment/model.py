@@ -109,8 +109,8 @@ class Layer(nn.Module):
         x = self.attended_norm(
             x + functional.dropout(mixed, drop, self.training)
         )
-        made = self.down(functional.gelu(self.up(x)))
-        return self.norm(x + functional.dropout(made, drop, self.training))
+        hidden = self.down(functional.gelu(self.up(x)))
+        return self.norm(x + functional.dropout(hidden, drop, self.training))
 
 
 class Model(nn.Module):
@@ -145,14 +145,14 @@ class Model(nn.Module):
     def forward(self, rows: Sequence[Row], drop: float = DROP) -> Tensor:
         """Scores (rows, 3) of the labels."""
         device = self.tokens.device
-        own = torch.tensor([len(row[1]) for row in rows], device=device)
+        n_own = torch.tensor([len(row[1]) for row in rows], device=device)
         texts = [torch.tensor([*row[1], *row[0][1:]]) for row in rows]
         padded = nn.utils.rnn.pad_sequence(
             texts, batch_first=True, padding_value=-1
         ).to(device)
         mask = (padded >= 0)[:, None, None, :]
         inside = (
-            torch.arange(padded.shape[1], device=device)[None] < own[:, None]
+            torch.arange(padded.shape[1], device=device)[None] < n_own[:, None]
         )
         inside = inside[..., None]
         x = self.first(
@@ -163,9 +163,9 @@ class Model(nn.Module):
             for layer in self.layers:
                 x = layer(x, mask, drop)
         x = x.float()
-        mean = (x * inside).sum(1) / own[:, None]
-        most = x.masked_fill(~inside, -1e4).amax(1)
-        pooled = torch.cat([x[:, 0], mean, most], 1)
+        mean = (x * inside).sum(1) / n_own[:, None]
+        maximum = x.masked_fill(~inside, -1e4).amax(1)
+        pooled = torch.cat([x[:, 0], mean, maximum], 1)
         logits: Tensor = self.head(
             functional.dropout(pooled, drop, self.training)
         )
@@ -193,23 +193,23 @@ def save(model: Model, about: dict[str, Any]) -> None:
                     codes_for(weight, scales, BITS), scales
                 )
     encoder = read_tensors(minilm.FOLDER / "encoder.onnx")
-    others = {
+    other_tensors = {
         name: encoder[name]
         for name in ("places table", "norm.weight", "norm.bias")
     }
-    others["sides table"] = model.sides.detach().cpu().numpy()
+    other_tensors["sides table"] = model.sides.detach().cpu().numpy()
     head = model.head.weight.detach().cpu().numpy().T.astype(np.float64)
-    others["head.weight"] = (
+    other_tensors["head.weight"] = (
         np.rint(head * 2**encoders.PLACES) * 2.0**-encoders.PLACES
     )
-    others["head.bias"] = (
+    other_tensors["head.bias"] = (
         model.head.bias.detach().cpu().numpy().astype(np.float64)
     )
     factors = inputs.entailment_factors(
-        others | encoders.step_weights(layers, None)
+        other_tensors | encoders.step_weights(layers, None)
     )
     graph = encoders.entailment_graph(
-        others | encoders.step_weights(layers, factors)
+        other_tensors | encoders.step_weights(layers, factors)
     )
     graph.write(minilm.FOLDER / "entailment.onnx")
     text = json.dumps(about, indent=2) + "\n"

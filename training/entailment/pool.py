@@ -113,7 +113,7 @@ AMOUNT = re.compile(
 _NUMBER = re.compile(rf"\b(?:{'|'.join(NUMBERS)})\b", re.I)
 ALIKE = 8
 """Captions that count as like one."""
-HYPOTHESES, MOST = 18000, 420000
+HYPOTHESES, MOST_POOLED = 18000, 420000
 """Hypotheses whose statements are taken; pairs that only the teacher labels."""
 OF_CAPTION, OF_DESCRIPTION = 5, 44
 """Statements of a text at most."""
@@ -131,63 +131,66 @@ class Pair(NamedTuple):
     source: str
 
 
-def labelled(made: Path, roll: random.Random) -> tuple[list[Pair], list[Pair]]:
+def labelled(
+    silver_file: Path, roll: random.Random
+) -> tuple[list[Pair], list[Pair]]:
     """Pairs to train on and pairs kept back, without those that readers marked.
 
     Args:
-        made: What ``silver.py`` wrote.
+        silver_file: What ``silver.py`` wrote.
         roll: Draws.
     """
     train: list[Pair] = []
-    kept: list[Pair] = []
+    kept_back: list[Pair] = []
     for name, weight in PEOPLE.items():
         text = gzip.decompress(
             (SHARED / f"{name}.jsonl.gz").read_bytes()
         ).decode()
-        for given in map(json.loads, text.splitlines()):
-            label = LABELS.index(given["label"])
-            pair = Pair(
-                given["premise"], given["hypothesis"], label, weight, name
-            )
-            (kept if is_kept_back(pair.premise) else train).append(pair)
-    own = sorted({pair.premise for pair in train})
+        for row in map(json.loads, text.splitlines()):
+            label = LABELS.index(row["label"])
+            pair = Pair(row["premise"], row["hypothesis"], label, weight, name)
+            (kept_back if is_kept_back(pair.premise) else train).append(pair)
+    premises_of_people = sorted({pair.premise for pair in train})
     train += [
-        Pair(text, text, 0, 0.5, "same") for text in roll.sample(own, COPIES)
+        Pair(text, text, 0, 0.5, "same")
+        for text in roll.sample(premises_of_people, COPIES)
     ]
     train += [
-        Pair(text, roll.choice(own), 1, 0.3, "strangers")
-        for text in roll.sample(own, COPIES)
+        Pair(text, roll.choice(premises_of_people), 1, 0.3, "strangers")
+        for text in roll.sample(premises_of_people, COPIES)
     ]
-    for name, place, given in written():
-        passage = given["passage"]
+    for name, place, row in written():
+        passage = row["passage"]
         pairs = [
             Pair(passage, text, LABELS.index(label), 1.5, name)
             for label in LABELS
-            for text in given[label]
+            for text in row[label]
         ]
         if place % SIXTH:
             train += [*pairs, Pair(passage, passage, 0, 0.5, "same")]
         else:
-            kept += pairs
+            kept_back += pairs
     by_sort: dict[str, list[Pair]] = defaultdict(list)
-    for given in map(json.loads, made.read_text("utf-8").splitlines()):
-        if not is_kept_back(given["premise"]):
-            label = LABELS.index(given["label"])
-            both = given["premise"], given["hypothesis"]
+    for row in map(json.loads, silver_file.read_text("utf-8").splitlines()):
+        if not is_kept_back(row["premise"]):
+            label = LABELS.index(row["label"])
+            both = row["premise"], row["hypothesis"]
             source = (
-                "amounts" if AMOUNT.search(given["hypothesis"]) else "silver"
+                "amounts" if AMOUNT.search(row["hypothesis"]) else "silver"
             )
-            by_sort[given["sort"]].append(Pair(*both, label, 0.3, source))
+            by_sort[row["sort"]].append(Pair(*both, label, 0.3, source))
     for sort, pairs in by_sort.items():
         train += roll.sample(pairs, min(SILVER[sort], len(pairs)))
-    beside = sorted(
+    short_premises = sorted(
         {p.premise for p in by_sort["statement"] if len(p.premise) < 120}
     )
-    for premise, text, one in exchanges.pairs(
-        PATTERNS, random.Random(5), beside
+    for premise, text, label_name in exchanges.pairs(
+        PATTERNS, random.Random(5), short_premises
     ):
-        train.append(Pair(premise, text, LABELS.index(one), 0.4, "patterns"))
-    return train, kept
+        train.append(
+            Pair(premise, text, LABELS.index(label_name), 0.4, "patterns")
+        )
+    return train, kept_back
 
 
 def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -200,18 +203,18 @@ def written() -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 
 def is_kept_back(premise: str) -> bool:
-    """Whether a premise is only measured with."""
+    """Return whether a premise is kept back for measuring."""
     return (
         hashlib.sha256(premise.lower().strip(" .").encode()).digest()[0]
         < KEPT_BACK
     )
 
 
-def _asked(
-    text: str, other: str
+def _undecided_statements(
+    text: str, other_text: str
 ) -> Iterator[tuple[GraphUnit, str, AnalysedText]]:
-    """The units of a text that words alone do not decide, each as a statement."""
-    source, target = analysed(text), analysed(other)
+    """Yield the units of a text that words alone do not decide, each as a statement."""
+    source, target = analysed(text), analysed(other_text)
     evidence = gather(source, target, numbers())
     for place, statement in undecided(source, evidence, numbers()).items():
         yield source.units[place], statement, target
@@ -219,35 +222,47 @@ def _asked(
 
 def marked(kept_back: bool, roll: random.Random) -> Iterator[Pair]:
     """Units that readers marked; the whole text is their premise in ``marks_full``."""
-    for text, other, label in readings(kept_back=kept_back):
-        for unit, statement, target in _asked(text, other):
-            wanted = OPEN.get(label(unit) or "ill")
-            if wanted is None:
+    for text, other_text, label in readings(kept_back=kept_back):
+        for unit, statement, target in _undecided_statements(text, other_text):
+            label_number = OPEN.get(label(unit) or "ill")
+            if label_number is None:
                 continue
-            weight = _weight(wanted)
-            near, *both = premises(statement, target)
-            yield Pair(near, statement, wanted, weight, "marks")
-            yield Pair(other, statement, wanted, weight, "marks_full")
+            weight = _weight(label_number)
+            nearest_sentence, *both = premises(statement, target)
+            yield Pair(
+                nearest_sentence, statement, label_number, weight, "marks"
+            )
+            yield Pair(
+                other_text, statement, label_number, weight, "marks_full"
+            )
             if not kept_back:
                 yield from (
-                    Pair(two, statement, wanted, weight, "marks_two")
+                    Pair(two, statement, label_number, weight, "marks_two")
                     for two in both
                 )
-                far = [said for said in target.sentence_texts if said != near]
-                if wanted and far and roll.random() < 0.4:
+                far_sentences = [
+                    sentence
+                    for sentence in target.sentence_texts
+                    if sentence != nearest_sentence
+                ]
+                if label_number and far_sentences and roll.random() < 0.4:
                     yield Pair(
-                        roll.choice(far),
+                        roll.choice(far_sentences),
                         statement,
                         OPEN["open"],
                         0.5,
                         "marks_far",
                     )
-    for text, other, label in of_captions(kept_back):
-        for unit, statement, _ in _asked(text, other):
-            wanted = OPEN.get(label(unit) or "ill")
-            if wanted is not None:
+    for text, other_text, label in of_captions(kept_back):
+        for unit, statement, _ in _undecided_statements(text, other_text):
+            label_number = OPEN.get(label(unit) or "ill")
+            if label_number is not None:
                 yield Pair(
-                    other, statement, wanted, _weight(wanted), "captions"
+                    other_text,
+                    statement,
+                    label_number,
+                    _weight(label_number),
+                    "captions",
                 )
 
 
@@ -257,37 +272,39 @@ def _weight(label: int) -> float:
 
 def one_wrong_fact(roll: random.Random) -> list[Pair]:
     """Units of minimal pairs: as many that the paraphrase says as changed ones of altered texts."""
-    said: list[Pair] = []
+    stated: list[Pair] = []
     wrong: list[Pair] = []
     for pair in read_pairs(MINIMAL):
         start = pair.altered.index(pair.changed)
         end = start + len(pair.changed)
         both = (pair.paraphrase, pair.reference)
-        for text, other in (both, both[::-1]):
-            for _, statement, target in _asked(text, other):
-                near = premises(statement, target)
-                said += [
+        for text, other_text in (both, both[::-1]):
+            for _, statement, target in _undecided_statements(
+                text, other_text
+            ):
+                premise_texts = premises(statement, target)
+                stated += [
                     Pair(p, statement, OPEN["said"], 1.0, "minimal")
-                    for p in near
+                    for p in premise_texts
                 ]
         if pair.kind not in EXCHANGED:
-            for unit, statement, target in _asked(
+            for unit, statement, target in _undecided_statements(
                 pair.altered, pair.reference
             ):
                 if any(a < end and b > start for a, b in unit.spans):
-                    near = premises(statement, target)
+                    premise_texts = premises(statement, target)
                     wrong += [
                         Pair(
                             p, statement, OPEN["open"], CONTRADICTED, "minimal"
                         )
-                        for p in near
+                        for p in premise_texts
                     ]
     wrong *= REPEATED
-    return wrong + roll.sample(said, min(len(said), len(wrong)))
+    return wrong + roll.sample(stated, min(len(stated), len(wrong)))
 
 
 def _other_number(text: str, roll: random.Random) -> str:
-    """A text with one of its numbers exchanged for another."""
+    """Return a text with one of its numbers exchanged for another."""
     match = roll.choice(list(_NUMBER.finditer(text)))
     new = roll.choice(
         [number for number in NUMBERS if number != match[0].lower()]
@@ -298,14 +315,16 @@ def _other_number(text: str, roll: random.Random) -> str:
 
 def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
     """Captions and short sentences beside their own amounts and beside others."""
-    said, excluded = (OPEN[name] for name in ("said", "contradicted"))
-    own = {p.premise for p in train if p.source in ("snli", "counterfactual")}
-    counted = sorted(text for text in own if _NUMBER.search(text))
+    stated, excluded = (OPEN[name] for name in ("said", "contradicted"))
+    own_premises = {
+        p.premise for p in train if p.source in ("snli", "counterfactual")
+    }
+    counted = sorted(text for text in own_premises if _NUMBER.search(text))
     for text in roll.sample(counted, min(COUNTED, len(counted))):
         yield Pair(text, _other_number(text, roll), excluded, 1.0, "amounts")
         for statement in graph_statements(scene_graph(parse(text))):
             if _NUMBER.search(statement.text):
-                yield Pair(text, statement.text, said, 1.0, "amounts")
+                yield Pair(text, statement.text, stated, 1.0, "amounts")
                 yield Pair(
                     text,
                     _other_number(statement.text, roll),
@@ -315,42 +334,56 @@ def amounts(train: Iterable[Pair], roll: random.Random) -> Iterator[Pair]:
                 )
     for _ in range(SHORT):
         name, act = roll.choice(NAMES), roll.choice(ACTS)
-        number, other = roll.sample(NUMBERS, 2)
+        number, other_number = roll.sample(NUMBERS, 2)
         group, size = roll.choice(list(GROUPS.items()))
         text = f"{number.capitalize()} {name} {act}."
         as_group = f"A {group} of {name} {act}."
-        same = said if number == size else excluded
-        yield Pair(text, f"There are {number} {name}.", said, 1.0, "amounts")
+        label_of_size = stated if number == size else excluded
+        yield Pair(text, f"There are {number} {name}.", stated, 1.0, "amounts")
         yield Pair(
-            text, f"There are {other} {name}.", excluded, 1.0, "amounts"
+            text, f"There are {other_number} {name}.", excluded, 1.0, "amounts"
         )
         yield Pair(
             text,
-            f"{other.capitalize()} {name} {act}.",
+            f"{other_number.capitalize()} {name} {act}.",
             excluded,
             1.0,
             "amounts",
         )
         yield Pair(
-            text, f"There are a {group} of {name}.", same, 1.0, "amounts"
+            text,
+            f"There are a {group} of {name}.",
+            label_of_size,
+            1.0,
+            "amounts",
         )
-        yield Pair(text, f"There are {group} {name}.", same, 1.0, "amounts")
         yield Pair(
-            as_group, f"There are {number} {name}.", same, 1.0, "amounts"
+            text, f"There are {group} {name}.", label_of_size, 1.0, "amounts"
         )
-        yield Pair(as_group, f"There are {size} {name}.", said, 1.0, "amounts")
+        yield Pair(
+            as_group,
+            f"There are {number} {name}.",
+            label_of_size,
+            1.0,
+            "amounts",
+        )
+        yield Pair(
+            as_group, f"There are {size} {name}.", stated, 1.0, "amounts"
+        )
 
 
 def _vectors(texts: Sequence[str]) -> FloatArray:
-    made: FloatArray = asyncio.run(StaticEmbedder().embed(texts))
-    return made
+    vectors: FloatArray = asyncio.run(StaticEmbedder().embed(texts))
+    return vectors
 
 
-def _nearest(texts: FloatArray, others: FloatArray, n: int) -> list[list[int]]:
-    found: list[list[int]] = np.argsort(-(texts @ others.T), axis=1)[
+def _nearest(
+    texts: FloatArray, other_texts: FloatArray, n: int
+) -> list[list[int]]:
+    nearest: list[list[int]] = np.argsort(-(texts @ other_texts.T), axis=1)[
         :, :n
     ].tolist()
-    return found
+    return nearest
 
 
 def captions(
@@ -361,56 +394,75 @@ def captions(
     for pair in train:
         if pair.source in ("snli", "counterfactual"):
             of[pair.premise].append(pair.hypothesis)
-    own = sorted(of)
-    vectors = _vectors(own)
-    for text, near in zip(
-        own, _nearest(vectors, vectors, ALIKE + 1), strict=True
+    own_premises = sorted(of)
+    vectors = _vectors(own_premises)
+    for text, nearest_places in zip(
+        own_premises, _nearest(vectors, vectors, ALIKE + 1), strict=True
     ):
-        for i in roll.sample(near[1:], 6):
-            others = of[own[i]]
+        for i in roll.sample(nearest_places[1:], 6):
+            hypotheses = of[own_premises[i]]
             yield from (
-                (text, other)
-                for other in roll.sample(others, min(2, len(others)))
+                (text, hypothesis)
+                for hypothesis in roll.sample(
+                    hypotheses, min(2, len(hypotheses))
+                )
             )
-        yield from ((one, roll.choice(of[text])) for one in of[text])
+        yield from (
+            (hypothesis, roll.choice(of[text])) for hypothesis in of[text]
+        )
         yield roll.choice(of[text]), text
-    said = sorted(
+    hypotheses_sorted = sorted(
         {hypothesis for texts in of.values() for hypothesis in texts}
     )
-    texts = [*own, *roll.sample(said, min(HYPOTHESES, len(said)))]
-    for text, near in zip(
+    texts = [
+        *own_premises,
+        *roll.sample(
+            hypotheses_sorted, min(HYPOTHESES, len(hypotheses_sorted))
+        ),
+    ]
+    for text, nearest_places in zip(
         texts, _nearest(_vectors(texts), vectors, 6), strict=True
     ):
-        found = graph_statements(scene_graph(parse(text)))
-        for statement in roll.sample(found, min(OF_CAPTION, len(found))):
-            yield own[roll.choice(near)], statement.text
+        statements = graph_statements(scene_graph(parse(text)))
+        for statement in roll.sample(
+            statements, min(OF_CAPTION, len(statements))
+        ):
+            yield own_premises[roll.choice(nearest_places)], statement.text
 
 
 def descriptions(roll: random.Random) -> Iterator[tuple[str, str]]:
     """Statements of descriptions beside sentences that do not say them word for word."""
-    read = list(silver.descriptions())
-    vectors = _vectors([" ".join(cut) for cut, _ in read])
-    near = _nearest(vectors, vectors, 6)
-    for place, (cut, said) in enumerate(read):
-        other = [
+    cut_descriptions = list(silver.descriptions())
+    vectors = _vectors([" ".join(cut) for cut, _ in cut_descriptions])
+    nearest_places = _nearest(vectors, vectors, 6)
+    for place, (cut, statements) in enumerate(cut_descriptions):
+        other_sentences = [
             s
-            for s in read[roll.choice(near[place][1:])][0]
+            for s in cut_descriptions[roll.choice(nearest_places[place][1:])][
+                0
+            ]
             if len(s) < LONGEST
         ]
-        own = [s for s in cut if len(s) < LONGEST]
-        picked = [s for s in said if s.sentence < len(cut)]
+        own_sentences = [s for s in cut if len(s) < LONGEST]
+        picked = [s for s in statements if s.sentence < len(cut)]
         picked = roll.sample(picked, min(OF_DESCRIPTION, len(picked)))
-        if not (picked and own and other):
+        if not (picked and own_sentences and other_sentences):
             continue
         of_picked = _vectors([s.text for s in picked])
-        ranked = _nearest(of_picked, _vectors(own), 3)
-        best = _nearest(of_picked, _vectors(other), 1)
-        for statement, mine, theirs in zip(picked, ranked, best, strict=True):
+        ranked = _nearest(of_picked, _vectors(own_sentences), 3)
+        best = _nearest(of_picked, _vectors(other_sentences), 1)
+        for statement, own_places, other_places in zip(
+            picked, ranked, best, strict=True
+        ):
             source = cut[statement.sentence]
-            apart = [own[i] for i in mine if own[i] != source][:2]
-            if apart and roll.random() < 0.7:
-                yield roll.choice(apart), statement.text
-            yield other[theirs[0]], statement.text
+            other_own = [
+                own_sentences[i]
+                for i in own_places
+                if own_sentences[i] != source
+            ][:2]
+            if other_own and roll.random() < 0.7:
+                yield roll.choice(other_own), statement.text
+            yield other_sentences[other_places[0]], statement.text
             changed = (
                 silver.exchanged(statement.text, roll)
                 if roll.random() < 0.25
@@ -425,29 +477,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("silver", type=Path)
     parser.add_argument("output", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     roll = random.Random(4)
-    train, kept = labelled(given.silver, roll)
+    train, kept_back = labelled(options.silver, roll)
     marks = list(marked(False, roll))
     train += [
         *(p for p in marks if p.source != "marks_full"),
         *one_wrong_fact(roll),
     ]
     train += amounts(train, roll)
-    kept += marked(True, roll)
-    drawn = {*captions(train, roll), *descriptions(roll)}
+    kept_back += marked(True, roll)
+    pooled = {*captions(train, roll), *descriptions(roll)}
     fits = sorted(
         (p, h)
-        for p, h in drawn
+        for p, h in pooled
         if p != h and not (is_kept_back(p) or AMOUNT.search(h))
     )
     pool = [
         Pair(*p, -1, 1.0, "pool")
-        for p in roll.sample(fits, min(MOST, len(fits)))
+        for p in roll.sample(fits, min(MOST_POOLED, len(fits)))
     ]
     full = [pair for pair in marks if pair.source == "marks_full"]
-    parts = {"train": train, "teacher": full, "pool": pool, "kept": kept}
-    with given.output.open("w", encoding="utf-8") as file:
+    parts = {"train": train, "teacher": full, "pool": pool, "kept": kept_back}
+    with options.output.open("w", encoding="utf-8") as file:
         for part, pairs in parts.items():
             for pair in pairs:
                 file.write(json.dumps({"part": part, **pair._asdict()}) + "\n")

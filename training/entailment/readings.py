@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from beholder.language.statements import GraphUnit
 from beholder.records import Span
-from training.studies.contradictions import read
+from training.studies.contradictions import read_rows
 from training.studies.photographs import NAMES, SIDES, texts_of_pairs
 from training.studies.reading import DATA
 from training.studies.reading import SETS as LONG
@@ -46,7 +46,7 @@ def readings(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
     texts = texts_of_pairs((*NAMES, *LATER)) | _long()
     marks: dict[tuple[str, str], dict[Key, str]] = {}
     for name in ("units.jsonl", "units_2.jsonl"):
-        for row in read(name):
+        for row in read_rows(name):
             key = (row["kind"], tuple((a, b) for a, b in row["spans"]))
             both = name == "units.jsonl" and row["mark"] == "unsaid"
             marks.setdefault((row["pair"], row["side"]), {})[key] = (
@@ -56,14 +56,14 @@ def readings(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
         pairs = sorted({p for p, _ in marks if p.partition("/")[0] in names})
         for place, pair in enumerate(pairs):
             if (place % THIRD == 0) == kept_back:
-                for side, other in (SIDES, SIDES[::-1]):
+                for side, other_side in (SIDES, SIDES[::-1]):
                     of_text = partial(_mark, marks.get((pair, side), {}))
-                    yield texts[pair][side], texts[pair][other], of_text
+                    yield texts[pair][side], texts[pair][other_side], of_text
 
 
 def captions(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
-    """The same for captions of different pictures."""
-    for row in read("captions.jsonl"):
+    """Yield the same for captions of different pictures."""
+    for row in read_rows("captions.jsonl"):
         if row["kept"] == kept_back:
             marks = {
                 (u["kind"], tuple((a, b) for a, b in u["spans"])): u["mark"]
@@ -73,13 +73,13 @@ def captions(kept_back: bool) -> Iterator[tuple[str, str, Labels]]:
 
 
 def _long() -> dict[str, Texts]:
-    found = {}
+    texts = {}
     for name in LONG:
         for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines():
             row = json.loads(line)
             both = (row["candidate"], row["references"][0])
-            found[f"{name}/{row['id']}"] = dict(zip(SIDES, both, strict=True))
-    return found
+            texts[f"{name}/{row['id']}"] = dict(zip(SIDES, both, strict=True))
+    return texts
 
 
 def _mark(of_text: dict[Key, str], unit: GraphUnit) -> str | None:

@@ -35,18 +35,58 @@ CLASSES = (
     "age", "sex",
 )  # fmt: skip
 TURNED = {
-    "on": "under", "under": "on", "above": "below", "below": "above", "behind": "in front of",
-    "inside": "outside", "outside": "inside", "left": "right", "right": "left", "over": "under",
-    "open": "closed", "closed": "open", "lit": "unlit", "empty": "full", "full": "empty",
-    "sunny": "rainy", "day": "night", "night": "day", "facing": "facing away from", "wet": "dry",
-    "dry": "wet", "toward": "away from", "towards": "away from", "many": "few", "few": "many",
-    "all": "none", "most": "few", "up": "down", "down": "up", "top": "bottom", "bottom": "top",
-    "before": "after", "with": "without",
-}  # fmt: skip
+    "on": "under",
+    "under": "on",
+    "above": "below",
+    "below": "above",
+    "behind": "in front of",
+    "inside": "outside",
+    "outside": "inside",
+    "left": "right",
+    "right": "left",
+    "over": "under",
+    "open": "closed",
+    "closed": "open",
+    "lit": "unlit",
+    "empty": "full",
+    "full": "empty",
+    "sunny": "rainy",
+    "day": "night",
+    "night": "day",
+    "facing": "facing away from",
+    "wet": "dry",
+    "dry": "wet",
+    "toward": "away from",
+    "towards": "away from",
+    "many": "few",
+    "few": "many",
+    "all": "none",
+    "most": "few",
+    "up": "down",
+    "down": "up",
+    "top": "bottom",
+    "bottom": "top",
+    "before": "after",
+    "with": "without",
+}
 ONE_WAY = frozenset(
-    ("on", "under", "above", "below", "behind", "in front of", "on top of", "over", "beneath",
-     "to the left of", "to the right of", "underneath", "inside", "atop")
-)  # fmt: skip
+    (
+        "on",
+        "under",
+        "above",
+        "below",
+        "behind",
+        "in front of",
+        "on top of",
+        "over",
+        "beneath",
+        "to the left of",
+        "to the right of",
+        "underneath",
+        "inside",
+        "atop",
+    )
+)
 SYMMETRIC = re.compile(
     r"\b(?:with|near|beside|next|by|touch|meet|kiss|hug|talk|play|fac|match|has|is in|are in|of)"
 )
@@ -82,15 +122,15 @@ def exchanged(text: str, choice: random.Random) -> str | None:
                 "one",
                 "single",
             ):
-                others = [
+                other_words = [
                     w
                     for (n, p), ws in lines.items()
                     if n == name and p != line
                     for w in ws[:1]
                     if w not in ("a", "no")
                 ]
-                if others:
-                    options.append((match, choice.choice(others)))
+                if other_words:
+                    options.append((match, choice.choice(other_words)))
     if not options:
         return None
     match, new = choice.choice(options)
@@ -98,16 +138,18 @@ def exchanged(text: str, choice: random.Random) -> str | None:
 
 
 def denied(text: str) -> str | None:
-    """A statement with its verb denied: "is" becomes "is not"."""
+    """Return a statement with its verb denied: "is" becomes "is not"."""
     if re.search(r"\b(?:not|no)\b", text):
         return None
-    made, n = re.subn(r"\b(is|are)\b", r"\1 not", text, count=1)
-    made = re.sub(r"There (is|are) not (?:an?|the)? ?", r"There \1 no ", made)
-    return made if n else None
+    denied_text, n = re.subn(r"\b(is|are)\b", r"\1 not", text, count=1)
+    denied_text = re.sub(
+        r"There (is|are) not (?:an?|the)? ?", r"There \1 no ", denied_text
+    )
+    return denied_text if n else None
 
 
 def turned(statement: Statement) -> str | None:
-    """A relation with its ends exchanged, if both cannot be true."""
+    """Return a relation with its ends exchanged, if both cannot be true."""
     if (
         statement.kind != "relation"
         or len(statement.entities) != 2
@@ -121,13 +163,13 @@ def turned(statement: Statement) -> str | None:
 
 
 def of_another(graph: SceneGraph, choice: random.Random) -> str | None:
-    """An attribute said of another thing, whose own attribute excludes it."""
+    """Return an attribute said of another thing, whose own attribute excludes it."""
     be = {True: "are", False: "is"}
     pairs = [
-        f"The {other.name} {be[other.plural]} {a.value}."
+        f"The {owner.name} {be[owner.plural]} {a.value}."
         for a in graph.attributes
         for b in graph.attributes
-        for other in [graph.entities[b.entity]]
+        for owner in [graph.entities[b.entity]]
         if a.entity != b.entity
         and graph.entities[a.entity].name != graph.entities[b.entity].name
         and exclude(values(a.value), values(b.value))
@@ -136,7 +178,7 @@ def of_another(graph: SceneGraph, choice: random.Random) -> str | None:
 
 
 def other_number(text: str, choice: random.Random) -> str | None:
-    """A sentence with one of its digits changed."""
+    """Return a sentence with one of its digits changed."""
     digits = list(re.finditer(r"[0-9]", text))
     if not digits:
         return None
@@ -146,36 +188,42 @@ def other_number(text: str, choice: random.Random) -> str | None:
 
 
 def plain(sentence: str) -> bool:
-    """Whether a sentence is short, and English letters are most of it."""
+    """Return whether a sentence is short and mostly of English letters."""
     letters = sum(c.isascii() and c.isalpha() for c in sentence)
     return len(sentence) < LONGEST and letters > 0.7 * len(sentence)
 
 
 def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
-    """A sentence with the ends of a relation, or the qualities of two things, exchanged."""
+    """Return a sentence with the ends of a relation, or the qualities of two things, exchanged."""
     spans = []
     for a in graph.attributes:
         for b in graph.attributes[graph.attributes.index(a) + 1 :]:
-            apart = (
+            is_other_entity = (
                 graph.entities[a.entity].name != graph.entities[b.entity].name
             )
             plain = (
                 a.rule == b.rule == "modifier"
                 and len(a.spans) == len(b.spans) == 1
             )
-            if apart and plain and exclude(values(a.value), values(b.value)):
+            if (
+                is_other_entity
+                and plain
+                and exclude(values(a.value), values(b.value))
+            ):
                 spans.append((a.spans[0], b.spans[0]))
     for r in graph.relations:
         ends = [graph.entities[i] for i in (r.subject, r.object)]
-        one = all(len(e.mentions) == 1 and e.kind == "thing" for e in ends)
+        is_single = all(
+            len(e.mentions) == 1 and e.kind == "thing" for e in ends
+        )
         alike = (
             ends[0].plural == ends[1].plural and ends[0].name != ends[1].name
         )
-        way = r.kind == "verb" or r.predicate in ONE_WAY
+        is_directed = r.kind == "verb" or r.predicate in ONE_WAY
         if (
-            one
+            is_single
             and alike
-            and way
+            and is_directed
             and r.polarity
             and not SYMMETRIC.search(r.predicate)
         ):
@@ -186,23 +234,25 @@ def crossed(graph: SceneGraph, choice: random.Random) -> str | None:
     if end > later:
         return None
     text = graph.text
-    made = (
+    exchanged_text = (
         text[:start]
         + text[later:last]
         + text[end:later]
         + text[start:end]
         + text[last:]
     )
-    made = re.sub(r"\b([Aa])n (?=[bcdfgjklmnpqrstvwxz])", r"\1 ", made)
-    return re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", made)
+    exchanged_text = re.sub(
+        r"\b([Aa])n (?=[bcdfgjklmnpqrstvwxz])", r"\1 ", exchanged_text
+    )
+    return re.sub(r"\b([Aa]) (?=[aeio])", r"\1n ", exchanged_text)
 
 
 def false_of(
-    graph: SceneGraph, said: Sequence[Statement], choice: random.Random
+    graph: SceneGraph, statements: Sequence[Statement], choice: random.Random
 ) -> str | None:
     """Something that a text excludes."""
-    s = choice.choice(said)
-    crossed = [t for t in (turned(s) for s in said) if t]
+    s = choice.choice(statements)
+    crossed = [t for t in (turned(s) for s in statements) if t]
     makers: list[Callable[[], str | None]] = [
         lambda: exchanged(s.text, choice),
         lambda: denied(s.text),
@@ -210,7 +260,7 @@ def false_of(
         lambda: of_another(graph, choice),
     ]
     choice.shuffle(makers)
-    return next((made for make in makers if (made := make())), None)
+    return next((changed for make in makers if (changed := make())), None)
 
 
 def descriptions() -> Iterator[tuple[list[str], Sequence[Statement]]]:
@@ -233,20 +283,25 @@ def descriptions() -> Iterator[tuple[list[str], Sequence[Statement]]]:
 def main() -> None:
     """Write the pairs of all descriptions and captions."""
     choice = random.Random(7)
-    read = list(descriptions())
+    cut_descriptions = list(descriptions())
     with Path(sys.argv[1]).open("w") as out:
         captions(out, choice)
         for text in choice.sample(
-            [t for cut, _ in read for t in cut if plain(t)], CROSSED
+            [t for cut, _ in cut_descriptions for t in cut if plain(t)],
+            CROSSED,
         ):
             if false := crossed(scene_graph(parse(text)), choice):
                 out.write(_line(text, false, "contradiction", sort="crossed"))
-        for sentences, said in read:
-            for statement in choice.sample(said, min(6, len(said))):
+        for sentences, statements in cut_descriptions:
+            for statement in choice.sample(
+                statements, min(6, len(statements))
+            ):
                 if statement.sentence < len(sentences):
-                    elsewhere = choice.choice(choice.choice(read)[0])
+                    elsewhere = choice.choice(
+                        choice.choice(cut_descriptions)[0]
+                    )
                     for row in of_statement(
-                        statement, sentences, said, elsewhere, choice
+                        statement, sentences, statements, elsewhere, choice
                     ):
                         if len(row[0]) < 500:
                             out.write(_line(*row))
@@ -255,7 +310,7 @@ def main() -> None:
 def of_statement(
     statement: Statement,
     sentences: Sequence[str],
-    said: Sequence[Statement],
+    statements: Sequence[Statement],
     elsewhere: str,
     choice: random.Random,
 ) -> Iterator[Row]:
@@ -264,11 +319,11 @@ def of_statement(
     Args:
         statement: The statement.
         sentences: The sentences of its text.
-        said: All statements of its text.
+        statements: All statements of its text.
         elsewhere: A sentence of another text.
         choice: Draws.
     """
-    own = sentences[statement.sentence]
+    own_sentence = sentences[statement.sentence]
     yield (
         _premise(statement.sentence, sentences, choice),
         statement.text,
@@ -288,35 +343,41 @@ def of_statement(
     nouns = {
         word.lower() for word in _WORD.findall(statement.text) if len(word) > 3
     }
-    far = [
+    far_sentences = [
         t
         for t in sentences
         if not nouns & {word.lower() for word in _WORD.findall(t)}
     ]
-    if far and choice.random() < 0.5:
-        yield choice.choice(far), statement.text, "neutral"
+    if far_sentences and choice.random() < 0.5:
+        yield choice.choice(far_sentences), statement.text, "neutral"
     elif choice.random() < 0.4:
         yield elsewhere, statement.text, "neutral"
-    whole = choice.choice(sentences)
-    if len(whole) < 160:
-        yield whole, whole, "entailment"
-        if changed := other_number(whole, choice) or exchanged(whole, choice):
-            yield whole, changed, "contradiction"
-    other = choice.choice(said)  # of the same things, and not said here
-    new = other.sentence != statement.sentence and not covered(other.text, own)
+    any_sentence = choice.choice(sentences)
+    if len(any_sentence) < 160:
+        yield any_sentence, any_sentence, "entailment"
+        if changed := other_number(any_sentence, choice) or exchanged(
+            any_sentence, choice
+        ):
+            yield any_sentence, changed, "contradiction"
+    other_statement = choice.choice(
+        statements
+    )  # of the same things, and not said here
+    new = other_statement.sentence != statement.sentence and not covered(
+        other_statement.text, own_sentence
+    )
     if choice.random() < 0.5 and new:
-        yield own, other.text, "neutral"
+        yield own_sentence, other_statement.text, "neutral"
 
 
 def _premise(at: int, sentences: Sequence[str], choice: random.Random) -> str:
-    """A sentence alone, or with the one before it or any other."""
+    """Return a sentence alone, or with the one before it or any other."""
     roll = choice.random()
     if roll < 0.5 or len(sentences) < 2:
         return sentences[at]
-    other = (
+    other_place = (
         at - 1 if (roll < 0.75 and at) else choice.randrange(len(sentences))
     )
-    first, last = sorted((at, other))
+    first, last = sorted((at, other_place))
     return (
         sentences[at]
         if first == last
@@ -325,7 +386,7 @@ def _premise(at: int, sentences: Sequence[str], choice: random.Random) -> str:
 
 
 def covered(statement: str, sentence: str) -> bool:
-    """Whether a sentence has all words of a statement."""
+    """Return whether a sentence has all words of a statement."""
     words = {word.lower() for word in _WORD.findall(statement)} - _EMPTY
     return words <= {word.lower() for word in _WORD.findall(sentence)}
 
@@ -333,14 +394,14 @@ def covered(statement: str, sentence: str) -> bool:
 def captions(out: TextIO, choice: random.Random) -> None:
     """Statements of single captions, true ones and false ones."""
     with gzip.open(SHARED / "nli/snli.jsonl.gz", "rt") as file:
-        found = sorted({json.loads(line)["premise"] for line in file})
-    for text in found:
+        premises = sorted({json.loads(line)["premise"] for line in file})
+    for text in premises:
         graph = scene_graph(parse(text))
-        said = graph_statements(graph)
-        if not said:
+        statements = graph_statements(graph)
+        if not statements:
             continue
-        out.write(_line(text, choice.choice(said).text, "entailment"))
-        if false := false_of(graph, said, choice):
+        out.write(_line(text, choice.choice(statements).text, "entailment"))
+        if false := false_of(graph, statements, choice):
             out.write(_line(text, false, "contradiction"))
         if false := crossed(graph, choice):
             out.write(_line(text, false, "contradiction", sort="crossed"))

@@ -47,17 +47,21 @@ class Scores:
             t: [t[a:b].lower() for a, b in words(t)] for t in distinct
         }
         vocabulary = list(
-            dict.fromkeys(w for found in self.words.values() for w in found)
+            dict.fromkeys(
+                w
+                for words_of_text in self.words.values()
+                for w in words_of_text
+            )
         )
         self.whole = dict(zip(distinct, embed(distinct), strict=True))
         vectors = dict(zip(vocabulary, embed(vocabulary), strict=True))
         self.parts = {
-            t: np.array([vectors[w] for w in found])
-            for t, found in self.words.items()
+            t: np.array([vectors[w] for w in words_of_text])
+            for t, words_of_text in self.words.items()
         }
         self.weights = {
-            t: np.array([weight(w) for w in found])
-            for t, found in self.words.items()
+            t: np.array([weight(w) for w in words_of_text])
+            for t, words_of_text in self.words.items()
         }
 
     def all(
@@ -67,19 +71,31 @@ class Scores:
         cosine = np.mean(
             [self.whole[candidate] @ self.whole[r] for r in references]
         )
-        ours = self.weights[candidate]
-        best, f1 = np.zeros(len(ours)), []
+        candidate_weights = self.weights[candidate]
+        best, f1 = np.zeros(len(candidate_weights)), []
         for reference in references:
-            theirs = self.weights[reference]
-            if not len(ours) or not len(theirs):
+            reference_weights = self.weights[reference]
+            if not len(candidate_weights) or not len(reference_weights):
                 f1.append(0.0)
                 continue
             similarity = self.parts[candidate] @ self.parts[reference].T
             best = np.maximum(best, similarity.max(axis=1))
-            precision = similarity.max(axis=1) @ ours / ours.sum()
-            recall = similarity.max(axis=0) @ theirs / theirs.sum()
+            precision = (
+                similarity.max(axis=1)
+                @ candidate_weights
+                / candidate_weights.sum()
+            )
+            recall = (
+                similarity.max(axis=0)
+                @ reference_weights
+                / reference_weights.sum()
+            )
             f1.append(2 * precision * recall / max(precision + recall, 1e-9))
-        union = best @ ours / ours.sum() if len(ours) else 0.0
+        union = (
+            best @ candidate_weights / candidate_weights.sum()
+            if len(candidate_weights)
+            else 0.0
+        )
         return {
             "cosine": float(cosine),
             "soft F1": float(np.mean(f1)),
@@ -101,13 +117,16 @@ class Task:
         """Value with interval for each kind of score."""
         kinds: dict[str, list[Array]] = {}
         for row in self.rows:
-            found = scores.all(row["candidate"], row["references"])
+            values = scores.all(row["candidate"], row["references"])
             if self.paired:
-                other = scores.all(row["candidate_b"], row["references"])
-                found = {
-                    kind: value - other[kind] for kind, value in found.items()
+                second_values = scores.all(
+                    row["candidate_b"], row["references"]
+                )
+                values = {
+                    kind: value - second_values[kind]
+                    for kind, value in values.items()
                 }
-            for kind, value in found.items():
+            for kind, value in values.items():
                 labels = self.labels(row)
                 kinds.setdefault(kind, []).append(
                     np.array([[value, label] for label in labels])
@@ -128,13 +147,15 @@ class Task:
         value = self.statistic(*np.concatenate(points).T)
         trials = []
         for _ in range(TRIALS):
-            drawn = [
+            rows_drawn = [
                 i
                 for g in rng.integers(len(groups), size=len(groups))
                 for i in groups[g]
             ]
             trials.append(
-                self.statistic(*np.concatenate([points[i] for i in drawn]).T)
+                self.statistic(
+                    *np.concatenate([points[i] for i in rows_drawn]).T
+                )
             )
         low, high = np.quantile(trials, [0.025, 0.975])
         return value, float(low), float(high)
@@ -194,10 +215,12 @@ def tasks(folder: Path) -> list[Task]:
         return lambda row: np.atleast_1d(row["judgments"][key]).tolist()
 
     def preference(row: Row) -> list[float]:
-        found = row["judgments"]
-        return [found["preferred"] * categories[found["category"]]]
+        judgments = row["judgments"]
+        return [judgments["preferred"] * categories[judgments["category"]]]
 
-    one = [{**row, "references": row["references"][:1]} for row in vatex]
+    single_reference = [
+        {**row, "references": row["references"][:1]} for row in vatex
+    ]
     expert = load(folder, "flickr8k_expert.jsonl")
     crowd = load(folder, "flickr8k_cf.jsonl.gz")
     pascal = load(folder, "pascal50s.jsonl")
@@ -217,7 +240,7 @@ def tasks(folder: Path) -> list[Task]:
         ),
         Task(
             "VATEX-EVAL, 1 reference, tau-b",
-            one,
+            single_reference,
             judgment("ratings"),
             tau("b"),
         ),
@@ -282,9 +305,9 @@ def main() -> None:
     )
     print("|---|---|" + "---|---|" * len(kinds))
     for task in todo:
-        found = {name: task.measure(score) for name, score in scores.items()}
+        figures = {name: task.measure(score) for name, score in scores.items()}
         cells = [
-            "{:.3f} ({:.3f} to {:.3f})".format(*found[name][kind])
+            "{:.3f} ({:.3f} to {:.3f})".format(*figures[name][kind])
             for kind in kinds
             for name in models
         ]

@@ -34,7 +34,7 @@ from beholder.text import RuleSplitter
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 SEED = 11
-FOUND = ("match", "supported", "covered")
+STATED = ("match", "supported", "covered")
 """Verdicts by which a unit is in the other text."""
 
 COLOURS = (
@@ -68,16 +68,46 @@ _DOES = (
     "kicks",
 )
 _SYNONYMS = {
-    "couch": "sofa", "photo": "photograph", "street": "road", "kid": "child", "child": "kid",
-    "large": "big", "small": "little", "woman": "lady", "rock": "stone", "rocks": "stones",
-    "bike": "bicycle", "bicycle": "bike", "automobile": "car", "car": "automobile", "cap": "hat",
-    "beneath": "under", "above": "over", "near": "close to", "behind": "in back of",
-    "purple": "violet", "gray": "grey", "boat": "ship", "airplane": "plane", "path": "trail",
-    "looking": "gazing", "gazing": "looking", "sidewalk": "pavement", "center": "middle",
-    "adorned": "decorated", "positioned": "placed", "situated": "located", "displayed": "shown",
-    "beside": "next to", "elderly": "old", "carrying": "holding", "stones": "rocks",
-    "touching": "feeling", "huge": "enormous", "bag": "sack",
-}  # fmt: skip
+    "couch": "sofa",
+    "photo": "photograph",
+    "street": "road",
+    "kid": "child",
+    "child": "kid",
+    "large": "big",
+    "small": "little",
+    "woman": "lady",
+    "rock": "stone",
+    "rocks": "stones",
+    "bike": "bicycle",
+    "bicycle": "bike",
+    "automobile": "car",
+    "car": "automobile",
+    "cap": "hat",
+    "beneath": "under",
+    "above": "over",
+    "near": "close to",
+    "behind": "in back of",
+    "purple": "violet",
+    "gray": "grey",
+    "boat": "ship",
+    "airplane": "plane",
+    "path": "trail",
+    "looking": "gazing",
+    "gazing": "looking",
+    "sidewalk": "pavement",
+    "center": "middle",
+    "adorned": "decorated",
+    "positioned": "placed",
+    "situated": "located",
+    "displayed": "shown",
+    "beside": "next to",
+    "elderly": "old",
+    "carrying": "holding",
+    "stones": "rocks",
+    "touching": "feeling",
+    "huge": "enormous",
+    "bag": "sack",
+}
 """Words that a person would let stand for each other, chosen by hand."""
 
 
@@ -101,7 +131,7 @@ class Case:
 
 
 def descriptions(data: Path) -> list[list[str]]:
-    """The sentences of each description."""
+    """Return the sentences of each description."""
     path = data / "descriptions" / "iiw_descriptions.jsonl.xz"
     with lzma.open(path, "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line in file]
@@ -109,21 +139,21 @@ def descriptions(data: Path) -> list[list[str]]:
 
 
 def suite(texts: Sequence[Sequence[str]], per_kind: int) -> list[Case]:
-    """All cases of all kinds, the same for the same texts."""
+    """Return all cases of all kinds, the same for the same texts."""
     makers = {
         "colours, unlike": _colours_unlike,
         "count": _count,
         "negation": _negation,
         "side": _side,
-        **{name: _Made(name, texts).cases for name in _TEMPLATES},
+        **{name: _TemplateCases(name, texts).cases for name in _TEMPLATES},
     }
-    found: list[Case] = []
+    cases: list[Case] = []
     for name, make in makers.items():
         rng = random.Random(f"{SEED} {name}")
         order = rng.sample(range(len(texts)), len(texts))
         for case in islice(make(texts, order, rng), per_kind):
-            found += [case, *_controls(case, rng)]
-    return found
+            cases += [case, *_controls(case, rng)]
+    return cases
 
 
 def _colours_unlike(
@@ -163,11 +193,16 @@ def _count(
         for place, sentence in enumerate(texts[origin]):
             hits = list(pattern.finditer(sentence))
             if len(hits) == 1:
-                other = rng.choice(
+                other_count = rng.choice(
                     [word for word in _COUNTS if word != hits[0][1]]
                 )
                 yield _in_place(
-                    "count", texts, origin, place, [hits[0].span(1)], [other]
+                    "count",
+                    texts,
+                    origin,
+                    place,
+                    [hits[0].span(1)],
+                    [other_count],
                 )
                 break
 
@@ -194,9 +229,12 @@ def _negation(
             if not hit[1]:  # what is denied is the noun that follows, too
                 (start, end) = case.marks[0]
                 case = Case(
-                    case.kind, origin, case.reference, case.candidate,
+                    case.kind,
+                    origin,
+                    case.reference,
+                    case.candidate,
                     ((start, end + 1 + len(hit[3].rstrip())),),
-                )  # fmt: skip
+                )
             yield case
             break
 
@@ -204,7 +242,7 @@ def _negation(
 def _side(
     texts: Sequence[Sequence[str]], order: Sequence[int], rng: random.Random
 ) -> Iterator[Case]:
-    other = {"left": "right", "right": "left", "foreground": "background"}
+    opposites = {"left": "right", "right": "left", "foreground": "background"}
     pattern = re.compile(r"\b(?:on|to|in) the (left|right|foreground)\b")
     for origin in order:
         for place, sentence in enumerate(texts[origin]):
@@ -214,7 +252,7 @@ def _side(
                 " ".join(texts[origin]),
             )
             if len(hits) == 1 and len(sides) == 1:
-                span, new = hits[0].span(1), other[hits[0][1]]
+                span, new = hits[0].span(1), opposites[hits[0][1]]
                 yield _in_place("side", texts, origin, place, [span], [new])
                 break
 
@@ -227,7 +265,7 @@ def _in_place(
     spans: Sequence[Span],
     words: Sequence[str],
 ) -> Case:
-    """A real sentence with the one before and after it, some of its words exchanged."""
+    """Return a real sentence with the one before and after it, some of its words exchanged."""
     around = texts[origin][max(0, place - 1) : place + 2]
     reference = " ".join(around)
     shift = len(" ".join(texts[origin][place - 1 : place])) + 1 if place else 0
@@ -244,24 +282,58 @@ def _in_place(
 
 _TEMPLATES = {
     "actions, like, by clothes": (
-        "The {n} in the {g1} is {a1}. The {n} in the {g2} is {a2}.", "a", "g"),
-    "actions, like, by looks": ("A {l1} {n} is {a1}. A {l2} {n} is {a2}.", "a", "l"),
+        "The {n} in the {g1} is {a1}. The {n} in the {g2} is {a2}.",
+        "a",
+        "g",
+    ),
+    "actions, like, by looks": (
+        "A {l1} {n} is {a1}. A {l2} {n} is {a2}.",
+        "a",
+        "l",
+    ),
     "actions, unlike": ("The {n1} is {a1} while the {n2} is {a2}.", "a", ""),
-    "clothes, like": ("One {n} {wears} a {g1} and is {a1}. Another {n} {wears} a {g2} and is {a2}.",
-        "g", "aw"),
-    "clothes, unlike": ("A {n1} {wears} a {g1}. A {n2} next to them {wears} a {g2}.", "g", "w"),
-    "places, like": ("A {c1} {t} stands on the {s1}. A {c2} {t} stands on the {s2}.", "s", "c"),
-    "places, unlike": ("There is a {t1} in the {s1} and a {t2} in the {s2}.", "s", "t"),
-    "parts, like": ("The {c1} {t} {has} a {p1}. The {c2} {t} {has} a {p2}.", "p", "ch"),
-    "parts, unlike": ("The {t1} {has} a {p1}. The {t2} {has} a {p2}.", "p", "h"),
-    "colours, like": ("The {t} with a {p1} is {c1}. The {t} with a {p2} is {c2}.", "c", "p"),
+    "clothes, like": (
+        "One {n} {wears} a {g1} and is {a1}. Another {n} {wears} a {g2} and is {a2}.",
+        "g",
+        "aw",
+    ),
+    "clothes, unlike": (
+        "A {n1} {wears} a {g1}. A {n2} next to them {wears} a {g2}.",
+        "g",
+        "w",
+    ),
+    "places, like": (
+        "A {c1} {t} stands on the {s1}. A {c2} {t} stands on the {s2}.",
+        "s",
+        "c",
+    ),
+    "places, unlike": (
+        "There is a {t1} in the {s1} and a {t2} in the {s2}.",
+        "s",
+        "t",
+    ),
+    "parts, like": (
+        "The {c1} {t} {has} a {p1}. The {c2} {t} {has} a {p2}.",
+        "p",
+        "ch",
+    ),
+    "parts, unlike": (
+        "The {t1} {has} a {p1}. The {t2} {has} a {p2}.",
+        "p",
+        "h",
+    ),
+    "colours, like": (
+        "The {t} with a {p1} is {c1}. The {t} with a {p2} is {c2}.",
+        "c",
+        "p",
+    ),
     "roles": ("The {n1} {v} the {n2}.", "n", "v"),
-}  # fmt: skip
+}
 """Text, what is exchanged, and what may be blamed as well: the words that bind the two ("wears"),
 and exchanged clothes for exchanged actions where the clothes are all that tells the two apart."""
 
 
-class _Made:
+class _TemplateCases:
     """Cases of one template, filled with phrases of real descriptions."""
 
     def __init__(self, name: str, texts: Sequence[Sequence[str]]) -> None:
@@ -279,7 +351,9 @@ class _Made:
         self._clothes = _all(rf"\b((?:{_COLOUR}) (?:{_CLOTHES}))\b", flat)
         self._parts = _all(
             rf"\b(?:has|features) an? ((?:{_COLOUR}|small|large|round|wooden|metal) [a-z]+)(?=[,.]|"
-            r" on| with| in)", flat)  # fmt: skip
+            r" on| with| in)",
+            flat,
+        )
 
     def cases(
         self,
@@ -294,8 +368,9 @@ class _Made:
                 continue
             context = " ".join(texts[origin][1:3])
             turned = filled | {
-                f"{exchanged}1": filled[f"{exchanged}2"], f"{exchanged}2": filled[f"{exchanged}1"],
-            }  # fmt: skip
+                f"{exchanged}1": filled[f"{exchanged}2"],
+                f"{exchanged}2": filled[f"{exchanged}1"],
+            }
             reference, _ = _filled(text, filled, "")
             candidate, marks = _filled(text, turned, exchanged + blamed)
             start = len(context) + 1
@@ -312,8 +387,8 @@ class _Made:
         n1, n2 = rng.sample(_PEOPLE[:4], 2)
         t1, t2 = rng.sample(_THINGS, 2)
         (a1, a2), (g1, g2), (p1, p2) = (
-            rng.sample(some, 2)
-            for some in (self._actions, self._clothes, self._parts)
+            rng.sample(phrases, 2)
+            for phrases in (self._actions, self._clothes, self._parts)
         )
         c1, c2 = rng.sample(COLOURS, 2)
         l1, l2 = rng.choice(_LOOKS)
@@ -323,8 +398,8 @@ class _Made:
             else ("foreground", "background")
         )
         s1, s2 = rng.sample(sides, 2)
-        for one, other in ((a1, a2), (g1, g2), (p1, p2)):
-            if set(one.split()) & set(other.split()) - {
+        for first_phrase, second_phrase in ((a1, a2), (g1, g2), (p1, p2)):
+            if set(first_phrase.split()) & set(second_phrase.split()) - {
                 "a",
                 "an",
                 "the",
@@ -332,16 +407,24 @@ class _Made:
                 "her",
             }:
                 return None
-        given = {
+        fields_filled = {
             "n": n1,
             "t": t1,
             "v": rng.choice(_DOES),
             "wears": "wears",
             "has": "has",
         }
-        pairs = {"n": (n1, n2), "t": (t1, t2), "a": (a1, a2), "g": (g1, g2), "p": (p1, p2),
-                 "c": (c1, c2), "l": (l1, l2), "s": (s1, s2)}  # fmt: skip
-        return given | {
+        pairs = {
+            "n": (n1, n2),
+            "t": (t1, t2),
+            "a": (a1, a2),
+            "g": (g1, g2),
+            "p": (p1, p2),
+            "c": (c1, c2),
+            "l": (l1, l2),
+            "s": (s1, s2),
+        }
+        return fields_filled | {
             f"{k}{i + 1}": v
             for k, pair in pairs.items()
             for i, v in enumerate(pair)
@@ -368,24 +451,24 @@ def _all(pattern: str, sentences: Sequence[str]) -> list[str]:
 def _filled(
     text: str, words: dict[str, str], marked: str
 ) -> tuple[str, list[Span]]:
-    """A template with its words, and the places of those whose first letter is marked."""
+    """Return a template with its words, and the places of those whose first letter is marked."""
     text = re.sub(
         r"\b([Aa]) \{(\w+)\}", lambda f: _article(f[1], f[2], words), text
     )
-    made, marks, last = "", [], 0
+    filled, marks, last = "", [], 0
     for field in re.finditer(r"\{(\w+)\}", text):
-        made += text[last : field.start()]
+        filled += text[last : field.start()]
         word = words[field[1]]
         if field[1][0] in marked:
-            marks.append((len(made), len(made) + len(word)))
-        made += word
+            marks.append((len(filled), len(filled) + len(word)))
+        filled += word
         last = field.end()
-    made = (
-        re.sub(r"\ba (?=[aeio])", "an ", made + text[last:])
+    filled = (
+        re.sub(r"\ba (?=[aeio])", "an ", filled + text[last:])
         if not marked
-        else made + text[last:]
+        else filled + text[last:]
     )
-    return made, marks
+    return filled, marks
 
 
 def _article(article: str, field: str, words: dict[str, str]) -> str:
@@ -393,7 +476,7 @@ def _article(article: str, field: str, words: dict[str, str]) -> str:
 
 
 def _controls(case: Case, rng: random.Random) -> Iterator[Case]:
-    """The same text, its statements in the other order, and other words for the same."""
+    """Yield the same text, its statements in the other order, and other words for the same."""
     yield Case("unchanged", case.origin, case.reference, case.reference)
     parts = _sentences(case.reference)
     if (
@@ -403,15 +486,15 @@ def _controls(case: Case, rng: random.Random) -> Iterator[Case]:
     ):
         turned = " ".join((*parts[:-2], parts[-1], parts[-2]))
         yield Case("reordered", case.origin, case.reference, turned)
-    known = [
+    known_words = [
         w
         for w in re.finditer(r"[A-Za-z-]+", case.reference)
         if w.group() in _SYNONYMS
     ]
-    if known:
+    if known_words:
         candidate, last = "", 0
-        chosen = rng.sample(known, min(3, len(known)))
-        for word in sorted(chosen, key=lambda found: found.start()):
+        chosen = rng.sample(known_words, min(3, len(known_words)))
+        for word in sorted(chosen, key=lambda match: match.start()):
             candidate += (
                 case.reference[last : word.start()] + _SYNONYMS[word.group()]
             )
@@ -444,30 +527,31 @@ def run(cases: Sequence[Case], judged_by: str) -> list[Result]:
         Item(str(i), case.candidate, (case.reference,))
         for i, case in enumerate(cases)
     ]
-    found = []
+    results = []
     for case, outcome in zip(
         cases, metric.score(items, tools=tools), strict=True
     ):
         if isinstance(outcome, ItemFailure):
             raise RuntimeError(f"{outcome.message}: {case.candidate!r}")
         wrong = [
-            unit for unit in outcome.units
-            if unit.side == "candidate" and unit.verdict not in FOUND
-        ]  # fmt: skip
+            unit
+            for unit in outcome.units
+            if unit.side == "candidate" and unit.verdict not in STATED
+        ]
         hit = any(
             a < end and start < b
             for unit in wrong
             for a, b in unit.spans
             for start, end in case.marks
         )
-        found.append(
+        results.append(
             Result(case, tuple(f"{u.text}:{u.verdict}" for u in wrong), hit)
         )
-    return found
+    return results
 
 
 def lines(results: Sequence[Result]) -> Iterator[str]:
-    """The table."""
+    """Yield the table."""
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.case.kind].append(result)
@@ -478,14 +562,16 @@ def lines(results: Sequence[Result]) -> Iterator[str]:
     for name, rows in groups.items():
         altered = bool(rows[0].case.marks)
         values = [float(r.hit if altered else bool(r.blamed)) for r in rows]
-        found = mean_interval(values, clusters=[r.case.origin for r in rows])
+        mean_value = mean_interval(
+            values, clusters=[r.case.origin for r in rows]
+        )
         label = "found" if altered else "false alarms"
         low, high = (
-            (found.interval.low, found.interval.high)
-            if found.interval
+            (mean_value.interval.low, mean_value.interval.high)
+            if mean_value.interval
             else (0.0, 1.0)
         )
-        yield f"{name:28}{len(rows):5d}  {found.mean:.3f} [{low:.3f}, {high:.3f}]  {label}"
+        yield f"{name:28}{len(rows):5d}  {mean_value.mean:.3f} [{low:.3f}, {high:.3f}]  {label}"
 
 
 def main() -> None:
@@ -496,10 +582,12 @@ def main() -> None:
     parser.add_argument(
         "--show", action="store_true", help="print what went wrong"
     )
-    given = parser.parse_args()
-    results = run(suite(descriptions(given.data), given.per_kind), given.judge)
+    options = parser.parse_args()
+    results = run(
+        suite(descriptions(options.data), options.per_kind), options.judge
+    )
     print("\n".join(lines(results)))
-    if given.show:
+    if options.show:
         for r in results:
             if bool(r.case.marks) != r.hit or (not r.case.marks and r.blamed):
                 marked = [r.case.candidate[a:b] for a, b in r.case.marks]

@@ -30,18 +30,20 @@ from training.studies.reading import DATA, SETS
 READINGS = Path(__file__).parents[1] / "readings"
 
 
-def read(name: str) -> list[dict[str, Any]]:
-    """The rows of a reading."""
+def read_rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a reading."""
     return [
         json.loads(line)
         for line in (READINGS / name).read_text("utf-8").splitlines()
     ]
 
 
-def found(text: str, other: str) -> Iterator[tuple[GraphUnit, str, Finding]]:
-    """Each unit of a text that is asked, as a statement, with what the other says of it."""
+def find_units(
+    text: str, other_text: str
+) -> Iterator[tuple[GraphUnit, str, Finding]]:
+    """Yield each unit of a text that is asked, as a statement, with what the other says of it."""
     source = analysed(text)
-    findings = find(source, analysed(other), entail=True)
+    findings = find(source, analysed(other_text), entail=True)
     for unit, finding in zip(source.units, findings, strict=True):
         if unit.asked:
             yield unit, wording(unit, source.graph), finding
@@ -51,11 +53,11 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=DATA)
-    given = parser.parse_args()
+    options = parser.parse_args()
     pairs = {}
     for name in SETS:
         for line in (
-            (given.data / f"{name}.jsonl").read_text("utf-8").splitlines()
+            (options.data / f"{name}.jsonl").read_text("utf-8").splitlines()
         ):
             row = json.loads(line)
             pairs[f"{name}/{row['id']}"] = (
@@ -64,43 +66,45 @@ def main() -> None:
             )
     marks = {
         (r["pair"], r["side"], r["statement"]): r["mark"]
-        for r in read("contradictions.jsonl")
+        for r in read_rows("contradictions.jsonl")
     }
     counts: Counter[str] = Counter()
     for name, (candidate, reference) in pairs.items():
-        for side, text, other in (
+        for side, text, other_text in (
             ("candidate", candidate, reference),
             ("reference", reference, candidate),
         ):
-            for _, statement, finding in found(text, other):
+            for _, statement, finding in find_units(text, other_text):
                 if finding.contradiction:
                     counts[marks.get((name, side, statement), "not read")] += 1
     print(
         f"{counts.total()} units of {len(pairs)} pairs are contradicted: {dict(counts)}"
     )
     contradicted = unsaid = 0
-    planted = read("planted.jsonl")
+    planted = read_rows("planted.jsonl")
     for row in planted:
         candidate, reference = pairs[row["pair"]]
         start = candidate.index(row["old"])
         end = start + len(row["new"])
         altered = candidate.replace(row["old"], row["new"], 1)
-        there = [
+        found_findings = [
             finding
-            for unit, _, finding in found(altered, reference)
+            for unit, _, finding in find_units(altered, reference)
             if any(a < end and start < b for a, b in unit.spans)
         ]
-        contradicted += any(finding.contradiction for finding in there)
-        unsaid += any(finding.grade < PRESENT for finding in there)
+        contradicted += any(
+            finding.contradiction for finding in found_findings
+        )
+        unsaid += any(finding.grade < PRESENT for finding in found_findings)
     print(
         f"of {len(planted)} planted facts {contradicted} are contradicted, {unsaid} not said"
     )
     cases: Counter[tuple[bool, bool]] = Counter()
-    for row in read("contradiction_cases.jsonl"):
+    for row in read_rows("contradiction_cases.jsonl"):
         start = row["a"].index(row["words"])
         called = any(
             finding.contradiction
-            for unit, _, finding in found(row["a"], row["b"])
+            for unit, _, finding in find_units(row["a"], row["b"])
             if any(
                 a < start + len(row["words"]) and start < b
                 for a, b in unit.spans

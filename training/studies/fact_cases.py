@@ -68,20 +68,22 @@ def cases(
         seed: Of the choice.
     """
     rng = random.Random(seed)
-    found = []
-    for place, (text, given) in enumerate(zip(texts, statements, strict=True)):
-        own = list(dict.fromkeys(given))
-        low = {statement.lower() for statement in own}
-        made: list[tuple[Kind, list[str], int]] = [
-            ("true", own, _TRUE),
+    cases_of_texts = []
+    for place, (text, statements_of_text) in enumerate(
+        zip(texts, statements, strict=True)
+    ):
+        distinct = list(dict.fromkeys(statements_of_text))
+        low = {statement.lower() for statement in distinct}
+        groups: list[tuple[Kind, list[str], int]] = [
+            ("true", distinct, _TRUE),
             (
                 "altered",
-                [s for s in _altered(own, rng) if s.lower() not in low],
+                [s for s in _altered(distinct, rng) if s.lower() not in low],
                 _FALSE,
             ),
             (
                 "swapped",
-                [s for s in _swapped(own) if s.lower() not in low],
+                [s for s in _swapped(distinct) if s.lower() not in low],
                 _FALSE,
             ),
             (
@@ -90,18 +92,20 @@ def cases(
                 _FALSE,
             ),
         ]
-        found.append(
+        cases_of_texts.append(
             [
                 Statement(statement, kind, place)
-                for kind, some, most in made
-                for statement in rng.sample(some, min(most, len(some)))
+                for kind, statements_of_kind, limit in groups
+                for statement in rng.sample(
+                    statements_of_kind, min(limit, len(statements_of_kind))
+                )
             ]
         )
-    return found
+    return cases_of_texts
 
 
 def _altered(statements: Sequence[str], rng: random.Random) -> list[str]:
-    found = []
+    changed = []
     for statement in statements:
         hits = [
             (match, kind)
@@ -112,36 +116,46 @@ def _altered(statements: Sequence[str], rng: random.Random) -> list[str]:
         if hits:
             match, kind = rng.choice(hits)
             word = rng.choice(
-                [other for other in kind if other != match.group()]
+                [
+                    other_word
+                    for other_word in kind
+                    if other_word != match.group()
+                ]
             )
-            found.append(
+            changed.append(
                 statement[: match.start()] + word + statement[match.end() :]
             )
-    return found
+    return changed
 
 
 def _swapped(statements: Sequence[str]) -> list[str]:
-    said = [match.groups() for s in statements if (match := _IS.fullmatch(s))]
-    first = {(name, what.split()[0]) for name, _, what in said}
+    parts_of_statements = [
+        match.groups() for s in statements if (match := _IS.fullmatch(s))
+    ]
+    first = {
+        (name, quality.split()[0]) for name, _, quality in parts_of_statements
+    }
     return [
-        f"{name} {verb} {what}"
-        for name, verb, _ in said
-        for other, same, what in said
-        if name != other
-        and verb == same
-        and (name, what.split()[0]) not in first
+        f"{name} {verb} {quality}"
+        for name, verb, _ in parts_of_statements
+        for other_name, other_verb, quality in parts_of_statements
+        if name != other_name
+        and verb == other_verb
+        and (name, quality.split()[0]) not in first
     ]
 
 
 def _foreign(text: str, statements: Sequence[str]) -> list[str]:
-    there = set(re.findall(r"[a-z]+", text.lower()))
-    found = []
+    words_of_text = set(re.findall(r"[a-z]+", text.lower()))
+    kept_statements = []
     for statement in statements:
         words = [
             word
             for word in re.findall(r"[a-z]+", statement.lower())
             if len(word) > 3
         ]
-        if sum(word in there for word in words) <= max(1, 0.5 * len(words)):
-            found.append(statement)
-    return found
+        if sum(word in words_of_text for word in words) <= max(
+            1, 0.5 * len(words)
+        ):
+            kept_statements.append(statement)
+    return kept_statements

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.oracle_statements import cleaned, read
+from benchmarks.oracle_statements import cleaned, read_facts
 from scipy.stats import rankdata
 
 from beholder.judges.builtin.numbers import number
@@ -50,13 +50,13 @@ def reliability(
     weight = np.where(true, 0.5 / true.sum(), 0.5 / (~true).sum())
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
     for b in range(BINS):
-        here = bins == b
-        if here.any():
-            w = weight[here]
+        in_bin = bins == b
+        if in_bin.any():
+            w = weight[in_bin]
             yield (
-                int(here.sum()),
-                float(np.average(p[here], weights=w)),
-                float(np.average(true[here], weights=w)),
+                int(in_bin.sum()),
+                float(np.average(p[in_bin], weights=w)),
+                float(np.average(true[in_bin], weights=w)),
             )
 
 
@@ -72,9 +72,9 @@ def calibration_error(p: Floats, true: npt.NDArray[np.bool_]) -> float:
     )
 
 
-def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
-    kinds = np.array([statement.kind for statement in found])
-    groups = np.array([statement.group for statement in found])
+def lines(statements: Sequence[Statement], p: Floats) -> Iterator[str]:
+    kinds = np.array([statement.kind for statement in statements])
+    groups = np.array([statement.group for statement in statements])
     true = kinds == "true"
     for kind in ("altered", "swapped", "foreign"):
         yield f"{kind:8} {(kinds == kind).sum():5d}  AUC {area(p[true], p[kinds == kind]):.3f}"
@@ -94,9 +94,9 @@ def lines(found: Sequence[Statement], p: Floats) -> Iterator[str]:
         )
     low, high = np.percentile(draws, [2.5, 97.5])
     yield f"all      {len(p):5d}  AUC {area(p[true], p[~true]):.3f} [{low:.3f}, {high:.3f}]"
-    for name, some, column in (("true", true, 0), ("wrong", ~true, 1)):
+    for name, is_chosen, column in (("true", true, 0), ("wrong", ~true, 1)):
         low, high = np.percentile(np.array(called)[:, column], [2.5, 97.5])
-        yield f"below {CUT}: {name} ones {below[some].mean():.3f} [{low:.3f}, {high:.3f}]"
+        yield f"below {CUT}: {name} ones {below[is_chosen].mean():.3f} [{low:.3f}, {high:.3f}]"
     cut = np.quantile(p[true], 0.1)
     yield f"below {cut:.3f} (a tenth of true ones): wrong ones {(p[~true] < cut).mean():.3f}"
     yield f"expected calibration error {calibration_error(p, true):.3f}"
@@ -117,34 +117,44 @@ def main() -> None:
         default=0,
         help="wrong calls to print, of each kind",
     )
-    given = parser.parse_args()
-    rows = read(given.data / "oracle_facts.jsonl")
+    options = parser.parse_args()
+    rows = read_facts(options.data / "oracle_facts.jsonl")
     random.Random(SEED).shuffle(rows)
     texts = [text for text, _ in rows]
-    every = cases(
+    all_cases = cases(
         texts, [[cleaned(fact) for fact in facts] for _, facts in rows], SEED
     )
-    chosen = slice(given.skip, given.skip + given.captions)
+    chosen = slice(options.skip, options.skip + options.captions)
     texts = texts[chosen]
-    made = [
-        [replace(statement, group=group) for statement in own]
-        for group, own in enumerate(every[chosen])
+    grouped = [
+        [replace(statement, group=group) for statement in statements_of_text]
+        for group, statements_of_text in enumerate(all_cases[chosen])
     ]
     p = [
-        fact_probabilities([statement.text for statement in own], text)
-        for text, own in zip(texts, made, strict=True)
+        fact_probabilities(
+            [statement.text for statement in statements_of_text], text
+        )
+        for text, statements_of_text in zip(texts, grouped, strict=True)
     ]
-    found = [statement for own in made for statement in own]
-    values = np.array([value for some in p for value in some])
-    print("\n".join(lines(found, values)))
-    for kind in ("true", "altered", "swapped") if given.show else ():
+    all_statements = [
+        statement
+        for statements_of_text in grouped
+        for statement in statements_of_text
+    ]
+    values = np.array(
+        [value for values_of_text in p for value in values_of_text]
+    )
+    print("\n".join(lines(all_statements, values)))
+    for kind in ("true", "altered", "swapped") if options.show else ():
         called = (values < CUT) == (kind == "true")
         wrong = [
-            i for i, s in enumerate(found) if s.kind == kind and called[i]
+            i
+            for i, s in enumerate(all_statements)
+            if s.kind == kind and called[i]
         ]
-        for i in random.Random(0).sample(wrong, min(given.show, len(wrong))):
+        for i in random.Random(0).sample(wrong, min(options.show, len(wrong))):
             print(
-                f"{kind:8} {values[i]:.2f} {found[i].group:3d} {found[i].text}"
+                f"{kind:8} {values[i]:.2f} {all_statements[i].group:3d} {all_statements[i].text}"
             )
 
 

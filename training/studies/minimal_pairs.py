@@ -29,11 +29,11 @@ VALUES = ("accord", "f1")
 
 
 def absent(
-    text: str, other: str, start: int = 0, end: int | None = None
+    text: str, other_text: str, start: int = 0, end: int | None = None
 ) -> list[bool]:
     """Of each unit of a part of a text, whether the other text does not say it."""
     source, last = analysed(text), len(text) if end is None else end
-    findings = find(source, analysed(other), entail=True)
+    findings = find(source, analysed(other_text), entail=True)
     return [
         finding.grade < PRESENT
         for unit, finding in zip(source.units, findings, strict=True)
@@ -51,16 +51,16 @@ def main() -> None:
     parser.add_argument(
         "--pairs", type=Path, default=PAIRS, help="another file of pairs"
     )
-    given = parser.parse_args()
+    options = parser.parse_args()
     accord = metric("accord")
     n: Counter[str] = Counter()
     won: dict[str, Counter[str]] = {
         name: Counter() for name in (*VALUES, "flagged")
     }
     alarms: list[bool] = []
-    for pair in read_pairs(given.pairs):
+    for pair in read_pairs(options.pairs):
         tuned = int(pair.id.rpartition("-")[2]) <= TUNED
-        if given.pairs == PAIRS and tuned != (given.half == "tuning"):
+        if options.pairs == PAIRS and tuned != (options.half == "tuning"):
             continue
         n[pair.kind] += 1
         texts = (pair.paraphrase, pair.altered)

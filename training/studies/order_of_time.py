@@ -35,13 +35,13 @@ from beholder.records import Frame, Storyline
 
 def dated_alike(frames: Sequence[Frame], vectors: np.ndarray) -> list[Frame]:
     """Pictures with the date of the dated one that is most like them."""
-    known = [i for i, frame in enumerate(frames) if frame.date is not None]
+    dated = [i for i, frame in enumerate(frames) if frame.date is not None]
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    nearest = (unit @ unit[known].T).argmax(axis=1)
+    nearest = (unit @ unit[dated].T).argmax(axis=1)
     return [
         frame
         if frame.date is not None
-        else replace(frame, date=frames[known[int(at)]].date)
+        else replace(frame, date=frames[dated[int(at)]].date)
         for frame, at in zip(frames, nearest, strict=True)
     ]
 
@@ -61,46 +61,46 @@ def main() -> None:
     parser.add_argument("--year", type=int)
     options = parser.parse_args()
     columns = dict(pair.split("=", 1) for pair in options.column)
-    read = read_frames(
+    frames_read = read_frames(
         options.index,
         columns=columns,
         year=options.year,
         media_root=options.index.parent,
     )
-    frames = [frame for frame in read if isinstance(frame, Frame)]
+    frames = [frame for frame in frames_read if isinstance(frame, Frame)]
     archive = np.load(options.vectors)
     rows = {str(name): row for row, name in enumerate(archive["ids"])}
     vectors = archive["embeddings"][[rows[frame.id] for frame in frames]]
-    given = [
+    storylines = [
         s
         for s in read_storylines(options.sequences, frames)
         if isinstance(s, Storyline)
     ]
-    tasks = [ExtractionTask.like(storyline) for storyline in given]
+    tasks = [ExtractionTask.like(storyline) for storyline in storylines]
     collections = {"undated": [replace(frame, date=None) for frame in frames]}
     if any(frame.date for frame in frames):
         collections["dated"] = dated_alike(frames, vectors)
-    bad = 0
+    n_bad = 0
     for name, collection in collections.items():
         place = {frame.id: at for at, frame in enumerate(collection)}
         for method in options.methods:
             began = time.process_time()
-            how = Extraction(
+            extraction = Extraction(
                 method=method,
                 replications=options.replications,
                 scale="minmax",
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = [
+                extracted = [
                     each.storyline
-                    for each in extract(collection, vectors, tasks, how)
+                    for each in extract(collection, vectors, tasks, extraction)
                 ]
             n_steps = n_back = n_wrong = 0
-            asked = [
+            repeated_tasks = [
                 task for task in tasks for _ in range(options.replications)
             ]
-            for storyline, task in zip(found, asked, strict=True):
+            for storyline, task in zip(extracted, repeated_tasks, strict=True):
                 path = storyline.frames
                 n_steps += len(path) - 1
                 in_file = sum(
@@ -114,16 +114,16 @@ def main() -> None:
                     task.target,
                 )
             n_different = len(
-                {tuple(frame.id for frame in s.frames) for s in found}
+                {tuple(frame.id for frame in s.frames) for s in extracted}
             )
-            bad += n_back + n_wrong
+            n_bad += n_back + n_wrong
             print(
-                f"{name:<8} {method:<7} {len(found):4} storylines, {n_different:4} different,"
+                f"{name:<8} {method:<7} {len(extracted):4} storylines, {n_different:4} different,"
                 f" {n_back} of {n_steps} steps back, {n_wrong} wrong ends,"
                 f" {time.process_time() - began:.1f} s of processor time",
                 flush=True,
             )
-    raise SystemExit(1 if bad else 0)
+    raise SystemExit(1 if n_bad else 0)
 
 
 if __name__ == "__main__":

@@ -25,14 +25,17 @@ from beholder.judges.builtin.findings import find
 from beholder.judges.builtin.numbers import PRESENT
 from beholder.judges.builtin.reading import analysed
 from beholder.stats import cohen_kappa
-from training.studies.contradictions import read
+from training.studies.contradictions import read_rows
 
 NAMES = ("photographs", "photographs_2", "photographs_3")
 SIDES = ("candidate", "reference")
 MARKS = ("right", "false", "ill")
 CLAIMS = {
-    "unstated": "mistake", "contradicted": "mistake", "omission": "omission", "match": "match"
-}  # fmt: skip
+    "unstated": "mistake",
+    "contradicted": "mistake",
+    "omission": "omission",
+    "match": "match",
+}
 
 
 def texts_of_pairs(names: Sequence[str] = NAMES) -> dict[str, dict[str, str]]:
@@ -40,18 +43,18 @@ def texts_of_pairs(names: Sequence[str] = NAMES) -> dict[str, dict[str, str]]:
     return {
         f"{name}/{row['id']}": {side: row[side] for side in SIDES}
         for name in names
-        for row in read(f"{name}.jsonl")
+        for row in read_rows(f"{name}.jsonl")
     }
 
 
 def separated(rows: Sequence[dict[str, Any]]) -> str:
-    """How the present judge grades the marked units: area under the curve, and shares right."""
+    """Measure the present judge on the marked units: area under the curve, and shares right."""
     grades: list[float] = []
-    said: list[bool] = []
+    is_stated: list[bool] = []
     for row in rows:
         graded = {}
-        for side, other in (SIDES, SIDES[::-1]):
-            source, target = analysed(row[side]), analysed(row[other])
+        for side, other_side in (SIDES, SIDES[::-1]):
+            source, target = analysed(row[side]), analysed(row[other_side])
             for unit, finding in zip(
                 source.units, find(source, target, entail=True), strict=True
             ):
@@ -67,8 +70,8 @@ def separated(rows: Sequence[dict[str, Any]]) -> str:
             if unit["mark"] != "ill" and unit["verdict"] != "contradicted"
         }
         grades += [graded[key] for key in marks]
-        said += marks.values()
-    grade, yes = np.array(grades), np.array(said)
+        is_stated += marks.values()
+    grade, yes = np.array(grades), np.array(is_stated)
     area = mannwhitneyu(grade[yes], grade[~yes]).statistic / (
         yes.sum() * (~yes).sum()
     )
@@ -83,7 +86,7 @@ def main() -> None:
     """Print the shares by what is claimed, whether it is shown, and kind of unit."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     both: list[tuple[str, str]] = []
-    rows = [row for name in sys.argv[1:] for row in read(f"{name}.jsonl")]
+    rows = [row for name in sys.argv[1:] for row in read_rows(f"{name}.jsonl")]
     for row in rows:
         for unit in row["units"]:
             claim = CLAIMS[unit["verdict"]]
@@ -109,10 +112,10 @@ def main() -> None:
             )
         print(f"{name:34}{n:5}  {'  '.join(cells)}")
     if both:
-        same = sum(first == second for first, second in both) / len(both)
+        share_same = sum(first == second for first, second in both) / len(both)
         kappa = cohen_kappa(*map(np.array, zip(*both, strict=True))).value
         print(
-            f"two readers, n {len(both)}: same mark {same:.2f}, kappa {kappa:.2f}"
+            f"two readers, n {len(both)}: same mark {share_same:.2f}, kappa {kappa:.2f}"
         )
     if "spans" in rows[0]["units"][0]:
         print(separated(rows))

@@ -46,7 +46,7 @@ WEIGHTINGS = {
 async def scored(items: Sequence[Item]) -> dict[str, FloatArray]:
     """f1 (n,) of the items by weighting; an item that cannot be scored is printed and counts 0."""
     tools = Tools()
-    found: dict[str, FloatArray] = {
+    scores_by_name: dict[str, FloatArray] = {
         name: np.zeros(len(items)) for name in WEIGHTINGS
     }
     for place, item in enumerate(items):
@@ -56,10 +56,10 @@ async def scored(items: Sequence[Item]) -> dict[str, FloatArray]:
                 values = metric.score_answers(
                     evidence.plan, evidence.grades
                 ).values
-                found[name][place] = values["f1"]
+                scores_by_name[name][place] = values["f1"]
         except ItemError as error:
             print(f"    {item.id} failed, counted as 0: {error}", flush=True)
-    return found
+    return scores_by_name
 
 
 def main() -> None:
@@ -75,25 +75,25 @@ def main() -> None:
     parser.add_argument(
         "--kept", type=Path, help="all values by set, read and added to"
     )
-    given = parser.parse_args()
-    kept: dict[str, FloatArray] = {}
-    if given.kept and given.kept.exists():
-        kept = dict(np.load(given.kept))
-    for name in given.sets:
-        rows = judged.load(given.data, name, given.share)
-        key = f"{name} {given.share:g}"
-        if f"{key}/equal" not in kept:
-            found = asyncio.run(scored(judged.items_of(name, rows)))
-            kept |= {
+    options = parser.parse_args()
+    kept_scores: dict[str, FloatArray] = {}
+    if options.kept and options.kept.exists():
+        kept_scores = dict(np.load(options.kept))
+    for name in options.sets:
+        rows = judged.load(options.data, name, options.share)
+        key = f"{name} {options.share:g}"
+        if f"{key}/equal" not in kept_scores:
+            scores_by_name = asyncio.run(scored(judged.items_of(name, rows)))
+            kept_scores |= {
                 f"{key}/{weighting}": values
-                for weighting, values in found.items()
+                for weighting, values in scores_by_name.items()
             }
-            if given.kept:
-                np.savez_compressed(given.kept, **kept)  # type: ignore[arg-type]
+            if options.kept:
+                np.savez_compressed(options.kept, **kept_scores)  # type: ignore[arg-type]
         for weighting in WEIGHTINGS:
-            values = kept[f"{key}/{weighting}"]
+            values = kept_scores[f"{key}/{weighting}"]
             for label, text in judged.SETS[name](
-                name, rows, values, given.resamples
+                name, rows, values, options.resamples
             ):
                 print(f"{label:34} {weighting:12} {text}", flush=True)
 

@@ -32,14 +32,14 @@ from beholder.stats import mean_interval
 
 DATA = Path(__file__).parents[2] / "../shared/data/human_judgments"
 SETS = ("iiw400_sxs", "docci_test_sxs")
-DRAWN = {"mistake": 5, "omission": 5, "match": 4, "contradiction": 2}
+N_DRAWN = {"mistake": 5, "omission": 5, "match": 4, "contradiction": 2}
 """Units of each kind per pair; contradictions are drawn from those that the others left."""
 MARKS = ("right", "false", "ill")
 """Right; false alarm (of a match: wrong); ill-formed."""
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnUnit:
     """One unit to be read.
 
     Attributes:
@@ -65,36 +65,36 @@ class Drawn:
 
 def pairs(data: Path) -> dict[str, tuple[str, str]]:
     """Candidate and reference of each pair that can be drawn."""
-    found = {}
+    pairs_by_name = {}
     for name in SETS:
         for line in (
             (data / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         ):
             row = json.loads(line)
-            found[f"{name} {row['id']}"] = (
+            pairs_by_name[f"{name} {row['id']}"] = (
                 row["candidate"],
                 row["references"][0],
             )
-    return found
+    return pairs_by_name
 
 
 def chosen(
     names: Iterable[str], seed: int, n: int, skipped: Sequence[tuple[int, int]]
 ) -> list[str]:
-    """The pairs of a draw: none that an earlier draw, seed and number, has taken."""
-    left = sorted(names)
-    for earlier, taken in skipped:
-        gone = set(random.Random(earlier).sample(left, taken))
-        left = [name for name in left if name not in gone]
-    return random.Random(seed).sample(left, min(n, len(left)))
+    """Return the pairs of a draw: none that an earlier draw, seed and number, has taken."""
+    remaining = sorted(names)
+    for earlier, n_taken in skipped:
+        gone = set(random.Random(earlier).sample(remaining, n_taken))
+        remaining = [name for name in remaining if name not in gone]
+    return random.Random(seed).sample(remaining, min(n, len(remaining)))
 
 
 def draw(
     texts: dict[str, tuple[str, str]], names: Sequence[str], seed: int
-) -> list[Drawn]:
-    """The units of some pairs that are to be read."""
+) -> list[DrawnUnit]:
+    """Return the units of some pairs that are to be read."""
     tools = Tools()
-    found: list[Drawn] = []
+    sample: list[DrawnUnit] = []
     for name in names:
         rng = random.Random(f"{seed} {name}")
         candidate, reference = texts[name]
@@ -102,68 +102,72 @@ def draw(
         if not isinstance(score, ItemScore):
             raise RuntimeError(f"{name}: {score.message}")
         units = list(_worded(score, candidate, reference))
-        seen = [
-            (u, said)
-            for u, said in units
+        certain_units = [
+            (u, statement)
+            for u, statement in units
             if u.detail.keys().isdisjoint(("under", "unsure"))
         ]
         of = {
             "mistake": [
-                p for p in seen if p[0].verdict in ("unstated", "contradicted")
+                p
+                for p in certain_units
+                if p[0].verdict in ("unstated", "contradicted")
             ],
-            "omission": [p for p in seen if p[0].verdict == "omission"],
-            "match": [p for p in seen if p[0].verdict == "match"],
+            "omission": [
+                p for p in certain_units if p[0].verdict == "omission"
+            ],
+            "match": [p for p in certain_units if p[0].verdict == "match"],
             "contradiction": [
-                p for p in seen if p[0].verdict == "contradicted"
+                p for p in certain_units if p[0].verdict == "contradicted"
             ],
         }
-        taken: list[Unit] = []
-        for drawn_as, n in DRAWN.items():
+        taken_units: list[Unit] = []
+        for drawn_as, n in N_DRAWN.items():
             free = [
                 pair
                 for pair in of[drawn_as]
-                if not any(pair[0] is u for u in taken)
+                if not any(pair[0] is u for u in taken_units)
             ]
-            for unit, said in rng.sample(free, min(n, len(free))):
-                taken.append(unit)
+            for unit, statement in rng.sample(free, min(n, len(free))):
+                taken_units.append(unit)
                 text = candidate if unit.side == "candidate" else reference
-                found.append(
-                    Drawn(
-                        len(found) + 1,
+                sample.append(
+                    DrawnUnit(
+                        len(sample) + 1,
                         name,
                         drawn_as,
                         str(unit.verdict),
                         unit.kind,
-                        said,
+                        statement,
                         str(unit.detail.get("contradiction", "")),
                         _around(unit, text),
                     )
                 )
-    return found
+    return sample
 
 
 def _worded(
     score: ItemScore, candidate: str, reference: str
 ) -> Iterator[tuple[Unit, str]]:
-    """Each unit with its words: "dog", "dog: red", "dog [chases] cat".
+    """Yield each unit with its words: "dog", "dog: red", "dog [chases] cat".
 
     Questions about relations that the metric left out have no unit.
     """
     units = list(score.units)
     for graph in english_graphs.of((candidate, reference)):
-        for asked, question in unit_questions(graph):
+        for asked_unit, question in unit_questions(graph):
             if not units or (units[0].kind, units[0].text) != (
-                asked.kind,
-                asked.text,
+                asked_unit.kind,
+                asked_unit.text,
             ):
                 continue
             ends = f" {question.object}" if question.object else ""
-            said = {
+            statement = {
                 "entity": question.text,
                 "attribute": f"{question.subject}: {question.text}",
                 "relation": f"{question.subject} [{question.text}]{ends}",
             }[question.kind]
-            yield units.pop(0), said
+            yield units.pop(0), statement
     if units:
         raise RuntimeError(
             f"{len(units)} units without a question, the first is {units[0]}"
@@ -177,11 +181,11 @@ def _around(unit: Unit, text: str) -> str:
     return f"{text[max(0, start - 40) : start]}<{text[start:end]}>{text[end : end + 40]}"
 
 
-def shown(
-    sample: Sequence[Drawn], texts: dict[str, tuple[str, str]], again: int
+def show_sample(
+    sample: Sequence[DrawnUnit], texts: dict[str, tuple[str, str]], again: int
 ) -> Iterator[str]:
-    """The sample as it is read."""
-    groups: dict[str, list[Drawn]] = defaultdict(list)
+    """Yield the sample as it is read."""
+    groups: dict[str, list[DrawnUnit]] = defaultdict(list)
     for unit in sample:
         groups[unit.pair].append(unit)
     order = list(groups)
@@ -200,29 +204,29 @@ def shown(
 
 
 def marks(path: Path) -> dict[int, str]:
-    """The marks of a reading.
+    """Return the marks of a reading.
 
     Raises:
         ValueError: A line is no number with a known mark.
     """
-    found = {}
+    marks_by_number = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         number, mark = line.split()[:2]
         if mark not in MARKS:
             raise ValueError(
                 f"{path}: {line!r}: a mark is one of {', '.join(MARKS)}"
             )
-        found[int(number)] = mark
-    return found
+        marks_by_number[int(number)] = mark
+    return marks_by_number
 
 
 def shares(
-    sample: Sequence[Drawn],
+    sample: Sequence[DrawnUnit],
     marked: dict[int, str],
     first: dict[int, str] | None,
 ) -> Iterator[str]:
-    """The table."""
-    groups: dict[str, list[Drawn]] = defaultdict(list)
+    """Yield the table."""
+    groups: dict[str, list[DrawnUnit]] = defaultdict(list)
     for unit in sample:
         groups[unit.drawn_as].append(unit)
         if unit.verdict == "contradicted":
@@ -243,10 +247,10 @@ def shares(
             cells.append(f"{mark} {of.mean:.3f} [{low:.3f}, {high:.3f}]")
         yield f"{name:20}{len(rows):5}  {'  '.join(cells)}"
     if first is not None:
-        same = sum(
+        n_same = sum(
             marked[unit.number] == first[unit.number] for unit in sample
         )
-        yield f"two readings give the same mark to {same} of {len(sample)}"
+        yield f"two readings give the same mark to {n_same} of {len(sample)}"
 
 
 def _draw_of(text: str) -> tuple[int, int]:
@@ -267,22 +271,25 @@ def main() -> None:
     parser.add_argument("--again", type=int, default=0, metavar="SEED")
     parser.add_argument("--marks", type=Path)
     parser.add_argument("--first", type=Path)
-    given = parser.parse_args()
-    texts = pairs(given.data)
-    if given.step == "draw":
-        names = chosen(texts, given.seed, given.pairs, given.skip)
-        made = draw(texts, names, given.seed)
-        lines = [json.dumps(asdict(unit), ensure_ascii=False) for unit in made]
-        given.sample.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        print(f"{len(made)} units of {len(names)} pairs")
+    options = parser.parse_args()
+    texts = pairs(options.data)
+    if options.step == "draw":
+        names = chosen(texts, options.seed, options.pairs, options.skip)
+        drawn_units = draw(texts, names, options.seed)
+        lines = [
+            json.dumps(asdict(unit), ensure_ascii=False)
+            for unit in drawn_units
+        ]
+        options.sample.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(f"{len(drawn_units)} units of {len(names)} pairs")
         return
-    rows = given.sample.read_text(encoding="utf-8").splitlines()
-    sample = [Drawn(**json.loads(line)) for line in rows]
-    if given.step == "show":
-        print("\n".join(shown(sample, texts, given.again)))
+    rows = options.sample.read_text(encoding="utf-8").splitlines()
+    sample = [DrawnUnit(**json.loads(line)) for line in rows]
+    if options.step == "show":
+        print("\n".join(show_sample(sample, texts, options.again)))
     else:
-        first = marks(given.first) if given.first else None
-        print("\n".join(shares(sample, marks(given.marks), first)))
+        first = marks(options.first) if options.first else None
+        print("\n".join(shares(sample, marks(options.marks), first)))
 
 
 if __name__ == "__main__":

@@ -61,10 +61,10 @@ def _repeated_sentence(text: str, _: str, __: random.Random) -> str:
 
 
 def _after(words: str, text: str) -> str:
-    """A text whose sentences all begin with these words."""
+    """Return a text whose sentences all begin with these words."""
     return " ".join(
-        f"{words} {one.strip()[:1].lower()}{one.strip()[1:]}"
-        for one in _sentences(text)
+        f"{words} {sentence.strip()[:1].lower()}{sentence.strip()[1:]}"
+        for sentence in _sentences(text)
     )
 
 
@@ -73,16 +73,22 @@ def _hedged(text: str, _: str, __: random.Random) -> str:
 
 
 def _both_ways(text: str, _: str, draw: random.Random) -> str:
-    def other(match: re.Match[str]) -> str:
-        said = match.group().lower()
-        return draw.choice([one for one in COLOURS if one != said])
+    def replace_colour(match: re.Match[str]) -> str:
+        colour = match.group().lower()
+        return draw.choice(
+            [
+                other_colour
+                for other_colour in COLOURS
+                if other_colour != colour
+            ]
+        )
 
-    return f"{text} {_COLOUR.sub(other, text)}"
+    return f"{text} {_COLOUR.sub(replace_colour, text)}"
 
 
 def _salad(text: str, _: str, draw: random.Random) -> str:
-    found = text.split()
-    return " ".join(draw.sample(found, len(found)))
+    words = text.split()
+    return " ".join(draw.sample(words, len(words)))
 
 
 def _objects() -> str:
@@ -111,8 +117,8 @@ ATTACKS: dict[str, Attack] = {
     **{f'each sentence after "{words}"': _denying(words) for words in DENIALS},
     "again in other colours": _both_ways,
     "generic praise after it": lambda text, _, __: f"{text} {GENERIC}",
-    "another picture's text after it": lambda text, other, _: (
-        f"{text} {other}"
+    "another picture's text after it": lambda text, other_text, _: (
+        f"{text} {other_text}"
     ),
     "its words shuffled": _salad,
     "its first half (a control)": lambda text, _, __: " ".join(
@@ -122,12 +128,14 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def paid(
-    asked: Reward, texts: Sequence[str], references: Sequence[str]
+    paid_reward: Reward, texts: Sequence[str], references: Sequence[str]
 ) -> tuple[float, float]:
     """Mean reward of texts, bare and with the guards; the lowest reward is 0 for these metrics."""
-    found = await asked(None, texts, references=references)
+    rewards = await paid_reward(None, texts, references=references)
     bare, guarded = [], []
-    for reward_, text, reference in zip(found, texts, references, strict=True):
+    for reward_, text, reference in zip(
+        rewards, texts, references, strict=True
+    ):
         if reward_ is not None:
             item = Item(id="x", candidate=text, references=(reference,))
             bare.append(reward_)
@@ -143,51 +151,53 @@ async def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--pairs", type=int, default=89)
     parser.add_argument("--metric", action="append")
-    given = parser.parse_args()
-    rows = list(pairs(given.data).values())[: given.pairs]
+    options = parser.parse_args()
+    rows = list(pairs(options.data).values())[: options.pairs]
     honest = [candidate for candidate, _ in rows]
     references = [reference for _, reference in rows]
-    others = honest[1:] + honest[:1]
-    made = {
+    other_texts = honest[1:] + honest[:1]
+    texts_by_attack = {
         name: [
-            attack(text, other, random.Random(k))
-            for k, (text, other) in enumerate(zip(honest, others, strict=True))
+            attack(text, other_text, random.Random(k))
+            for k, (text, other_text) in enumerate(
+                zip(honest, other_texts, strict=True)
+            )
         ]
         for name, attack in ATTACKS.items()
     }
-    made["its reference (a control)"] = references
+    texts_by_attack["its reference (a control)"] = references
     for words in DENIALS:
-        made[f'its reference after "{words}"'] = [
-            _after(words, one) for one in references
+        texts_by_attack[f'its reference after "{words}"'] = [
+            _after(words, reference) for reference in references
         ]
-    chosen = given.metric or METRICS
+    chosen = options.metric or METRICS
     print("| attack | " + " | ".join(chosen) + " |")
     print("|---|" + "---|" * len(chosen))
     cells: dict[str, list[str]] = {
         "**honest texts**": [],
-        **{name: [] for name in made},
+        **{name: [] for name in texts_by_attack},
     }
     for name in chosen:
-        asked = reward(
+        paid_reward = reward(
             name,
             guards=(),
             workers=1,
-            data=[{"references": one} for one in references],
+            data=[{"references": reference} for reference in references],
         )
         try:
-            base = await paid(asked, honest, references)
+            base = await paid(paid_reward, honest, references)
             cells["**honest texts**"].append(
-                " / ".join(f"{one:.3f}" for one in base)
+                " / ".join(f"{gain:.3f}" for gain in base)
             )
-            for attack, texts in made.items():
-                got = await paid(asked, texts, references)
+            for attack, texts in texts_by_attack.items():
+                with_attack = await paid(paid_reward, texts, references)
                 gains = (
-                    f"{one - was:+.3f}"
-                    for one, was in zip(got, base, strict=True)
+                    f"{gain - was:+.3f}"
+                    for gain, was in zip(with_attack, base, strict=True)
                 )
                 cells[attack].append(" / ".join(gains))
         finally:
-            asked.close()
+            paid_reward.close()
         print(name, "done", file=sys.stderr)
     for name, row in cells.items():
         print(f"| {name} | " + " | ".join(row) + " |")

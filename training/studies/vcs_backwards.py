@@ -26,7 +26,7 @@ from beholder.text import RuleSplitter
 DATA = Path(__file__).parents[2] / "../shared/data"
 PAIRS = ("docci_test_sxs", "iiw400_sxs")
 SHIFT = 7
-Told = list[tuple[str, str]]
+TextPairs = list[tuple[str, str]]
 
 
 def sentences(text: str) -> list[str]:
@@ -34,25 +34,25 @@ def sentences(text: str) -> list[str]:
 
 
 def joined(parts: list[str], n: int) -> str:
-    """The sentences joined by commas to n; by full stops if n is 0."""
+    """Return the sentences joined by commas to n; by full stops if n is 0."""
     if not n:
         return " ".join(parts)
-    found = []
-    for some in np.array_split(np.array(parts, dtype=object), n):
-        bare = [part.rstrip(".!? ") for part in some]
-        found.append(
+    joined = []
+    for part_group in np.array_split(np.array(parts, dtype=object), n):
+        bare = [part.rstrip(".!? ") for part in part_group]
+        joined.append(
             ", ".join(
                 [bare[0], *(part[0].lower() + part[1:] for part in bare[1:])]
             )
             + "."
         )
-    return " ".join(found)
+    return " ".join(joined)
 
 
-def values(metric: VCS, told: Told, tools: Tools) -> np.ndarray:
+def values(metric: VCS, text_pairs: TextPairs, tools: Tools) -> np.ndarray:
     items = [
         Item(id=str(n), candidate=a, references=(b,))
-        for n, (a, b) in enumerate(told)
+        for n, (a, b) in enumerate(text_pairs)
     ]
     scores = metric.score(items, tools=tools)
     return np.array(
@@ -80,11 +80,11 @@ def main() -> None:
         :: options.every
     ]
     texts = [text for text in texts if len(text) >= 5]
-    few = clauses.FEW_SENTENCES
+    fewest = clauses.FEW_SENTENCES
     for label, limit, numbers in (
         ("before", 0, (1, 2)),
-        ("now", few, (1, 2)),
-        ("full stops", few, (0,)),
+        ("now", fewest, (1, 2)),
+        ("full stops", fewest, (0,)),
     ):
         clauses.FEW_SENTENCES = limit
         for n in numbers:
@@ -98,8 +98,8 @@ def main() -> None:
                 ],
             }
             means = {
-                name: f"{values(metric, told, tools).mean():.3f}"
-                for name, told in forms.items()
+                name: f"{values(metric, text_pairs, tools).mean():.3f}"
+                for name, text_pairs in forms.items()
             }
             print(f"copies ({len(texts)})  {label}, {n} sentences: {means}")
         for name in PAIRS:
@@ -108,28 +108,33 @@ def main() -> None:
                 .read_text("utf-8")
                 .splitlines()
             )
-            read = [json.loads(line) for line in rows]
-            own = [sentences(row["candidate"])[:6] for row in read]
-            others = [row["references"][0] for row in read]
-            n, size = numbers[0], len(own)
+            rows_read = [json.loads(line) for line in rows]
+            own_sentences = [
+                sentences(row["candidate"])[:6] for row in rows_read
+            ]
+            references = [row["references"][0] for row in rows_read]
+            n, size = numbers[0], len(own_sentences)
             true = values(
                 metric,
-                [(joined(t, n), o) for t, o in zip(own, others, strict=True)],
+                [
+                    (joined(t, n), o)
+                    for t, o in zip(own_sentences, references, strict=True)
+                ],
                 tools,
             )
             back = values(
                 metric,
                 [
                     (joined(t[::-1], n), o)
-                    for t, o in zip(own, others, strict=True)
+                    for t, o in zip(own_sentences, references, strict=True)
                 ],
                 tools,
             )
             wrong = values(
                 metric,
                 [
-                    (joined(t, n), others[(i + SHIFT) % size])
-                    for i, t in enumerate(own)
+                    (joined(t, n), references[(i + SHIFT) % size])
+                    for i, t in enumerate(own_sentences)
                 ],
                 tools,
             )

@@ -66,11 +66,14 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 def test_a_folder_of_sets_serves_a_named_set(
     sets: Path, name: str, n: int
 ) -> None:
-    whole, alone = load(name, str(sets)), load(name, str(sets / name))
-    assert whole.items == alone.items
-    assert len(whole.items) == n
+    from_sets, from_own_folder = (
+        load(name, str(sets)),
+        load(name, str(sets / name)),
+    )
+    assert from_sets.items == from_own_folder.items
+    assert len(from_sets.items) == n
     assert (
-        len({item.id for item in whole.items}) == n
+        len({item.id for item in from_sets.items}) == n
     )  # second judgments have ids of their own
 
 
@@ -190,7 +193,7 @@ def test_second_judgments_of_a_pair_are_compared_with_the_first(
 
 
 def test_all_others_are_compared_with_the_expert(sets: Path, cli: Cli) -> None:
-    given = (
+    arguments = (
         "agree",
         "docent_coarse",
         "--data",
@@ -199,19 +202,29 @@ def test_all_others_are_compared_with_the_expert(sets: Path, cli: Cli) -> None:
         "--map",
         "annotator=who",
     )
-    done = cli(*given, "--expert", "expert", "--json")
+    done = cli(*arguments, "--expert", "expert", "--json")
     assert done.code == 0, done.err
-    among, beside = json.loads(done.out)["annotators"][:2]
-    assert (among["between"], among["n"], among["n_judgments"]) == (
+    among_annotators, with_expert = json.loads(done.out)["annotators"][:2]
+    assert (
+        among_annotators["between"],
+        among_annotators["n"],
+        among_annotators["n_judgments"],
+    ) == (
         "annotators",
         0,
         4,
     )
-    assert (beside["between"], beside["n"]) == ("expert and others", 3)
-    assert beside["pearson"] == pytest.approx(0.5)
-    other = cli(*given, "--expert", "anna")
-    assert other.code == 2
-    assert "expected an annotator of the data, got ann, expert" in other.err
+    assert (with_expert["between"], with_expert["n"]) == (
+        "expert and others",
+        3,
+    )
+    assert with_expert["pearson"] == pytest.approx(0.5)
+    unknown_expert = cli(*arguments, "--expert", "anna")
+    assert unknown_expert.code == 2
+    assert (
+        "expected an annotator of the data, got ann, expert"
+        in unknown_expert.err
+    )
     assert (
         "add --judges"
         in cli("agree", "docent_coarse", "--expert", "expert").err
@@ -243,8 +256,8 @@ def test_preferences_of_a_file_of_pairs(tmp_path: Path) -> None:
     labels = ([2, 1, 2], [-1, 0, -1])
     rows = [
         {"id": str(i), "candidate": "tuned", "candidate_b": "plain", "references": [f"r{i}"],
-         "images": [f"{i}.jpg"], "judgments": {"overall": given}}
-        for i, given in enumerate(labels)
+         "images": [f"{i}.jpg"], "judgments": {"overall": label}}
+        for i, label in enumerate(labels)
     ]  # fmt: skip
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
@@ -278,7 +291,7 @@ def test_texts_without_pairs_or_marks_have_no_annotators_to_compare(
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_one_table_of_coarse_judgments(sets: Path, cli: Cli) -> None:
-    given = (
+    options = (
         "-m",
         "length",
         "--resamples",
@@ -287,7 +300,7 @@ def test_one_table_of_coarse_judgments(sets: Path, cli: Cli) -> None:
         "--no-figures",
     )
     done = cli(
-        "agree", "docent_coarse", "--data", "sets", *given, "--tables", "out"
+        "agree", "docent_coarse", "--data", "sets", *options, "--tables", "out"
     )
     assert done.code == 0, done.err
     assert {path.stem for path in Path("out").iterdir()} == {
@@ -316,8 +329,8 @@ def test_one_table_of_coarse_judgments(sets: Path, cli: Cli) -> None:
 
 @pytest.mark.usefixtures("two_sources_are_enough")
 def test_a_suite_joins_the_coarse_sets(sets: Path, cli: Cli) -> None:
-    given = ("-m", "token_f1", "--resamples", "60", "--no-report")
-    done = cli("agree", "--suite", "sets", *given)
+    options = ("-m", "token_f1", "--resamples", "60", "--no-report")
+    done = cli("agree", "--suite", "sets", *options)
     assert done.code == 0, done.err
     tables = Path("runs/suite-sets/tables")
     rows = {row["metric"]: row for row in read_csv(tables / "coarse.csv")}
@@ -340,9 +353,16 @@ def test_a_subset_is_counted(sets: Path, cli: Cli) -> None:
     Path("three.json").write_text(
         '["test_00001", "test_00003.jpg", "test_99999"]', "utf-8"
     )
-    given = ("agree", "caparena", "--data", "sets", "--subset", "three.json")
+    arguments = (
+        "agree",
+        "caparena",
+        "--data",
+        "sets",
+        "--subset",
+        "three.json",
+    )
     done = cli(
-        *given,
+        *arguments,
         "-m",
         "length",
         "--resamples",
@@ -358,7 +378,7 @@ def test_a_subset_is_counted(sets: Path, cli: Cli) -> None:
     assert json.loads(done.out)["n_items"] == 6
     assert Path("runs/agree-caparena-three/run.json").is_file()
     Path("three.json").write_text("elsewhere\n", "utf-8")
-    nothing = cli(*given, "-m", "length")
+    nothing = cli(*arguments, "-m", "length")
     assert nothing.code == 2
     assert (
         "'elsewhere', is a picture of the data, such as 'test_00000.jpg'"

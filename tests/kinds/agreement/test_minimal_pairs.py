@@ -53,14 +53,14 @@ def test_the_shipped_pairs_are_complete() -> None:
 def test_both_versions_have_the_description_for_reference(
     tmp_path: Path,
 ) -> None:
-    made = versions(
+    items = versions(
         read_pairs(write(tmp_path, [json.dumps(row) for row in ROWS]))
     )
-    assert [(item.id, item.group["kind"], item.group["validity"]) for item in made] == [
+    assert [(item.id, item.group["kind"], item.group["validity"]) for item in items] == [
         ("a/paraphrase", "paraphrase", "valid"), ("a/colour", "colour", "invalid"),
         ("b/paraphrase", "paraphrase", "valid"), ("b/object", "object", "invalid"),
     ]  # fmt: skip
-    assert {item.references for item in made} == {(REFERENCE,)}
+    assert {item.references for item in items} == {(REFERENCE,)}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_metric_that_counts_words_is_right_once(
         "--json",
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    [found] = json.loads(ran.out)
-    assert found["accuracy"]["mean"] == 0.5
-    right = {row["kind"]: row["accuracy"]["mean"] for row in found["kinds"]}
+    [result] = json.loads(ran.out)
+    assert result["accuracy"]["mean"] == 0.5
+    right = {row["kind"]: row["accuracy"]["mean"] for row in result["kinds"]}
     assert right == {"paraphrase": 0.5, "colour": 0.0, "object": 1.0}

@@ -23,27 +23,27 @@ def cli(
 def planned(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
     done = cli("plan", *arguments, "--json")
     assert done.code == 0, done.err
-    found: list[dict[str, Any]] = json.loads(done.out)
-    return found
+    rows: list[dict[str, Any]] = json.loads(done.out)
+    return rows
 
 
 def run_of(folder: Path, values: list[list[float]]) -> Path:
     """A run of some pictures with a value for each of their texts."""
     items = [
         Item(f"{n}-{text}", "a boat", ("a boat",), (f"{n}.jpg",))
-        for n, some in enumerate(values)
-        for text in range(len(some))
+        for n, values_of_picture in enumerate(values)
+        for text in range(len(values_of_picture))
     ]
     scores = [
         ItemScore({"good": value}, (), "toy|v:1", {})
-        for some in values
-        for value in some
+        for values_of_picture in values
+        for value in values_of_picture
     ]
     return write_run(folder, items, {"toy": scores})
 
 
 def test_options_alone_are_enough(cli: Cli) -> None:
-    wanted = [
+    goals = [
         "--width",
         "0.02",
         "--difference",
@@ -53,7 +53,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
         "--labels",
         "0.03",
     ]
-    known = [
+    assumptions = [
         "--sd",
         "0.25",
         "--r",
@@ -63,7 +63,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
         "--judge-r",
         "0.8",
     ]
-    rows = planned(cli, *wanted, *known)
+    rows = planned(cli, *goals, *assumptions)
     assert [row["texts"] for row in rows] == [601, 2 * 437, 246, 105]
     assert [row["pictures"] for row in rows] == [601, 437, None, None]
     assert {row["dollars"] for row in rows} == {None}
@@ -71,7 +71,7 @@ def test_options_alone_are_enough(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     # By hand: k r / (1 + (k - 1) r) is 0.8 for four raters of 0.5, and 0.75 for three.
-    ("wanted", "single", "raters"),
+    ("reliability", "single", "raters"),
     [
         ("0.8", "0.5", 4),
         ("0.76", "0.5", 4),
@@ -80,11 +80,11 @@ def test_options_alone_are_enough(cli: Cli) -> None:
     ],
 )
 def test_annotators_or_repeats(
-    cli: Cli, wanted: str, single: str, raters: int
+    cli: Cli, reliability: str, single: str, raters: int
 ) -> None:
-    (row,) = planned(cli, "--reliability", wanted, "--single", single)
+    (row,) = planned(cli, "--reliability", reliability, "--single", single)
     assert row["raters"] == raters
-    assert "name --single" in cli("plan", "--reliability", wanted).err
+    assert "name --single" in cli("plan", "--reliability", reliability).err
     done = cli("plan", "--reliability", "1", "--single", single)
     assert (done.code, "expected numbers in 0 to 1" in done.err) == (2, True)
 
@@ -117,7 +117,7 @@ def test_two_runs_say_how_alike_systems_are(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name what is wanted"),
+        ([], "name a goal"),
         (["--width", "0.02"], "name --sd, or a run"),
         (
             ["--difference", "0.02", "--sd", "0.2"],
@@ -127,7 +127,7 @@ def test_two_runs_say_how_alike_systems_are(cli: Cli, tmp_path: Path) -> None:
         (["--labels", "0.1", "--sd", "0.2"], "name --judge-r"),
     ],
 )
-def test_what_is_missing_is_named(
+def test_a_missing_assumption_is_an_error(
     cli: Cli, arguments: list[str], message: str
 ) -> None:
     done = cli("plan", *arguments)
@@ -135,7 +135,7 @@ def test_what_is_missing_is_named(
     assert message.replace("\\", "") in " ".join(done.err.split())
 
 
-def test_a_value_that_is_not_there_is_refused_with_those_that_are(
+def test_an_unknown_value_is_refused_with_the_values_of_the_run(
     cli: Cli, tmp_path: Path
 ) -> None:
     run = run_of(tmp_path / "run", [[0.1], [0.5]])

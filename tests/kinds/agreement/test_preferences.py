@@ -68,29 +68,36 @@ SYSTEMS = {"group": {"system": "Blip"}, "system_b": "llava"}
 def test_preferences_are_read_in_their_usual_forms(
     tmp_path: Path, answers: Sequence[Any], expected: Sequence[float | None]
 ) -> None:
-    found = judged(tmp_path, answers)
+    loaded_set = judged(tmp_path, answers)
     measures = {
-        one.name: one for one in found.measures(["preferred"], "spearman")
+        measure.name: measure
+        for measure in loaded_set.measures(["preferred"], "spearman")
     }
-    assert all(one.paired for one in measures.values())
+    assert all(measure.paired for measure in measures.values())
     ties = 0 in expected
     name = "accuracy with ties, preferred" if ties else "accuracy, preferred"
     labels = [
-        label for item in found.items for label in measures[name].labels(item)
+        label
+        for item in loaded_set.items
+        for label in measures[name].labels(item)
     ]
-    assert labels == [one for one in expected if one is not None]
-    decided = [
-        one
-        for item in found.items
-        for one in measures["accuracy, preferred"].labels(item)
+    assert labels == [
+        preference for preference in expected if preference is not None
     ]
-    assert decided == [one for one in expected if one]
+    decided_labels = [
+        label
+        for item in loaded_set.items
+        for label in measures["accuracy, preferred"].labels(item)
+    ]
+    assert decided_labels == [
+        preference for preference in expected if preference
+    ]
 
 
 def test_the_names_of_the_systems_are_preferences(tmp_path: Path) -> None:
-    found = judged(tmp_path, ("blip", "llava", "LLaVA"), **SYSTEMS)
-    (measure,) = found.measures((), "spearman")
-    assert [list(measure.labels(item)) for item in found.items] == [
+    loaded_set = judged(tmp_path, ("blip", "llava", "LLaVA"), **SYSTEMS)
+    (measure,) = loaded_set.measures((), "spearman")
+    assert [list(measure.labels(item)) for item in loaded_set.items] == [
         [1],
         [-1],
         [-1],
@@ -100,9 +107,10 @@ def test_the_names_of_the_systems_are_preferences(tmp_path: Path) -> None:
 def test_degrees_have_a_correlation_beside_the_accuracy(
     tmp_path: Path,
 ) -> None:
-    found = judged(tmp_path, (2, -1, -2))
+    loaded_set = judged(tmp_path, (2, -1, -2))
     assert [
-        (one.name, one.kind, one.paired) for one in found.measures((), "tau-b")
+        (measure.name, measure.kind, measure.paired)
+        for measure in loaded_set.measures((), "tau-b")
     ] == [
         ("accuracy, preferred", "accuracy", True),
         ("tau-b, preferred", "tau-b", True),
@@ -135,11 +143,13 @@ def test_a_metric_that_decides_as_people_do_is_always_right(
     tmp_path: Path,
 ) -> None:
     # By ROUGE-L against the references, the second text is better in pairs 2 and 3 alone.
-    found = judged(tmp_path, (1, -1, -1))
+    loaded_set = judged(tmp_path, (1, -1, -1))
     report = beholder.agree(
         tmp_path / "pairs.jsonl", ["rouge"], resamples=0, out=tmp_path / "run"
     )
     (section,) = report.sections
     assert section.data.measure.name == "accuracy, preferred"
     assert section.rows[0].found.value == 1.0
-    assert found.notes[-1] == "pairs: 3 rows have a second text, candidate_b"
+    assert (
+        loaded_set.notes[-1] == "pairs: 3 rows have a second text, candidate_b"
+    )

@@ -35,12 +35,12 @@ def test_each_figure_has_a_protocol_and_a_source() -> None:
     assert not problems
 
 
-def ours(name: str, measure: str, n: int = 16_992) -> AgreementResult:
+def own_result(name: str, measure: str, n: int = 16_992) -> AgreementResult:
     row = MetricAgreement(
         metric="accord", value="accord", agreement=0.57, low=0.55, high=0.6, n=n, n_missing=0,
         n_sources=9, reason=None, categories={},
     )  # fmt: skip
-    one = MeasureResult(
+    measure_result = MeasureResult(
         name=measure,
         metrics=(row,),
         differences=(),
@@ -51,43 +51,49 @@ def ours(name: str, measure: str, n: int = 16_992) -> AgreementResult:
         n_items=9,
         n_resamples=9,
         signatures={},
-        measures=(one,),
+        measures=(measure_result,),
         extra={},
     )
 
 
 def test_only_the_same_statistic_is_comparable() -> None:
     (table,) = published_of(
-        ours("flickr8k_expert", "tau-c, each rating"), whole=True
+        own_result("flickr8k_expert", "tau-c, each rating"), is_whole=True
     )
-    said = {
+    figures = {
         row["metric"]: (row["agreement"], row["said"]) for row in table.rows
     }
-    assert said["accord.accord"] == (0.57, "yours")
-    assert said["RefCLIP-S"] == (0.53, "same protocol")
-    assert said["VC-Inspector-7B"] == (
+    assert figures["accord.accord"] == (0.57, "yours")
+    assert figures["RefCLIP-S"] == (0.53, "same protocol")
+    assert figures["VC-Inspector-7B"] == (
         0.634,
         "not comparable: tau-b, where this measure is tau-c",
     )
-    shown = {
+    conditions = {
         row["metric"]: (row.get("split"), row.get("ties"))
         for row in table.rows
     }
-    assert shown["accord.accord"] == ("16,992 labels", None)
-    assert shown["RefCLIP-S"] == ("all 5,664 pairs, 16,992 ratings", "tau-c")
+    assert conditions["accord.accord"] == ("16,992 labels", None)
+    assert conditions["RefCLIP-S"] == (
+        "all 5,664 pairs, 16,992 ratings",
+        "tau-c",
+    )
     assert {"split", "ties"} <= {column.key for column in table.columns}
     (part,) = published_of(
-        ours("flickr8k_expert", "tau-c, each rating"), whole=False
+        own_result("flickr8k_expert", "tau-c, each rating"), is_whole=False
     )
     assert "same protocol" not in {row["said"] for row in part.rows}
     (half,) = published_of(
-        ours("flickr8k_expert", "tau-c, each rating", n=8_000), whole=True
+        own_result("flickr8k_expert", "tau-c, each rating", n=8_000),
+        is_whole=True,
     )
     assert "same protocol" not in {row["said"] for row in half.rows}
 
 
 def test_sets_without_published_figures_are_not_comparable() -> None:
-    (table,) = published_of(ours("mine", "spearman, overall"), whole=True)
+    (table,) = published_of(
+        own_result("mine", "spearman, overall"), is_whole=True
+    )
     assert table.rows == ()
     assert table.notes == (
         "Not comparable: we know no published figure of this set.",
@@ -97,7 +103,7 @@ def test_sets_without_published_figures_are_not_comparable() -> None:
 def test_coefficients_of_each_rater_are_not_those_of_pooled_ratings() -> None:
     # VATEX-EVAL's public code averages three raters' coefficients.
     (table,) = published_of(
-        ours("vatex_eval", "tau-b, each rating"), whole=True
+        own_result("vatex_eval", "tau-b, each rating"), is_whole=True
     )
     (row,) = (row for row in table.rows if row["metric"] == "VC-Inspector-7B")
     assert row["agreement"] == 0.426

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from beholder.errors import ConfigError
-from beholder.kinds.agreement.measure import AgreementFound, agreement, collect
+from beholder.kinds.agreement.measure import (
+    AgreementFigure,
+    agreement,
+    collect,
+)
 from beholder.kinds.agreement.protocols import generic
 from beholder.records import Item
 
@@ -24,7 +28,7 @@ def found_of(
     scores: Sequence[float],
     pictures: Sequence[int],
     n_resamples: int = 0,
-) -> dict[str, AgreementFound]:
+) -> dict[str, AgreementFigure]:
     items = [
         Item(
             str(n),
@@ -38,38 +42,40 @@ def found_of(
         )
     ]
     column = {str(n): score for n, score in enumerate(scores)}
-    found: dict[str, AgreementFound] = {}
+    figures: dict[str, AgreementFigure] = {}
     for measure in generic(items, None, "verdicts"):
         data = collect(measure, items)
-        found[measure.kind] = agreement(
+        figures[measure.kind] = agreement(
             data, data.scores(column), n_resamples=n_resamples, seed=1
         )
-    return found
+    return figures
 
 
 def worked(
     scores: Sequence[float], n_resamples: int = 0
-) -> dict[str, AgreementFound]:
+) -> dict[str, AgreementFigure]:
     labels = [digit == "1" for digit in HUMAN.replace(" ", "")]
     return found_of(labels, scores, [n // 2 for n in range(16)], n_resamples)
 
 
 def test_figures_are_those_of_the_worked_example() -> None:
-    found = worked([float(digit) for digit in VERDICT.replace(" ", "")])
-    assert found["kappa"].value == pytest.approx(0.612903, abs=1e-6)
-    assert found["recall of yes"].value == pytest.approx(0.888889, abs=1e-6)
-    assert found["recall of no"].value == pytest.approx(0.714286, abs=1e-6)
-    assert found["balanced accuracy"].value == pytest.approx(
+    figures = worked([float(digit) for digit in VERDICT.replace(" ", "")])
+    assert figures["kappa"].value == pytest.approx(0.612903, abs=1e-6)
+    assert figures["recall of yes"].value == pytest.approx(0.888889, abs=1e-6)
+    assert figures["recall of no"].value == pytest.approx(0.714286, abs=1e-6)
+    assert figures["balanced accuracy"].value == pytest.approx(
         (8 / 9 + 5 / 7) / 2
     )
-    assert found["precision of no"].value == pytest.approx(5 / 6)
+    assert figures["precision of no"].value == pytest.approx(5 / 6)
     assert worked(GRADES)["auc"].value == pytest.approx(0.960317, abs=1e-6)
 
 
 def test_few_labels_of_a_verdict_have_no_interval() -> None:
-    found = worked(GRADES, n_resamples=200)["auc"]
-    assert found.interval is None
-    assert found.reason == "only 7 labels of one verdict; an interval needs 10"
+    figure = worked(GRADES, n_resamples=200)["auc"]
+    assert figure.interval is None
+    assert (
+        figure.reason == "only 7 labels of one verdict; an interval needs 10"
+    )
 
 
 def test_thresholds_do_not_come_from_the_labels_that_they_are_measured_on() -> (
@@ -79,8 +85,8 @@ def test_thresholds_do_not_come_from_the_labels_that_they_are_measured_on() -> (
     kappas = []
     for _ in range(60):
         labels = rng.integers(0, 2, 40).tolist()
-        found = found_of(labels, rng.random(40).tolist(), range(40))
-        kappas.append(found["kappa"].value)
+        figures = found_of(labels, rng.random(40).tolist(), range(40))
+        kappas.append(figures["kappa"].value)
     assert (
         abs(np.mean(np.array(kappas, dtype=float))) < 0.06
     )  # the best threshold: 0.17
@@ -104,18 +110,18 @@ def worked_auc(labels: Sequence[bool], scores: Sequence[float]) -> float:
     """The share of pairs of a yes and a no that the scores order, by counting."""
     pairs = [
         (a > b) + (a == b) / 2
-        for a, yes in zip(scores, labels, strict=True)
-        for b, other in zip(scores, labels, strict=True)
-        if yes and not other
+        for a, is_yes in zip(scores, labels, strict=True)
+        for b, is_other_yes in zip(scores, labels, strict=True)
+        if is_yes and not is_other_yes
     ]
     return float(np.mean(pairs))
 
 
 def test_labels_of_several_people_are_data_each() -> None:
-    found = found_of(
+    figures = found_of(
         [[1, 0], [1, 1], True, [0, 0]], [0.9, 0.8, 0.1, 0.2], range(4)
     )
-    assert found["auc"].n == 7
+    assert figures["auc"].n == 7
 
 
 @pytest.mark.parametrize(
@@ -145,7 +151,7 @@ def worked_people() -> tuple[list[list[int]], list[float]]:
 
 def replacements(
     labels: Sequence[Any], scores: Sequence[float]
-) -> dict[str, AgreementFound]:
+) -> dict[str, AgreementFigure]:
     items = [
         Item(
             str(n),
@@ -157,40 +163,40 @@ def replacements(
         for n, label in enumerate(labels)
     ]
     column = {str(n): score for n, score in enumerate(scores)}
-    found: dict[str, AgreementFound] = {}
+    figures: dict[str, AgreementFigure] = {}
     for measure in generic(items, None, "verdicts"):
         if measure.kind == "replaces":
             data = collect(measure, items)
-            found[measure.name] = agreement(
+            figures[measure.name] = agreement(
                 data, data.scores(column), n_resamples=0, seed=1
             )
-    return found
+    return figures
 
 
-def test_a_metric_that_may_stand_in_for_a_person_is_that_of_the_worked_example() -> (
-    None
-):
-    found = replacements(*worked_people())
-    assert {name: one.value for name, one in found.items()} == {
+def test_replacement_of_people_agrees_with_the_worked_example() -> None:
+    figures = replacements(*worked_people())
+    assert {name: figure.value for name, figure in figures.items()} == {
         "may replace experts (0.2), right": 1.0,
         "may replace trained (0.15), right": 1.0,
         "may replace crowd (0.1), right": 0.0,
     }
     assert (
-        found["may replace crowd (0.1), right"].reason
+        figures["may replace crowd (0.1), right"].reason
         == "of 3 people; 0.5 and more passes"
     )
 
 
-def test_people_are_told_apart_by_lists_of_one_length_alone() -> None:
+def test_people_are_distinguished_only_by_lists_of_one_length() -> None:
     labels, scores = worked_people()
-    assert not replacements([one[0] for one in labels], scores)
+    assert not replacements(
+        [labels_of_item[0] for labels_of_item in labels], scores
+    )
     labels[3] = labels[3][:2]
     assert not replacements(labels, scores)
 
 
 def test_few_labels_give_a_reason_instead() -> None:
     labels, scores = worked_people()
-    found = replacements(labels[:20], scores[:20])
-    assert {one.value for one in found.values()} == {None}
-    assert "at least 2 are needed" in str(next(iter(found.values())).reason)
+    figures = replacements(labels[:20], scores[:20])
+    assert {figure.value for figure in figures.values()} == {None}
+    assert "at least 2 are needed" in str(next(iter(figures.values())).reason)

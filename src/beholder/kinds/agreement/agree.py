@@ -16,7 +16,7 @@ from beholder.errors import ConfigError
 from beholder.kinds.agreement import caparena, results
 from beholder.kinds.agreement.load import JudgedSet
 from beholder.kinds.agreement.measure import (
-    AgreementFound,
+    AgreementFigure,
     Data,
     agreement,
     by_category,
@@ -25,7 +25,7 @@ from beholder.kinds.agreement.measure import (
     first_id,
     scored_items,
     second_id,
-    used,
+    usable_scores,
 )
 from beholder.kinds.agreement.protocols import Measure
 from beholder.kinds.scores.engine import ScoreConfig
@@ -66,11 +66,11 @@ class MetricValue:
         return self.find_value(self.value)
 
     def value_for(self, measure: Measure) -> ValueInfo:
-        """The value that is compared with the labels of a measure."""
+        """Return the value that is compared with the labels of a measure."""
         return self.find_value(self.value or measure.prefers)
 
     def find_value(self, name: str | None) -> ValueInfo:
-        """The value of this name, or else the headline."""
+        """Return the value of this name, or else the headline."""
         values = self.metric.values
         return next(
             (value for value in values if value.name == name), values[0]
@@ -78,19 +78,19 @@ class MetricValue:
 
 
 def asked(text: str, **defaults: object) -> MetricValue:
-    """Read a metric, such as ``cider`` or ``token_f1.recall``.
+    """Parse a metric, such as ``cider`` or ``token_f1.recall``.
 
     Raises:
         ConfigError: No such metric or value.
     """
     spec, value = with_value(text)
-    built = metric(spec, **defaults)
-    names = [info.name for info in built.values]
+    instance = metric(spec, **defaults)
+    names = [info.name for info in instance.values]
     if value is not None and value not in names:
         raise ConfigError(
-            f"{built.name} has no value {value!r}; it has: {', '.join(names)}"
+            f"{instance.name} has no value {value!r}; it has: {', '.join(names)}"
         )
-    return MetricValue(built, value)
+    return MetricValue(instance, value)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Row:
 
     metric: str
     value: str
-    found: AgreementFound
+    found: AgreementFigure
     categories: Mapping[str, tuple[float, int]] = field(default_factory=dict)
 
     @property
@@ -115,7 +115,7 @@ class Row:
         return f"{self.metric}.{self.value}"
 
     def record(self, cluster: int | None) -> results.MetricAgreement:
-        """The row as results store it, with its cluster."""
+        """Return the row as results store it, with its cluster."""
         low, high = ends_of(self.found.interval) or (None, None)
         categories = {
             name: results.CategoryAgreement(*figures)
@@ -170,10 +170,10 @@ class AgreementReport(Printed):
         return agreement_tables(self.result)
 
 
-def records(
+def to_records(
     rows: Sequence[Row], clusters: Sequence[int | None]
 ) -> tuple[results.MetricAgreement, ...]:
-    """Rows with their clusters, as results store them."""
+    """Return the rows with their clusters as results store them."""
     return tuple(
         row.record(cluster)
         for row, cluster in zip(rows, clusters, strict=True)
@@ -181,27 +181,37 @@ def records(
 
 
 def with_length(metrics: Sequence[MetricValue]) -> list[MetricValue]:
-    """The metrics, and the length of the candidate as the baseline."""
-    named = any(one.metric.registered_name == "length" for one in metrics)
-    return [*metrics] if named else [*metrics, MetricValue(metric("length"))]
+    """Return the metrics and, as the baseline, the length of the candidate."""
+    # A metric that does not beat the length of the text measures length, so it
+    # is always one of the rows.
+    has_length = any(
+        metric_value.metric.registered_name == "length"
+        for metric_value in metrics
+    )
+    return (
+        [*metrics] if has_length else [*metrics, MetricValue(metric("length"))]
+    )
 
 
-def scoring(
+def scoring_config(
     config: ScoreConfig, metrics: Sequence[MetricValue]
 ) -> ScoreConfig:
-    """The run that keeps the scores: each metric once, whichever of its values are asked for."""
+    """Return the run that stores the scores: each metric once, for all of its values."""
     return replace(
         config,
         metrics=tuple(
-            {one.metric.name: one.metric for one in metrics}.values()
+            {
+                metric_value.metric.name: metric_value.metric
+                for metric_value in metrics
+            }.values()
         ),
     )
 
 
-def planned(
+def plan_agreement(
     run: ScoreConfig, judged: JudgedSet, measures: Sequence[Measure]
 ) -> RunPlan:
-    """What a run would score and ask; nothing is written."""
+    """Return the items and judge calls that a run would need; nothing is written."""
     items = scored_items(judged.items, measures)
     return kind.plan(SCORES, run, given=items, notes=judged.row_notes)
 
@@ -233,31 +243,40 @@ def agree(
         ConfigError: No item has the labels, or an option is wrong.
         RunError: The run directory is busy or holds other data.
     """
-    everyone = with_length(metrics)
+    all_metrics = with_length(metrics)
     measure_data = [
         collect(measure, judged.items, control_length=control_length)
         for measure in measures
     ]
-    run = scoring(config, everyone)
+    run = scoring_config(config, all_metrics)
     items = scored_items(judged.items, measures)
     kind.run(SCORES, run, progress, given=items, notes=judged.row_notes)
+    # Read back from the run, so that a resumed run and a new one go the same
+    # way.
     with Store.read(run.out) as store:
-        columns = {one.name: _columns(store, one.name) for one in run.metrics}
+        columns = {
+            metric.name: _columns(store, metric.name) for metric in run.metrics
+        }
         signatures = {
             name: " ; ".join(store.signatures(name)) for name in columns
         }
     sections = tuple(
-        _section(data, everyone, columns, n_resamples) for data in measure_data
+        _section(data, all_metrics, columns, n_resamples)
+        for data in measure_data
     )
+    # Figures that belong to a metric as a whole have no measure to stand
+    # under.
     extra: dict[str, dict[str, float | None]] = {
         name: {"changed": fmean(values["changed"].values())}
         for name, values in columns.items()
         if "changed" in values
     }
+    # Only these sets compare models; their paper reports the ranking of
+    # models, too.
     if judged.name in ("caparena", "caparena_auto"):
-        for one in everyone:
-            figures = _model_level(judged, one, columns, n_resamples)
-            extra.setdefault(one.label, {}).update(figures)
+        for metric_value in all_metrics:
+            figures = _model_level(judged, metric_value, columns, n_resamples)
+            extra.setdefault(metric_value.label, {}).update(figures)
     result = results.AgreementResult(
         name=judged.name,
         n_items=len(judged.items),
@@ -277,15 +296,15 @@ def _numbers(values: Floats) -> tuple[float | None, ...]:
 
 
 def _columns(store: Store, name: str) -> dict[str, dict[str, float]]:
-    """Scores per value and text.
+    """Read the scores of a metric, by value and then by text.
 
     By id: the run is that of the judged data itself, whose ids are unique.
     """
-    found: dict[str, dict[str, float]] = {}
+    scores_by_value: dict[str, dict[str, float]] = {}
     for text, values in store.values_by_id(name).items():
         for value, score in values.items():
-            found.setdefault(value, {})[text] = score
-    return found
+            scores_by_value.setdefault(value, {})[text] = score
+    return scores_by_value
 
 
 def _section(
@@ -295,26 +314,37 @@ def _section(
     n_resamples: int,
 ) -> MeasureSection:
     rows, scores = [], []
-    for one in metrics:
-        info = one.value_for(data.measure)
+    for metric_value in metrics:
+        # Some measures name the value that answers them, such as a recall for
+        # omissions.
+        info = metric_value.value_for(data.measure)
         x = info.sign * data.scores(
-            columns[one.metric.name].get(info.name, {})
+            columns[metric_value.metric.name].get(info.name, {})
         )
-        found = agreement(data, x, n_resamples=n_resamples)
+        figure = agreement(data, x, n_resamples=n_resamples)
         rows.append(
-            Row(one.metric.name, info.name, found, by_category(data, x))
+            Row(
+                metric_value.metric.name,
+                info.name,
+                figure,
+                by_category(data, x),
+            )
         )
         scores.append(x)
-    shared = _on_common_data(data, rows, scores, n_resamples)
+    # Each row keeps its own data; differences of metrics need the same data on
+    # both sides.
+    common_agreements = _on_common_data(data, rows, scores, n_resamples)
     differences, clusters = compare(
-        [row.label for row in rows], shared, n_resamples
+        [row.label for row in rows], common_agreements, n_resamples
     )
+    # The page shows a confusion table once per label; kappa stands for all
+    # measures of verdicts.
     verdicts: tuple[tuple[float | None, ...], ...] = ()
     if data.measure.kind == "kappa":
-        verdicts = tuple(_numbers(used(data, x)) for x in scores)
+        verdicts = tuple(_numbers(usable_scores(data, x)) for x in scores)
     result = results.MeasureResult(
         name=data.measure.name,
-        metrics=records(rows, clusters),
+        metrics=to_records(rows, clusters),
         differences=tuple(differences),
         paired=data.measure.paired,
         data=results.MeasureData(
@@ -330,25 +360,30 @@ def _section(
 
 def _on_common_data(
     data: Data, rows: Sequence[Row], scores: Sequence[Floats], n_resamples: int
-) -> list[AgreementFound]:
-    """Agreement on the data that all metrics can use; those without agreement are ignored."""
-    reached = [
+) -> list[AgreementFigure]:
+    """Compute agreement on the data that all metrics can use.
+
+    Metrics without any agreement do not reduce the common data.
+    """
+    defined_scores = [
         x
         for row, x in zip(rows, scores, strict=True)
         if row.found.value is not None
     ]
     common = np.ones(len(data.gold), dtype=bool)
-    while True:  # without one text, a correlation within its source may become undefined
+    # Repeated until nothing changes: without one text, the correlation within its source may
+    # become undefined, which takes further texts out.
+    while True:
         usable = [
-            np.isfinite(used(data, np.where(common, x, np.nan)))
-            for x in reached
+            np.isfinite(usable_scores(data, np.where(common, x, np.nan)))
+            for x in defined_scores
         ]
-        shared = common & np.array(usable).reshape(
-            len(reached), len(common)
+        still_common = common & np.array(usable).reshape(
+            len(defined_scores), len(common)
         ).all(axis=0)
-        if (shared == common).all():
+        if (still_common == common).all():
             break
-        common = shared
+        common = still_common
     return [
         row.found
         if row.found.value is None or row.found.n == common.sum()
@@ -361,16 +396,20 @@ def _on_common_data(
 
 def _model_level(
     judged: JudgedSet,
-    one: MetricValue,
+    metric_value: MetricValue,
     columns: Mapping[str, Mapping[str, Mapping[str, float]]],
     n_resamples: int,
 ) -> dict[str, float | None]:
-    """Rankings of the models from gold and predicted battles, over battles with both scores."""
-    info = one.find_value(one.value or "f1")
+    """Compute agreement of the ranking of models, from battles whose texts both have a score."""
+    # The published protocol ranks models by F1 where a metric has one.
+    info = metric_value.find_value(metric_value.value or "f1")
     scores = {
         text: info.sign * score
-        for text, score in columns[one.metric.name].get(info.name, {}).items()
+        for text, score in columns[metric_value.metric.name]
+        .get(info.name, {})
+        .items()
     }
+    # Back to the published form, which `caparena.agreement` takes.
     winner = {1: "model1", -1: "model2", 0: "equal"}
     battles = [
         {
@@ -393,10 +432,11 @@ def _model_level(
     return {
         name: value
         for name, value in figures.items()
+        # The caption level is one of the measures already.
         if name.startswith("model_")
     }
 
 
 def default_out(name: str) -> Path:
-    """Run directory of a set's scores."""
+    """Return the default run directory of a set's scores."""
     return Path("runs") / f"agree-{name}"

@@ -20,9 +20,9 @@ from beholder.kinds.agreement.agree import (
     MetricValue,
     Row,
     agree,
-    planned,
-    records,
-    scoring,
+    plan_agreement,
+    scoring_config,
+    to_records,
     with_length,
 )
 from beholder.kinds.agreement.coarse import measures_of_set
@@ -31,7 +31,7 @@ from beholder.kinds.agreement.granular import (
     marked_sides,
 )
 from beholder.kinds.agreement.load import SETS, JudgedSet, load
-from beholder.kinds.agreement.measure import AgreementFound, compare
+from beholder.kinds.agreement.measure import AgreementFigure, compare
 from beholder.kinds.agreement.protocols import Measure
 from beholder.kinds.agreement.results import SuiteMeasureResult, SuiteResult
 from beholder.kinds.scores.engine import ScoreConfig
@@ -69,8 +69,8 @@ class AgreementSuiteConfig:
     """Sets and metrics of a suite, and where it stores the scores.
 
     Attributes:
-        folder: Holds the sets: data files with judgments, and folders of published files that are
-            called as the set is.
+        folder: Folder of the sets: data files with judgments, and folders of published files, each
+            with the name of its set.
         metrics: The metrics; the length of the text comes last, named or not.
         out: Folder of the runs, one a set.
         rows: Which rows of each set are taken.
@@ -95,7 +95,8 @@ class AgreementSuiteConfig:
     n_resamples: int = 1000
 
     def __post_init__(self) -> None:
-        # The smallest p of n resamples is 2 / (n + 1); Holm takes it times the tests.
+        # The smallest p of n resamples is 2 / (n + 1); Holm multiplies it by the
+        # number of tests.
         tests = len(with_length(self.metrics)) - 1
         least = math.floor(2 * tests / _ALPHA)
         if 0 < self.n_resamples < least:
@@ -105,11 +106,13 @@ class AgreementSuiteConfig:
             )
 
     def run_of(self, judged: JudgedSet) -> ScoreConfig:
-        """The run that keeps the scores of one set; its pictures lie beside its files."""
-        own = self.folder / judged.name
+        """Return the run that stores the scores of one set; its pictures are beside its files."""
+        set_folder = self.folder / judged.name
         pictures = self.rows.media_root or (
-            own if own.is_dir() else self.folder
+            set_folder if set_folder.is_dir() else self.folder
         )
+        # The limit was applied when the set was loaded; a run must not apply
+        # it again.
         rows = replace(self.rows, limit=None, media_root=pictures)
         return ScoreConfig(
             judged.name,
@@ -122,25 +125,26 @@ class AgreementSuiteConfig:
 
 
 def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
-    """All sets of a folder, by name.
+    """Load all sets of a folder, by name.
 
-    A data file is a set; so is a folder that is called as a known set, with its published files.
-    Whatever else lies there (pictures, notes) is no set.
+    A data file is a set; so is a folder with the name of a known set and its published files.
+    Other files (pictures, notes) are ignored.
 
     Raises:
-        ConfigError: The folder is none or holds no set, or two have one name.
-        DataError: A set cannot be read, or a data file holds no judgments.
+        ConfigError: The folder is missing or contains no set, or two sets have one name.
+        DataError: A set cannot be read, or a data file has no judgments.
     """
     if not folder.is_dir():
         raise ConfigError(
-            f"--suite {folder}: expected a folder that holds sets"
+            f"--suite {folder}: expected a folder that contains sets"
         )
     sets = [load(*source, rows) for source in _sources(folder)]
     if not sets:
         raise ConfigError(
-            f"--suite {folder}: holds no set; put data files with judgments there, or folders"
-            " with published files, each called as its set is, such as flickr8k_expert"
+            f"--suite {folder}: contains no set; put data files with judgments there, or folders"
+            " with published files, each with the name of its set, such as flickr8k_expert"
         )
+    # Two sets of one name would share a run directory.
     name, n = Counter(judged.name for judged in sets).most_common(1)[0]
     if n > 1:
         raise ConfigError(
@@ -150,10 +154,12 @@ def load_sets(folder: Path, rows: DataOptions) -> list[JudgedSet]:
 
 
 def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
-    """Name or file, and where its data are, as ``load`` takes them."""
+    """Yield the name or file of each set, and the place of its data, as ``load`` takes them."""
     for path in sorted(folder.iterdir()):
         name = path.name.partition(".")[0]
         is_data = path.is_dir() or path.name.endswith(_DATA)
+        # A known set is loaded by its name, which selects its reader and its
+        # protocol.
         if name in SETS and is_data:
             yield name, str(path)
         elif is_data and not path.is_dir():
@@ -161,30 +167,31 @@ def _sources(folder: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def measures_of(judged: JudgedSet, kind: str) -> tuple[Measure, ...]:
-    """The measures of a set's own protocol, or one for each of its labels; none of marks."""
+    """Return the measures of a set's own protocol, or one per label; none for marked spans."""
     return () if judged.name in MARKED else judged.measures((), kind)
 
 
 def plan_set(judged: JudgedSet, config: AgreementSuiteConfig) -> RunPlan:
-    """What one set's run would score and ask; nothing is written."""
-    run = scoring(config.run_of(judged), with_length(config.metrics))
-    return planned(run, judged, measures_of(judged, config.kind))
+    """Return the items and judge calls that one set's run would need; nothing is written."""
+    run = scoring_config(config.run_of(judged), with_length(config.metrics))
+    return plan_agreement(run, judged, measures_of(judged, config.kind))
 
 
 SetResult: TypeAlias = tuple[Sequence[SuiteMeasureResult], Mapping[str, str]]
-"""What was computed under each measure of a set, and how each metric's scores were made."""
+"""The results of a set under each of its measures, and the signature of each metric."""
 
 
-def held_against(
+def compare_with_set(
     judged: JudgedSet, config: AgreementSuiteConfig, progress: Progress
 ) -> SetResult:
-    """Compare all metrics with one set; what is missing is scored first.
+    """Score the missing texts of a set, then compare all metrics with its judgments.
 
     Raises:
         ConfigError: A metric, tool or option is wrong.
         RunError: The set's run directory is busy or holds other data.
     """
     run = config.run_of(judged)
+    # Marked spans have no label per text; they are compared with units.
     if judged.name in MARKED:
         return _compare_marks(judged, config, run, progress)
     report = agree(
@@ -205,34 +212,42 @@ def _compare_marks(
     run: ScoreConfig,
     progress: Progress,
 ) -> SetResult:
-    """A set of marks: how well units of the metrics find them, whatever the threshold."""
-    everyone = with_length(config.metrics)
-    sides, signatures = marked_sides(judged, scoring(run, everyone), progress)
+    """Measure how well units of the metrics find marked spans: AUC, without a threshold."""
+    all_metrics = with_length(config.metrics)
+    sides, signatures = marked_sides(
+        judged, scoring_config(run, all_metrics), progress
+    )
     measures = []
     for side in sides:
-        names = [one.metric.name for one in everyone]
-        speaking = [side.texts[n] for n in names if side.reason(n) is None]
+        names = [metric_value.metric.name for metric_value in all_metrics]
+        scored_texts = [side.texts[n] for n in names if side.reason(n) is None]
         # Metrics are compared on the texts that all with any units scored.
-        is_common = [all(texts) for texts in zip(*speaking, strict=True)]
-        rows, shared = [], []
+        is_common = [all(texts) for texts in zip(*scored_texts, strict=True)]
+        rows, common_agreements = [], []
         for name in names:
             texts = side.texts[name]
             common = [
                 text if keep else None
                 for text, keep in zip(texts, is_common, strict=False)
             ]
+            # The same reason and resamples for the metric's own texts and for
+            # the common ones.
             area = partial(_area, side.reason(name), config.n_resamples)
             rows.append(Row(name, "units", area(texts)))
-            shared.append(rows[-1].found if common == texts else area(common))
+            common_agreements.append(
+                rows[-1].found if common == texts else area(common)
+            )
         _, clusters = compare(
-            [one.label for one in everyone], shared, config.n_resamples
+            [metric_value.label for metric_value in all_metrics],
+            common_agreements,
+            config.n_resamples,
         )
         measures.append(
             SuiteMeasureResult(
                 name=judged.name,
                 measure=f"AUC, {side.label}",
                 n_items=len(judged.items),
-                metrics=records(rows, clusters),
+                metrics=to_records(rows, clusters),
             )
         )
     return measures, signatures
@@ -240,10 +255,10 @@ def _compare_marks(
 
 def _area(
     reason: str | None, n_resamples: int, texts: Sequence[MarkedText | None]
-) -> AgreementFound:
+) -> AgreementFigure:
     scored = [text for text in texts if text]
     if reason:
-        return AgreementFound(None, None, 0, len(texts), 0, reason=reason)
+        return AgreementFigure(None, None, 0, len(texts), 0, reason=reason)
     sources = [text.source for text in scored]
     area = alert_auc(
         [text.scores for text in scored],
@@ -251,7 +266,7 @@ def _area(
         clusters=sources,
         n_resamples=n_resamples,
     )
-    return AgreementFound(
+    return AgreementFigure(
         area.auc,
         area.interval,
         len(scored),
@@ -262,20 +277,20 @@ def _area(
     )
 
 
-def together(
+def combine_sets(
     config: AgreementSuiteConfig, sets: Sequence[SetResult]
 ) -> SuiteResult:
-    """One report of what was computed on each set."""
-    everyone = with_length(config.metrics)
+    """Combine the results of all sets into one report."""
+    all_metrics = with_length(config.metrics)
     return SuiteResult(
         config.n_resamples,
-        tuple(one.label for one in everyone),
+        tuple(metric_value.label for metric_value in all_metrics),
         {
-            one.metric.name: {
-                measures[0].name: signatures[one.metric.name]
+            metric_value.metric.name: {
+                measures[0].name: signatures[metric_value.metric.name]
                 for measures, signatures in sets
             }
-            for one in everyone
+            for metric_value in all_metrics
         },
         tuple(measure for measures, _ in sets for measure in measures),
     )

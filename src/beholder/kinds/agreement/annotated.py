@@ -45,11 +45,11 @@ class AnnotatedGraph:
 
 @dataclass(frozen=True)
 class ElementScores:
-    """Accuracy of the elements of one kind; None for a share of nothing.
+    """Accuracy of the elements of one kind; a share without a denominator is None.
 
     Attributes:
-        precision: Share of the found elements that people have, too.
-        recall: Share of people's elements that were found.
+        precision: Share of the candidate's elements that people have, too.
+        recall: Share of people's elements that the candidate has.
         f1: Harmonic mean of the two.
         shares: Of matched pairs, by name. Entities: ``coref``, mentions that stand with the same
             entity. Attributes: ``head``, on the same entity. Relations: ``head`` and ``tail``, from
@@ -71,11 +71,11 @@ class AnnotatedAnswer:
 
     Attributes:
         question: The unit.
-        target: The text in which it is looked for.
-        side: Where it stands: units of the candidate that are absent are mistakes, those of the
+        target: The text in which it is searched.
+        side: The text that it is from: absent units of the candidate are mistakes, those of the
             reference omissions.
-        present: What people say.
-        grade: What a judge said, 1 to 5; None if it is yet to be asked.
+        present: People's answer: whether the target states the unit.
+        grade: A judge's grade, 1 to 5; None if no judge was asked yet.
     """
 
     question: Question
@@ -127,7 +127,7 @@ def read_graphs(path: str | Path) -> list[AnnotatedGraph]:
         DataError: A row is not of that form; names it.
     """
     annotated = []
-    for number, row in _rows(path, _GraphRow):
+    for number, row in _read_rows(path, _GraphRow):
         try:
             graph = PublishedGraph.of_public(row.graph)
         except ItemError as error:
@@ -155,14 +155,15 @@ def read_answers(path: str | Path) -> list[AnnotatedAnswer]:
             row.present,
             row.grade,
         )
-        for _, row in _rows(path, _AnswerRow)
+        for _, row in _read_rows(path, _AnswerRow)
     ]
 
 
 Row = TypeVar("Row")
 
 
-def _rows(path: str | Path, form: type[Row]) -> Iterator[tuple[int, Row]]:
+def _read_rows(path: str | Path, form: type[Row]) -> Iterator[tuple[int, Row]]:
+    # Counted here, because an empty file would give figures of no text.
     n = 0
     for number, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
@@ -170,6 +171,7 @@ def _rows(path: str | Path, form: type[Row]) -> Iterator[tuple[int, Row]]:
         try:
             record = msgspec.convert(row, form)
         except msgspec.ValidationError as error:
+            # The docstring of a row's form lists its fields for people.
             reason = f"{error}; expected {form.__doc__}"
             raise DataError(str(path), reason, line=number) from None
         n += 1
@@ -193,8 +195,13 @@ def verification(
         "overall": ("candidate", "reference"),
     }
     verifications = {}
-    for name, chosen in sides.items():
-        places = [i for i, one in enumerate(answers) if one.side in chosen]
+    for name, chosen_sides in sides.items():
+        places = [
+            i
+            for i, answer in enumerate(answers)
+            if answer.side in chosen_sides
+        ]
+        # A file may have questions about one side only.
         if places:
             fit = calibrate(
                 [grades[i] for i in places],
@@ -208,24 +215,28 @@ def verification(
 async def _collect_grades(
     judge: Judge, answers: Sequence[AnnotatedAnswer]
 ) -> dict[int, float]:
-    """The known grades, and the judge's for the rest; one operation per text."""
+    """Return the recorded grades, and the judge's where one is missing; one call per text."""
     grades = {
-        i: float(one.grade)
-        for i, one in enumerate(answers)
-        if one.grade is not None
+        i: float(answer.grade)
+        for i, answer in enumerate(answers)
+        if answer.grade is not None
     }
+    # Only questions without a recorded grade go to the judge, together for
+    # each text.
     places_by_text = by_key(
         (answer.target, i)
         for i, answer in enumerate(answers)
         if i not in grades
     )
-    asked = await asyncio.gather(
+    all_replies = await asyncio.gather(
         *(
             judge.ask(Presence([answers[i].question for i in places], target))
             for target, places in places_by_text.items()
         )
     )
-    for places, replies in zip(places_by_text.values(), asked, strict=True):
+    for places, replies in zip(
+        places_by_text.values(), all_replies, strict=True
+    ):
         for i, grade in zip(places, replies, strict=True):
             grades[i] = grade.value
     return grades
@@ -234,67 +245,91 @@ async def _collect_grades(
 def score_annotated(
     annotated: Sequence[AnnotatedGraph], reader: GraphReader
 ) -> GraphScores:
-    """Make the graphs of annotated texts and compare them with the human ones; means over texts.
+    """Parse annotated texts and compare the graphs with the human ones; means over texts.
 
     Raises:
         ItemError: A text is not English.
     """
-    made = reader([one.text for one in annotated])
+    graphs = reader([annotation.text for annotation in annotated])
     scores = [
-        compare_graphs(one.gold, PublishedGraph.of_scene_graph(graph))
-        for one, graph in zip(annotated, made, strict=True)
+        compare_graphs(annotation.gold, PublishedGraph.of_scene_graph(graph))
+        for annotation, graph in zip(annotated, graphs, strict=True)
     ]
     return {
-        kind: _mean([score[kind] for score in scores])
+        kind: _average_scores([score[kind] for score in scores])
         for kind in get_args(QuestionKind)
     }
 
 
-def compare_graphs(gold: PublishedGraph, found: PublishedGraph) -> GraphScores:
+def compare_graphs(
+    gold: PublishedGraph, candidate: PublishedGraph
+) -> GraphScores:
     """Compare one graph of a text with the human one.
 
     Elements are matched one to one by the characters that they share in the text, as many as can
     be; elements without characters by equal words.
     """
-    entities = _matched(
-        *([(e.spans, e.head) for e in g.entities] for g in (gold, found))
+    # Entities first: attributes and relations are right only if they belong to
+    # matched entities.
+    entities = _match_elements(
+        *([(e.spans, e.head) for e in g.entities] for g in (gold, candidate))
     )
-    same = set(entities.items())
-    attributes = _matched(
-        *([(a.spans, a.text) for _, a in _owned(g)] for g in (gold, found))
+    entity_pairs = set(entities.items())
+    attributes = _match_elements(
+        *(
+            [(a.spans, a.text) for _, a in _list_attributes(g)]
+            for g in (gold, candidate)
+        )
     )
-    relations = _matched(
-        *([(r.spans, r.text) for r in g.relations] for g in (gold, found))
+    relations = _match_elements(
+        *([(r.spans, r.text) for r in g.relations] for g in (gold, candidate))
     )
-    own, others = _owned(gold), _owned(found)
+    gold_attributes, candidate_attributes = (
+        _list_attributes(gold),
+        _list_attributes(candidate),
+    )
     pairs = [
-        (gold.relations[i], found.relations[j]) for i, j in relations.items()
+        (gold.relations[i], candidate.relations[j])
+        for i, j in relations.items()
     ]
+    # Coreference: of the gold mentions that the candidate has anywhere, the
+    # share that is in the matched entity.
     mentions = [
-        any(_shared((span,), (other,)) for other in found.entities[j].spans)
+        any(
+            _count_shared_characters((span,), (candidate_span,))
+            for candidate_span in candidate.entities[j].spans
+        )
         for i, j in entities.items()
         for span in gold.entities[i].spans
-        if any(_shared((span,), entity.spans) for entity in found.entities)
+        if any(
+            _count_shared_characters((span,), entity.spans)
+            for entity in candidate.entities
+        )
     ]
-    heads = [(own[i][0], others[j][0]) in same for i, j in attributes.items()]
-    subjects = [(g.subject, f.subject) in same for g, f in pairs]
-    objects = [(g.object, f.object) in same for g, f in pairs]
+    heads = [
+        (gold_attributes[i][0], candidate_attributes[j][0]) in entity_pairs
+        for i, j in attributes.items()
+    ]
+    subjects = [(g.subject, f.subject) in entity_pairs for g, f in pairs]
+    objects = [(g.object, f.object) in entity_pairs for g, f in pairs]
     return {
         "entity": _scores(
-            entities, gold.entities, found.entities, coref=mentions
+            entities, gold.entities, candidate.entities, coref=mentions
         ),
-        "attribute": _scores(attributes, own, others, head=heads),
+        "attribute": _scores(
+            attributes, gold_attributes, candidate_attributes, head=heads
+        ),
         "relation": _scores(
             relations,
             gold.relations,
-            found.relations,
+            candidate.relations,
             head=subjects,
             tail=objects,
         ),
     }
 
 
-def _owned(graph: PublishedGraph) -> list[tuple[int, Any]]:
+def _list_attributes(graph: PublishedGraph) -> list[tuple[int, Any]]:
     return [
         (i, a)
         for i, entity in enumerate(graph.entities)
@@ -305,16 +340,20 @@ def _owned(graph: PublishedGraph) -> list[tuple[int, Any]]:
 _Element = tuple[tuple[Span, ...], str]
 
 
-def _matched(
-    gold: Sequence[_Element], found: Sequence[_Element]
+def _match_elements(
+    gold: Sequence[_Element], candidate: Sequence[_Element]
 ) -> dict[int, int]:
-    fit = np.zeros((len(gold), len(found)))
+    fit = np.zeros((len(gold), len(candidate)))
     for i, (spans, text) in enumerate(gold):
-        for j, (others, words) in enumerate(found):
-            silent = not spans or not others
+        for j, (candidate_spans, words) in enumerate(candidate):
+            lacks_spans = not spans or not candidate_spans
             fit[i, j] = (
-                float(text == words) if silent else _shared(spans, others)
+                float(text == words)
+                if lacks_spans
+                else _count_shared_characters(spans, candidate_spans)
             )
+    # One-to-one pairs with the greatest sum of shared characters; pairs that
+    # share nothing are no match.
     rows, columns = linear_sum_assignment(-fit)
     return {
         int(i): int(j)
@@ -323,30 +362,39 @@ def _matched(
     }
 
 
-def _shared(spans: Sequence[Span], others: Sequence[Span]) -> int:
-    """How many characters they have in common."""
-    own = {place for start, end in spans for place in range(start, end)}
+def _count_shared_characters(
+    spans: Sequence[Span], other_spans: Sequence[Span]
+) -> int:
+    """Count the characters that two lists of spans share."""
+    characters = {place for start, end in spans for place in range(start, end)}
     return len(
-        own & {place for start, end in others for place in range(start, end)}
+        characters
+        & {place for start, end in other_spans for place in range(start, end)}
     )
 
 
 def _scores(
-    matched: Sized, gold: Sized, found: Sized, **right: Sequence[bool]
+    matches: Sized,
+    gold: Sized,
+    candidate: Sized,
+    **is_right_by_name: Sequence[bool],
 ) -> ElementScores:
-    n, n_gold, n_found = len(matched), len(gold), len(found)
+    n, n_gold, n_candidate = len(matches), len(gold), len(candidate)
     return ElementScores(
-        n / n_found if n_found else None,
+        n / n_candidate if n_candidate else None,
         n / n_gold if n_gold else None,
-        2 * n / (n_found + n_gold) if n_found + n_gold else None,
-        {name: fmean(said) if said else None for name, said in right.items()},
+        2 * n / (n_candidate + n_gold) if n_candidate + n_gold else None,
+        {
+            name: fmean(is_right) if is_right else None
+            for name, is_right in is_right_by_name.items()
+        },
     )
 
 
-def _mean(scores: Sequence[ElementScores]) -> ElementScores:
+def _average_scores(scores: Sequence[ElementScores]) -> ElementScores:
     def mean(values: Iterable[float | None]) -> float | None:
-        known = [value for value in values if value is not None]
-        return fmean(known) if known else None
+        defined = [value for value in values if value is not None]
+        return fmean(defined) if defined else None
 
     return ElementScores(
         mean(s.precision for s in scores),

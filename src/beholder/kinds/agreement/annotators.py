@@ -135,12 +135,12 @@ MARKED_SHARES = Table(
 
 @dataclass(frozen=True)
 class Judgment:
-    """What one annotator says of a text, or of two.
+    """One annotator's judgment of a text, or of a pair of texts.
 
     Attributes:
         source: What is described.
         texts: The texts, in the order of their first judgment.
-        annotator: Who judged; empty if the row names no one.
+        annotator: Name of the annotator; empty if the row has none.
         value: A number, positive if the first of two texts is better; or marked spans.
     """
 
@@ -153,7 +153,7 @@ class Judgment:
 def annotator_tables(
     judged: JudgedSet, labels: Sequence[str] = (), expert: str | None = None
 ) -> list[Table]:
-    """Agreement of annotators, and what they say of the systems.
+    """Build the tables of annotators' agreement and of their judgments of the systems.
 
     Args:
         judged: Pairs of texts with labels (rows with ``candidate_b``), or texts with marked spans.
@@ -172,6 +172,7 @@ def annotator_tables(
         raise ConfigError(
             f"--expert {expert}: expected an annotator of the data, got {names}"
         )
+    # Spans can be matched only where a part is a word; sentences have no runs.
     protocol = MARKED.get(judged.name)
     if protocol is not None and protocol.runs:
         return [
@@ -179,6 +180,7 @@ def annotator_tables(
             _share_marks(judged, protocol),
         ]
     pairs = [item for item in judged.items if item.meta.get("candidate_b")]
+    # Names of models and categories are judgments, too, but have no mean.
     numeric = dict.fromkeys(
         name
         for item in pairs
@@ -199,7 +201,7 @@ def annotator_tables(
         agreement += _agree_on_labels(
             question, list(_labels(pairs, question)), expert
         )
-        preferences += _prefer(question, pairs)
+        preferences += _average_preferences(question, pairs)
     return [
         ANNOTATORS.with_rows(agreement),
         PREFERENCES.with_rows(preferences),
@@ -211,7 +213,7 @@ def _annotator(item: Item) -> str:
 
 
 def _numbers(item: Item, question: str) -> list[float]:
-    """The labels of an item: one, or one of each annotator; empty for what is no number."""
+    """Return the numeric labels of an item, one per annotator; empty if a label is not a number."""
     value = item.judgments.get(question)
     values: Sequence[Any] = (
         value if isinstance(value, list | tuple) else [value]
@@ -224,16 +226,19 @@ def _numbers(item: Item, question: str) -> list[float]:
 
 
 def _labels(pairs: Sequence[Item], question: str) -> Iterator[Judgment]:
-    """Labels of a question; one is negated if its texts were judged the other way round before."""
+    """Yield the judgments of a question; negated if the pair came in the other order before."""
     order: set[tuple[Source, str, str]] = set()
     for item in pairs:
         texts = (item.candidate, str(item.meta["candidate_b"]))
+        # Annotators may see a pair in either order; their labels must mean the
+        # same.
         is_turned = (item.source, *texts[::-1]) in order
         if is_turned:
             texts = texts[::-1]
         order.add((item.source, *texts))
         values = _numbers(item, question)
         for place, value in enumerate(values, start=1):
+            # In a list of ratings the place stands for the annotator.
             name = _annotator(item) or (f"#{place}" if len(values) > 1 else "")
             yield Judgment(
                 item.source, texts, name, -value if is_turned else value
@@ -243,13 +248,14 @@ def _labels(pairs: Sequence[Item], question: str) -> Iterator[Judgment]:
 def _pair_up(
     judgments: Iterable[Judgment], expert: str | None
 ) -> dict[str, list[tuple[Judgment, Judgment]]]:
-    """Each two judgments of the same texts, by between whom they are."""
+    """Pair judgments of the same texts, grouped by the two sides that are compared."""
     pairs: dict[str, list[tuple[Judgment, Judgment]]] = {AMONG: []}
     if expert is not None:
         pairs[f"{expert} and others"] = []
     for same_texts in _by_texts(judgments):
         for pair in combinations(same_texts, 2):
             names = [judgment.annotator for judgment in pair]
+            # Two judgments by the expert say nothing of agreement with others.
             if expert not in names:
                 pairs[AMONG].append(pair)
             elif names[0] != names[1]:
@@ -268,10 +274,14 @@ def _agree_on_labels(
     question: str, labels: Sequence[Judgment], expert: str | None
 ) -> Iterator[Cells]:
     for between, pairs in _pair_up(labels, expert).items():
+        # Alpha takes all judgments of a text at once; against the expert, two
+        # at a time.
         rows: Iterable[Sequence[Judgment]] = pairs
         if between == AMONG:
-            others = [each for each in labels if each.annotator != expert]
-            rows = _by_texts(others)
+            peer_labels = [
+                label for label in labels if label.annotator != expert
+            ]
+            rows = _by_texts(peer_labels)
         values = [
             (row[0].source, [judgment.value for judgment in row])
             for row in rows
@@ -306,7 +316,8 @@ def _agree_on_labels(
 
 
 def _alpha(rows: Sequence[Row]) -> Cells:
-    """Ordinal alpha of judgments of the same texts, a row of any length for each two texts."""
+    """Compute ordinal alpha from rows of judgments, a row of any length for each pair of texts."""
+    # Rows of different length are filled with NaN, which alpha leaves out.
     columns = list(zip_longest(*(values for _, values in rows), fillvalue=nan))
     if len(columns) < 2:
         return {"alpha": None, **interval_cells("alpha", None)}
@@ -320,18 +331,21 @@ def _alpha(rows: Sequence[Row]) -> Cells:
 
 
 def _systems(item: Item) -> tuple[str, str]:
-    """The systems of a pair of texts; the columns of the texts where rows name none."""
+    """Return the systems of a pair of texts, or the names of the text columns."""
     names = {**item.meta, **item.judgments}
     return str(names.get("model1", "candidate")), str(
         names.get("model2", "candidate_b")
     )
 
 
-def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
-    """Mean preference of each two systems, in the order in which they appear first."""
+def _average_preferences(
+    question: str, pairs: Sequence[Item]
+) -> Iterator[Cells]:
+    """Yield the mean preference of each pair of systems, in order of first appearance."""
     order = list(
         dict.fromkeys(name for item in pairs for name in _systems(item))
     )
+    # One order of names for each pair of systems, whichever text came first.
     by_systems = by_key(
         (tuple(sorted(_systems(item), key=order.index)), item)
         for item in pairs
@@ -354,8 +368,8 @@ def _prefer(question: str, pairs: Sequence[Item]) -> Iterator[Cells]:
             clusters=[label.source for label in labels],
         )
         rows = [
-            (same[0].source, [label.value for label in same])
-            for same in _by_texts(labels)
+            (same_texts[0].source, [label.value for label in same_texts])
+            for same_texts in _by_texts(labels)
         ]
         yield {
             "question": question,
@@ -383,6 +397,8 @@ def _agree_on_marks(
             for item in items
             if label in item.judgments
         ]
+        # F1 is symmetric; recall takes the first judgment, the expert's, as
+        # the reference.
         for between, pairs in _pair_up(marks, expert).items():
             cells: Cells = {
                 "marked": label,
@@ -392,7 +408,7 @@ def _agree_on_marks(
             }
             for key, (_, overlap, share) in OVERLAPS.items():
                 agreement = relaxed_f1(
-                    [other.value for _, other in pairs],
+                    [second.value for _, second in pairs],
                     [first.value for first, _ in pairs],
                     overlap=overlap,
                     of=share,

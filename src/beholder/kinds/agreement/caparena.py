@@ -75,10 +75,14 @@ def agreement(
         raise ConfigError(
             f"battles: none of {n_battles} is between two models"
         )
+    # The tie threshold is set so that as many battles are predicted ties as
+    # people called ties.
     gold = np.array([_outcome(battle, i) for i, battle in enumerate(battles)])
     predicted = outcomes(differences(battles, scores, "f1"), gold)
-    right = predicted == gold
-    result: dict[str, float | None] = {"caption_overall": float(right.mean())}
+    is_right = predicted == gold
+    result: dict[str, float | None] = {
+        "caption_overall": float(is_right.mean())
+    }
     clusters = np.array(
         [
             str(field(battle, "cluster", i)).replace(" ", "_")
@@ -86,13 +90,17 @@ def agreement(
         ]
     )
     for cluster in dict.fromkeys(clusters.tolist()):
-        result[f"caption_{cluster}"] = float(right[clusters == cluster].mean())
+        result[f"caption_{cluster}"] = float(
+            is_right[clusters == cluster].mean()
+        )
     rate = net_wins if auto else _ratings
     gold_ratings, predicted_ratings = (
         rate(battles, outcome) for outcome in (gold, predicted)
     )
     resample = _resample_net_wins if auto else _resample_ratings
     n = min(n_resamples, MOST_RESAMPLES)
+    # Both ratings come from the same resamples, so their correlation can be
+    # resampled.
     replicates = list(
         zip(
             resample(battles, gold, n),
@@ -119,10 +127,13 @@ def _correlate(
     gold: Floats,
     predicted: Floats,
 ) -> float | None:
-    """Correlation of the ratings of the models that a resample has battles of."""
-    known = np.isfinite(gold)
+    """Correlate the ratings of the models that occur in a resample; None for fewer than two."""
+    # A resample may contain no battle of a model.
+    has_rating = np.isfinite(gold)
     return (
-        correlation(gold[known], predicted[known]) if known.sum() > 1 else None
+        correlation(gold[has_rating], predicted[has_rating])
+        if has_rating.sum() > 1
+        else None
     )
 
 
@@ -141,11 +152,12 @@ def _resample_ratings(
         clusters=_sources(battles),
         n_resamples=n_resamples,
     )
-    return np.floor(ratings + 0.5)  # whole numbers, as the protocol has them
+    # Whole numbers, as the protocol has them.
+    return np.floor(ratings + 0.5)
 
 
 def _sides(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
-    """The models of each battle."""
+    """Return the models of each battle."""
     first, second = (
         [battle[side] for battle in battles] for side in ("model1", "model2")
     )
@@ -158,20 +170,21 @@ def _resample_net_wins(
     places_by_source = by_key(
         (source, place) for place, source in enumerate(_sources(battles))
     )
+    # Battles about one picture are drawn together: they are not independent.
     clusters = [np.array(places) for places in places_by_source.values()]
     rng = np.random.default_rng(42)
     for _ in range(n_resamples):
-        drawn = rng.integers(len(clusters), size=len(clusters))
-        places = np.concatenate([clusters[cluster] for cluster in drawn])
+        sample = rng.integers(len(clusters), size=len(clusters))
+        places = np.concatenate([clusters[cluster] for cluster in sample])
         yield net_wins([battles[place] for place in places], outcome[places])
 
 
 def _outcome(battle: Battle, position: int) -> int:
     winner = field(battle, "winner", position)
     if winner not in _OUTCOMES:
-        known = ", ".join(_OUTCOMES)
+        expected = ", ".join(_OUTCOMES)
         raise ConfigError(
-            f"battles[{position}]: winner: expected {known}, got {winner!r}"
+            f"battles[{position}]: winner: expected {expected}, got {winner!r}"
         )
     return _OUTCOMES[winner]
 
@@ -190,9 +203,11 @@ def net_wins(battles: Sequence[Battle], outcome: Ints) -> Floats:
     baselines = {battle["cluster"] for battle in battles}
     total: dict[Any, float] = defaultdict(float)
     for battle, won in zip(battles, outcome, strict=True):
-        first = battle["model1"] != battle["cluster"]
-        total[battle["model1" if first else "model2"]] += (
-            float(won) if first else -float(won)
+        # The baseline may be on either side; the evaluated model is on the
+        # other.
+        is_first = battle["model1"] != battle["cluster"]
+        total[battle["model1" if is_first else "model2"]] += (
+            float(won) if is_first else -float(won)
         )
     return np.array(list(total.values())) / 2 / len(baselines)
 

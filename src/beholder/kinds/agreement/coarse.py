@@ -26,15 +26,15 @@ _SHORT = {
 def measures_of_set(
     result: AgreementResult,
 ) -> tuple[SuiteMeasureResult, ...]:
-    """The measures of a set, and the ranking of its models as further ones if it has any."""
+    """Return the measures of a set, and its rankings of models as further measures."""
     measures = [
         SuiteMeasureResult(
             name=result.name,
-            measure=one.name,
+            measure=measure.name,
             n_items=result.n_items,
-            metrics=one.metrics,
+            metrics=measure.metrics,
         )
-        for one in result.measures
+        for measure in result.measures
     ]
     for name, kind in COEFFICIENTS.items():
         rows = [
@@ -42,6 +42,7 @@ def measures_of_set(
             for row in result.measures[0].metrics
         ]
         metrics = tuple(row for row in rows if row is not None)
+        # Clusters and columns need every metric.
         if len(metrics) == len(rows):
             measures.append(
                 SuiteMeasureResult(
@@ -57,8 +58,12 @@ def measures_of_set(
 def _rank_models(
     result: AgreementResult, row: MetricAgreement, figure: str
 ) -> MetricAgreement | None:
-    """A row with the agreement at the model level; None if the set has no such level."""
+    """Return a metric's agreement at the model level; None if the set has no such level."""
+    # Keyed by the label as the user wrote it: with the value, or the metric
+    # alone.
     figures = result.extra.get(row.label) or result.extra.get(row.metric) or {}
+    # A metric without any agreement has no figures, but keeps its row of
+    # dashes.
     if figure not in figures and row.agreement is not None:
         return None
     return MetricAgreement(
@@ -99,11 +104,13 @@ def coarse_table(
     columns = [METRIC]
     facts: dict[str, str] = {}
     for measure in coarse:
+        # Names are such as "spearman, mistakes, beyond length".
         kind, question, *beyond = measure.measure.split(", ")
         key, heading = _SHORT[kind]
         question = question.removesuffix(" level")
         key = f"{measure.name}_{question}_{key}"
         of_set = "" if measure.name == "docent_coarse" else f"{measure.name} "
+        # Without clusters no metric is marked as the best.
         tested = any(row.cluster for row in measure.metrics)
         heading = f"{of_set}{question.replace('_', ' ')} {heading}"
         columns.append(Column(key, heading, interval=True, best=tested))
@@ -138,7 +145,9 @@ def coarse_table(
             " what is not significantly different (p of 0.05, Holm-corrected)."
         )
     names = [
-        name for name in COARSE_SETS if any(one.name == name for one in coarse)
+        name
+        for name in COARSE_SETS
+        if any(measure.name == name for measure in coarse)
     ]
     return Table(
         "coarse",

@@ -44,6 +44,7 @@ def agree(
         metric: Metric, such as cider or token_f1.recall; repeatable.
         out: Run directory of scores; by default runs/agree-SET.
     """
+    # Imported on use: the help of the command must not wait for scipy.
     from beholder.kinds.agreement import comparing
 
     call = comparing.Call(
@@ -59,7 +60,9 @@ def agree(
         tell,
     )
     if judgments.suite is not None:
-        useless = (
+        # Each set of a suite has its own data and protocol, so one option
+        # cannot fit all.
+        conflicting_options = (
             source,
             judgments.judges,
             judgments.label,
@@ -67,7 +70,7 @@ def agree(
             judgments.labels,
             judgments.subset,
         )
-        if any(useless):
+        if any(conflicting_options):
             raise ConfigError(
                 "--suite takes every set of its folder by the set's own protocol, so"
                 " name no set, --data, --label, --labels, --subset or --judges beside it"

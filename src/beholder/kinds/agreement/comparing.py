@@ -16,8 +16,8 @@ from beholder.kinds.agreement.agree import (
     agree,
     asked,
     default_out,
-    planned,
-    scoring,
+    plan_agreement,
+    scoring_config,
     with_length,
 )
 from beholder.kinds.agreement.annotators import annotator_tables
@@ -98,7 +98,7 @@ class Call:
     def print(
         self, title: str, plain: object, tables: Sequence[Table]
     ) -> None:
-        """Print a result, and sum it up in Markdown where that is asked for."""
+        """Print a result, with a Markdown summary if the options say so."""
         tell_summary(
             plain,
             tables,
@@ -109,15 +109,18 @@ class Call:
 
 
 def compare_set(call: Call) -> int:
-    """Compare metrics with the judgments of a set; returns the exit code."""
+    """Compare metrics with the judgments of a set; return the exit code."""
     judgments = call.judgments
+    # Of METRIC.VALUE=NAME@1..10 only the name selects a judgment.
     labels = [
-        one.rpartition("=")[2].partition("@")[0] for one in judgments.label
+        label_option.rpartition("=")[2].partition("@")[0]
+        for label_option in judgments.label
     ]
     judged = call.load(labels)
     pictures = call.rows.media_root or _folder(
         Path(judgments.data or call.source), judged.name
     )
+    # A subset needs a run of its own: a run does not accept other rows later.
     name = judged.name
     if judgments.subset:
         name += f"-{judgments.subset.stem}"
@@ -129,19 +132,27 @@ def compare_set(call: Call) -> int:
         call.judging,
         call.work,
     )
-    is_own = judged.known and not judgments.label
+    # Labels that are named replace the set's protocol, so published figures do
+    # not apply.
+    is_own = judged.has_protocol and not judgments.label
     if is_own and judged.name in MARKED:
         return _compare_marks(call, judged, config)
     measures = judged.measures(labels, judgments.kind)
     metrics = [asked(name, **call.tools) for name in call.metrics]
     problems: list[str] = []
-    values = {one.metric.name: [one.info] for one in metrics}
-    wanted = targets(judgments.labels, judgments.label, values, problems)
-    check_fit(judged.items, wanted)
+    values = {
+        metric_value.metric.name: [metric_value.info]
+        for metric_value in metrics
+    }
+    label_targets = targets(
+        judgments.labels, judgments.label, values, problems
+    )
+    # Before scoring: a label that does not fit must cost no judge call.
+    check_fit(judged.items, label_targets)
     if call.tell.dry_run:
         say_each(judged.notes)
-        run = scoring(config, with_length(metrics))
-        return tell_plan(planned(run, judged, measures), run.out)
+        run = scoring_config(config, with_length(metrics))
+        return tell_plan(plan_agreement(run, judged, measures), run.out)
     with TerminalProgress() as progress:
         result = agree(
             judged,
@@ -152,13 +163,17 @@ def compare_set(call: Call) -> int:
             control_length=judgments.control == "length",
             n_resamples=judgments.resamples,
         ).result
-    corrected, reasons = labelled_tables(config.out, wanted)
+    # Means corrected by labels come from the run, with the scores that it
+    # stores.
+    corrected, reasons = labelled_tables(config.out, label_targets)
     is_whole = is_own and call.rows.limit is None and judgments.subset is None
     further = published_of(result, is_whole) if judgments.published else []
-    if judged.known:
+    if judged.has_protocol:
         further += contents_tables(judged)
     further += corrected
     tables = agreement_tables(result) + further
+    # The data of the measures are in agreement.json; on the screen they would
+    # hide the figures.
     plain = result.without_data()
     plain |= {table.name: table.rows for table in further}
     say_each(judged.notes)
@@ -185,7 +200,7 @@ def _say_run(out: Path) -> None:
 
 
 def _folder(data: Path, name: str) -> Path | None:
-    """Default folder of the pictures of a set."""
+    """Return the default folder of the pictures of a set; None if its data are not local."""
     if data.is_file():
         return data.parent
     return folder_of(name, data) if data.is_dir() else None
@@ -200,8 +215,11 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
     metrics = tuple(metric(name, **call.tools) for name in call.metrics)
     if call.tell.dry_run:
         return tell_plan(
-            planned(replace(config, metrics=metrics), judged, ()), config.out
+            plan_agreement(replace(config, metrics=metrics), judged, ()),
+            config.out,
         )
+    # Marks have no labels per text: units are compared with spans, without
+    # page and figures.
     with TerminalProgress() as progress:
         report = granular(
             judged,
@@ -210,7 +228,7 @@ def _compare_marks(call: Call, judged: JudgedSet, config: ScoreConfig) -> int:
             progress,
             n_resamples=call.judgments.resamples,
         )
-    contents = contents_tables(judged) if judged.known else []
+    contents = contents_tables(judged) if judged.has_protocol else []
     tables = [granular_table(report), *contents]
     plain = asdict(report) | {table.name: table.rows for table in contents}
     call.print(f"Agreement: {judged.name}", plain, tables)
@@ -233,6 +251,8 @@ def print_reliability(call: Call) -> int:
     else:
         judged = call.load(labels)
         say_each(judged.notes)
+        # No run reads these texts, so what a run would note of them is noted
+        # here.
         for item in scored_items(judged.items, ()):
             judged.row_notes.add(item)
         say_each(judged.row_notes.sentences())
@@ -245,7 +265,7 @@ def print_reliability(call: Call) -> int:
             return 0
         coefficients = [of_ratings(judged.items, labels[0])]
     tell_result(
-        [asdict(one) for one in coefficients],
+        [asdict(coefficient) for coefficient in coefficients],
         map(reliability_table, coefficients),
         call.tell.as_json,
     )
@@ -269,6 +289,8 @@ def compare_suite(call: Call, folder: Path) -> int:
         control_length=call.judgments.control == "length",
         n_resamples=call.judgments.resamples,
     )
+    # All sets are loaded before the first is scored, so that a wrong file
+    # costs nothing.
     sets = suite.load_sets(config.folder, config.rows)
     for judged in sets:
         say_left_out(judged.bad_rows)
@@ -285,11 +307,11 @@ def compare_suite(call: Call, folder: Path) -> int:
             f"set {number} of {len(sets)}: {judged.name}, {len(judged.items):,} judged"
         )
         with TerminalProgress() as progress:
-            results.append(suite.held_against(judged, config, progress))
+            results.append(suite.compare_with_set(judged, config, progress))
         run = config.run_of(judged).out
         _say_run(run)
         close(run, progress)
-    report = suite.together(config, results)
+    report = suite.combine_sets(config, results)
     tables = suite_tables(report)
     plain = msgspec.to_builtins(report)
     call.print("Agreement of metrics with people", plain, tables)

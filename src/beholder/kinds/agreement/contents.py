@@ -49,7 +49,7 @@ JUDGMENTS = Table(
 
 
 def contents_tables(judged: JudgedSet) -> list[Table]:
-    """The texts of a set with their lengths and graphs, and its kinds of judgments."""
+    """Build the tables of a set's texts, with lengths and graphs, and of its judgments."""
     items = judged.items
     references = [(item, text) for item in items for text in item.references]
     rows: list[Cells] = []
@@ -58,6 +58,8 @@ def contents_tables(judged: JudgedSet) -> list[Table]:
         sizes, note = _measure_graphs(sorted({text for _, text in references}))
         rows.append(_describe("references", references) | sizes)
         notes += note
+    # One row for the references, then one for each system, then the kinds of
+    # judgments.
     by_system = by_key(
         (system, (item, text))
         for item in items
@@ -65,14 +67,16 @@ def contents_tables(judged: JudgedSet) -> list[Table]:
     )
     rows += [_describe(system, texts) for system, texts in by_system.items()]
     kinds: list[Cells] = []
-    for name, of_label in by_key(
+    for name, judged_items in by_key(
         (n, i) for i in items for n in i.judgments
     ).items():
-        kind = _name_kind([item.judgments[name] for item in of_label])
+        kind = _name_kind([item.judgments[name] for item in judged_items])
         if kind:
-            n_pictures = _count_pictures(of_label)
+            n_pictures = _count_pictures(judged_items)
             cells: Cells = {"judgment": name, "kind": kind}
-            kinds.append(cells | {"n": len(of_label), "pictures": n_pictures})
+            kinds.append(
+                cells | {"n": len(judged_items), "pictures": n_pictures}
+            )
     contents, judgments = (
         replace(table, title=f"{judged.name}: {table.title}")
         for table in (CONTENTS, JUDGMENTS)
@@ -85,19 +89,23 @@ def _count_pictures(items: Sequence[Item]) -> int:
 
 
 def _candidates(item: Item) -> Iterator[tuple[str, str]]:
-    """The texts under evaluation with their systems; ``candidates`` where rows name none."""
+    """Yield the texts under evaluation with their systems, else ``candidates``."""
     system = (
         item.group.get("system")
         or item.judgments.get("model1")
         or "candidates"
     )
     yield str(system), item.candidate
-    if other := item.meta.get("candidate_b"):
-        yield str(item.judgments.get("model2") or "candidates"), str(other)
+    if second_text := item.meta.get("candidate_b"):
+        yield (
+            str(item.judgments.get("model2") or "candidates"),
+            str(second_text),
+        )
 
 
 def _describe(name: str, texts: Sequence[tuple[Item, str]]) -> Cells:
-    """Number and length of different texts."""
+    """Return the number and length of different texts as cells."""
+    # A text that several people judged counts once.
     lengths = [len(words(text)) for text in {text for _, text in texts}]
     return {
         "texts": name,
@@ -109,8 +117,10 @@ def _describe(name: str, texts: Sequence[tuple[Item, str]]) -> Cells:
 
 
 def _measure_graphs(texts: Sequence[str]) -> tuple[Cells, list[str]]:
-    """Mean size of the graphs of English texts, and a note if not all of them were read."""
+    """Return the mean size of the graphs of English texts, and a note if some were left out."""
     english = [text for text in texts if not_english(text) is None]
+    # An even sample keeps the order of the texts, so that the figure is the
+    # same each time.
     step = -(-len(english) // MOST_GRAPHS) or 1
     graphs = read_english(english[::step])
     sizes: Cells = {}
@@ -130,10 +140,11 @@ def _measure_graphs(texts: Sequence[str]) -> tuple[Cells, list[str]]:
 
 
 def _name_kind(values: Sequence[Any]) -> str:
-    """The kind of a judgment in words; empty for names, such as those of models."""
+    """Describe the kind of a judgment in words; empty for names, such as those of models."""
     lists = [value for value in values if isinstance(value, list | tuple)]
     if lists:
         members = [member for value in lists for member in value]
+        # A list of lists is a list of ranges: marked spans.
         if any(isinstance(member, list | tuple) for member in members):
             return "marked spans" if len(lists) == len(values) else ""
         inner = _name_kind(members)
@@ -143,6 +154,7 @@ def _name_kind(values: Sequence[Any]) -> str:
         not isinstance(value, int | float) for value in values
     ):
         return "marked spans" if values == [] else ""
+    # Few different numbers are a scale, whose levels a reader wants to see.
     levels = sorted(set(values))
     if len(levels) <= 7:
         return f"levels {', '.join(f'{level:g}' for level in levels)}"

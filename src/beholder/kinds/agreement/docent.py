@@ -56,6 +56,8 @@ def agreement(
     for question, score in SCORE_OF.items():
         gold = np.array(
             [
+                # Published labels run from 0 (first) to 4 (second); ours are
+                # positive for the first.
                 2.0 - _label(battle, question, i)
                 for i, battle in enumerate(battles)
             ]
@@ -73,10 +75,10 @@ def agreement(
 
 
 def field(battle: Mapping[str, Any], name: str, position: int) -> Any:
-    """A field of a battle.
+    """Return a field of a battle.
 
     Raises:
-        ConfigError: The battle has none of that name.
+        ConfigError: The battle has no such field.
     """
     if name not in battle:
         raise ConfigError(
@@ -88,7 +90,7 @@ def field(battle: Mapping[str, Any], name: str, position: int) -> Any:
 def differences(
     battles: Sequence[Mapping[str, Any]], scores: Mapping[str, Any], name: str
 ) -> Floats:
-    """The named score of the first generation of each battle minus that of the second, (n,).
+    """Subtract the second generation's named score from the first's; (n,), one per battle.
 
     Raises:
         ConfigError: A generation or its score is missing, or the score is not finite.
@@ -106,12 +108,14 @@ def differences(
 
 
 def outcomes(difference: Floats, gold: Floats | Ints) -> Ints:
-    """Predicted winners, (n,): 1, 0, -1, with as many ties as the gold outcomes have.
+    """Predict the winners, (n,) of 1, 0 and -1, with as many ties as the gold outcomes have.
 
     As ``stats.three_way_accuracy``, but differences are compared to the last bit.
     """
     sizes = np.sort(np.abs(difference))
     n_ties = int((gold == 0).sum())
+    # The smallest differences are the ties; with gold ties alone every pair is
+    # one.
     threshold = sizes[n_ties] if n_ties < len(sizes) else np.inf
     # A difference at the threshold is a preference, tested for the first side first.
     return np.where(
@@ -120,7 +124,7 @@ def outcomes(difference: Floats, gold: Floats | Ints) -> Ints:
 
 
 def _score_of(scores: Mapping[str, Any], generation: str, name: str) -> float:
-    """The named score of a generation; a bare number is its only score."""
+    """Return the named score of a generation; a bare number is its only score."""
     if generation not in scores:
         raise ConfigError(f"scores: nothing for generation {generation!r}")
     score = scores[generation]

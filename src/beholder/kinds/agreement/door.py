@@ -64,6 +64,7 @@ def agree(
     """
     check_list("metrics", metrics)
     check_list("labels", labels)
+    # Tools named here are for text forms only; a metric object has its own.
     defaults = asked_tools(embedder, judge)
     rows, judging, work = grouped(options)
     judged = load(
@@ -71,7 +72,13 @@ def agree(
     )
     folder = Path(out or default_out(judged.name))
     config = ScoreConfig(
-        judged.name, (), folder, replace(rows, limit=None), judging, work
+        # The limit was applied when the set was loaded.
+        judged.name,
+        (),
+        folder,
+        replace(rows, limit=None),
+        judging,
+        work,
     )
     return compare_with_people(
         judged,

@@ -1,4 +1,4 @@
-"""Are the findings of a metric where people marked mistakes and omissions?
+"""Compare the units of a metric with the spans where people marked mistakes and omissions.
 
 The protocol of DOCENT's granular judgments, as its authors' evaluation code has it
 (``evaluate_posh_granular.py`` in github.com/amith-ananthram/posh): words without punctuation are
@@ -59,7 +59,13 @@ SEED = 12345
 """Seed of resampling, folds and random scores."""
 LEVEL = 0.95
 RANDOM = "random scores"
-_BAD = ("contradicted", "unstated", "mistake", "omission", "unmatched")
+_WRONG_VERDICTS = (
+    "contradicted",
+    "unstated",
+    "mistake",
+    "omission",
+    "unmatched",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ _NOTHING = Share(None, None)
 
 @dataclass(frozen=True, slots=True)
 class GranularFinding:
-    """How well one metric finds what people marked on one side.
+    """Agreement of one metric's units with the marked spans of one side.
 
     Attributes:
         metric: Canonical name, or ``random scores``.
@@ -119,9 +125,9 @@ class GranularReport:
     Attributes:
         name: The set.
         part: What is marked or not: ``words`` or ``sentences``.
-        n_items: JudgedSet items.
+        n_items: Judged items.
         findings: Mistakes first, each with all metrics and random scores last.
-        signatures: How each metric's scores were made.
+        signatures: Signature of each metric.
         n_resamples: Bootstrap resamples over sources.
     """
 
@@ -135,7 +141,7 @@ class GranularReport:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """One text with its marks and what a metric says of its parts.
+    """One text with its marks, and a metric's scores of its parts.
 
     Attributes:
         source: What the text describes.
@@ -154,7 +160,7 @@ class MarkedText:
 
 @dataclass(frozen=True, eq=False)
 class MarkedSide:
-    """What people marked on one side, and what each metric says there.
+    """The marked texts of one side, with the scores of each metric.
 
     Attributes:
         label: ``mistakes`` or ``omissions``.
@@ -167,7 +173,7 @@ class MarkedSide:
     chance: list[MarkedText]
 
     def reason(self, metric: str) -> str | None:
-        """Why a metric says nothing of the parts; None where it does."""
+        """Return the reason why a metric cannot be compared on this side; None if it can."""
         texts = [text for text in self.texts[metric] if text is not None]
         if not texts:
             return "no item has a score"
@@ -182,7 +188,7 @@ class MarkedSide:
 def marked_sides(
     judged: JudgedSet, config: ScoreConfig, progress: Progress
 ) -> tuple[list[MarkedSide], dict[str, str]]:
-    """Score what is missing; gives the marked sides, and how each metric's scores were made.
+    """Score missing texts; return the marked sides, and the signature of each metric.
 
     Args:
         judged: Items whose ``mistakes`` and ``omissions`` are lists of character ranges.
@@ -224,15 +230,19 @@ def marked_sides(
         ]
         if not marked:
             continue
-        texts = {
-            name: [
-                None
-                if (of_item := by_place[at]) is None
-                else _text(item, of_item, label, side, protocol)
-                for at, item in marked
-            ]
-            for name, by_place in units.items()
-        }
+        texts: dict[str, list[MarkedText | None]] = {}
+        for name, units_by_place in units.items():
+            texts[name] = []
+            for at, item in marked:
+                item_units = units_by_place[at]
+                # An item without a score keeps its place in the list.
+                texts[name].append(
+                    None
+                    if item_units is None
+                    else _text(item, item_units, label, side, protocol)
+                )
+        # Random scores show what the best threshold reaches by chance on the
+        # same marks.
         rng = np.random.default_rng(SEED)
         chance = []
         for _, item in marked:
@@ -264,6 +274,7 @@ def granular(
         ConfigError: No item has marked spans, no metric was asked for, or no resample.
         RunError: The run directory is busy or holds other data.
     """
+    # The options are checked before anything is scored.
     resampling(n_resamples, LEVEL)
     run = replace(config, metrics=tuple(metrics))
     sides, signatures = marked_sides(judged, run, progress)
@@ -282,6 +293,8 @@ def granular(
             if not finding.reason:
                 finding = _figures(finding, scored, protocol, n_resamples)
             findings.append(finding)
+        # Last on each side, so that a reader compares every metric with
+        # chance.
         plain = GranularFinding(RANDOM, side.label, len(side.chance), 0)
         findings.append(_figures(plain, side.chance, protocol, n_resamples))
     return GranularReport(
@@ -304,16 +317,23 @@ def _text(
     parts = protocol.parts(
         item, item.candidate if side == "candidate" else item.references[0]
     )
+    # People mark characters; a part is wrong if a mark touches it.
     gold = touched(parts, [(int(a), int(b)) for a, b in item.judgments[label]])
-    own = [
-        u for u in units if u.side == side and u.reference_index in (None, 0)
+    # With several references a unit can be placed only in the first, which
+    # people saw.
+    side_units = [
+        unit
+        for unit in units
+        if unit.side == side and unit.reference_index in (None, 0)
     ]
-    scored = [
-        (start, end, score)
-        for unit in own
-        if (score := _score(unit)) is not None
-        for start, end in touched(parts, unit.spans)
-    ]
+    scored = []
+    for unit in side_units:
+        score = _score(unit)
+        if score is not None:
+            scored += [
+                (start, end, score)
+                for start, end in touched(parts, unit.spans)
+            ]
     return MarkedText(
         item.source,
         gold,
@@ -324,10 +344,14 @@ def _text(
 
 
 def _score(unit: Unit) -> float | None:
-    """A unit's score, or else its verdict as 0 or 1, or else nothing."""
+    """Return a unit's score, else its verdict as 0 or 1, else None."""
     if unit.score is not None:
         return unit.score
-    return None if unit.verdict is None else float(unit.verdict not in _BAD)
+    return (
+        None
+        if unit.verdict is None
+        else float(unit.verdict not in _WRONG_VERDICTS)
+    )
 
 
 def _figures(
@@ -336,40 +360,43 @@ def _figures(
     protocol: MarkProtocol,
     n_resamples: int,
 ) -> GranularFinding:
-    """A finding with its figures."""
+    """Return the finding with its figures filled in."""
     scores = [text.scores for text in texts]
     labels = [text.labels for text in texts]
     clusters = [text.source for text in texts]
     resampled = Resampling(n_resamples=n_resamples, level=LEVEL, seed=SEED)
     alerts = alert_f1(scores, labels, clusters=clusters, **resampled)
+    # Only a metric without units has no threshold, and it was refused before.
     assert alerts.threshold is not None
     auc = alert_auc(scores, labels, clusters=clusters, **resampled)
+    # The halves are made of sources, so one source cannot be halved.
     held_out = None
     if len(set(clusters)) > 1:
         held_out = held_out_alert_f1(
             scores, labels, clusters=clusters, **resampled
         )
-    raised = [parts < alerts.threshold for parts in scores]
+    is_alert = [parts < alerts.threshold for parts in scores]
     counts = np.array(
         [
             (alarms.sum(), marks.sum(), (alarms & (marks == 1)).sum())
-            for alarms, marks in zip(raised, labels, strict=True)
+            for alarms, marks in zip(is_alert, labels, strict=True)
         ],
         dtype=np.float64,
     )
     n_alerts, n_gold, n_hits = counts.T
-    # What the hits are a share of, for precision, recall, F1 and IoU.
-    wholes = (
+    # The hits are divided by these for precision, recall, F1 and IoU.
+    denominators = (
         n_alerts,
         n_gold,
         (n_alerts + n_gold) / 2,
         n_alerts + n_gold - n_hits,
     )
+    # Each figure is resampled over sources from the counts of the texts.
     codes = cluster_codes(clusters, len(clusters))
 
-    def share(hits: Floats, whole: Floats) -> Share:
+    def share(hits: Floats, denominator: Floats) -> Share:
         def statistic(rows: Ints) -> float | None:
-            n = whole[rows].sum()
+            n = denominator[rows].sum()
             return float(hits[rows].sum() / n) if n else None
 
         value = statistic(np.arange(len(hits)))
@@ -377,13 +404,15 @@ def _figures(
             return _NOTHING
         return Share(value, cluster_bootstrap(statistic, codes, **resampled))
 
-    def mean_of_texts(whole: Floats, empty: float) -> Share:
-        shares = np.full(len(whole), empty)
-        np.divide(n_hits, whole, out=shares, where=whole > 0)
+    def mean_of_texts(denominator: Floats, empty: float) -> Share:
+        shares = np.full(len(denominator), empty)
+        np.divide(n_hits, denominator, out=shares, where=denominator > 0)
         mean = mean_interval(shares, clusters=clusters, **resampled)
         return Share(mean.mean, mean.interval)
 
-    precision, recall, f1, iou = (share(n_hits, whole) for whole in wholes)
+    precision, recall, f1, iou = (
+        share(n_hits, denominator) for denominator in denominators
+    )
     finding = replace(
         plain,
         reason=alerts.reason,
@@ -396,7 +425,7 @@ def _figures(
         iou=iou,
     )
     if protocol.runs:
-        runs = [_runs(alarms) for alarms in raised]
+        runs = [_runs(alarms) for alarms in is_alert]
         gold = [text.gold for text in texts]
         finding = replace(
             finding,
@@ -404,7 +433,9 @@ def _figures(
             span_iou=share(*_covered(runs, gold)),
         )
     if protocol.per_text:
-        means = map(mean_of_texts, wholes, (0.0, 0.0, 0.0, 1.0))
+        # As published: a share that is undefined counts 0, an IoU without
+        # marks and alerts 1.
+        means = map(mean_of_texts, denominators, (0.0, 0.0, 0.0, 1.0))
         finding = replace(finding, per_text=tuple(means))
     return finding
 
@@ -412,18 +443,18 @@ def _figures(
 def _covered(
     runs: Sequence[Sequence[TokenSpan]], gold: Sequence[Sequence[TokenSpan]]
 ) -> tuple[Floats, Floats]:
-    """Per text the sum of each marked span's best intersection over union, and their number."""
+    """Return, per text, the sum of the marked spans' best IoU with a run, and their number."""
 
     def iou(a: TokenSpan, b: TokenSpan) -> float:
-        shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
-        return shared / (a[1] - a[0] + b[1] - b[0] - shared)
+        n_shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
+        return n_shared / (a[1] - a[0] + b[1] - b[0] - n_shared)
 
     sums = [
         sum(
-            max((iou(span, run) for run in own), default=0.0)
+            max((iou(span, run) for run in text_runs), default=0.0)
             for span in marked
         )
-        for own, marked in zip(runs, gold, strict=True)
+        for text_runs, marked in zip(runs, gold, strict=True)
     ]
     return np.array(sums, dtype=np.float64), np.array(
         [len(g) for g in gold], dtype=np.float64
@@ -431,7 +462,8 @@ def _covered(
 
 
 def _runs(alerts: np.ndarray[Any, np.dtype[np.bool_]]) -> list[TokenSpan]:
-    """Runs of alerts as half-open ranges."""
+    """Return the runs of consecutive alerts as half-open ranges."""
+    # A zero at either end closes runs that touch the ends of the text.
     edges = np.flatnonzero(
         np.diff(np.concatenate(([0], alerts.astype(np.int8), [0])))
     )

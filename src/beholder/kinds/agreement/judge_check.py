@@ -1,6 +1,6 @@
-"""``beholder judge-check`` and ``graph-check``: how good a judge is, and scene graphs.
+"""``beholder judge-check`` and ``graph-check``: tests of a judge, and of scene graphs.
 
-Also what ``doctor --judge`` prints.
+``doctor --judge`` prints its diagnosis from here, too.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _KINDS: dict[Literal["altered", "swapped", "foreign"], str] = {
 
 
 @dataclass(frozen=True)
-class _Checked:
-    """A judge with all that was found out."""
+class _JudgeReport:
+    """A judge with all that its check measured."""
 
     name: str
     fit: Fitness
@@ -83,116 +83,136 @@ def judge_check(
         raise ConfigError(
             "judge-check needs a judge, such as builtin or openai:MODEL"
         )
-    reached = JudgeOptions(base_url, key_env)
+    judge_options = JudgeOptions(base_url, key_env)
     if answers is not None:
-        _print_verifications(judges, reached, answers)
+        _print_verifications(judges, judge_options, answers)
         return 0
-    checked = [
-        _check(judge, reached, replicates, temperature) for judge in judges
+    reports = [
+        _check(judge, judge_options, replicates, temperature)
+        for judge in judges
     ]
-    useless = [one for one in checked if one.fit.n_failed == one.fit.n]
-    if answering := [one for one in checked if one not in useless]:
+    silent_judges = [
+        report for report in reports if report.fit.n_failed == report.fit.n
+    ]
+    answering = [report for report in reports if report not in silent_judges]
+    # A table of judges without a single answer would have no figure.
+    if answering:
         table = Table(
-            "what", *(escape(one.name) for one in answering), "means"
+            "what", *(escape(report.name) for report in answering), "means"
         )
-        for row in _rows(answering, replicates):
+        for row in _merge_rows(answering, replicates):
             table.add_row(*row)
         tell_tables(table)
-    for one in checked:
-        shown = 1 if one in useless else _REASONS_SHOWN
-        for reason, count in list(one.fit.failed.items())[:shown]:
+    for report in reports:
+        n_reasons = 1 if report in silent_judges else _REASONS_SHOWN
+        for reason, count in list(report.fit.failed.items())[:n_reasons]:
             say(
-                f"{one.name}: {count} of {one.fit.n} without a grade: {reason}"
+                f"{report.name}: {count} of {report.fit.n} without a grade: {reason}"
             )
-        if one in useless:
+        if report in silent_judges:
             say(
-                f"{one.name}: no answer to the {one.fit.n} questions was usable, so the judge is"
-                " unfit and was asked nothing else. To see what it supports, run beholder doctor"
-                f" --judge {quote(one.name)}; beholder show presence prints the question"
+                f"{report.name}: no answer to the {report.fit.n} questions was usable, so the judge"
+                " is unfit and was asked nothing else. To see what it supports, run beholder doctor"
+                f" --judge {quote(report.name)}; beholder show presence prints the question"
             )
-        if one.judging.in_words:
-            tell(f"{one.name}: {one.judging.in_words}")
-    return int(any(one.fit.verdict == "unfit" for one in checked))
+        if report.judging.in_words:
+            tell(f"{report.name}: {report.judging.in_words}")
+    return int(any(report.fit.verdict == "unfit" for report in reports))
 
 
 def _print_verifications(
-    judges: Sequence[str], reached: JudgeOptions, path: Path
+    judges: Sequence[str], judge_options: JudgeOptions, path: Path
 ) -> None:
     """Print how well the answers of judges agree with people's."""
     from rich.table import Table
 
     from beholder.kinds.agreement.annotated import read_answers, verification
 
-    known = read_answers(path)
+    answers = read_answers(path)
+    # The best F1 is an upper bound: its threshold is chosen on the same
+    # answers.
     table = Table("judge", "units", "n", "F1", "at", "best F1", "at")
     for judge in judges:
-        for name, found in verification(build(judge, reached), known).items():
+        for name, accuracy in verification(
+            build_judge(judge, judge_options), answers
+        ).items():
             cells = [
-                (_number(one.f1), _number(one.threshold))
-                for one in (found.used, found.best)
+                (_number(alert_f1.f1), _number(alert_f1.threshold))
+                for alert_f1 in (accuracy.used, accuracy.best)
             ]
             table.add_row(
                 escape(judge),
                 name,
-                str(found.n),
+                str(accuracy.n),
                 *(c for pair in cells for c in pair),
             )
     tell_tables(table)
 
 
 def _check(
-    judge: str, reached: JudgeOptions, replicates: int, temperature: float
-) -> _Checked:
+    judge: str,
+    judge_options: JudgeOptions,
+    replicates: int,
+    temperature: float,
+) -> _JudgeReport:
     from beholder.aio import run_sync
     from beholder.judges import AnswerFile, Answers
     from beholder.judges.diagnostics import Steadiness, check_steadiness
     from beholder.judges.probes import fitness
 
-    async def both(made: Judge) -> tuple[Fitness, Steadiness]:
-        found = await fitness(made, threshold=made.presence_threshold)
-        if found.n_failed == found.n:
-            return found, Steadiness(None, None, (), 0, 0)
+    async def check_judge(model: Judge) -> tuple[Fitness, Steadiness]:
+        fit = await fitness(model, threshold=model.presence_threshold)
+        # A judge that answers nothing would only be asked, and paid, in vain.
+        if fit.n_failed == fit.n:
+            return fit, Steadiness(None, None, (), 0, 0)
         steady = await check_steadiness(
-            made, replicates=replicates, temperature=temperature
+            model, replicates=replicates, temperature=temperature
         )
-        return found, steady
+        return fit, steady
 
     with (
+        # A new, empty file of answers: nothing may come from the cache, and
+        # its calls are counted.
         TemporaryDirectory() as folder,
         closing(AnswerFile(Path(folder, "answers.sqlite"))) as file,
     ):
-        made = build(judge, reached, answers=Answers(file))
+        model = build_judge(judge, judge_options, answers=Answers(file))
         say(f"asking {judge}")
-        fit, steady = run_sync(both(made))
+        fit, steady = run_sync(check_judge(model))
         judging = file.judging()
         cost = (
             file.cost() if judging.n_answers and file.knows_costs() else None
         )
-    return _Checked(judge, fit, steady, judging, cost)
+    return _JudgeReport(judge, fit, steady, judging, cost)
 
 
-def _rows(
-    checked: Sequence[_Checked], replicates: int
+def _merge_rows(
+    reports: Sequence[_JudgeReport], replicates: int
 ) -> Iterator[tuple[str, ...]]:
-    """What was found of each judge, a line each, with what it means."""
+    """Yield the rows of the table: name, a value per judge, and the meaning."""
     for lines in zip(
-        *(_found(one, replicates) for one in checked), strict=True
+        *(_describe_judge(report, replicates) for report in reports),
+        strict=True,
     ):
-        what, _, means = lines[0]
-        yield what, *(value for _, value, _ in lines), means
+        name, _, means = lines[0]
+        yield name, *(value for _, value, _ in lines), means
 
 
-def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
-    """What was found of a judge: a name, the value, and what it means."""
+def _describe_judge(
+    report: _JudgeReport, replicates: int
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the lines of one judge: name, value and meaning."""
     from beholder.judges.probes import FIT, QUESTIONS_PER_ITEM, WEAK
 
-    fit, steady = one.fit, one.steady
+    # Verdict first, then how well the judge separates, how steady it is, and
+    # its cost.
+    fit, steady = report.fit, report.steady
     colour = {"fit": "green", "weak": "yellow", "unfit": "red"}[fit.verdict]
     right = _number(
         fit.right, lambda right: f"{right:.0%} at {fit.threshold:g}"
     )
     position = _number(fit.position_bias, "{:+.2f}".format)
-    cost = _cost(one, QUESTIONS_PER_ITEM)
+    cost = _cost(report, QUESTIONS_PER_ITEM)
     yield (
         "verdict",
         f"[{colour}]{fit.verdict}[/]",
@@ -231,29 +251,30 @@ def _found(one: _Checked, replicates: int) -> Iterator[tuple[str, str, str]]:
     )
 
 
-def _bias(found: Bias) -> str:
-    if found.value is None or found.interval is None:
-        return f"not enough data: {found.reason}"
-    return f"{found.value:+.2f} [{found.interval.low:+.2f} to {found.interval.high:+.2f}]"
+def _bias(bias: Bias) -> str:
+    if bias.value is None or bias.interval is None:
+        return f"not enough data: {bias.reason}"
+    return f"{bias.value:+.2f} [{bias.interval.low:+.2f} to {bias.interval.high:+.2f}]"
 
 
-def _f1(at: AlertF1) -> str:
+def _f1(alert_f1: AlertF1) -> str:
     threshold = (
         ""
-        if at.f1 is None or at.threshold is None
-        else f" at {fixed(at.threshold, 2)}"
+        if alert_f1.f1 is None or alert_f1.threshold is None
+        else f" at {fixed(alert_f1.threshold, 2)}"
     )
-    return f"{_number(at.f1)}{threshold}"
+    return f"{_number(alert_f1.f1)}{threshold}"
 
 
-def _cost(checked: _Checked, per_item: int) -> str:
-    n = checked.fit.n + checked.steady.n_calls
-    if not checked.judging.n_answers:
+def _cost(report: _JudgeReport, per_item: int) -> str:
+    # The price of a question is the mean of all that were asked.
+    n = report.fit.n + report.steady.n_calls
+    if not report.judging.n_answers:
         return "nothing"
     return (
         "unknown"
-        if checked.cost is None
-        else f"${1000 * per_item * checked.cost / n:,.2f}"
+        if report.cost is None
+        else f"${1000 * per_item * report.cost / n:,.2f}"
     )
 
 
@@ -286,14 +307,20 @@ def graph_check(
     from beholder.language.reading import GraphReader
 
     annotated = read_graphs(data)
-    found = score_annotated(annotated, GraphReader(rules, parser, coref))
+    scores_by_kind = score_annotated(
+        annotated, GraphReader(rules, parser, coref)
+    )
     if as_json:
-        tell_json({kind: asdict(scores) for kind, scores in found.items()})
+        tell_json(
+            {kind: asdict(scores) for kind, scores in scores_by_kind.items()}
+        )
         return
     table = Table(
         "elements", "precision", "recall", "F1", "coreference", "head", "tail"
     )
-    for kind, scores in found.items():
+    for kind, scores in scores_by_kind.items():
+        # Each kind of element has other shares: coreference of entities, ends
+        # of relations.
         shares = [
             scores.shares.get(name) for name in ("coref", "head", "tail")
         ]
@@ -306,25 +333,27 @@ def graph_check(
     tell(f"{len(annotated)} texts")
 
 
-def build(
-    judge: str, reached: JudgeOptions, answers: AnswerStore | None = None
+def build_judge(
+    judge: str, judge_options: JudgeOptions, answers: AnswerStore | None = None
 ) -> Judge:
-    """The judge of a spec, reached as options say."""
+    """Build the judge of a spec, with the address and key of the options."""
     from beholder import judges
 
-    options: dict[str, Any] = reached.keywords()
+    options: dict[str, Any] = judge_options.keywords()
     return judges.judge(judge, answers=answers, **options)
 
 
-def print_diagnosis(judge: str, reached: JudgeOptions) -> bool:
-    """Print what a judge can do and knows; gives whether nothing was found wrong."""
+def print_diagnosis(judge: str, judge_options: JudgeOptions) -> bool:
+    """Print the abilities of a judge; return False if a check failed."""
     from rich.table import Table
 
     from beholder.aio import run_sync
     from beholder.judges.diagnostics import diagnose
     from beholder.report.tables import cell
 
-    findings: list[CheckFinding] = run_sync(diagnose(build(judge, reached)))
+    findings: list[CheckFinding] = run_sync(
+        diagnose(build_judge(judge, judge_options))
+    )
     table = Table("check", "", "found")
     for finding in findings:
         mark = {True: "ok", False: "[red]wrong[/red]", None: ""}[finding.good]

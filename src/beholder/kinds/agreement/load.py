@@ -36,12 +36,12 @@ class HumanSet:
 
     Attributes:
         name: Name on the command line.
-        form: What ``reader`` takes: a ``folder`` of published files, such a folder and names of
+        form: Argument of ``reader``: a ``folder`` of published files, such a folder and names of
             its ``columns``, or the number and cells of a row of a table (``rows``).
         reader: Yields the items.
         hub: Name, configuration and split on the Hugging Face hub; empty where it is not there.
-        what: What people judged, one line.
-        where: Where it is published.
+        what: The question that people judged, one line.
+        where: Place of publication.
         licence: As its source states it.
     """
 
@@ -61,6 +61,8 @@ def _read_sets() -> Mapping[str, HumanSet]:
             row["name"]: HumanSet(
                 **{
                     **row,
+                    # The table names readers, so that a set is one row in one
+                    # place.
                     "reader": resolve_name(f"{__package__}.{row['reader']}"),
                     "hub": row["hub"].split(" ") if row["hub"] else (),
                 }
@@ -72,7 +74,7 @@ def _read_sets() -> Mapping[str, HumanSet]:
 SETS = _read_sets()
 
 LONG_SETS = ("iiw400_sxs", "docci_test_sxs")
-"""JudgedSet together under the name ``long_sxs``: each alone is small."""
+"""Judged together under the name ``long_sxs``: each alone is small."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,16 @@ class JudgedSet:
 
     Attributes:
         name: Name of the set, which fixes the protocol, or of the file.
-        known: Whether the set has a protocol of its own.
+        has_protocol: Whether the set has a protocol of its own.
         items: One per judged text, or per judged pair (the second text in ``meta``).
         bad_rows: Rows and answers of a data file that were left out.
         subset: Sentence that counts the items of a subset; empty for the whole set.
         notes: Range and counts of each label, and what else a reader of figures must know.
-        row_notes: What the reader of the rows noted; a run adds what it notes of texts.
+        row_notes: Notes of the reader on the rows; a run adds its notes on texts.
     """
 
     name: str
-    known: bool
+    has_protocol: bool
     items: tuple[Item, ...]
     bad_rows: tuple[DataError, ...] = ()
     subset: str = ""
@@ -100,8 +102,8 @@ class JudgedSet:
     def measures(
         self, labels: Sequence[str], kind: str
     ) -> tuple[Measure, ...]:
-        """Those of its own protocol, or of labels: the named ones, else all that fit the kind."""
-        if self.known and not labels:
+        """Return the measures of its protocol, or of labels: the named ones, else all that fit."""
+        if self.has_protocol and not labels:
             return protocol(self.name)
         if any(map(has_second_text, self.items)):
             return tuple(pair_measures(self.items, labels or None, kind))
@@ -134,29 +136,32 @@ def load(
     Raises:
         ConfigError: No such set or file (the message says where it is published), or no item of
             the subset.
-        DataError: The files cannot be read, hold no judgments, or hold wrong rows.
+        DataError: The files cannot be read, contain no judgments, or contain wrong rows.
     """
-    taken = rows or DataOptions()
+    options = rows or DataOptions()
     if labels and not Path(source).is_file():
         raise ConfigError(
-            f"--labels adds judgments to a data file, and {source!r} is none"
+            f"--labels adds judgments to a data file; {source!r} is not a file"
         )
-    judged = _load(source, data, replace(taken, limit=None), labels, chosen)
+    # The limit counts items of the subset, so it is applied last.
+    judged = _load(source, data, replace(options, limit=None), labels, chosen)
     if subset is not None:
         items, sentence = take_subset(judged.items, subset)
         judged = replace(judged, items=items, subset=sentence)
-    return replace(judged, items=judged.items[: taken.limit])
+    return replace(judged, items=judged.items[: options.limit])
 
 
 def _load(
     source: str,
     data: str | None,
-    taken: DataOptions,
+    options: DataOptions,
     labels: Sequence[Path] = (),
     chosen: Sequence[str] = (),
 ) -> JudgedSet:
+    # Ids are unique within a set only, so the name of the set goes before
+    # them.
     if source == "long_sxs":
-        parts = [_load(name, data, taken) for name in LONG_SETS]
+        parts = [_load(name, data, options) for name in LONG_SETS]
         items = tuple(
             replace(
                 item, id=f"{part.name}/{item.id}", group={"set": part.name}
@@ -171,70 +176,75 @@ def _load(
             tuple(row for part in parts for row in part.bad_rows),
         )
     if Path(source).is_file():
-        return _from_file(Path(source), None, taken, labels, chosen)
+        return _from_file(Path(source), None, options, labels, chosen)
     if source not in SETS:
         raise ConfigError(
             f"{source!r} is neither a file nor a known set; known are:"
             f" {', '.join([*SETS, 'long_sxs'])}"
         )
-    known = SETS[source]
+    human_set = SETS[source]
     if data is None:
-        hub = "; --data hf: fetches it" if known.hub else ""
+        hub = "; --data hf: fetches it" if human_set.hub else ""
         raise ConfigError(
-            f"{source} is not part of beholder: {known.where}; licence: {known.licence}. Get it"
-            f" and name its folder with --data FOLDER{hub}"
+            f"{source} is not part of beholder: {human_set.where}; licence: {human_set.licence}."
+            f" Get it and name its folder with --data FOLDER{hub}"
         )
-    place = folder_of(known.name, Path(data))
-    file = _data_file(known, place)
+    folder = folder_of(human_set.name, Path(data))
+    # A data file with the set's name keeps the set's protocol: a converted
+    # copy of it.
+    file = _data_file(human_set, folder)
     if file is not None:
         return replace(
-            _from_file(file, known.name, taken), name=source, known=True
+            _from_file(file, human_set.name, options),
+            name=source,
+            has_protocol=True,
         )
-    items = tuple(_known_items(known, str(place), taken.map))
+    items = tuple(_known_items(human_set, str(folder), options.map))
     if not items:
         raise DataError(
             data,
-            f"holds no row of {source}; it is published as: {known.where}",
+            f"contains no row of {source}; it is published as: {human_set.where}",
         )
     return JudgedSet(source, True, items)
 
 
 def folder_of(name: str, path: Path) -> Path:
-    """The files of a set: its own folder in a folder of several sets, else the path itself."""
-    own = path / name
-    return own if own.is_dir() else path
+    """Return the folder of a set: its own in a folder of several sets, else the path itself."""
+    set_folder = path / name
+    return set_folder if set_folder.is_dir() else path
 
 
-def _data_file(known: HumanSet, path: Path) -> Path | None:
-    """The data file of a set that a path names or holds; None for files as published."""
+def _data_file(human_set: HumanSet, path: Path) -> Path | None:
+    """Return the data file of a set at a path or in it; None for files as published."""
     if path.is_file():
         return path
-    beside = (
-        path / f"{known.name}{ending}"
+    paths = (
+        path / f"{human_set.name}{ending}"
         for ending in (".jsonl", ".jsonl.gz", ".jsonl.xz")
     )
-    return next((file for file in beside if file.is_file()), None)
+    return next((file for file in paths if file.is_file()), None)
 
 
 def _known_items(
-    known: HumanSet, data: str, columns: Mapping[str, str]
+    human_set: HumanSet, data: str, columns: Mapping[str, str]
 ) -> Iterator[Item]:
     if data.startswith("hf:"):
-        yield from _read_rows(known, _fetch_rows(known), columns)
+        yield from _read_rows(human_set, _fetch_rows(human_set), columns)
         return
     path = Path(data)
     if not path.is_dir():
         raise DataError(data, "is neither a file nor a folder")
-    if known.form == "rows":
+    if human_set.form == "rows":
         # A split that others train on is not read if the test split is there.
-        split = f"{known.hub[2]}-*.parquet"
+        split = f"{human_set.hub[2]}-*.parquet"
         pattern = split if any(path.rglob(split)) else "*.parquet"
-        yield from _read_rows(known, parquet_rows(path, pattern), columns)
+        yield from _read_rows(human_set, parquet_rows(path, pattern), columns)
         return
     try:
-        yield from known.reader(
-            path, *([columns] if known.form == "columns" else [])
+        yield from human_set.reader(
+            path, *([columns] if human_set.form == "columns" else [])
         )
+    # These name the file or option already.
     except (DataError, ConfigError):
         raise
     except ItemError as error:
@@ -247,40 +257,50 @@ def _known_items(
         )
         raise DataError(
             data,
-            f"is not in the published form of {known.name}{missing}; expected the files of"
-            f" {known.where}",
+            f"is not in the published form of {human_set.name}{missing}; expected the files of"
+            f" {human_set.where}",
         ) from error
 
 
 _WRONG_FORM = (LookupError, TypeError, ValueError, AttributeError)
-"""What a reader raises on data that are not in the published form."""
+"""Errors that a reader raises on data that are not in the published form."""
 
 
 def _from_file(
     path: Path,
     name: str | None,
-    taken: DataOptions,
+    options: DataOptions,
     labels: Sequence[Path] = (),
     chosen: Sequence[str] = (),
 ) -> JudgedSet:
-    bad: list[DataError] = []
+    wrong_rows: list[DataError] = []
     line_numbers: dict[str, int] = {}
     row_notes = RowNotes("none")
-    read = read_items(path, taken, line_numbers=line_numbers, notes=row_notes)
-    items = with_labels(
-        list(good_rows(read, taken, bad, name=str(path))), labels, chosen
+    rows = read_items(
+        path, options, line_numbers=line_numbers, notes=row_notes
     )
+    items = with_labels(
+        list(good_rows(rows, options, wrong_rows, name=str(path))),
+        labels,
+        chosen,
+    )
+    # Numbers and verdicts may be text in a table; all of a column are read the
+    # same way.
     items, columns = read_labels(
         items,
         str(path),
         line_numbers=line_numbers,
         decimal_commas=has_decimal_commas(path),
     )
-    if taken.skip_bad_rows:
-        bad += wrong_answers(columns, chosen)
+    # A wrong answer is a bad row only where bad rows may be skipped; else it
+    # is an error.
+    if options.skip_bad_rows:
+        wrong_rows += wrong_answers(columns, chosen)
     else:
         check_answers(columns, chosen, len(items))
     if not any(item.judgments for item in items):
+        # The likely cause is a label column under another name, so columns of
+        # numbers are named.
         numbers = {
             name
             for item in items
@@ -299,43 +319,54 @@ def _from_file(
         raise DataError(
             str(path), f"has no row with judgments to agree with{hint}"
         )
+    # Rows exported by beholder name their set.
     if name is None:
         name = str(items[0].meta.get("dataset", ""))
-    known = name in SETS
-    if known and name == "vatex_eval":  # its pictures are the ids of videos
+    is_known = name in SETS
+    # In this set's data files the pictures are the ids of videos.
+    if is_known and name == "vatex_eval":
         items = [
             replace(item, video=item.images[0], images=())
             if item.images
             else item
             for item in items
         ]
-    name = name if known else path.name.partition(".")[0]
+    # Run directories take the name of the file without its endings.
+    name = name if is_known else path.name.partition(".")[0]
     notes = tuple(
-        str(one) for one in columns.values() if one.name in (chosen or columns)
+        str(column)
+        for column in columns.values()
+        if column.name in (chosen or columns)
     )
     n_pairs = sum(map(has_second_text, items))
-    if n_pairs and not known:
+    if n_pairs and not is_known:
         alone = f"; {len(items) - n_pairs:,} rows without one are left out"
         more = alone if n_pairs < len(items) else ""
         notes += (
             f"pairs: {n_pairs:,} rows have a second text, candidate_b{more}",
         )
     return JudgedSet(
-        name, known, tuple(items), tuple(bad), notes=notes, row_notes=row_notes
+        name,
+        is_known,
+        tuple(items),
+        tuple(wrong_rows),
+        notes=notes,
+        row_notes=row_notes,
     )
 
 
-def _fetch_rows(known: HumanSet) -> Any:
-    """Rows of a table on the hub, without its pictures."""
-    if not known.hub:
+def _fetch_rows(human_set: HumanSet) -> Any:
+    """Fetch the rows of a table on the hub, without its pictures."""
+    if not human_set.hub:
         raise ConfigError(
-            f"{known.name} is not on the hub; it is published as: {known.where}"
+            f"{human_set.name} is not on the hub; it is published as: {human_set.where}"
         )
     datasets = require(
-        "datasets", extra="datasets", purpose=f"{known.name} from the hub"
+        "datasets", extra="datasets", purpose=f"{human_set.name} from the hub"
     )
-    name, configuration, split = known.hub
+    name, configuration, split = human_set.hub
     rows = datasets.load_dataset(name, configuration or None, split=split)
+    # Reading a row would decode its pictures, which no reader needs.
     pictures = [
         column
         for column in ("image", "img", "binary")
@@ -345,7 +376,7 @@ def _fetch_rows(known: HumanSet) -> Any:
 
 
 def _read_rows(
-    known: HumanSet,
+    human_set: HumanSet,
     rows: Iterable[Mapping[str, Any]],
     columns: Mapping[str, str],
 ) -> Iterator[Item]:
@@ -357,18 +388,20 @@ def _read_rows(
             if column in row
         }
         try:
-            for item in known.reader(number, {**row, **mapped}):
+            for item in human_set.reader(number, {**row, **mapped}):
                 n_judgments[item.id] += 1
-                again = n_judgments[item.id]
-                # A further judgment of the same text has an id of its own.
-                name = item.id if again == 1 else f"{item.id}/{again}"
+                occurrence = n_judgments[item.id]
+                # Several people may judge one text; ids must be unique.
+                name = (
+                    item.id if occurrence == 1 else f"{item.id}/{occurrence}"
+                )
                 yield replace(item, id=name)
         except (ItemError, *_WRONG_FORM) as error:
             if isinstance(error, ItemError | RowError):
                 reason = str(error)
             elif isinstance(error, KeyError):
                 reason = (
-                    f"has no column {error}; the row has: {', '.join(row)}; say where it lies with"
+                    f"has no column {error}; the row has: {', '.join(row)}; name the column with"
                     f" --map {error.args[0]}=COLUMN"
                 )
             else:
@@ -377,7 +410,7 @@ def _read_rows(
                     for column, value in row.items()
                 )
                 reason = (
-                    f"is not in the published form ({known.where}); the row has: {values}; if"
+                    f"is not in the published form ({human_set.where}); the row has: {values}; if"
                     " these are rows of another set, name the folder of this one with --data"
                 )
-            raise DataError(known.name, reason, line=number + 1) from error
+            raise DataError(human_set.name, reason, line=number + 1) from error

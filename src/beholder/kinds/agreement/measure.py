@@ -42,41 +42,41 @@ from beholder.stats.ties import decide, tie_threshold
 
 LEVEL = 0.95
 HALVES_SEED = 12345
-"""Deals sources to the halves whose thresholds are chosen on each other."""
+"""Seed of the halves of the sources; each half takes the other half's threshold."""
 FEWEST_OF_A_VERDICT = 10
 """With fewer labels of one verdict, figures have no interval."""
 
 
 def first_id(item: Item) -> str:
-    """Id of an item's candidate among the scored texts."""
+    """Return the id of an item's candidate among the scored texts."""
     return f"{item.id}#a" if item.meta.get("candidate_b") else item.id
 
 
 def second_id(item: Item) -> str:
-    """Id of an item's second text among the scored texts."""
+    """Return the id of an item's second text among the scored texts."""
     return f"{item.id}#b"
 
 
 def scored_items(
     items: Sequence[Item], measures: Sequence[Measure]
 ) -> list[Item]:
-    """The texts to score: each candidate, and the second of each pair where a measure compares.
+    """Return the texts to score: each candidate, and second texts if a measure compares pairs.
 
     Labels are left out: they could lead a metric. Fields that metrics read are kept.
     """
     paired = any(measure.paired for measure in measures)
-    found = []
+    texts = []
     for item in items:
         meta = {
             name: item.meta[name] for name in ROW_FIELDS if name in item.meta
         }
         plain = replace(item, judgments={}, meta=meta)
-        found.append(replace(plain, id=first_id(item)))
-        if paired and (other := item.meta.get("candidate_b")):
-            found.append(
-                replace(plain, id=second_id(item), candidate=str(other))
+        texts.append(replace(plain, id=first_id(item)))
+        if paired and (second_text := item.meta.get("candidate_b")):
+            texts.append(
+                replace(plain, id=second_id(item), candidate=str(second_text))
             )
-    return found
+    return texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +84,11 @@ class Data:
     """The data of one measure, a datum per label.
 
     Attributes:
-        measure: What is measured.
+        measure: The measure.
         first: Id of the scored text.
         second: Id of the text it is compared with, or "".
         gold: (n,) labels.
-        sources: What each datum describes; whole sources are resampled.
+        sources: Picture or video of each datum; whole sources are resampled.
         raters: Which label of the item it is.
         categories: Its category.
         control: (n,) covariate, or None.
@@ -104,7 +104,7 @@ class Data:
     control: Floats | None
 
     def scores(self, column: Mapping[str, float]) -> Floats:
-        """(n,) scores, of pairs the difference; NaN where a text has none."""
+        """Return (n,) scores, of pairs the difference; NaN where a text has none."""
         nan = float("nan")
         first = np.array([column.get(text, nan) for text in self.first])
         if not self.measure.paired:
@@ -138,11 +138,13 @@ def collect(
             continue
         covariate = control(item) if control else 0.0
         if control and measure.paired:
+            # A pair is a difference, and so is its covariate.
             covariate -= control(
                 replace(item, candidate=str(item.meta["candidate_b"]))
             )
         for rater, label in enumerate(measure.labels(item)):
-            if not math.isnan(label):  # that rater gave no answer
+            # NaN: that rater gave no answer.
+            if not math.isnan(label):
                 rows.append((item, rater, label, covariate))
     if not rows:
         raise ConfigError(f"no item has the labels of {measure.name!r}")
@@ -163,7 +165,7 @@ def collect(
 
 
 @dataclass(frozen=True)
-class AgreementFound:
+class AgreementFigure:
     """One metric under one measure.
 
     Attributes:
@@ -188,8 +190,8 @@ class AgreementFound:
     n_undefined: int = 0
 
 
-def used(data: Data, scores: Floats) -> Floats:
-    """What each datum counts with.
+def usable_scores(data: Data, scores: Floats) -> Floats:
+    """Return the number with which each datum enters a measure.
 
     Of a ``ranking`` Spearman's correlation of scores and labels within its source, by its rater;
     of a verdict 1 or 0, by the threshold of the other half of the sources; else its score. NaN if
@@ -204,50 +206,55 @@ def used(data: Data, scores: Floats) -> Floats:
         data.measure.kind in (*VERDICTS, "replaces")
         and data.measure.kind != "auc"
     ):
-        return _at_thresholds(data, scores)
+        return _decide_by_halves(data, scores)
     if data.measure.kind != "ranking":
         return scores
+    # A ranking is compared within one source and one rater; its data all count
+    # with the same correlation, so that a mean over data is a mean over texts.
     spearman = coefficient("spearman")
-    known = np.flatnonzero(np.isfinite(scores)).tolist()
+    scored_places = np.flatnonzero(np.isfinite(scores)).tolist()
     groups = by_key(
-        ((data.sources[place], data.raters[place]), place) for place in known
+        ((data.sources[place], data.raters[place]), place)
+        for place in scored_places
     )
     values = np.full(len(scores), np.nan)
     for places in groups.values():
-        if (
-            len(places) > 1
-            and (found := spearman(scores[places], data.gold[places]))
-            is not None
-        ):
-            values[places] = found
+        if len(places) < 2:
+            continue
+        correlation = spearman(scores[places], data.gold[places])
+        if correlation is not None:
+            values[places] = correlation
     return values
 
 
-def _at_thresholds(data: Data, scores: Floats) -> Floats:
-    """(n,) 1 from the threshold on that separates the labels of the other half best, 0 below."""
-    kept = np.flatnonzero(np.isfinite(scores))
-    said = np.full(len(scores), np.nan)
-    codes = cluster_codes([data.sources[row] for row in kept], len(kept))
-    half = (
-        np.random.default_rng(HALVES_SEED).permutation(
-            codes.max(initial=0) + 1
-        )[codes]
-        % 2
+def _decide_by_halves(data: Data, scores: Floats) -> Floats:
+    """Return (n,) verdicts, 1 or 0, by the best threshold of the other half of the sources."""
+    scored_places = np.flatnonzero(np.isfinite(scores))
+    verdicts = np.full(len(scores), np.nan)
+    codes = cluster_codes(
+        [data.sources[row] for row in scored_places], len(scored_places)
     )
+    # Whole sources go to a half: texts about one picture are alike.
+    rng = np.random.default_rng(HALVES_SEED)
+    half = rng.permutation(codes.max(initial=0) + 1)[codes] % 2
     for number in (0, 1):
-        here, rest = kept[half == number], kept[half != number]
-        if len(rest):
-            wrong = 1 - data.gold[rest].astype(np.int64)
-            said[here] = scores[here] >= best_threshold(
-                [scores[rest]], [wrong], "classes"
+        own_half, other_half = (
+            scored_places[half == number],
+            scored_places[half != number],
+        )
+        if len(other_half):
+            # Alerts mark the wrong class; here that is a verdict of no.
+            wrong = 1 - data.gold[other_half].astype(np.int64)
+            verdicts[own_half] = scores[own_half] >= best_threshold(
+                [scores[other_half]], [wrong], "classes"
             )
-    return said
+    return verdicts
 
 
 def agreement(
     data: Data, scores: Floats, *, n_resamples: int, seed: int = 12345
-) -> AgreementFound:
-    """Agreement of one metric's scores with the labels.
+) -> AgreementFigure:
+    """Compute the agreement of one metric's scores with the labels.
 
     Args:
         data: The data of the measure.
@@ -256,31 +263,41 @@ def agreement(
         seed: Seed of the resampling.
     """
     n_missing = int((~np.isfinite(scores)).sum())
-    scores = used(data, scores)
-    kept = np.flatnonzero(np.isfinite(scores))
-    n_undefined = len(scores) - n_missing - len(kept)
-    codes = cluster_codes([data.sources[row] for row in kept], len(kept))
+    scores = usable_scores(data, scores)
+    usable_places = np.flatnonzero(np.isfinite(scores))
+    n_undefined = len(scores) - n_missing - len(usable_places)
+    codes = cluster_codes(
+        [data.sources[row] for row in usable_places], len(usable_places)
+    )
     n_sources = n_clusters(codes)
-    found = partial(
-        AgreementFound,
-        n=len(kept),
+    build_figure = partial(
+        AgreementFigure,
+        n=len(usable_places),
         n_missing=n_missing,
         n_sources=n_sources,
         n_undefined=n_undefined,
     )
-    if len(kept) < 2:
-        none = "no correlation within a source is defined"
-        few = none if n_undefined else "fewer than two scores"
-        return found(None, None, reason=few)
+    # The cases without a figure each say why, for the note of the row.
+    if len(usable_places) < 2:
+        no_correlation = "no correlation within a source is defined"
+        reason_without_value = (
+            no_correlation if n_undefined else "fewer than two scores"
+        )
+        return build_figure(None, None, reason=reason_without_value)
     if data.measure.kind == "replaces":
-        return _replaces(data, scores, found)
-    statistic = _statistic(data, scores, kept)
-    value = statistic(np.arange(len(kept)))
+        return _test_replacement(data, scores, build_figure)
+    statistic = _statistic(data, scores, usable_places)
+    value = statistic(np.arange(len(usable_places)))
     if value is None:
-        return found(None, None, reason="the scores or the labels do not vary")
+        return build_figure(
+            None, None, reason="the scores or the labels do not vary"
+        )
     replicates: list[float | None] = []
+    # With few labels of one verdict most resamples are alike, and an interval
+    # would be too narrow.
     n_of_rarer = min(
-        np.count_nonzero(data.gold[kept] == verdict) for verdict in (0, 1)
+        np.count_nonzero(data.gold[usable_places] == verdict)
+        for verdict in (0, 1)
     )
     rare = data.measure.kind in VERDICTS and n_of_rarer < FEWEST_OF_A_VERDICT
     if n_resamples and not rare:
@@ -297,13 +314,17 @@ def agreement(
         )
     if rare:
         reason = f"only {n_of_rarer} labels of one verdict; an interval needs {FEWEST_OF_A_VERDICT}"
-    return found(value, interval, replicates=tuple(replicates), reason=reason)
+    return build_figure(
+        value, interval, replicates=tuple(replicates), reason=reason
+    )
 
 
-def _replaces(
-    data: Data, scores: Floats, finding: Callable[..., AgreementFound]
-) -> AgreementFound:
-    """Share of the people whom verdicts may replace; a test of its own takes care of chance."""
+def _test_replacement(
+    data: Data, scores: Floats, build_figure: Callable[..., AgreementFigure]
+) -> AgreementFigure:
+    """Compute the share of people whom verdicts may replace; its own test covers chance."""
+    # From one datum per label to a table of items by people, as the test takes
+    # it.
     items = cluster_codes(data.first, len(data.first))
     people = np.full((items.max() + 1, max(data.raters) + 1), np.nan)
     people[items, data.raters] = data.gold
@@ -315,50 +336,52 @@ def _replaces(
         [sources[item] for item in sorted(sources)],
     )
     try:
-        found = alternative_annotator(
+        test = alternative_annotator(
             people, judge, clusters=clusters, epsilons=epsilons
         )
     except ConfigError as error:
-        return finding(None, None, reason=str(error))
-    value = found.winning_rate[data.measure.epsilon]
-    return finding(
-        value, None, reason=f"of {found.n_people} people; 0.5 and more passes"
+        return build_figure(None, None, reason=str(error))
+    value = test.winning_rate[data.measure.epsilon]
+    return build_figure(
+        value, None, reason=f"of {test.n_people} people; 0.5 and more passes"
     )
 
 
 def by_category(data: Data, scores: Floats) -> dict[str, tuple[float, int]]:
-    """The measure within each category with its n; categories where it is undefined are left out.
+    """Compute the measure within each category, with its n; undefined categories are left out.
 
     Args:
         data: The data of the measure.
         scores: (n,) scores.
     """
-    found: dict[str, tuple[float, int]] = {}
+    figures: dict[str, tuple[float, int]] = {}
     for category in dict.fromkeys(data.categories.tolist()):
+        # Data of other categories count as missing, which keeps the arrays
+        # aligned.
         masked = np.where(data.categories == category, scores, np.nan)
-        inside = agreement(data, masked, n_resamples=0)
-        if category and inside.value is not None:
-            found[category] = (inside.value, inside.n)
-    return found
+        figure = agreement(data, masked, n_resamples=0)
+        if category and figure.value is not None:
+            figures[category] = (figure.value, figure.n)
+    return figures
 
 
 def _statistic(
-    data: Data, scores: Floats, kept: Ints
+    data: Data, scores: Floats, places: Ints
 ) -> Callable[[Ints], float | None]:
-    """The statistic of rows of the kept data."""
+    """Return the statistic as a function of rows of the usable data."""
     kind = data.measure.kind
-    x, gold = scores[kept], data.gold[kept]
+    x, gold = scores[places], data.gold[places]
     if kind in CORRELATIONS:
-        of_resample = on_resamples(kind, x, gold)
+        correlate_rows = on_resamples(kind, x, gold)
         if data.control is None:
-            return lambda rows: of_resample(x[rows], gold[rows])
-        z = data.control[kept]
+            return lambda rows: correlate_rows(x[rows], gold[rows])
+        z = data.control[places]
         plain = coefficient(kind)
         return lambda rows: partial_coefficient(
             plain, x[rows], gold[rows], z[rows]
         )
     if kind in VERDICTS:
-        return lambda rows: _of_verdicts(kind, x[rows], gold[rows] == 1)
+        return lambda rows: _score_verdicts(kind, x[rows], gold[rows] == 1)
     if kind == "three-way":
         threshold = tie_threshold(x, int((gold == 0).sum()))
         right = (decide(x, threshold) == np.sign(gold)).astype(np.float64)
@@ -370,11 +393,12 @@ def _statistic(
         )
     if kind != "category accuracy":
         return lambda rows: float(right[rows].mean())
-    codes = cluster_codes(data.categories[kept], len(kept))
+    codes = cluster_codes(data.categories[places], len(places))
     n_categories = n_clusters(codes)
 
     def mean_of_means(rows: Ints) -> float | None:
         sizes = np.bincount(codes[rows], minlength=n_categories)
+        # A resample without a category has no mean of its categories.
         if not sizes.all():
             return None
         sums = np.bincount(
@@ -385,40 +409,51 @@ def _statistic(
     return mean_of_means
 
 
-def _of_verdicts(kind: str, x: Floats, yes: NDArray[np.bool_]) -> float | None:
-    """A figure of scores (``auc``), or of said verdicts, against those of people."""
+def _score_verdicts(
+    kind: str, x: Floats, gold_yes: NDArray[np.bool_]
+) -> float | None:
+    """Compute a figure of scores (``auc``) or of verdicts against people's verdicts."""
     if kind == "auc":
+        # Counts per level give the area without a sort in each resample.
         levels = np.unique(x, return_inverse=True)[1]
-        of_no, of_yes = (
-            np.bincount(levels[which], minlength=len(x))
-            for which in (~yes, yes)
+        no_counts, yes_counts = (
+            np.bincount(levels[mask], minlength=len(x))
+            for mask in (~gold_yes, gold_yes)
         )
         return area_of_levels(
-            of_no.astype(np.float64), of_yes.astype(np.float64)
+            no_counts.astype(np.float64), yes_counts.astype(np.float64)
         )
-    said = x == 1
+    metric_yes = x == 1
     if kind == "precision of no":
-        return float((~yes[~said]).mean()) if not said.all() else None
+        return (
+            float((~gold_yes[~metric_yes]).mean())
+            if not metric_yes.all()
+            else None
+        )
     if kind == "kappa":
         return kappa_of(
-            said.astype(np.int64), yes.astype(np.int64), 1.0 - np.eye(2)
+            metric_yes.astype(np.int64),
+            gold_yes.astype(np.int64),
+            1.0 - np.eye(2),
         )
-    yeses = float(said[yes].mean()) if yes.any() else None
-    noes = float((~said[~yes]).mean()) if not yes.all() else None
+    yeses = float(metric_yes[gold_yes].mean()) if gold_yes.any() else None
+    noes = (
+        float((~metric_yes[~gold_yes]).mean()) if not gold_yes.all() else None
+    )
     if kind == "balanced accuracy":
         return None if yeses is None or noes is None else (yeses + noes) / 2
     return yeses if kind == "recall of yes" else noes
 
 
 def compare(
-    labels: Sequence[str], found: Sequence[AgreementFound], n_resamples: int
+    labels: Sequence[str], figures: Sequence[AgreementFigure], n_resamples: int
 ) -> tuple[list[MetricDifference], list[int | None]]:
-    """Differences of all pairs, and clusters of metrics that are not significantly different.
+    """Compare all pairs, and cluster the metrics that are not significantly different.
 
     Args:
         labels: Names of the metrics.
-        found: What each reached on the same data, with replicates of the same resamples.
-        n_resamples: How many those are; 0 gives neither.
+        figures: Agreement of each on the same data, with replicates of the same resamples.
+        n_resamples: Number of resamples; 0 gives neither differences nor clusters.
 
     Returns:
         The pairs in order, and the number of each metric's cluster
@@ -428,26 +463,29 @@ def compare(
         return [], [None] * len(labels)
     raw = {
         (i, j): _difference(
-            (labels[i], labels[j]), (found[i], found[j]), n_resamples
+            (labels[i], labels[j]), (figures[i], figures[j]), n_resamples
         )
         for i, j in combinations(range(len(labels)), 2)
     }
     clusters = significance_clusters(
-        [one.value for one in found],
+        [figure.value for figure in figures],
         lambda i, j: raw[min(i, j), max(i, j)].p,
     )
-    corrected = holm([one.p for one in raw.values()])
+    # Holm over all pairs: a reader looks at every difference of the matrix.
+    corrected = holm([difference.p for difference in raw.values()])
     pairs = zip(raw.values(), corrected, strict=True)
-    return [msgspec.structs.replace(one, p=p) for one, p in pairs], clusters
+    return [
+        msgspec.structs.replace(difference, p=p) for difference, p in pairs
+    ], clusters
 
 
 def _difference(
     names: tuple[str, str],
-    found: tuple[AgreementFound, AgreementFound],
+    figures: tuple[AgreementFigure, AgreementFigure],
     n_resamples: int,
 ) -> MetricDifference:
-    """One pair; its p is not corrected yet."""
-    a, b = found
+    """Compare one pair; its p is not corrected yet."""
+    a, b = figures
     if a.value is None or b.value is None:
         return MetricDifference(*names, None, None, None, None)
     pairs = zip(a.replicates, b.replicates, strict=True)
@@ -455,9 +493,11 @@ def _difference(
         [x - y for x, y in pairs if x is not None and y is not None]
     )
     low = high = p = None
+    # Where many resamples have no value, the others are no fair sample.
     if len(replicates) >= 0.9 * n_resamples:
         interval = percentile_interval(replicates, LEVEL)
         low, high = ends_of(interval) or (None, None)
+        # Two-sided p of the bootstrap, with 1 added so that it is never 0.
         tail = min((replicates <= 0).sum(), (replicates >= 0).sum())
         p = min(1.0, 2 * (int(tail) + 1) / (len(replicates) + 1))
     return MetricDifference(*names, a.value - b.value, low, high, p)

@@ -62,7 +62,7 @@ def agreement_of(
         result: The agreement on a set.
         measure: One of its measures.
     """
-    notes = [_judged(result.n_items, result.n_resamples)]
+    notes = [_describe_judged(result.n_items, result.n_resamples)]
     if any(row.cluster for row in measure.metrics):
         notes.append(CLUSTERS)
     notes += _signatures(result.signatures)
@@ -75,7 +75,7 @@ def agreement_of(
     )
 
 
-def _judged(n_items: int, n_resamples: int) -> str:
+def _describe_judged(n_items: int, n_resamples: int) -> str:
     return f"{n_items:,} judged; 95 % intervals over sources, {n_resamples:,} resamples."
 
 
@@ -85,29 +85,31 @@ def _signatures(by_metric: Mapping[str, str]) -> list[str]:
 
 
 def matrix_of(measure: results.MeasureResult) -> Table | None:
-    """Agreement of the row's metric minus the column's, with p; None without differences."""
+    """Return the differences of agreement, row minus column, with p; None without differences."""
     if not measure.differences:
         return None
     labels = [row.label for row in measure.metrics]
     differences = {
-        (each.a, each.b): _show_difference(each)
-        for each in measure.differences
+        (difference.a, difference.b): _show_difference(difference)
+        for difference in measure.differences
     }
     rows: list[Cells] = []
+    # The upper triangle: the other half has the same figures with the other
+    # sign.
     for place, label in enumerate(labels[:-1], start=1):
         cells: Cells = {
-            f"c{at}": differences.get((label, other), DASH)
-            for at, other in enumerate(labels[place:], start=place)
+            f"c{at}": differences.get((label, column_label), DASH)
+            for at, column_label in enumerate(labels[place:], start=place)
         }
         rows.append({"metric": label, **cells})
-    others = [
+    columns = [
         Column(f"c{place}", label, "cell")
         for place, label in enumerate(labels[1:], start=1)
     ]
     return Table(
         f"differences-{safe_name(measure.name)}",
         "differences of agreement",
-        (Column("metric", "row minus column", "text"), *others),
+        (Column("metric", "row minus column", "text"), *columns),
         tuple(rows),
         ("p: paired bootstrap over sources, Holm-corrected over the pairs.",),
     )
@@ -121,20 +123,21 @@ def _show_difference(difference: results.MetricDifference) -> str:
 
 
 def confusion_of(measure: results.MeasureResult) -> Table | None:
-    """How often people and each metric said yes and no; None of labels that are no verdicts."""
+    """Count the verdicts of people and each metric; None if the labels are not verdicts."""
     if not measure.data.said:
         return None
+    # All four cells have a column, even one that no metric has a text in.
     cells = [
-        results.cell(label, said)
+        results.cell(label, verdict)
         for label in (True, False)
-        for said in (True, False)
+        for verdict in (True, False)
     ]
     rows = []
     for row, verdicts in zip(measure.metrics, measure.data.said, strict=True):
         counts = Counter(
-            results.cell(gold == 1, said == 1)
-            for gold, said in zip(measure.data.gold, verdicts, strict=True)
-            if said is not None
+            results.cell(gold == 1, verdict == 1)
+            for gold, verdict in zip(measure.data.gold, verdicts, strict=True)
+            if verdict is not None
         )
         rows.append(
             {"metric": row.label, **{name: counts[name] for name in cells}}
@@ -175,6 +178,8 @@ def read_figures() -> list[dict[str, Any]]:
     confirms a figure whose paper we read in part only.
     """
     path = Path(__file__).with_name("published_figures.csv")
+    # An empty cell is left out: a figure without a condition has none to
+    # compare.
     types = {"value": float, "n": int, "year": int}
     with path.open(encoding="utf-8", newline="") as file:
         return [
@@ -187,12 +192,14 @@ def read_figures() -> list[dict[str, Any]]:
         ]
 
 
-def published_of(result: results.AgreementResult, whole: bool) -> list[Table]:
-    """Figures of a set beside published ones of the same protocol, as one table.
+def published_of(
+    result: results.AgreementResult, is_whole: bool
+) -> list[Table]:
+    """Build the table of a set's figures beside published ones of the same protocol.
 
     Args:
         result: The agreement on a set.
-        whole: Whether all of the set was judged by its own protocol.
+        is_whole: Whether all of the set was judged by its own protocol.
     """
     figures = [row for row in read_figures() if row["set"] == result.name]
     rows: list[Cells] = []
@@ -205,7 +212,9 @@ def published_of(result: results.AgreementResult, whole: bool) -> list[Table]:
         for figure in figures:
             if figure.get("measure", measure.name) != measure.name:
                 continue
-            is_same = whole and figure.get("n", n_labels) == n_labels
+            # The same number of labels is the best sign that both judged the
+            # same rows.
+            is_same = is_whole and figure.get("n", n_labels) == n_labels
             differs = figure.get("differs")
             if not differs and not is_same:
                 differs = "yours is not the whole set"
@@ -230,7 +239,7 @@ def published_of(result: results.AgreementResult, whole: bool) -> list[Table]:
 
 
 def _row_names(result: results.AgreementResult) -> list[str]:
-    """The metric of each row, with its value if that is the same under all measures."""
+    """Return the metric of each row, with its value if that is the same under all measures."""
     rows = zip(*(measure.metrics for measure in result.measures), strict=True)
     return [
         row[0].label
@@ -250,11 +259,13 @@ class FigureRow:
 
 
 def agreement_tables(result: results.AgreementResult) -> list[Table]:
-    """The tables of a result.
+    """Build the tables of a result.
 
     Of a set of coarse judgments one table of all measures; of others per measure its table and the
     matrix of differences. Then figures without intervals.
     """
+    # None unless the set is one of the coarse judgments, whose paper has one
+    # wide table.
     coarse = coarse_table(
         measures_of_set(result),
         _row_names(result),
@@ -278,6 +289,7 @@ def agreement_tables(result: results.AgreementResult) -> list[Table]:
         FigureRow(metric, name, value)
         for metric, figures in result.extra.items()
         for name, value in figures.items()
+        # The coarse table has the rankings of models already.
         if not (coarse and name.startswith("model_"))
     ]
     if rows:
@@ -306,7 +318,7 @@ def granular_table(report: GranularReport) -> Table:
     """Return how well each metric finds the spans that people marked, per side."""
     part = report.part
     notes = [
-        _judged(report.n_items, report.n_resamples),
+        _describe_judged(report.n_items, report.n_resamples),
         f"AUC: chance that of two {part} the marked one has the lower score, whatever the"
         " threshold; 0.5 knows nothing.",
         f"macro F1: {part} marked and not, at the best threshold of these data, an upper bound;"
@@ -314,56 +326,60 @@ def granular_table(report: GranularReport) -> Table:
         f"precision, recall, F1, IoU: of the marked {part}, at the best threshold.",
     ]
     rows: list[GranularRow] = []
-    if any(found.spans is not None for found in report.findings):
+    if any(finding.spans is not None for finding in report.findings):
         notes.append(
             "span F1: runs of words that alert, matched from half of their words on; span IoU: mean"
             " over marked spans of the best overlap with a run."
         )
-    for found in report.findings:
-        for name, share in _granular_figures(found) or [("", _f1(None))]:
+    for finding in report.findings:
+        # A metric that was refused keeps one empty row, and its reason as a
+        # note.
+        for name, share in _granular_figures(finding) or [("", _f1(None))]:
             rows.append(
                 GranularRow(
-                    found.label,
-                    found.metric,
+                    finding.label,
+                    finding.metric,
                     name,
                     share,
-                    found.n_items,
-                    found.n_missing,
+                    finding.n_items,
+                    finding.n_missing,
                 )
             )
-        if found.reason:
-            notes.append(f"{found.label}, {found.metric}: {found.reason}")
+        if finding.reason:
+            notes.append(
+                f"{finding.label}, {finding.metric}: {finding.reason}"
+            )
     notes += _signatures(report.signatures)
     return Table.from_records(
         "granular", report.name, GranularRow, rows, notes, by="marked"
     )
 
 
-def _granular_figures(found: GranularFinding) -> list[tuple[str, Share]]:
-    if found.alerts is None:
+def _granular_figures(finding: GranularFinding) -> list[tuple[str, Share]]:
+    if finding.alerts is None:
         return []
     figures = [
-        ("macro F1", _f1(found.alerts)),
-        ("held out", _f1(found.held_out)),
-        ("AUC", found.auc),
+        ("macro F1", _f1(finding.alerts)),
+        ("held out", _f1(finding.held_out)),
+        ("AUC", finding.auc),
         *zip(
             _SHARES,
-            (found.precision, found.recall, found.f1, found.iou),
+            (finding.precision, finding.recall, finding.f1, finding.iou),
             strict=True,
         ),
     ]
-    if found.spans is not None:
+    if finding.spans is not None:
         figures += [
-            ("span F1", _f1(found.spans)),
-            ("span IoU", found.span_iou),
+            ("span F1", _f1(finding.spans)),
+            ("span IoU", finding.span_iou),
         ]
     means = (f"{name}, mean of texts" for name in _SHARES)
-    return [*figures, *zip(means, found.per_text, strict=False)]
+    return [*figures, *zip(means, finding.per_text, strict=False)]
 
 
-def _f1(found: AlertF1 | SpanF1 | None) -> Share:
+def _f1(score: AlertF1 | SpanF1 | None) -> Share:
     return (
-        Share(None, None) if found is None else Share(found.f1, found.interval)
+        Share(None, None) if score is None else Share(score.f1, score.interval)
     )
 
 

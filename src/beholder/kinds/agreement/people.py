@@ -1,4 +1,4 @@
-"""How well metrics agree with people: the section of a run's page, and its scatters as files."""
+"""Agreement of metrics with people: the section of a run's page, and its scatters as files."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ class ScatterPlot:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A datum that a metric places far from where people place it.
+    """A datum whose rank by a metric is far from its rank by people.
 
     Attributes:
         id: Id of the text.
         position: Its place in the run, or None.
         other: Id of the text it is compared with, or empty.
-        label: What people said.
-        score: What the metric said; of a pair the difference.
+        label: People's label.
+        score: The metric's score; of a pair the difference.
         share: Share of the data between both places, from -1 (far too low) to 1 (far too high).
         text: The beginning of the text.
     """
@@ -119,10 +119,10 @@ class People:
     def positions(self) -> list[int]:
         """Positions in the run of all listed data, in the order of the page."""
         positions = (
-            one.position
+            disagreement.position
             for section in self.sections
             for _, high, low in section.far
-            for one in (*high, *low)
+            for disagreement in (*high, *low)
         )
         return list(
             dict.fromkeys(place for place in positions if place is not None)
@@ -130,7 +130,7 @@ class People:
 
 
 def section(store: Store) -> PageSection | None:
-    """The section of the page of a run that was compared with people; None for other runs."""
+    """Build the page's section on agreement; None for runs that were not compared with people."""
     result = results.read(store.folder)
     if result is None:
         return None
@@ -145,13 +145,15 @@ def section(store: Store) -> PageSection | None:
 
 
 def confused(store: Store) -> dict[str, dict[str, str]]:
-    """Per metric and label the cell of the confusion table that each text is in.
+    """Return, per metric and label, the confusion cell of each text.
 
-    A text that several people judged is in the cell of their mean, from one half on of yes.
+    A text that several people judged is a yes if the mean of their verdicts is at least one half.
     """
     result = results.read(store.folder)
     columns: dict[str, dict[str, str]] = {}
     for measure in result.measures if result else ():
+        # Names are such as "kappa, label (40% yes)"; the filter of the view
+        # needs the label.
         label = measure.name.partition(", ")[2].rpartition(" (")[0]
         data = measure.data
         for row, verdicts in zip(measure.metrics, data.said, strict=False):
@@ -208,7 +210,8 @@ def _is_length(row: results.MetricAgreement) -> bool:
 
 
 def _floats(values: Sequence[float | None]) -> Floats:
-    return np.array(values, dtype=np.float64)  # None becomes NaN
+    # None becomes NaN.
+    return np.array(values, dtype=np.float64)
 
 
 def _plot(label: str, x: Floats, y: Floats, baseline: bool) -> ScatterPlot:
@@ -219,6 +222,7 @@ def _plot(label: str, x: Floats, y: Floats, baseline: bool) -> ScatterPlot:
     def place(
         value: float, marks: Sequence[float], start: float, end: float
     ) -> float:
+        # A margin of 6 % keeps points off the frame.
         share = 0.06 + 0.88 * (value - marks[0]) / (marks[-1] - marks[0])
         return round(start + share * (end - start), 1)
 
@@ -229,16 +233,20 @@ def _plot(label: str, x: Floats, y: Floats, baseline: bool) -> ScatterPlot:
         return place(rating, y_marks, _HEIGHT - _BOTTOM, _TOP)
 
     order = np.argsort(x, kind="stable")
+    # An even sample by score shows the same shape with fewer points to draw.
     sample = order[:: max(1, -(-len(order) // _MOST_POINTS))]
     noise = np.random.default_rng(0)
+    # Points on whole numbers would hide each other.
     spread_x, spread_y = (
         values
         + _SPREAD * noise.uniform(-1, 1, len(values)) * np.all(values % 1 == 0)
         for values in (x, y)
     )
     # The part of a score follows from the mean rank of all within 2 % of the axis.
-    near = np.round(50 * (x - x_marks[0]) / (x_marks[-1] - x_marks[0]))
-    _, group, counts = np.unique(near, return_inverse=True, return_counts=True)
+    axis_places = np.round(50 * (x - x_marks[0]) / (x_marks[-1] - x_marks[0]))
+    _, group, counts = np.unique(
+        axis_places, return_inverse=True, return_counts=True
+    )
     part_of_group = (np.cumsum(counts) - counts / 2) * _BINS / len(x)
     part_of = part_of_group.astype(int)[group]
     parts = [part_of == number for number in np.unique(part_of)]
@@ -257,19 +265,22 @@ def _plot(label: str, x: Floats, y: Floats, baseline: bool) -> ScatterPlot:
 def _list_far(
     store: Store, measure: results.MeasureResult, places: Mapping[str, int]
 ) -> list[tuple[str, list[Disagreement], list[Disagreement]]]:
-    """Per metric the data with the greatest distance between their places by score and label."""
+    """List, per metric, the data whose ranks by score and by label are farthest apart."""
     # Slow to load, and pages of other runs need no ranks.
     from scipy.stats import rankdata
 
     data = measure.data
     gold = _floats(data.gold)
-    far = []
+    disagreements = []
     for row, column in zip(measure.metrics, data.scores, strict=True):
         scores = _floats(column)
+        # The length is a baseline, and few data would be listed as too high
+        # and too low.
         if _is_length(row) or np.isfinite(scores).sum() <= 2 * _N_FAR:
             continue
         usable = np.flatnonzero(np.isfinite(scores) & np.isfinite(gold))
         distance = np.zeros(len(gold))
+        # Ranks, because scores and labels have different units.
         ranks = rankdata(scores[usable]) - rankdata(gold[usable])
         distance[usable] = ranks / max(1, len(usable) - 1)
 
@@ -299,8 +310,8 @@ def _list_far(
         order = usable[np.argsort(-distance[usable], kind="stable")]
         high = first_of([i for i in order.tolist() if distance[i] > 0])
         low = first_of([i for i in order[::-1].tolist() if distance[i] < 0])
-        far.append((row.label, high, low))
-    return far
+        disagreements.append((row.label, high, low))
+    return disagreements
 
 
 def _text_at(store: Store, position: int | None) -> str:
@@ -330,6 +341,8 @@ def write_agreement_figures(
     labels = set()
     for number, measure in enumerate(result.measures, start=1):
         name = measure.name.partition(", ")[2] or measure.name
+        # Measures of the same labels differ in their statistic only, and would
+        # have the same scatter.
         if (name, measure.data.gold) in labels:
             continue
         labels.add((name, measure.data.gold))

@@ -1,4 +1,4 @@
-"""What a run of a small sample shows of the study that is planned."""
+"""Figures for the planning of a study from a run of a small sample."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from beholder.stats.sizes import scatter
 
 @dataclass(frozen=True)
 class TextCost:
-    """What a text costs, on average; None if no judge was asked, or a price is not known."""
+    """Mean cost of a text; None if no judge was asked, or a price is not known."""
 
     calls: float | None = None
     tokens: float | None = None
@@ -27,7 +27,7 @@ class TextCost:
 
 @dataclass(frozen=True)
 class Pilot:
-    """What is known of the values of a study.
+    """Spread and cost of the values of a study.
 
     Attributes:
         sd: Standard deviation of texts.
@@ -35,8 +35,8 @@ class Pilot:
         per_picture: Texts per picture.
         sd_pictures: Standard deviation of means of pictures, of two runs.
         r: Correlation of two runs over pictures.
-        price: What a text costs.
-        in_words: All of it in a line.
+        price: Mean cost of a text.
+        in_words: All figures in one line.
     """
 
     sd: float | None = None
@@ -58,18 +58,20 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
 
     Raises:
         RunError: A run cannot be read.
-        ConfigError: It has no such value, values without spread, or too few common pictures.
+        ConfigError: The run has no such value, the values have no spread, or the runs share too
+            few pictures.
     """
     name, values, pictures = _values(run, value)
-    found = scatter(values, pictures)
+    variation = scatter(values, pictures)
     cautions = incomplete_runs(*filter(None, (run, against)))
     words = (
-        f"{name} of {len(values)} texts: sd {found.sd:.3f}, intraclass correlation {found.icc:.2f},"
-        f" {found.per_picture:.2g} texts a picture"
+        f"{name} of {len(values)} texts: sd {variation.sd:.3f}, intraclass correlation"
+        f" {variation.icc:.2f}, {variation.per_picture:.2g} texts a picture"
     )
     words += "".join(f"; caution: {caution}" for caution in cautions)
     judging, paid = run_judging(run), [row.cost for row in costs(run)]
     price = TextCost()
+    # Without calls to a judge there is nothing to pay.
     if judging.n_answers:
         n = len(values)
         dollars = (
@@ -82,26 +84,41 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
         )
     if against is None:
         return Pilot(
-            found.sd, found.icc, found.per_picture, price=price, in_words=words
+            variation.sd,
+            variation.icc,
+            variation.per_picture,
+            price=price,
+            in_words=words,
         )
-    own, their = _means(values, pictures), _means(*_values(against, name)[1:])
-    both = sorted(own.keys() & their.keys())
-    if len(both) < 3:
+    means, other_means = (
+        _means(values, pictures),
+        _means(*_values(against, name)[1:]),
+    )
+    # The systems are compared on the same pictures, so the gain of pairing
+    # depends on their correlation there.
+    common_pictures = sorted(means.keys() & other_means.keys())
+    if len(common_pictures) < 3:
         raise ConfigError(
-            f"{run} and {against} share {len(both)} pictures; at least 3 are needed"
+            f"{run} and {against} share {len(common_pictures)} pictures; at least 3 are needed"
         )
-    pairs = np.array([(own[key], their[key]) for key in both])
+    pairs = np.array(
+        [(means[key], other_means[key]) for key in common_pictures]
+    )
     spread = float(pairs.var(axis=0, ddof=1).mean())
     if spread == 0:
         raise ConfigError(
             f"{name} is the same for all pictures of {run} and {against}"
         )
+    # From the variance of the difference, as the plan uses it: var(a - b) = 2
+    # var (1 - r).
     r = 1 - float((pairs[:, 0] - pairs[:, 1]).var(ddof=1)) / (2 * spread)
-    words += f"; {len(both)} pictures in both runs, correlation {r:.2f}"
+    words += (
+        f"; {len(common_pictures)} pictures in both runs, correlation {r:.2f}"
+    )
     return Pilot(
-        found.sd,
-        found.icc,
-        found.per_picture,
+        variation.sd,
+        variation.icc,
+        variation.per_picture,
         math.sqrt(spread),
         r,
         price,
@@ -112,36 +129,47 @@ def read_pilot(run: Path, value: str | None, against: Path | None) -> Pilot:
 def _values(
     run: Path, value: str | None
 ) -> tuple[str, list[float], list[bytes]]:
-    """Name of a value, its numbers, and the picture of each."""
+    """Return the name of a value, its numbers, and the picture of each number."""
     with Store.read(run) as store:
         numbers = {
             asker.name: list(store.values(asker.name))
             for asker in store.askers()
         }
-        there = {
-            f"{name}.{key}": (name, key)
-            for name, rows in numbers.items()
-            for _, row in rows[:1]
-            for key in row
-        }
-        wanted = next(
-            (k for k in there if value in (None, k, k.rpartition(".")[0])),
+        value_keys = {}
+        for name, rows in numbers.items():
+            # The first row names the values; others may have fewer of them.
+            for key in rows[0][1] if rows else ():
+                value_keys[f"{name}.{key}"] = (name, key)
+        # A value is named in full, or by its metric, whose first value is
+        # taken.
+        value_name = next(
+            (
+                k
+                for k in value_keys
+                if value in (None, k, k.rpartition(".")[0])
+            ),
             None,
         )
-        if wanted is None:
-            known = ", ".join(there) or "none"
+        if value_name is None:
+            choices = ", ".join(value_keys) or "none"
             raise ConfigError(
-                f"the run has no value {value!r}; it has: {known}"
+                f"the run has no value {value!r}; it has: {choices}"
             )
-        name, key = there[wanted]
-        found = {place: row[key] for place, row in numbers[name] if key in row}
-        sources = store.sources(max(found) + 1, store.kind_of(name))
-    return wanted, list(found.values()), [sources[place] for place in found]
+        name, key = value_keys[value_name]
+        numbers_by_place = {
+            place: row[key] for place, row in numbers[name] if key in row
+        }
+        sources = store.sources(max(numbers_by_place) + 1, store.kind_of(name))
+    return (
+        value_name,
+        list(numbers_by_place.values()),
+        [sources[place] for place in numbers_by_place],
+    )
 
 
 def _means(values: list[float], pictures: list[bytes]) -> dict[bytes, float]:
-    of_picture = by_key(zip(pictures, values, strict=True))
+    values_by_picture = by_key(zip(pictures, values, strict=True))
     return {
-        picture: math.fsum(some) / len(some)
-        for picture, some in of_picture.items()
+        picture: math.fsum(picture_values) / len(picture_values)
+        for picture, picture_values in values_by_picture.items()
     }

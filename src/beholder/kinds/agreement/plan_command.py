@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class WantedGroup:
-    """What the study shall show.
+class GoalGroup:
+    """Goals of the study.
 
     Attributes:
         width: Wanted half width of the interval of a mean.
@@ -45,8 +45,8 @@ class WantedGroup:
 
 @Parameter(name="*", group=Group("Assumptions", sort_key=0))
 @dataclass(frozen=True)
-class KnownGroup:
-    """What is known, if no run is named or in place of what it shows.
+class AssumptionGroup:
+    """Assumptions, if no run is named, or instead of its figures.
 
     Attributes:
         sd: Standard deviation of the values of texts.
@@ -75,11 +75,11 @@ def plan(
     *,
     value: Annotated[str | None, Parameter(alias="-v")] = None,
     against: Path | None = None,
-    wanted: WantedGroup = WantedGroup(),
-    known: KnownGroup = KnownGroup(),
+    goals: GoalGroup = GoalGroup(),
+    assumptions: AssumptionGroup = AssumptionGroup(),
     as_json: AsJson = False,
 ) -> None:
-    """How many texts, pictures or labels does a study need, and what will it cost?
+    """Compute how many texts, pictures or labels a study needs, and what it will cost.
 
     A run of a small sample shows how values vary and what judges cost; options replace its figures.
 
@@ -93,18 +93,24 @@ def plan(
     from beholder.kinds.agreement.pilot import Pilot, read_pilot
 
     pilot = Pilot() if run is None else read_pilot(run, value, against)
-    given = {
-        name: getattr(known, name)
+    figures = {
+        name: getattr(assumptions, name)
         for name in ("sd", "icc", "per_picture", "r")
     }
-    given["sd_pictures"] = known.sd
+    # One standard deviation for texts and pictures: nothing else is known.
+    figures["sd_pictures"] = assumptions.sd
     pilot = replace(
-        pilot, **{name: one for name, one in given.items() if one is not None}
+        pilot,
+        **{
+            name: figure
+            for name, figure in figures.items()
+            if figure is not None
+        },
     )
-    rows = list(_rows(wanted, known, pilot))
+    rows = list(_rows(goals, assumptions, pilot))
     if not rows:
         raise ConfigError(
-            "name what is wanted: --width, --difference, --kappa, --labels or --reliability"
+            "name a goal: --width, --difference, --kappa, --labels or --reliability"
         )
     notes = (pilot.in_words,) if pilot.in_words else ()
     table = Table("plan", "What a study needs", _COLUMNS, tuple(rows), notes)
@@ -123,46 +129,54 @@ _COLUMNS = (
 
 
 def _rows(
-    wanted: WantedGroup, known: KnownGroup, pilot: Pilot
+    goals: GoalGroup, assumptions: AssumptionGroup, pilot: Pilot
 ) -> Iterator[dict[str, Any]]:
     from beholder.stats import sizes
 
-    if wanted.width is not None:
-        sd, per_picture = _given(pilot.sd, "--sd"), pilot.per_picture
+    if goals.width is not None:
+        # Each goal asks for the assumptions that its formula needs, and for no
+        # others.
+        sd, per_picture = _require_number(pilot.sd, "--sd"), pilot.per_picture
         needed = sizes.texts_for_mean(
-            wanted.width, sd, per_picture=per_picture, icc=pilot.icc
+            goals.width, sd, per_picture=per_picture, icc=pilot.icc
         )
-        goal = f"mean within +/- {wanted.width:g}"
+        goal = f"mean within +/- {goals.width:g}"
         yield _row(goal, needed, math.ceil(needed / per_picture), pilot.price)
-    if wanted.difference is not None:
+    if goals.difference is not None:
         pictures = sizes.pictures_for_difference(
-            wanted.difference,
-            _given(pilot.sd_pictures or pilot.sd, "--sd"),
-            _given(pilot.r, "--r (or --against RUN)"),
-            power=wanted.power,
-            systems=wanted.systems,
+            goals.difference,
+            _require_number(pilot.sd_pictures or pilot.sd, "--sd"),
+            _require_number(pilot.r, "--r (or --against RUN)"),
+            power=goals.power,
+            systems=goals.systems,
         )
-        goal = f"difference of {wanted.difference:g} found with power {wanted.power:g}"
-        if wanted.systems > 2:
-            goal += f" between any of {wanted.systems} systems"
-        texts = math.ceil(pictures * pilot.per_picture) * wanted.systems
+        goal = f"difference of {goals.difference:g} found with power {goals.power:g}"
+        if goals.systems > 2:
+            goal += f" between any of {goals.systems} systems"
+        # Every system describes every picture.
+        texts = math.ceil(pictures * pilot.per_picture) * goals.systems
         yield _row(goal, texts, pictures, pilot.price)
-    if wanted.kappa is not None:
-        needed = sizes.items_for_kappa(wanted.kappa, _shares(known.shares))
-        yield _row(f"kappa within +/- {wanted.kappa:g}", needed, None, None)
-    if wanted.labels is not None:
-        sd, r = _given(pilot.sd, "--sd"), _given(known.judge_r, "--judge-r")
-        needed = sizes.labels_for_corrected_mean(
-            wanted.labels, sd, r, known.judged
+    if goals.kappa is not None:
+        needed = sizes.items_for_kappa(
+            goals.kappa, _shares(assumptions.shares)
         )
-        goal = f"corrected mean within +/- {wanted.labels:g}: labels by people"
+        yield _row(f"kappa within +/- {goals.kappa:g}", needed, None, None)
+    if goals.labels is not None:
+        sd, r = (
+            _require_number(pilot.sd, "--sd"),
+            _require_number(assumptions.judge_r, "--judge-r"),
+        )
+        needed = sizes.labels_for_corrected_mean(
+            goals.labels, sd, r, assumptions.judged
+        )
+        goal = f"corrected mean within +/- {goals.labels:g}: labels by people"
         yield _row(goal, needed, None, None)
-    if wanted.reliability is not None:
+    if goals.reliability is not None:
         raters = sizes.raters_for_reliability(
-            wanted.reliability, _given(known.single, "--single")
+            goals.reliability, _require_number(assumptions.single, "--single")
         )
         yield {
-            "goal": f"a mean of reliability {wanted.reliability:g}",
+            "goal": f"a mean of reliability {goals.reliability:g}",
             "raters": raters,
         }
 
@@ -177,15 +191,15 @@ def _row(
         "texts": texts,
         "pictures": pictures,
     }
-    for key, one in asdict(price or TextCost()).items():
-        cost = None if one is None else one * texts
+    for key, cost_per_text in asdict(price or TextCost()).items():
+        cost = None if cost_per_text is None else cost_per_text * texts
         costs[key] = (
             cost if cost is None or key == "dollars" else math.ceil(cost)
         )
     return costs
 
 
-def _given(number: float | None, option: str) -> float:
+def _require_number(number: float | None, option: str) -> float:
     if number is None:
         raise ConfigError(f"name {option}, or a run of a pilot that shows it")
     return number

@@ -34,14 +34,14 @@ EXPECTED = (
 
 
 def has_second_text(item: Item) -> bool:
-    """Whether the labels of an item compare two texts."""
+    """Return whether the labels of an item compare two texts."""
     return bool(item.meta.get("candidate_b"))
 
 
 def pair_measures(
     items: Sequence[Item], labels: Sequence[str] | None, kind: str
 ) -> list[Measure]:
-    """Measures of labels that compare two texts; a metric answers by the difference of its scores.
+    """Build the measures of labels that compare two texts; metrics answer by score differences.
 
     Args:
         items: Judged items; those without a second text are left out.
@@ -49,7 +49,7 @@ def pair_measures(
         kind: Correlation of degrees, which goes beside the accuracy.
 
     Raises:
-        ConfigError: A label has other answers, or ``kind`` is no correlation.
+        ConfigError: A label has other answers, or ``kind`` is not a correlation.
     """
     if kind not in CORRELATIONS:
         raise ConfigError(
@@ -76,24 +76,27 @@ def _measures(
     pairs: Sequence[Item], label: str, kind: str
 ) -> Iterator[Measure]:
     answers = [
-        one
+        answer
         for item in pairs
-        for one in ratings_of(item, label)
-        if one is not None
+        for answer in ratings_of(item, label)
+        if answer is not None
     ]
     if not answers:
         raise ConfigError(f"no pair has a judgment {label!r}")
-    read = _reader(answers, label)
+    to_preference = _build_reader(answers, label)
 
     def preferences(item: Item) -> list[float]:
         return [
-            read(one, item)
-            for one in ratings_of(item, label)
-            if one is not None
+            to_preference(answer, item)
+            for answer in ratings_of(item, label)
+            if answer is not None
         ]
 
-    found = [preference for item in pairs for preference in preferences(item)]
-    if 0 in found:
+    all_preferences = [
+        preference for item in pairs for preference in preferences(item)
+    ]
+    # A metric rarely gives two equal scores, so ties need a threshold.
+    if 0 in all_preferences:
         yield Measure(
             f"accuracy with ties, {label}",
             "three-way",
@@ -101,28 +104,31 @@ def _measures(
             paired=True,
         )
 
-    def decided(item: Item) -> list[float]:
+    def drop_ties(item: Item) -> list[float]:
         return [preference for preference in preferences(item) if preference]
 
-    if any(found):
-        yield Measure(f"accuracy, {label}", "accuracy", decided, paired=True)
-    if len(set(map(abs, found)) - {0.0}) > 1:
+    if any(all_preferences):
+        yield Measure(f"accuracy, {label}", "accuracy", drop_ties, paired=True)
+    # Only degrees of preference, such as 1 and 2, can be correlated.
+    if len(set(map(abs, all_preferences)) - {0.0}) > 1:
         yield Measure(
             f"{kind}, {label}", cast("Kind", kind), preferences, paired=True
         )
 
 
-def _reader(
+def _build_reader(
     answers: Sequence[Any], label: str
 ) -> Callable[[Any, Item], float]:
-    """A function from an answer to a preference: positive for the first text, 0 for a tie."""
-    if any(isinstance(one, str) for one in answers):
+    """Return a function from an answer to a preference: positive for the first text, 0 a tie."""
+    if any(isinstance(answer, str) for answer in answers):
         return lambda answer, item: _from_word(answer, item, label)
     numbers = set(answers)
-    if all(isinstance(one, bool) for one in answers):
+    if all(isinstance(answer, bool) for answer in answers):
         return lambda answer, item: 1.0 if answer else -1.0
+    # A common coding: the number of the better text, and 0 for a tie.
     if 2 in numbers and numbers <= {0, 1, 2}:
         return lambda answer, item: {0: 0.0, 1: 1.0, 2: -1.0}[answer]
+    # A guess would turn half of the labels around in one of the two codings.
     if numbers == {0, 1}:
         raise ConfigError(
             f"{label!r} is 0 or 1 in all pairs, and 0 may mean a tie or the second text: {EXPECTED}"
@@ -146,6 +152,7 @@ def _from_word(answer: Any, item: Item, label: str) -> float:
         for names in _SYSTEMS
     )
     word = str(answer).strip().casefold()
+    # A name that both texts have does not say which is better.
     if word in first ^ second:
         return 1.0 if word in first else -1.0
     if word in _WORDS:

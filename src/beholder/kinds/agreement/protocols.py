@@ -75,24 +75,27 @@ class Measure:
 
 
 def n_words(item: Item) -> float:
-    """Words of the candidate."""
+    """Count the words of the candidate."""
     return float(len(words(item.candidate)))
 
 
 def length_ratio(item: Item) -> float:
-    """Words of the candidate per word of its first reference."""
+    """Return the words of the candidate per word of its first reference."""
     return n_words(item) / max(1, len(words(item.references[0])))
 
 
-def one(label: str) -> Callable[[Item], Sequence[float]]:
-    """A label that is one number; items without it are left out."""
-    return lambda item: (
-        () if (n := item.judgments.get(label)) is None else (float(n),)
-    )
+def read_number(label: str) -> Callable[[Item], Sequence[float]]:
+    """Return a reader of a label that is one number; items without it are left out."""
+
+    def labels(item: Item) -> Sequence[float]:
+        number = item.judgments.get(label)
+        return () if number is None else (float(number),)
+
+    return labels
 
 
-def each(label: str) -> Callable[[Item], Sequence[float]]:
-    """A label that is a rating, or a list of ratings, each a datum; NaN where one is missing."""
+def read_ratings(label: str) -> Callable[[Item], Sequence[float]]:
+    """Return a reader of a rating or list of ratings, each a datum; NaN for a missing one."""
     return lambda item: [
         math.nan if rating is None else float(rating)
         for rating in ratings_of(item, label)
@@ -103,21 +106,23 @@ def _judgment(name: str) -> Callable[[Item], str]:
     return lambda item: str(item.judgments.get(name, ""))
 
 
-def _of_models(label: str) -> Callable[[Item], Sequence[float]]:
-    plain = one(label)
+def _read_model_number(label: str) -> Callable[[Item], Sequence[float]]:
+    read_label = read_number(label)
     return lambda item: (
-        () if item.judgments.get("system") == "Human" else plain(item)
+        () if item.judgments.get("system") == "Human" else read_label(item)
     )
 
 
-def _in_categories(starts: Sequence[str]) -> Callable[[Item], Sequence[float]]:
-    plain, category = one("preferred"), _judgment("category")
+def _read_in_categories(
+    starts: Sequence[str],
+) -> Callable[[Item], Sequence[float]]:
+    read_label, category = read_number("preferred"), _judgment("category")
     return lambda item: (
-        plain(item) if category(item).startswith(tuple(starts)) else ()
+        read_label(item) if category(item).startswith(tuple(starts)) else ()
     )
 
 
-def _sum_of(names: Sequence[str]) -> Callable[[Item], Sequence[float]]:
+def _sum_labels(names: Sequence[str]) -> Callable[[Item], Sequence[float]]:
     def labels(item: Item) -> Sequence[float]:
         values = [item.judgments.get(name) for name in names]
         return (
@@ -129,22 +134,24 @@ def _sum_of(names: Sequence[str]) -> Callable[[Item], Sequence[float]]:
     return labels
 
 
+# The keys are words of protocols.toml.
 _LABELS: Mapping[str, Callable[[Any], Callable[[Item], Sequence[float]]]] = {
-    "one": one,
-    "each": each,
-    "of_models": _of_models,
-    "in_categories": _in_categories,
-    "sum_of": _sum_of,
+    "one": read_number,
+    "each": read_ratings,
+    "of_models": _read_model_number,
+    "in_categories": _read_in_categories,
+    "sum_of": _sum_labels,
 }
 
 
-def _declared(
+def _build_measure(
     labels: Mapping[str, Any],
     category: str = "",
     beyond_length: bool = False,
     **facts: Any,
 ) -> Measure:
-    """A measure of ``protocols.toml``."""
+    """Build a measure of ``protocols.toml``."""
+    # In the file a measure has a single reader of labels: { one = "score" }.
     ((kind_of_label, names),) = labels.items()
     return Measure(
         labels=_LABELS[kind_of_label](names),
@@ -154,33 +161,33 @@ def _declared(
     )
 
 
-def _known() -> Mapping[str, tuple[Measure, ...]]:
+def _read_protocols() -> Mapping[str, tuple[Measure, ...]]:
     file = Path(__file__).with_suffix(".toml")
-    known: dict[str, tuple[Measure, ...]] = {}
-    for name, listed in tomllib.loads(
-        file.read_text(encoding="utf-8")
-    ).items():
-        same = isinstance(listed, str)
-        known[name] = (
-            known[listed]
-            if same
-            else tuple(_declared(**facts) for facts in listed)
+    protocols: dict[str, tuple[Measure, ...]] = {}
+    for name, entry in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        # A set with the protocol of another names it; that one comes earlier
+        # in the file.
+        is_alias = isinstance(entry, str)
+        protocols[name] = (
+            protocols[entry]
+            if is_alias
+            else tuple(_build_measure(**facts) for facts in entry)
         )
-    return known
+    return protocols
 
 
-PROTOCOLS = _known()
+PROTOCOLS = _read_protocols()
 
 
 def protocol(name: str) -> tuple[Measure, ...]:
-    """The measures of a known set.
+    """Return the measures of a known set.
 
     Raises:
-        ConfigError: The set has none here.
+        ConfigError: The set has no protocol of item scores.
     """
     if name not in PROTOCOLS:
         raise ConfigError(
-            f"{name} has no protocol of item scores; those that have: {', '.join(PROTOCOLS)}"
+            f"{name} has no protocol of item scores; these sets have one: {', '.join(PROTOCOLS)}"
         )
     return PROTOCOLS[name]
 
@@ -188,7 +195,7 @@ def protocol(name: str) -> tuple[Measure, ...]:
 def generic(
     items: Sequence[Item], labels: Sequence[str] | None, kind: str
 ) -> tuple[Measure, ...]:
-    """Measures for judgments of any data: one per label, several for verdicts.
+    """Build measures for judgments of any data: one per label, several for verdicts.
 
     A label that is a list gives a datum per element.
 
@@ -201,9 +208,9 @@ def generic(
     Raises:
         ConfigError: An unknown label or kind, or no label that fits.
     """
-    known = get_args(GenericKind)
-    if kind not in known:
-        raise ConfigError(f"kind={kind!r}: expected one of {', '.join(known)}")
+    kinds = get_args(GenericKind)
+    if kind not in kinds:
+        raise ConfigError(f"kind={kind!r}: expected one of {', '.join(kinds)}")
     ratings = by_key(
         (name, _ratings(value))
         for item in items
@@ -214,10 +221,16 @@ def generic(
         name: [answer for answer in chain(*lists) if answer is not None]
         for name, lists in ratings.items()
     }
-    answers = {name: given for name, given in answers.items() if given}
+    answers = {
+        name: label_answers
+        for name, label_answers in answers.items()
+        if label_answers
+    }
     is_verdicts = kind == "verdicts"
-    what = "yes-or-no" if is_verdicts else "numeric"
-    fits = _are_verdicts if is_verdicts else _are_numbers
+    expected = "yes-or-no" if is_verdicts else "numeric"
+    are_fitting = _are_verdicts if is_verdicts else _are_numbers
+    # Only named labels: any text column would otherwise become a list of
+    # categories.
     categories = [
         name
         for name in (labels or () if is_verdicts else ())
@@ -225,38 +238,44 @@ def generic(
     ]
     usable = [
         name
-        for name, given in answers.items()
-        if fits(given) or name in categories
+        for name, label_answers in answers.items()
+        if are_fitting(label_answers) or name in categories
     ]
     for label in labels or ():
         if label not in usable:
             raise ConfigError(
-                f"no item has a {what} judgment {label!r}; there are: {', '.join(usable) or 'none'}"
-                f"{_seen(answers.get(label))}"
+                f"no item has a {expected} judgment {label!r}; there are:"
+                f" {', '.join(usable) or 'none'}{_describe_answers(answers.get(label))}"
             )
     if not usable:
-        seen = "".join(
-            f"; {name}{_seen(given)}"
-            for name, given in list(answers.items())[:_MOST_SHOWN]
+        descriptions = "".join(
+            f"; {name}{_describe_answers(label_answers)}"
+            for name, label_answers in list(answers.items())[:_MOST_SHOWN]
         )
         raise ConfigError(
-            f"the items have no {what} judgments to agree with{seen}"
+            f"the items have no {expected} judgments to agree with{descriptions}"
         )
     measures: list[Measure] = []
     for label in labels or usable:
         if not is_verdicts:
             measures.append(
-                Measure(f"{kind}, {label}", cast("Kind", kind), each(label))
+                Measure(
+                    f"{kind}, {label}", cast("Kind", kind), read_ratings(label)
+                )
             )
         elif label in categories:
-            measures += _of_categories(label, answers[label])
+            measures += _measure_categories(label, answers[label])
         else:
-            measures += _of_verdicts(label, answers[label], ratings[label])
+            measures += _measure_verdicts(
+                label, answers[label], ratings[label]
+            )
     return tuple(measures)
 
 
-def _of_categories(label: str, answers: Sequence[str]) -> Iterator[Measure]:
-    """Measures of each category of a label against all others; a metric's value of its name."""
+def _measure_categories(
+    label: str, answers: Sequence[str]
+) -> Iterator[Measure]:
+    """Yield measures of each category against all others, by the metric's value of its name."""
     for category in sorted(set(answers)):
         share = answers.count(category) / len(answers)
 
@@ -272,8 +291,8 @@ def _of_categories(label: str, answers: Sequence[str]) -> Iterator[Measure]:
             yield Measure(name, kind, labels, prefers=category)
 
 
-def _seen(answers: Sequence[Any] | None) -> str:
-    """The answers of a label, for a message that expected something else."""
+def _describe_answers(answers: Sequence[Any] | None) -> str:
+    """Describe the answers of a label, for a message that expected other ones."""
     if not answers:
         return ""
     different = list(dict.fromkeys(answers))
@@ -286,30 +305,33 @@ def _seen(answers: Sequence[Any] | None) -> str:
     return f"; its answers are {', '.join(map(repr, different[:_MOST_SHOWN]))}{more}{hint}"
 
 
-def _of_verdicts(
+def _measure_verdicts(
     label: str, answers: Sequence[float], ratings: Sequence[Sequence[Any]]
 ) -> Iterator[Measure]:
-    """Measures of a label with its share of yes, without which kappa and precision say little.
+    """Yield measures of a label, named with its share of yes, which kappa and precision need.
 
-    Who gave which rating is known only if all lists have one length, in the same order of people.
+    Ratings are assigned to people only if all lists have one length, in the same order of people.
     """
     for kind in VERDICTS:
         name = f"{kind}, {label} ({fmean(answers):.0%} yes)"
-        yield Measure(name, kind, each(label))
-    lengths = {len(given) for given in ratings}
+        yield Measure(name, kind, read_ratings(label))
+    # The test of replacement needs the ratings of each person.
+    lengths = {len(item_ratings) for item_ratings in ratings}
     if len(lengths) == 1 and lengths.pop() > 1:
         for people, epsilon in EPSILONS.items():
             name = f"may replace {people} ({epsilon:g}), {label}"
-            yield Measure(name, "replaces", each(label), epsilon=epsilon)
+            yield Measure(
+                name, "replaces", read_ratings(label), epsilon=epsilon
+            )
 
 
 def ratings_of(item: Item, label: str) -> Sequence[Any]:
-    """The ratings of an item under a label; None among them is a missing one."""
+    """Return the ratings of an item under a label; None among them is a missing one."""
     return _ratings(item.judgments.get(label))
 
 
 def _ratings(value: Any) -> Sequence[Any]:
-    """The ratings of a label: those of a list, one, or none."""
+    """Return the ratings of a label as a sequence: a list's, a single one, or none."""
     if isinstance(value, list | tuple):
         return value
     return () if value is None else (value,)

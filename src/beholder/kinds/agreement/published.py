@@ -56,13 +56,18 @@ def flickr8k_expert(folder: Path) -> Iterator[Item]:
         ):
             scores = [float(rating["rating"]) for rating in ratings]
             if caption.strip() in references:
-                continue  # the published protocol leaves out a picture's own captions
-            given = {
+                # The published protocol leaves out a picture's own captions.
+                continue
+            judgments = {
                 "expert_ratings": scores,
                 "mean": sum(scores) / len(scores),
             }
             yield single(
-                f"{key}#{number}", caption.strip(), references, image, given
+                f"{key}#{number}",
+                caption.strip(),
+                references,
+                image,
+                judgments,
             )
             number += 1
 
@@ -70,22 +75,31 @@ def flickr8k_expert(folder: Path) -> Iterator[Item]:
 def flickr8k_cf(folder: Path) -> Iterator[Item]:
     """``CrowdFlowerAnnotations.txt`` with the captions of ``Flickr8k.token.txt``."""
     captions: dict[str, str] = {}
-    of_image: dict[str, list[str]] = defaultdict(list)
+    keys_by_image: dict[str, list[str]] = defaultdict(list)
     for key, text in read_columns(folder, "Flickr8k.token.txt"):
         captions[key] = text.strip()
-        of_image[key.partition("#")[0]].append(key)
+        keys_by_image[key.partition("#")[0]].append(key)
     for image, key, fraction, yes, no in read_columns(
         folder, "CrowdFlowerAnnotations.txt"
     ):
-        if key not in captions or image not in of_image:
+        # Some rows name captions or pictures that the file of captions does
+        # not have.
+        if key not in captions or image not in keys_by_image:
             continue
-        references = (captions[own] for own in of_image[image] if own != key)
-        given = {
+        references = (
+            # A caption is not its own reference.
+            captions[reference_key]
+            for reference_key in keys_by_image[image]
+            if reference_key != key
+        )
+        judgments = {
             "yes_fraction": float(fraction),
             "yes": int(yes),
             "no": int(no),
         }
-        yield single(f"{image}/{key}", captions[key], references, image, given)
+        yield single(
+            f"{image}/{key}", captions[key], references, image, judgments
+        )
 
 
 def composite(folder: Path) -> Iterator[Item]:
@@ -99,9 +113,12 @@ def composite(folder: Path) -> Iterator[Item]:
         ("30k", "results_20130124.token"),
         ("coco", "captions_val2014.json"),
     ):
+        # A part of the corpora is enough: they have licences of their own.
         if (folder / f"{corpus}_correctness.csv").is_file():
-            read = read_coco if corpus == "coco" else _token_file
-            yield from _composite(folder, corpus, read(folder, captions))
+            read_captions = read_coco if corpus == "coco" else _token_file
+            yield from _composite(
+                folder, corpus, read_captions(folder, captions)
+            )
 
 
 def _composite(
@@ -110,6 +127,7 @@ def _composite(
     ratings: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for label, name in (
         ("correctness", "correctness"),
+        # The published name of the file has this spelling.
         ("thoroughness", "throughness"),
     ):
         path = folder / f"{corpus}_{name}.csv"
@@ -119,17 +137,23 @@ def _composite(
             for row in csv.DictReader(file, delimiter=";"):
                 image = Path(row.get("Input.image_url") or "").name
                 for column, caption in row.items():
+                    # Column Input.textN has its answer in Answer.QNAnswer.
                     answer = row.get(
                         column.replace("Input.text", "Answer.Q") + "Answer"
                     )
                     if column.startswith("Input.text") and caption and answer:
                         ratings[image, caption.strip()][label] = float(answer)
     for number, ((image, caption), labels) in enumerate(ratings.items()):
-        own = references.get(image.partition(".")[0], [])
-        if caption in own:
+        image_references = references.get(image.partition(".")[0], [])
+        if caption in image_references:
             continue
         yield single(
-            f"{corpus}/{number}", caption, own, image, labels, corpus=corpus
+            f"{corpus}/{number}",
+            caption,
+            image_references,
+            image,
+            labels,
+            corpus=corpus,
         )
 
 
@@ -138,14 +162,14 @@ def pascal50s(folder: Path) -> Iterator[Item]:
     for category, pairs in read_json(folder, "pascal_50s.json").items():
         for number, row in enumerate(pairs):
             first, second = (text.strip() for text in row["captions"])
-            own = [text.strip() for text in row["references"]]
+            references = [text.strip() for text in row["references"]]
             name, image = f"{category}/{number}", Path(row["image"]).name
             preferred = 1 if row["label"] == 0 else -1
             yield pair(
                 name,
                 first,
                 second,
-                own,
+                references,
                 image,
                 preferred=preferred,
                 category=category,
@@ -158,19 +182,19 @@ def thumb_v1(folder: Path) -> Iterator[Item]:
     references = {row["seg_id"]: row["refs"] for row in files}
     for row in read_lines(folder, "mscoco_THumB-1.0.jsonl"):
         key, system = row["seg_id"], row["SYS"]
-        given = {
+        judgments = {
             "precision": row["P"],
             "recall": row["R"],
             "total": row["human_score"],
         }
-        given["system"] = system
-        own = references.get(key, ())
+        judgments["system"] = system
+        image_references = references.get(key, ())
         yield single(
             f"{key}/{system}",
             row["hyp"],
-            own,
+            image_references,
             row["image"],
-            given,
+            judgments,
             system=system,
         )
 
@@ -179,6 +203,7 @@ def vatex_eval(folder: Path) -> Iterator[Item]:
     """``vid_cans_score_dict.json``: per video the candidates, their ratings and references."""
     for video, entry in read_json(folder, "vid_cans_score_dict.json").items():
         ratings, references = entry["scores"], entry["refs"]
+        # Two forms are in use: ratings as a list, or as its JSON text.
         if isinstance(ratings, str):
             ratings = json.loads(ratings)
         if references and isinstance(references[0], list):
@@ -186,9 +211,15 @@ def vatex_eval(folder: Path) -> Iterator[Item]:
         for number, (candidate, scores) in enumerate(
             zip(entry["cands"], ratings, strict=True)
         ):
-            given = {"ratings": scores, "mean": sum(scores) / len(scores)}
-            key, own = f"{video}/{number}", tuple(references)
-            yield Item(key, candidate, own, video=video, judgments=given)
+            judgments = {"ratings": scores, "mean": sum(scores) / len(scores)}
+            key, reference_texts = f"{video}/{number}", tuple(references)
+            yield Item(
+                key,
+                candidate,
+                reference_texts,
+                video=video,
+                judgments=judgments,
+            )
 
 
 def sugarcrepe(folder: Path) -> Iterator[Item]:
@@ -200,6 +231,7 @@ def sugarcrepe(folder: Path) -> Iterator[Item]:
     ]
     captions: dict[str, list[str]] = defaultdict(list)
     for _, _, row in rows:
+        # The seven files repeat captions of a picture.
         if row["caption"] not in captions[row["filename"]]:
             captions[row["filename"]].append(row["caption"])
     for category, number, row in rows:
@@ -208,10 +240,16 @@ def sugarcrepe(folder: Path) -> Iterator[Item]:
             row["caption"],
             row["filename"],
         )
-        others = [text for text in captions[image] if text != first]
+        other_captions = [text for text in captions[image] if text != first]
         second = row["negative_caption"]
         yield pair(
-            name, first, second, others, image, preferred=1, category=category
+            name,
+            first,
+            second,
+            other_captions,
+            image,
+            preferred=1,
+            category=category,
         )
 
 
@@ -239,7 +277,7 @@ def docci_test_sxs(folder: Path) -> Iterator[Item]:
 
 
 def _answers(row: Mapping[str, str]) -> dict[str, str]:
-    """Answers by label; the published keys are such as ``metrics/Human Like``."""
+    """Return the answers by label; the published keys are such as ``metrics/Human Like``."""
     return {
         label: row[f"metrics/{question}"]
         for question, label in SIDE_BY_SIDE.items()
@@ -264,6 +302,8 @@ def _side_by_side(
             ),
             0,
         )
+        # An answer is such as "IIW-P5B marginally better"; one without a
+        # degree is a tie.
         labels[label] = size if answer.startswith(name) else -size
     return pair(key, candidate, reference, [reference], f"{key}.jpg", **labels)
 
@@ -274,6 +314,7 @@ def caparena(folder: Path) -> Iterator[Item]:
         read_json(folder, "caparena_annots_eval.json")
     ):
         sides = (row["source1"], row["source2"])
+        # The protocol ranks models alone.
         if "human" in sides:
             continue
         winner = {sides[0]: 1, sides[1]: -1}.get(row["winner"], 0)
@@ -283,7 +324,7 @@ def caparena(folder: Path) -> Iterator[Item]:
 def battle(
     name: str, row: Mapping[str, Any], preferred: int, category: object
 ) -> Item:
-    """A battle of two models' captions, as CapArena has it."""
+    """Return a battle of two models' captions in CapArena's form as an item."""
     return pair(
         name,
         row["caption1"],
@@ -338,15 +379,15 @@ def docent_coarse(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
 
 def _docent_label(value: object, question: str) -> int:
     if value not in DOCENT_LABELS:
-        known = ", ".join(DOCENT_LABELS)
+        expected = ", ".join(DOCENT_LABELS)
         raise ItemError(
-            f"{question}: expected one of {known}, got {shorten(value)}"
+            f"{question}: expected one of {expected}, got {shorten(value)}"
         )
     return 2 - DOCENT_LABELS.index(str(value))
 
 
 def _with_annotator(item: Item, row: Mapping[str, Any]) -> Item:
-    """The item with its ``annotator``, for agreement of annotators; unchanged without one."""
+    """Return the item with its ``annotator``, if the row names one."""
     annotator = row.get("annotator")
     return (
         item
@@ -393,8 +434,8 @@ def polaris(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     """
     references = tuple(row["refs"])
     group = {"references": references[0]} if references else {}
-    text, given = row["cand"], {"score": float(row["human_score"])}
-    yield Item(str(number), text, references, group=group, judgments=given)
+    text, judgments = row["cand"], {"score": float(row["human_score"])}
+    yield Item(str(number), text, references, group=group, judgments=judgments)
 
 
 def nebula(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -403,8 +444,9 @@ def nebula(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     Published at huggingface.co/datasets/Ka2ukiMatsuda/Nebula with the columns ``file_name``,
     ``refs``, ``mt`` and ``human_score`` on its card, which names no licence.
     """
-    (found,) = polaris(number, {**row, "cand": row["mt"]})
-    yield replace(found, images=(str(row["file_name"]),), group={})
+    # The same form under another name of the caption.
+    (item,) = polaris(number, {**row, "cand": row["mt"]})
+    yield replace(item, images=(str(row["file_name"]),), group={})
 
 
 def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
@@ -425,15 +467,16 @@ def detailcaps(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     source = str(row.get("source", ""))
     for name, score in json.loads(row["GPT4_Eval"]).items():
         if name not in row:
-            continue  # it may say more than the scores
-        given, image = {"score": float(score)}, str(row["image"])
+            # The column may have more than the scores.
+            continue
+        judgments, image = {"score": float(score)}, str(row["image"])
         key = f"{number}/{name}"
         yield single(
             key,
             row[name],
             references,
             image,
-            given,
+            judgments,
             system=name,
             source=source,
         )
@@ -450,6 +493,7 @@ def wiki_imagereview(number: int, row: Mapping[str, Any]) -> Iterator[Item]:
     licence.
     """
     reviews = reviews_from_row(row, default_id=str(number))
+    # As published: agreement is with the two annotators who agree best.
     best = best_pairs(complete(reviews.ranks))
     names = [name for pair in best for name in (pair.first, pair.second)]
     for place, text in enumerate(reviews.texts):

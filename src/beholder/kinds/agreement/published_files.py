@@ -18,21 +18,21 @@ from beholder.records import Item
 
 
 def read_json(folder: Path, name: str) -> Any:
-    """The value of a JSON file.
+    """Read a JSON file.
 
     Raises:
-        DataError: It is missing, or no JSON.
+        DataError: The file is missing, or is not valid JSON.
     """
-    return parsed(folder / name, json.loads)
+    return parse_file(folder / name, json.loads)
 
 
 def read_lines(folder: Path, name: str) -> Any:
-    """The values of a file with one JSON value a line.
+    """Read a file with one JSON value per line.
 
     Raises:
-        DataError: It is missing, or a line is no JSON.
+        DataError: The file is missing, or a line is not valid JSON.
     """
-    return parsed(
+    return parse_file(
         folder / name,
         lambda text: [
             json.loads(line) for line in text.split("\n") if line.strip()
@@ -41,22 +41,22 @@ def read_lines(folder: Path, name: str) -> Any:
 
 
 def read_columns(folder: Path, name: str) -> list[list[str]]:
-    """The cells of a file with tabs between them.
+    """Read the cells of a file with tabs between them.
 
     Raises:
         DataError: It is missing.
     """
-    found = parsed(
+    rows = parse_file(
         folder / name,
         lambda text: [line.split("\t") for line in text.split("\n") if line],
     )
-    return list(found)
+    return list(rows)
 
 
 def parquet_rows(
     folder: Path, pattern: str = "*.parquet"
 ) -> Iterator[Mapping[str, Any]]:
-    """Rows of the Parquet files below a folder whose names fit; pictures in them are not read.
+    """Yield the rows of the Parquet files below a folder that match a pattern, without pictures.
 
     Raises:
         DataError: There is no such file.
@@ -69,6 +69,8 @@ def parquet_rows(
         raise DataError(str(folder), f"has no file {pattern}")
     for path in paths:
         file = pq.ParquetFile(path)
+        # Pictures are bytes, or a struct of bytes and a path; together many
+        # gigabytes.
         columns = [
             field.name
             for field in file.schema_arrow
@@ -89,15 +91,16 @@ def single(
     judgments: Mapping[str, Any],
     **group: str,
 ) -> Item:
-    """A text about a picture, with what people said of it.
+    """Return an item: a text about a picture with its judgments.
 
     Raises:
-        ItemError: The text or a reference is no text.
+        ItemError: The text or a reference is not a string.
     """
+    # A generator could be read only once.
     texts = tuple(references)
-    for given in (text, *texts):
-        if not isinstance(given, str):
-            raise ItemError(f"{name}: expected texts, got {shorten(given)}")
+    for content in (text, *texts):
+        if not isinstance(content, str):
+            raise ItemError(f"{name}: expected texts, got {shorten(content)}")
     return Item(name, text, texts, (image,), group=group, judgments=judgments)
 
 
@@ -109,16 +112,16 @@ def pair(
     image: object,
     **judgments: object,
 ) -> Item:
-    """Two texts about one picture, with what people said of them."""
-    found = single(name, first, references, str(image), judgments)
-    return replace(found, meta={"candidate_b": second})
+    """Return an item: two texts about one picture with their judgments."""
+    item = single(name, first, references, str(image), judgments)
+    return replace(item, meta={"candidate_b": second})
 
 
-def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
-    """What a file holds.
+def parse_file(path: Path, parse: Callable[[str], Any]) -> Any:
+    """Parse the text of a file.
 
     Raises:
-        DataError: It is missing, or cannot be read so.
+        DataError: The file is missing, or ``parse`` fails.
     """
     try:
         return parse(path.read_text(encoding="utf-8"))
@@ -135,34 +138,34 @@ def parsed(path: Path, parse: Callable[[str], Any]) -> Any:
 def check_columns(
     row: Mapping[str, Any],
     needed: Mapping[str, str],
-    named: Mapping[str, str],
+    column_names: Mapping[str, str],
     path: str,
     number: int,
 ) -> None:
-    """Refuse a row without a column; says what there is and how to name another.
+    """Raise an error if a column is missing; it lists the columns, and how to name another.
 
     Args:
         row: The row.
-        needed: What each column holds, by our name of it.
-        named: What it is called in the data, by our name.
+        needed: Contents of each column, by our name of it.
+        column_names: What it is called in the data, by our name.
         path: File of the row.
         number: Its number.
 
     Raises:
         DataError: A column is missing.
     """
-    for name, what in needed.items():
-        if named[name] not in row:
+    for name, contents in needed.items():
+        if column_names[name] not in row:
             raise DataError(
                 path,
-                f"has no column {named[name]!r} ({what}); the row has: {', '.join(map(str, row))};"
-                f" say where it lies with --map {name}=COLUMN",
+                f"has no column {column_names[name]!r} ({contents}); the row has:"
+                f" {', '.join(map(str, row))}; name the column with --map {name}=COLUMN",
                 line=number,
             )
 
 
 def read_coco(folder: Path, name: str) -> dict[str, list[str]]:
-    """Captions in the form of COCO, by the name of the picture without its ending."""
+    """Read captions in the form of COCO, by the name of the picture without its ending."""
     data = read_json(folder, name)
     files = {picture["id"]: picture["file_name"] for picture in data["images"]}
     return by_key(

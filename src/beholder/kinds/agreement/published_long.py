@@ -31,7 +31,7 @@ LONGCAP_QUESTIONS = {
     "rel": "relevance",
     "flu": "fluency",
 }
-"""What people judged, by the ending of the split."""
+"""The question that people judged, by the ending of the split."""
 
 
 def longcap_arena(folder: Path) -> Iterator[Item]:
@@ -67,7 +67,7 @@ def detailverifybench(folder: Path) -> Iterator[Item]:
     ``GT_description`` the same caption without mistakes, which is the reference.
     """
     for row in _test_lines(folder, "real_test.jsonl"):
-        yield _marked(row, row["filename"], row["GT_description"])
+        yield _item_from_tags(row, row["filename"], row["GT_description"])
 
 
 def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
@@ -76,42 +76,46 @@ def detailverifybench_synthetic(folder: Path) -> Iterator[Item]:
     ``original_description``, before that, is the reference. No person marked anything.
     """
     for row in _test_lines(folder, "synthetic_test.jsonl"):
-        yield _marked(
+        yield _item_from_tags(
             row, Path(row["image_path"]).name, row["original_description"]
         )
 
 
-def _marked(row: Mapping[str, Any], image: str, reference: str) -> Item:
-    caption, marks = _untagged(row["description_tag"], image)
-    given, category = {"mistakes": marks}, row["category"]
+def _item_from_tags(
+    row: Mapping[str, Any], image: str, reference: str
+) -> Item:
+    caption, marks = _strip_tags(row["description_tag"], image)
+    judgments, category = {"mistakes": marks}, row["category"]
     return single(
         image,
         caption,
         [reference],
         f"{category}/{image}",
-        given,
+        judgments,
         category=category,
     )
 
 
 def _test_lines(folder: Path, name: str) -> Any:
-    """Lines of a file in the folder, or in its ``data`` if the repository was downloaded."""
+    """Read the lines of a file in the folder, or in its ``data`` if that is a repository."""
     inside = folder / "data"
     return read_lines(inside if (inside / name).is_file() else folder, name)
 
 
-def _untagged(text: str, name: str) -> tuple[str, list[list[int]]]:
-    """A text without its tags, and the ranges that stood between them."""
+def _strip_tags(text: str, name: str) -> tuple[str, list[list[int]]]:
+    """Return a text without its tags, and the ranges that they enclosed."""
     plain, last = "", 0
     ends: list[int] = []
     for tag in _TAG.finditer(text):
         plain += text[last : tag.start()]
         last = tag.end()
+        # Opening and closing tags must alternate.
         if tag[0].startswith("</") != bool(len(ends) % 2):
             raise DataError(
                 name,
                 f"the tag {tag[0]} at character {tag.start()} has no partner",
             )
+        # Places count in the text without tags, which is the candidate.
         ends.append(len(plain))
     if len(ends) % 2:
         raise DataError(name, "the last tag is not closed")
@@ -133,13 +137,16 @@ def caparena_auto(folder: Path) -> Iterator[Item]:
     for path in sorted(folder.glob("*.json")):
         rows = read_json(folder, path.name)
         if not isinstance(rows, list):
-            continue  # the captions of the baselines
+            # The files of the baselines hold captions, not battles.
+            continue
         for row in rows:
-            said = _SAYS.get(str(row.get("judge", "")).removesuffix("."))
-            if said is None:
+            preference = _SAYS.get(str(row.get("judge", "")).removesuffix("."))
+            # As in the authors' code: an answer of another form is not
+            # counted.
+            if preference is None:
                 continue
             yield battle(
-                f"{path.stem}/{row['img']}", row, said, row["ref_model"]
+                f"{path.stem}/{row['img']}", row, preference, row["ref_model"]
             )
 
 
@@ -174,17 +181,25 @@ def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
     data = read_json(folder, _FOIL)
     files = {image["id"]: image["file_name"] for image in data["images"]}
     coco = read_coco(folder, _COCO) if (folder / _COCO).is_file() else {}
-    named = {name: columns.get(name, name) for name in _FOIL_COLUMNS}
+    column_names = {name: columns.get(name, name) for name in _FOIL_COLUMNS}
     rows = []
     for number, row in enumerate(data["annotations"], start=1):
-        check_columns(row, _FOIL_COLUMNS, named, _FOIL, number)
-        rows.append({name: row[column] for name, column in named.items()})
-    true = {row["id"]: row["caption"] for row in rows if not row["foil"]}
+        check_columns(row, _FOIL_COLUMNS, column_names, _FOIL, number)
+        rows.append(
+            {name: row[column] for name, column in column_names.items()}
+        )
+    # A false version is paired with the true caption of the same id.
+    true_captions = {
+        row["id"]: row["caption"] for row in rows if not row["foil"]
+    }
     for number, row in enumerate(
-        row for row in rows if row["foil"] and row["id"] in true
+        row for row in rows if row["foil"] and row["id"] in true_captions
     ):
-        image, caption = files[row["image_id"]], true[row["id"]].strip()
-        others = [
+        image, caption = (
+            files[row["image_id"]],
+            true_captions[row["id"]].strip(),
+        )
+        other_captions = [
             t for t in coco.get(image.partition(".")[0], []) if t != caption
         ]
         second = row["caption"].strip()
@@ -192,7 +207,7 @@ def foil(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
             f"{row['id']}/{number}",
             caption,
             second,
-            others,
+            other_captions,
             image,
             preferred=1,
         )
@@ -208,10 +223,12 @@ def alignbench(folder: Path, columns: Mapping[str, str]) -> Iterator[Item]:
     for _, row in lines:
         if name := row.get("image_path_in_repo") or row.get("image_name"):
             row["image"] = name
+    # A stable sort keeps the sentences of a caption in the file's order of
+    # captions.
     lines.sort(key=lambda line: int(line[1].get("sentence_index") or 0))
-    named = {"sentence": "caption", "factual": "annotation", **columns}
+    column_names = {"sentence": "caption", "factual": "annotation", **columns}
     yield from _captions(
-        folder, ((_ALIGNBENCH, n, row) for n, row in lines), named
+        folder, ((_ALIGNBENCH, n, row) for n, row in lines), column_names
     )
 
 
@@ -249,72 +266,93 @@ def _captions(
     rows: Iterable[tuple[str, int, Any]],
     columns: Mapping[str, str],
 ) -> Iterator[Item]:
-    """The captions whose sentences are the rows, in order."""
-    named = {
+    """Yield the captions whose sentences are the rows, in order."""
+    column_names = {
         name: columns.get(name, name)
         for name in (*_SENTENCE_COLUMNS, "caption")
     }
-    if named["caption"] == named["sentence"]:
-        named["caption"] = ""
+    # One column cannot be the sentence and the whole caption.
+    if column_names["caption"] == column_names["sentence"]:
+        column_names["caption"] = ""
     captions: dict[tuple[str, str], list[tuple[str, bool | None]]] = {}
-    whole: dict[tuple[str, str], str] = {}
+    full_captions: dict[tuple[str, str], str] = {}
     for path, number, row in rows:
         if isinstance(row, DataError):
             raise row
-        check_columns(row, _SENTENCE_COLUMNS, named, path, number)
-        key = (str(row[named["image"]]), str(row[named["model"]]))
-        captions.setdefault(key, []).extend(
-            _sentences(row, named, path, number)
+        check_columns(row, _SENTENCE_COLUMNS, column_names, path, number)
+        key = (
+            str(row[column_names["image"]]),
+            str(row[column_names["model"]]),
         )
-        if row.get(named["caption"]):
-            whole[key] = str(row[named["caption"]])
+        captions.setdefault(key, []).extend(
+            _sentences(row, column_names, path, number)
+        )
+        if row.get(column_names["caption"]):
+            full_captions[key] = str(row[column_names["caption"]])
     references = _descriptions(folder)
     for (image, model), sentences in captions.items():
-        text = whole.get((image, model)) or " ".join(
-            said for said, _ in sentences
+        # Without the caption its sentences are joined, so places are those of
+        # the joined text.
+        text = full_captions.get((image, model)) or " ".join(
+            sentence for sentence, _ in sentences
         )
         places = _places(
-            text, [said for said, _ in sentences], f"{image}/{model}"
+            text, [sentence for sentence, _ in sentences], f"{image}/{model}"
         )
-        told = [
+        labelled_places = [
             (place, true)
             for place, (_, true) in zip(places, sentences, strict=True)
         ]
-        judged = [place for place, true in told if true is not None]
-        wrong = [place for place, true in told if true is False]
+        judged = [place for place, true in labelled_places if true is not None]
+        wrong = [place for place, true in labelled_places if true is False]
+        # All annotators were unsure of all sentences.
         if not judged:
             continue
         share = 1 - len(wrong) / len(judged)
-        given = {
+        judgments = {
             "mistakes": wrong,
             "sentences": judged,
             "factual_share": share,
         }
-        own = references.get(image, ())
-        yield single(f"{image}/{model}", text, own, image, given, system=model)
+        caption_references = references.get(image, ())
+        yield single(
+            f"{image}/{model}",
+            text,
+            caption_references,
+            image,
+            judgments,
+            system=model,
+        )
 
 
 def _sentences(
-    row: Mapping[str, Any], named: Mapping[str, str], path: str, number: int
+    row: Mapping[str, Any],
+    column_names: Mapping[str, str],
+    path: str,
+    number: int,
 ) -> Iterator[tuple[str, bool | None]]:
-    said, factual = row[named["sentence"]], row[named["factual"]]
-    if isinstance(said, str):
-        said, factual = [said], [factual]
+    sentences, factual = (
+        row[column_names["sentence"]],
+        row[column_names["factual"]],
+    )
+    # A row is one sentence, or a caption with lists.
+    if isinstance(sentences, str):
+        sentences, factual = [sentences], [factual]
     if (
         not isinstance(factual, Sequence)
         or isinstance(factual, str)
-        or len(said) != len(factual)
+        or len(sentences) != len(factual)
     ):
         raise DataError(
             path,
             "expected a label for each sentence",
             line=number,
-            field=named["factual"],
+            field=column_names["factual"],
         )
-    for sentence, label in zip(said, factual, strict=True):
+    for sentence, label in zip(sentences, factual, strict=True):
         votes = label if isinstance(label, list | tuple) else [label]
-        told = [_is_factual(vote, path, number) for vote in votes]
-        yes = [vote for vote in told if vote is not None]
+        answers = [_is_factual(vote, path, number) for vote in votes]
+        yes = [vote for vote in answers if vote is not None]
         yield str(sentence).strip(), 2 * sum(yes) >= len(yes) if yes else None
 
 
@@ -327,25 +365,29 @@ def _is_factual(vote: Any, path: str, number: int) -> bool | None:
     if word == "unknown":
         return None
     if word not in (*_YES, *_NO):
-        known = f"{', '.join(_YES)} and {', '.join(_NO)}, unknown"
+        expected = f"{', '.join(_YES)} and {', '.join(_NO)}, unknown"
         raise DataError(
-            path, f"a label, {word[:40]!r}, is none of {known}", line=number
+            path,
+            f"a label: expected one of {expected}, got {word[:40]!r}",
+            line=number,
         )
     return word in _YES
 
 
 def _places(text: str, sentences: Iterable[str], name: str) -> list[Span]:
-    found, end = [], 0
+    places, end = [], 0
     for sentence in sentences:
+        # From the end of the last one, because a caption may repeat a
+        # sentence.
         start = text.find(sentence, end)
         if start < 0:
             raise DataError(
                 name,
-                f"the caption does not hold the sentence {sentence[:60]!r}",
+                f"the caption does not contain the sentence {sentence[:60]!r}",
             )
         end = start + len(sentence)
-        found.append((start, end))
-    return found
+        places.append((start, end))
+    return places
 
 
 def _descriptions(folder: Path) -> dict[str, tuple[str, ...]]:

@@ -99,7 +99,7 @@ class MeasureResult(Struct, frozen=True, kw_only=True):
         metrics: Agreement per metric.
         differences: Differences of all pairs of metrics.
         paired: Whether a datum compares two texts.
-        data: What agreement was computed from.
+        data: Labels and scores that agreement was computed from.
     """
 
     name: str
@@ -110,7 +110,7 @@ class MeasureResult(Struct, frozen=True, kw_only=True):
 
 
 def cell(label: bool, verdict: bool) -> str:
-    """Name of a cell of the confusion table."""
+    """Return the name of a cell of the confusion table."""
     return f"{'yes' if label else 'no'}, metric {'yes' if verdict else 'no'}"
 
 
@@ -123,7 +123,7 @@ class AgreementResult(
         name: The set.
         n_items: Judged items.
         n_resamples: Bootstrap resamples.
-        signatures: How each metric's scores were made.
+        signatures: Signature of each metric.
         measures: The first is the headline.
         extra: Further figures per metric: rankings of models, with the ends of their intervals
             (``NAME_low``, ``NAME_high``), and ``changed``, the mean share of answers that differ
@@ -138,7 +138,7 @@ class AgreementResult(
     extra: dict[str, dict[str, float | None]]
 
     def without_data(self) -> dict[str, Any]:
-        """The result as ``--json`` prints it: without the data of its measures."""
+        """Return the result as ``--json`` prints it: without the data of its measures."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         for measure in plain["measures"]:
             del measure["paired"], measure["data"]
@@ -174,8 +174,12 @@ class SuiteResult(Struct, frozen=True):
     @property
     def headlines(self) -> tuple[SuiteMeasureResult, ...]:
         """The first measure of each set."""
-        first = {one.name: one for one in reversed(self.measures)}
-        return tuple(one for one in self.measures if first[one.name] is one)
+        first = {measure.name: measure for measure in reversed(self.measures)}
+        return tuple(
+            measure
+            for measure in self.measures
+            if first[measure.name] is measure
+        )
 
 
 def write(folder: Path, result: AgreementResult) -> None:
@@ -194,9 +198,9 @@ def read(folder: Path) -> AgreementResult | None:
     path = folder / FILE_NAME
     if not path.is_file():
         return None
-    found = files.read_json(path, form=FORMAT, kind="agreement", missing="")
+    content = files.read_json(path, form=FORMAT, kind="agreement", missing="")
     try:
-        result = msgspec.convert(found, AgreementResult)
+        result = msgspec.convert(content, AgreementResult)
         for place, measure in enumerate(result.measures):
             _check_lengths(f"$.measures[{place}]", measure)
     except msgspec.ValidationError as error:
@@ -207,14 +211,14 @@ def read(folder: Path) -> AgreementResult | None:
 
 
 def _check_lengths(where: str, measure: MeasureResult) -> None:
-    """Scores, labels and ids must fit each other: the page pairs them by place."""
+    """Check that scores, labels and ids have one length: the page pairs them by place."""
     data = measure.data
     n, n_metrics = len(data.gold), len(measure.metrics)
     lengths = {
         "first": (len(data.first), n),
         "second": (len(data.second), n),
         "scores": (len(data.scores), n_metrics),
-        # Labels that are no verdicts have no verdicts of metrics beside them.
+        # Without verdicts of people, metrics have no verdicts either.
         "said": (len(data.said), n_metrics if data.said else 0),
     }
     for name, columns in (("scores", data.scores), ("said", data.said)):

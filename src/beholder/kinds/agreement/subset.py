@@ -10,13 +10,15 @@ from beholder.records import Item
 
 
 def read_names(path: Path) -> list[str]:
-    """The names in a file: a JSON list of texts, or a name a line.
+    """Read the names in a file: a JSON list of strings, or a name per line.
 
     Raises:
-        DataError: The file cannot be read, or holds no name.
+        DataError: The file cannot be read, or contains no name.
     """
     try:
         text = path.read_text(encoding="utf-8")
+        # A list in JSON may contain names with line breaks; other files have a
+        # name per line.
         names = (
             json.loads(text)
             if text.lstrip().startswith("[")
@@ -41,33 +43,34 @@ def read_names(path: Path) -> list[str]:
 def take_subset(
     items: tuple[Item, ...], path: Path
 ) -> tuple[tuple[Item, ...], str]:
-    """The items of the named pictures, and a sentence that counts them.
+    """Return the items of the named pictures, and a sentence that counts them.
 
     A name is that of a picture or video, with or without its folder and ending, or an item's id.
 
     Raises:
-        ConfigError: No item is of a named picture.
+        ConfigError: No item has a named picture.
         DataError: The file cannot be read.
     """
     names = read_names(path)
     wanted_names = frozenset(names)
     keys_by_item = [(item, _keys(item) & wanted_names) for item in items]
-    chosen = tuple(item for item, keys in keys_by_item if keys)
+    chosen_items = tuple(item for item, keys in keys_by_item if keys)
+    # Names that match nothing are reported: they may be mistyped.
     matched = frozenset[str]().union(*(keys for _, keys in keys_by_item))
     unmatched = [name for name in names if name not in matched]
-    if not chosen:
+    if not chosen_items:
         raise ConfigError(
             f"--subset {path}: none of its {len(names):,} names, such as {names[0]!r}, is a picture"
             f" of the data, such as {_example(items)!r}"
         )
     sentence = (
-        f"subset {path}: {len(chosen):,} of {len(items):,} judged,"
-        f" {len({item.source for item in chosen}):,} pictures"
+        f"subset {path}: {len(chosen_items):,} of {len(items):,} judged,"
+        f" {len({item.source for item in chosen_items}):,} pictures"
     )
     if unmatched:
-        shown = ", ".join(unmatched[:3]) + ", ..." * (len(unmatched) > 3)
-        sentence += f"; names of the file without a judgment: {len(unmatched):,} ({shown})"
-    return chosen, sentence
+        examples = ", ".join(unmatched[:3]) + ", ..." * (len(unmatched) > 3)
+        sentence += f"; names of the file without a judgment: {len(unmatched):,} ({examples})"
+    return chosen_items, sentence
 
 
 def _keys(item: Item) -> frozenset[str]:

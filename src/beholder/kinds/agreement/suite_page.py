@@ -20,30 +20,31 @@ from beholder.tables import METRIC, Cells, Column, Table
 
 
 def suite_table(report: SuiteResult) -> Table:
-    """The table of a paper: metrics down, sets across, each under its headline measure."""
+    """Build the table of a paper: a row per metric, a column per set under its headline measure."""
     headlines = report.headlines
     rows: list[Cells] = []
     for place, metric in enumerate(report.metrics):
         cells: Cells = {"metric": metric}
-        for one in headlines:
-            row = one.metrics[place]
+        for measure in headlines:
+            row = measure.metrics[place]
             cells |= {
-                one.name: row.agreement,
-                f"{one.name}_low": row.low,
-                f"{one.name}_high": row.high,
-                f"{one.name}_best": row.cluster == 1,
+                measure.name: row.agreement,
+                f"{measure.name}_low": row.low,
+                f"{measure.name}_high": row.high,
+                f"{measure.name}_best": row.cluster == 1,
             }
-        bests = [cells[f"{one.name}_best"] for one in headlines]
+        # How often a metric is among the best is what a reader counts first.
+        bests = [cells[f"{measure.name}_best"] for measure in headlines]
         rows.append(cells | {"n_best": bests.count(True)})
     is_tested = report.n_resamples > 0
     columns = [METRIC]
     columns += [
-        Column(one.name, one.name, interval=True, best=is_tested)
-        for one in headlines
+        Column(measure.name, measure.name, interval=True, best=is_tested)
+        for measure in headlines
     ]
     notes = [
-        f"{one.name}: {one.measure}; {one.n_items:,} judged."
-        for one in headlines
+        f"{measure.name}: {measure.measure}; {measure.n_items:,} judged."
+        for measure in headlines
     ]
     if is_tested:
         columns.append(Column("n_best", "★", "count"))
@@ -60,7 +61,7 @@ def suite_table(report: SuiteResult) -> Table:
 
 
 def suite_tables(report: SuiteResult) -> list[Table]:
-    """The table of all sets, and one of the sets of coarse judgments with all their measures."""
+    """Build the table of all sets, and one of all measures of the coarse sets."""
     coarse = coarse_table(
         report.measures, report.metrics, (), report.n_resamples
     )
@@ -75,9 +76,10 @@ def measures_table(report: SuiteResult) -> Table:
         for measure in report.measures
         for row in measure.metrics
     ]
+    # The heading of each set says what people judged, and under which licence.
     about = {
-        name: f"{known.what}. Published: {known.where}. Licence: {known.licence}."
-        for name, known in SETS.items()
+        name: f"{human_set.what}. Published: {human_set.where}. Licence: {human_set.licence}."
+        for name, human_set in SETS.items()
     }
     return Table(
         "suite-measures",
@@ -95,10 +97,11 @@ def measures_table(report: SuiteResult) -> Table:
 
 
 def _signature_table(report: SuiteResult) -> Table:
-    """Per metric its signatures, each with the sets whose scores it made."""
+    """Build the table of each metric's signatures, with the sets that each belongs to."""
     rows = [
         {"metric": metric, "signature": signature, "sets": ", ".join(names)}
         for metric, by_set in report.signatures.items()
+        # One row where a metric had the same signature on several sets.
         for signature, names in by_key(
             (signature or "no score", name)
             for name, signature in by_set.items()
@@ -113,7 +116,7 @@ def _signature_table(report: SuiteResult) -> Table:
 
 
 def write_suite(report: SuiteResult, output: Path) -> Path:
-    """Draw a suite as one HTML file that needs nothing else; gives the file.
+    """Write a suite as one HTML file that needs no other; return its path.
 
     Raises:
         RunError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""``beholder audit``: which facts of references are doubtful?"""
+"""``beholder audit``: list the doubtful facts of references."""
 
 from __future__ import annotations
 
@@ -76,5 +76,6 @@ def audit(
         for result in manifest.results(log).values()
         for reason in result.failures
     ]
+    # Facts that the judge could not check count as failures of the run.
     problems = too_many(failures, run.finish.allow_failed)
     return close(folder, progress, problems=problems)

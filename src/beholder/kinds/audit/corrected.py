@@ -20,7 +20,7 @@ from beholder.stats.ranks import round_values
 from beholder.tables import SYSTEM, Column, Table, estimate
 
 _Key = tuple[tuple[str, ...], tuple[str, ...], str]
-"""A fact: names of the pictures, references, words. Rows of several systems share it."""
+"""Key of a fact: names of the pictures, references, words. Rows of several systems share it."""
 
 
 class _Facts(msgspec.Struct, frozen=True):
@@ -29,6 +29,7 @@ class _Facts(msgspec.Struct, frozen=True):
 
 def _key(item: Item, fact: str) -> _Key:
     return (
+        # The study moves pictures, so paths differ and names do not.
         tuple(Path(image).name for image in item.images),
         item.references,
         fact,
@@ -36,12 +37,12 @@ def _key(item: Item, fact: str) -> _Key:
 
 
 _STATES = {"true": "supported", "false": "doubtful", "unsure": "uncertain"}
-"""The judge's words for the answers of people."""
+"""The judge's state for each answer of people."""
 
 
 @dataclass(frozen=True)
 class _AuditedFact:
-    """A fact of a reference: what the judge and what people say of it, and whether it is stated."""
+    """A fact of a reference with the states by judge and people, and whether it is stated."""
 
     item: Item
     text: str
@@ -56,12 +57,12 @@ class _AuditedFact:
 
     @property
     def source(self) -> str:
-        """What is resampled."""
+        """Source of the item; sources are resampled."""
         return str(self.item.source)
 
 
 def read_verdicts(labels: Path) -> Mapping[_Key, str]:
-    """The verdicts that more than half of the annotators of a fact gave; without it ``unsure``.
+    """Read the majority verdict of each fact; ``unsure`` without a majority.
 
     Raises:
         DataError: A row is wrong, or has no judged facts.
@@ -74,7 +75,7 @@ def read_verdicts(labels: Path) -> Mapping[_Key, str]:
 
 
 def tables(run: Path, metric: str, labels: Path | None) -> list[Table]:
-    """Recall by system with and without doubtful facts; with labels, the judge's hit rate.
+    """Build tables: recall by system with and without doubtful facts; with labels, hit rates.
 
     Args:
         run: A run of the metric ``audit``.
@@ -82,27 +83,28 @@ def tables(run: Path, metric: str, labels: Path | None) -> list[Table]:
         labels: Verdicts that ``beholder annotate export`` wrote of ``doubtful.jsonl``.
 
     Raises:
-        ConfigError: No label is of a fact of the run, or the run is of an earlier release.
+        ConfigError: No label belongs to a fact of the run, or an earlier release made the run.
         DataError: The labels cannot be read.
     """
     verdicts = read_verdicts(labels) if labels else {}
     with Store.read(run) as store:
-        facts_by_item = [
-            list(_facts(item, score, verdicts))
-            for position, item in store.items()
-            if isinstance(score := store.score(metric, position), ItemScore)
-        ]
+        facts_by_item = []
+        for position, item in store.items():
+            score = store.score(metric, position)
+            if isinstance(score, ItemScore):
+                facts_by_item.append(list(_facts(item, score, verdicts)))
+    # An item without facts has no recall.
     facts_by_item = [facts for facts in facts_by_item if facts]
     if not labels:
         return [_compare_systems(facts_by_item, "as the judge says")]
-    every = [fact for facts in facts_by_item for fact in facts]
-    if not any(fact.people for fact in every):
+    all_facts = [fact for facts in facts_by_item for fact in facts]
+    if not any(fact.people for fact in all_facts):
         raise ConfigError(
             f"{labels} judges no fact of {run}; export the study of its doubtful.jsonl"
         )
     return [
         _compare_systems(facts_by_item, "as people and else the judge say"),
-        _count_hits(every),
+        _count_hits(all_facts),
     ]
 
 
@@ -112,6 +114,8 @@ def _facts(
     for unit in score.units:
         if unit.side != "reference":
             continue
+        # Earlier releases did not store it, and it cannot be had without the
+        # judge.
         if "stated" not in unit.detail:
             raise ConfigError(
                 "the run is of an earlier release; audit in a new folder"
@@ -167,6 +171,8 @@ def _compare_systems(
             stated = [
                 fact.stated for fact in facts if fact.corrected != "doubtful"
             ]
+            # Recall is undefined for an item whose facts are all doubtful; it
+            # is counted.
             if stated:
                 sure.append(fmean(stated))
                 differences.append(sure[-1] - recall)
@@ -202,7 +208,7 @@ def _compare_systems(
 
 
 def _count_hits(facts: list[_AuditedFact]) -> Table:
-    """How often people call a fact false, by what the judge says of it; each fact once."""
+    """Count the facts that people call false, by the judge's state; each fact once."""
     unique = {_key(fact.item, fact.text): fact for fact in facts}
     judged = by_key(
         (fact.judge, fact)

@@ -53,7 +53,7 @@ def audit(
 
 
 def run_audit(config: ScoreConfig, progress: Progress) -> int:
-    """Make the run, and write the doubtful facts; returns the number of rows that have any."""
+    """Score the rows, write the doubtful facts, and return the number of rows that have any."""
     kind.run(SCORES, config, progress)
     rows = _list_doubtful(config)
     write_jsonl(config.out / DOUBTFUL, rows)
@@ -61,7 +61,7 @@ def run_audit(config: ScoreConfig, progress: Progress) -> int:
 
 
 def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
-    """Rows with the doubtful facts and as many supported ones, most doubtful rows first.
+    """Return rows with the doubtful facts and as many supported ones, most doubtful rows first.
 
     References that several rows share, such as those of several systems, are listed once.
     """
@@ -76,30 +76,32 @@ def _list_doubtful(config: ScoreConfig) -> list[dict[str, Any]]:
                 if unit.side == "reference"
             )
             doubtful = facts.get("doubtful", [])
-            shared = item.source, item.references
-            if not doubtful or shared in rows:
+            key = item.source, item.references
+            if not doubtful or key in rows:
                 continue
             supported = facts.get("supported", [])
+            # Supported facts are mixed in, so that annotators cannot guess the
+            # judge's verdict.
             rng = random.Random(position)  # noqa: S311
             n = min(len(doubtful), len(supported))
-            shown = [*doubtful, *rng.sample(supported, n)]
-            rng.shuffle(shown)
+            sampled = [*doubtful, *rng.sample(supported, n)]
+            rng.shuffle(sampled)
             row = {
                 **to_row(item),
                 "images": [
                     rebased(image, config.folder, config.out)
                     for image in item.images
                 ],
-                "facts": [unit.text for unit in shown],
+                "facts": [unit.text for unit in sampled],
                 "audit": [
                     {
                         "text": unit.text,
                         "state": unit.verdict,
                         "share": unit.score,
                     }
-                    for unit in shown
+                    for unit in sampled
                 ],
             }
-            rows[shared] = (min(unit.score or 0.0 for unit in doubtful), row)
-    ordered = sorted(rows.values(), key=lambda each: each[0])
+            rows[key] = (min(unit.score or 0.0 for unit in doubtful), row)
+    ordered = sorted(rows.values(), key=lambda entry: entry[0])
     return [row for _, row in ordered]

@@ -1,4 +1,4 @@
-"""Texts by several authors about one source: does a metric know which describe the same one?
+"""Texts by several authors about one source: a test whether metrics see the source.
 
 After the multiple-author test set of the VCS paper. For each pair of authors and each source of
 both, the one author's text is the reference of the other's text about it, and of the other's texts
@@ -26,9 +26,9 @@ from beholder.kinds.agreement.suites.comparison import (
 from beholder.records import Estimate, Item
 
 REFERENCE, CANDIDATE, ABOUT = "reference_author", "candidate_author", "about"
-"""Group columns of a comparison: whose text is which, and whether it is about the same source."""
+"""Group columns of a comparison: authors of both texts, and same or other source."""
 
-SAME, OTHER = "same", "other"
+SAME_SOURCE, OTHER_SOURCE = "same", "other"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class AuthorPair:
     """One author's texts against another's.
 
     Attributes:
-        reference: Whose texts are the references.
-        candidate: Whose texts are scored.
-        accuracy: Share of other texts that the text about the same source stands above, ties half;
+        reference: Author of the references.
+        candidate: Author of the scored texts.
+        accuracy: Share of other texts that score below the text about the same source, ties half;
             mean over sources.
         same: Mean value of texts about the same source.
         other: Mean value of texts about other sources.
@@ -77,15 +77,15 @@ class AuthorsResult:
 def comparisons(
     items: Iterable[Item],
     author: str = "system",
-    others: int = 3,
+    n_others: int = 3,
     seed: int = 0,
 ) -> Iterator[Item]:
-    """What is to be scored.
+    """Yield the pairs of texts to score.
 
     Args:
         items: A text each, as candidate, with pictures or a video; group column ``author``.
         author: The column that names who wrote it.
-        others: Other sources that each text is compared with, at most.
+        n_others: Other sources that each text is compared with, at most.
         seed: Of the order in which others are taken.
 
     Raises:
@@ -114,14 +114,17 @@ def comparisons(
     n = 0
     for first, second in permutations(texts, 2):
         common = [source for source in texts[first] if source in texts[second]]
+        # With one common source there is no text about another one.
         if len(common) < 2:
             continue
+        # In a ring each text is compared with its followers: no source is left
+        # without others, and the number of comparisons is linear.
         ring = [common[i] for i in rng.permutation(len(common))]
         for place, source in enumerate(ring):
-            for step in range(min(others, len(ring) - 1) + 1):
+            for step in range(min(n_others, len(ring) - 1) + 1):
                 n += 1
                 about = ring[(place + step) % len(ring)]
-                yield _compared(
+                yield _build_comparison(
                     texts[first][source], texts[second][about], first, second
                 )
     if not n:
@@ -131,11 +134,14 @@ def comparisons(
         )
 
 
-def _compared(
+def _build_comparison(
     reference: Item, candidate: Item, first: str, second: str
 ) -> Item:
+    # Metrics read the language of a text from its row.
     language = {"language": candidate.language} if candidate.language else {}
-    about = SAME if reference.source == candidate.source else OTHER
+    about = (
+        SAME_SOURCE if reference.source == candidate.source else OTHER_SOURCE
+    )
     return Item(
         id=f"{reference.id}/{candidate.id}",
         candidate=candidate.candidate,
@@ -149,19 +155,22 @@ def _compared(
 def results(
     run: Path, metrics: Sequence[MetricValue], n_resamples: int = 1000
 ) -> list[AuthorsResult]:
-    """The tables of a run over comparisons.
+    """Return the results of a run over comparisons.
 
     Args:
         run: The run directory.
         metrics: Metrics of the run, each with the value that is compared.
         n_resamples: Bootstrap resamples, over sources.
     """
-    return [_result(*each) for each in read_scores(run, metrics, n_resamples)]
+    return [
+        _result(*head_and_scores)
+        for head_and_scores in read_scores(run, metrics, n_resamples)
+    ]
 
 
 def _result(head: Head, scores: ItemScores) -> AuthorsResult:
     groups = [item.group for item in scores.items]
-    # By position of a text about the same source: share of other texts that it stands above.
+    # By position of a text about the same source: share of other texts that score below it.
     wins: dict[int, float] = {}
     comparisons = by_key(
         ((group[REFERENCE], group[CANDIDATE], scores.items[at].source), at)
@@ -170,10 +179,16 @@ def _result(head: Head, scores: ItemScores) -> AuthorsResult:
     )
     for places in comparisons.values():
         sides = by_key((groups[at][ABOUT], at) for at in places)
+        # Without a score on one of the sides there is nothing to compare.
         if len(sides) == 2:
-            same, others = (scores.better(sides[key]) for key in (SAME, OTHER))
-            share = (same > others) + 0.5 * (same == others)
-            wins[sides[SAME][0]] = float(share.mean())
+            same_scores, other_scores = (
+                scores.better(sides[key])
+                for key in (SAME_SOURCE, OTHER_SOURCE)
+            )
+            share = (same_scores > other_scores) + 0.5 * (
+                same_scores == other_scores
+            )
+            wins[sides[SAME_SOURCE][0]] = float(share.mean())
     references = by_key(
         (group[REFERENCE], at) for at, group in enumerate(groups)
     )
@@ -183,8 +198,8 @@ def _result(head: Head, scores: ItemScores) -> AuthorsResult:
     )
 
     def mean_about(about: str, places: Sequence[int]) -> Estimate | None:
-        chosen = [at for at in places if groups[at][ABOUT] == about]
-        return scores.mean(scores.values, chosen)
+        places_about = [at for at in places if groups[at][ABOUT] == about]
+        return scores.mean(scores.values, places_about)
 
     return AuthorsResult(
         *head,
@@ -197,8 +212,8 @@ def _result(head: Head, scores: ItemScores) -> AuthorsResult:
             AuthorPair(
                 *pair,
                 accuracy=scores.mean(wins, places),
-                same=mean_about(SAME, places),
-                other=mean_about(OTHER, places),
+                same=mean_about(SAME_SOURCE, places),
+                other=mean_about(OTHER_SOURCE, places),
                 n_failed=scores.count_failed(places),
             )
             for pair, places in pairs.items()

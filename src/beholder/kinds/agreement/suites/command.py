@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from beholder.run.session import Progress
     from beholder.tables import Table
 
-    Found = TypeVar("Found", bound=DataclassInstance)
+    SuiteResult = TypeVar("SuiteResult", bound=DataclassInstance)
 
 PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
 """The minimal pairs that come with beholder."""
@@ -138,7 +138,8 @@ def minimal_pairs(
     config = _config(str(data or PAIRS), metric, out, "minimal-pairs-", suite)
     return _run(
         config,
-        lambda *given: (run_minimal_pairs(*given), []),
+        # A file of pairs has no bad rows to skip: a wrong line is an error.
+        lambda *arguments: (run_minimal_pairs(*arguments), []),
         comparison_tables,
         as_json,
     )
@@ -175,7 +176,7 @@ def authors(
     config = _config(data, metric, out, "authors-", suite)
     return _run(
         config,
-        partial(run_authors, author=author, others=others),
+        partial(run_authors, author=author, n_others=others),
         authors_tables,
         as_json,
     )
@@ -184,9 +185,9 @@ def authors(
 def _run(
     config: SuiteConfig,
     score: Callable[
-        [SuiteConfig, Progress], tuple[list[Found], list[DataError]]
+        [SuiteConfig, Progress], tuple[list[SuiteResult], list[DataError]]
     ],
-    tables_of: Callable[[list[Found]], Sequence[Table]],
+    tables_of: Callable[[list[SuiteResult]], Sequence[Table]],
     as_json: bool,
 ) -> int:
     """Score a suite, write and print its tables; returns the exit code."""
@@ -195,12 +196,12 @@ def _run(
     from beholder.terminal.progress import TerminalProgress
 
     with TerminalProgress() as progress:
-        found, bad = score(config, progress)
-    say_left_out(bad)
+        results, wrong_rows = score(config, progress)
+    say_left_out(wrong_rows)
     say_each(manifest.read(config.scores.out).data.notes)
-    tables = tables_of(found)
+    tables = tables_of(results)
     write_tables(tables, config.scores.out / "tables")
-    tell_result([asdict(one) for one in found], tables, as_json)
+    tell_result([asdict(result) for result in results], tables, as_json)
     return close(config.scores.out, progress)
 
 
@@ -220,5 +221,7 @@ def _config(
     scores = ScoreConfig(
         data, (), folder, suite.rows, suite.judging, suite.work.found()
     )
-    named = tuple(asked(name, **suite.tools.named()) for name in metrics)
-    return SuiteConfig(scores, named, suite.seed, suite.resamples)
+    metric_values = tuple(
+        asked(name, **suite.tools.named()) for name in metrics
+    )
+    return SuiteConfig(scores, metric_values, suite.seed, suite.resamples)

@@ -1,4 +1,4 @@
-"""Valid against invalid versions of long texts: does a metric put the first above the second?
+"""Valid against invalid versions of long texts: a metric should put the first above the second.
 
 After the comparison test set of the VCS paper: each text is the reference of versions of itself.
 ``PERTURBATIONS`` makes ten kinds by rule that keep what is said and thirteen that break it; a judge
@@ -25,7 +25,7 @@ from beholder.stats.checks import Floats
 Validity: TypeAlias = Literal["valid", "invalid"]
 
 TEXT, KIND, VALIDITY = "text", "kind", "validity"
-"""Group columns of a version: the text it is of, what was done to it, and what that makes it."""
+"""Group columns of a version: source text, perturbation, validity."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class KindRow:
         kind: Its name.
         validity: ``valid`` or ``invalid``.
         score: Mean of the metric's value.
-        accuracy: Share of versions of the other validity, of the same text, that stand on the right
-            side of it; ties count half. None without any.
+        accuracy: Share of versions of the other validity, of the same text, that it is on the right
+            side of; ties count half. None without any.
         n_failed: Versions without a score.
     """
 
@@ -73,7 +73,7 @@ class ComparisonResult:
 
 
 def texts_of(items: Iterable[Item]) -> list[Item]:
-    """Each row as the text that is varied: its first reference, or its candidate without one.
+    """Return the texts to vary: each row's first reference, or its candidate without one.
 
     The text becomes the candidate. Rows that share a text and its source give one.
     """
@@ -87,12 +87,14 @@ def texts_of(items: Iterable[Item]) -> list[Item]:
             video=item.video,
             group={"language": item.language} if item.language else {},
         )
+        # Labels and other fields of the row are left out: they belong to
+        # another candidate.
         texts.setdefault((item.images or item.video, text), plain)
     return list(texts.values())
 
 
 def by_rule(texts: Sequence[Item], seed: int = 0) -> list[Item]:
-    """All versions that rules make; those that a rule leaves as they were are left out.
+    """Make all versions by rule; a rule that changes nothing gives none.
 
     Args:
         texts: The texts, as candidates.
@@ -104,6 +106,8 @@ def by_rule(texts: Sequence[Item], seed: int = 0) -> list[Item]:
             "valid" if change.kind == "preserving" else "invalid"
         )
         for place, item in enumerate(texts):
+            # A generator per text and rule: a further text or rule leaves the
+            # others as they are.
             rng = np.random.default_rng([seed, number, place])
             following = texts[(place + 1) % len(texts)].candidate
             changed = change.apply(item.candidate, rng, following)
@@ -113,7 +117,7 @@ def by_rule(texts: Sequence[Item], seed: int = 0) -> list[Item]:
 
 
 def version(item: Item, kind: str, validity: Validity, text: str) -> Item:
-    """A version of a text, with the text for its reference."""
+    """Return a version of a text as an item whose reference is the text."""
     return Item(
         id=f"{item.id}/{kind}",
         candidate=text,
@@ -127,14 +131,17 @@ def version(item: Item, kind: str, validity: Validity, text: str) -> Item:
 def results(
     run: Path, metrics: Sequence[MetricValue], n_resamples: int = 1000
 ) -> list[ComparisonResult]:
-    """The tables of a run over versions.
+    """Return the results of a run over versions.
 
     Args:
         run: The run directory.
         metrics: Metrics of the run, each with the value to compare.
         n_resamples: Bootstrap resamples, over what is described.
     """
-    return [_result(*each) for each in read_scores(run, metrics, n_resamples)]
+    return [
+        _result(*head_and_scores)
+        for head_and_scores in read_scores(run, metrics, n_resamples)
+    ]
 
 
 @dataclass(frozen=True)
@@ -154,13 +161,13 @@ class ItemScores:
     n_resamples: int
 
     def better(self, places: Iterable[int]) -> Floats:
-        """The values at places, turned so that higher is better."""
+        """Return the values at places with their sign, so that higher is better."""
         return self.sign * np.array([self.values[place] for place in places])
 
     def mean(
         self, numbers: Mapping[int, float], places: Iterable[int] | None = None
     ) -> Estimate | None:
-        """Mean of numbers by position, resampled over sources; None without numbers.
+        """Return the mean of numbers by position, resampled over sources; None without numbers.
 
         Args:
             numbers: The numbers.
@@ -180,7 +187,7 @@ class ItemScores:
         )
 
     def count_failed(self, places: Iterable[int]) -> int:
-        """Positions without a score."""
+        """Count the positions without a score."""
         return sum(place not in self.values for place in places)
 
 
@@ -205,8 +212,8 @@ def read_scores(
     with Store.read(run) as store:
         items = [item for _, item in store.items()]
         signatures = {asker.name: asker.signature for asker in store.askers()}
-        for one in metrics:
-            name, info = one.metric.name, one.info
+        for metric_value in metrics:
+            name, info = metric_value.metric.name, metric_value.info
             values = {
                 position: numbers[info.name]
                 for position, numbers in store.values(name)
@@ -235,7 +242,10 @@ def _result(head: Head, scores: ItemScores) -> ComparisonResult:
         valid, invalid = sides["valid"], sides["invalid"]
         high = scores.better(valid)[:, None]
         low = scores.better(invalid)[None, :]
+        # All pairs of a valid (rows) and an invalid version (columns).
         wins = (high > low) + 0.5 * (high == low)
+        # A figure of a text is kept at its first version, whose source is
+        # resampled.
         accuracy[places[0]] = float(wins.mean())
         ties[places[0]] = float((high == low).mean())
         separated[places[0]] = float(high.min() > low.max())
@@ -254,7 +264,7 @@ def _result(head: Head, scores: ItemScores) -> ComparisonResult:
             scores.count_failed(places),
         )
         for (validity, kind), places in sorted(
-            kinds.items(), key=lambda each: each[0][0] != "valid"
+            kinds.items(), key=lambda entry: entry[0][0] != "valid"
         )
     ]
     return ComparisonResult(

@@ -50,16 +50,20 @@ class SuiteConfig:
     seed: int = 0
     resamples: int = 1000
 
-    def read(self, notes: RowNotes) -> tuple[list[Item], list[DataError]]:
-        """The good rows of the data, and those that are left out.
+    def read_good_items(
+        self, notes: RowNotes
+    ) -> tuple[list[Item], list[DataError]]:
+        """Read the good rows of the data, and the errors of those that are left out.
 
         Args:
-            notes: Receives how many texts there are for the references.
+            notes: Receives the notes on the rows, such as numbers of references.
         """
         rows = self.scores.rows
-        bad: list[DataError] = []
-        found = read_items(self.scores.data, rows, notes=notes)
-        return list(good_rows(found, rows, bad, name=self.scores.data)), bad
+        wrong_rows: list[DataError] = []
+        items = read_items(self.scores.data, rows, notes=notes)
+        return list(
+            good_rows(items, rows, wrong_rows, name=self.scores.data)
+        ), wrong_rows
 
     def score(
         self,
@@ -67,10 +71,13 @@ class SuiteConfig:
         progress: Progress,
         notes: RowNotes | None = None,
     ) -> None:
-        """Score what is to be compared, in the run directory."""
-        asked = dict.fromkeys(one.metric for one in self.metrics)
-        every = replace(self.scores.rows, limit=None)
-        config = replace(self.scores, metrics=tuple(asked), rows=every)
+        """Score the texts to compare, in the run directory."""
+        # Several values of a metric need its scores only once.
+        metrics = dict.fromkeys(
+            metric_value.metric for metric_value in self.metrics
+        )
+        all_rows = replace(self.scores.rows, limit=None)
+        config = replace(self.scores, metrics=tuple(metrics), rows=all_rows)
         run(SCORES, config, progress, given=items, notes=notes)
 
 
@@ -94,15 +101,15 @@ def run_comparison(
         RunError: The run directory is busy or holds another run.
     """
     notes = RowNotes("none")
-    items, bad = config.read(notes)
+    items, wrong_rows = config.read_good_items(notes)
     texts = comparison.texts_of(items)
     versions = comparison.by_rule(texts, config.seed)
     if writer is not None:
-        versions += _written(config, texts, writer, progress)
+        versions += _write_versions(config, texts, writer, progress)
     config.score(versions, progress, notes)
     return comparison.results(
         config.scores.out, config.metrics, config.resamples
-    ), bad
+    ), wrong_rows
 
 
 def run_minimal_pairs(
@@ -119,7 +126,7 @@ def run_minimal_pairs(
 
     Raises:
         ConfigError: A metric or option is wrong.
-        DataError: The file cannot be read, or a line is no pair.
+        DataError: The file cannot be read, or a line is not a pair.
         RunError: The run directory is busy or holds another run.
     """
     pairs = read_pairs(Path(config.scores.data))
@@ -133,7 +140,7 @@ def run_authors(
     config: SuiteConfig,
     progress: Progress,
     author: str = "system",
-    others: int = 3,
+    n_others: int = 3,
 ) -> tuple[list[authors.AuthorsResult], list[DataError]]:
     """Score texts of several authors against each other's.
 
@@ -141,50 +148,55 @@ def run_authors(
         config: Data, metrics and run directory.
         progress: Receives the progress.
         author: The group column that names who wrote a text.
-        others: Other sources that each text is compared with, at most.
+        n_others: Other sources that each text is compared with, at most.
 
     Returns:
         The table of each metric, and the rows that were left out.
 
     Raises:
-        ConfigError: A metric or option is wrong, or the rows are no such set.
+        ConfigError: A metric or option is wrong, or the rows are not such a set.
         DataError: Rows are wrong and may not be skipped, or there are none.
         RunError: The run directory is busy or holds another run.
     """
     notes = RowNotes("none")
-    items, bad = config.read(notes)
-    pairs = list(authors.comparisons(items, author, others, config.seed))
+    items, wrong_rows = config.read_good_items(notes)
+    pairs = list(authors.comparisons(items, author, n_others, config.seed))
     config.score(pairs, progress, notes)
     return authors.results(
         config.scores.out, config.metrics, config.resamples
-    ), bad
+    ), wrong_rows
 
 
-def _written(
+def _write_versions(
     config: SuiteConfig, texts: Sequence[Item], writer: str, progress: Progress
 ) -> list[Item]:
-    """What a judge writes; the texts lie beside the run as data of their own."""
+    """Write valid versions by a judge; its texts are a data set beside the run."""
+    # Beside the run, because a run directory has one kind of rows.
     folder = config.scores.out.with_name(f"{config.scores.out.name}.versions")
     make_folder(folder)
     write_jsonl(folder / "texts.jsonl", (to_row(item) for item in texts))
-    every = replace(config.scores.rows, limit=None)
+    all_rows = replace(config.scores.rows, limit=None)
     rows = RowsConfig(
         str(folder / "texts.jsonl"),
         folder / "versions.jsonl",
         {manner: VaryRow(writer, manner) for manner in MANNERS},
-        rows=every,
+        rows=all_rows,
         judging=config.scores.judging,
         work=config.scores.work,
     )
+    # A run of its own, so that an interrupted suite does not pay for a version
+    # twice.
     run(ROWS, rows, progress)
     by_id = {item.id: item for item in texts}
-    found = []
-    for made in read_items(str(rows.out)):
-        if isinstance(made, DataError):
-            raise made
-        original, _, kind = made.id.rpartition("/")
-        found.append(version(by_id[original], kind, "valid", made.candidate))
-    return found
+    versions = []
+    for row in read_items(str(rows.out)):
+        if isinstance(row, DataError):
+            raise row
+        # The engine of rows joins the id of the text and the name of the
+        # asker.
+        original, _, kind = row.id.rpartition("/")
+        versions.append(version(by_id[original], kind, "valid", row.candidate))
+    return versions
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -208,10 +220,10 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """The pairs of a JSON Lines file.
+    """Read the pairs of a JSON Lines file.
 
     Raises:
-        DataError: The file cannot be read, or a line is no such pair.
+        DataError: The file cannot be read, or a line is not such a pair.
     """
     return list(
         read_records(path, Pair, "id, kind, reference, altered and paraphrase")
@@ -219,13 +231,12 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def versions(pairs: Sequence[Pair]) -> list[Item]:
-    """Both versions of each description, with the description for reference."""
-    return [
-        changed
-        for pair in pairs
-        for item in [Item(id=pair.id, candidate=pair.reference)]
-        for changed in (
-            version(item, "paraphrase", "valid", pair.paraphrase),
-            version(item, pair.kind, "invalid", pair.altered),
-        )
-    ]
+    """Return both versions of each description as items with the description as reference."""
+    items = []
+    for pair in pairs:
+        description = Item(id=pair.id, candidate=pair.reference)
+        items += [
+            version(description, "paraphrase", "valid", pair.paraphrase),
+            version(description, pair.kind, "invalid", pair.altered),
+        ]
+    return items

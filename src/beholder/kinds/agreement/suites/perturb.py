@@ -37,13 +37,13 @@ _PAIRS = {
     name: _both_ways(dict(line.split(" = ") for line in lines))
     for name, lines in _LISTS.items()
 }
-# Numbers from two on: "one" is often no number.
+# Numbers from two on: "one" is often a pronoun.
 _PAIRS["digits"] = _both_ways(
     {word: str(number) for number, word in enumerate(NUMBERS[1:], start=2)}
 )
 
 _SPLITTER = RuleSplitter()
-_NAMED = re.compile(
+_NOUN_AFTER_ARTICLE = re.compile(
     r"(?<=\bthe )\w{3,}|(?<=\ba )\w{3,}|(?<=\ban )\w{3,}", re.IGNORECASE
 )
 
@@ -55,12 +55,12 @@ class Draft:
     Attributes:
         text: The text.
         rng: Source of what is drawn at random.
-        other: Another text, for sentences that the first does not have.
+        other_text: Another text, for sentences that the first does not have.
     """
 
     text: str
     rng: np.random.Generator
-    other: str
+    other_text: str
 
     def sentences(self) -> list[str]:
         """Return the sentences of the text."""
@@ -81,14 +81,14 @@ class Perturbation:
     change: Callable[[Draft], str]
 
     def apply(
-        self, text: str, rng: np.random.Generator, other: str = ""
+        self, text: str, rng: np.random.Generator, other_text: str = ""
     ) -> str:
         """Return the changed text."""
-        return self.change(Draft(text, rng, other))
+        return self.change(Draft(text, rng, other_text))
 
 
 PERTURBATIONS: dict[str, Perturbation] = {}
-"""All perturbations by name, breaking ones first; what is drawn depends on the order."""
+"""All perturbations by name, breaking ones first; random draws depend on the order."""
 
 
 def _breaking(change: Callable[[Draft], str]) -> None:
@@ -107,12 +107,13 @@ def sentences(text: str) -> list[str]:
 @_breaking
 def shuffle(draft: Draft) -> str:
     """Put all sentences in random order, never the given one."""
-    given = draft.sentences()
-    if len(set(given)) < 2:
+    original = draft.sentences()
+    # Equal sentences have a single order, and the loop below would not end.
+    if len(set(original)) < 2:
         return draft.text
     while True:
-        shuffled = _permute(given, draft.rng)
-        if shuffled != given:
+        shuffled = _permute(original, draft.rng)
+        if shuffled != original:
             return " ".join(shuffled)
 
 
@@ -159,7 +160,7 @@ def truncate(draft: Draft) -> str:
 def insert(draft: Draft) -> str:
     """Put sentences of the other text, a third as many as there are, at random places."""
     parts = draft.sentences()
-    for sentence in sentences(draft.other)[: max(1, len(parts) // 3)]:
+    for sentence in sentences(draft.other_text)[: max(1, len(parts) // 3)]:
         parts.insert(int(draft.rng.integers(len(parts) + 1)), sentence)
     return " ".join(parts)
 
@@ -173,6 +174,8 @@ def swap_numbers(draft: Draft) -> str:
         if not word.isdigit():
             return _another(word, NUMBERS, draft.rng)
         low, high = 10 ** (len(word) - 1), 10 ** len(word)
+        # One number of the range is left out and the ones above it move down,
+        # so every other number of the same length is as likely.
         number = int(draft.rng.integers(low, high - 1))
         return str(number + (number >= int(word)))
 
@@ -210,7 +213,9 @@ def exchange_things(draft: Draft) -> str:
     """Let the words after the first two articles of a sentence change places: who does what."""
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for segment in _SPLITTER.split(draft.text):
-        names = _NAMED.finditer(draft.text, segment.start, segment.end)
+        names = _NOUN_AFTER_ARTICLE.finditer(
+            draft.text, segment.start, segment.end
+        )
         pairs += islice(pairwise(names), 1)
     return _exchange(draft, pairs)
 
@@ -253,6 +258,7 @@ def reorder_mildly(draft: Draft) -> str:
     """Let one of each four neighbouring sentences change places with the next."""
     parts = draft.sentences()
     for start in range(0, len(parts) - 1, 4):
+        # The last group may be short; its change must stay within the text.
         at = min(start + int(draft.rng.integers(3)), len(parts) - 2)
         parts[at], parts[at + 1] = parts[at + 1], parts[at]
     return " ".join(parts)
@@ -325,6 +331,8 @@ def _exchange(
 
 
 def _word_pattern(words: Iterable[str]) -> re.Pattern[str]:
+    # An alternative that is the beginning of another one would win if it came
+    # first.
     longest_first = sorted(words, key=len, reverse=True)
     return re.compile(
         rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE
@@ -332,8 +340,8 @@ def _word_pattern(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _another(word: str, words: Sequence[str], rng: np.random.Generator) -> str:
-    others = [each for each in words if each != word.lower()]
-    return _in_case_of(word, others[int(rng.integers(len(others)))])
+    choices = [choice for choice in words if choice != word.lower()]
+    return _in_case_of(word, choices[int(rng.integers(len(choices)))])
 
 
 def _replace(text: str, name: str) -> str:

@@ -90,6 +90,8 @@ def comparison_tables(results: Sequence[ComparisonResult]) -> list[Table]:
         }
         for result in results
     ]
+    # The kinds of versions show where a metric fails, which the accuracy
+    # hides.
     versions = [
         _head(result)
         | estimate_cells("right", row.accuracy)
@@ -135,6 +137,8 @@ def authors_tables(results: Sequence[AuthorsResult]) -> list[Table]:
         for result in results
         for pair in result.pairs
     ]
+    # Metrics share the columns of authors, even if one has no score for an
+    # author.
     names = dict.fromkeys(
         f"against {name}" for result in results for name in result.by_reference
     )
