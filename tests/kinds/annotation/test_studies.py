@@ -19,7 +19,7 @@ from beholder.base.postgres import Address
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
 from beholder.kinds.annotation.database import SharedCommits, engine_of
-from beholder.kinds.annotation.exchange import exported
+from beholder.kinds.annotation.exchange import export_rows
 from beholder.kinds.annotation.records import Act, State, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
@@ -32,7 +32,7 @@ UNIT = "harbour-north/candidate"
     params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 )
 def database(request: pytest.FixtureRequest) -> str | None:
-    """Where a study is kept."""
+    """URL of the study's database; None for a SQLite file."""
     return (
         None
         if request.param == "sqlite"
@@ -41,10 +41,13 @@ def database(request: pytest.FixtureRequest) -> str | None:
 
 
 def test_undo_takes_back_what_still_stands() -> None:
-    def acts(*told: Any) -> State:
+    def acts(*acts_from_first: Any) -> State:
         return state_of(
             {"a": 0},
-            [Act("c", n, *one) for n, one in enumerate(told, start=1)],
+            [
+                Act("c", n, *part_and_value)
+                for n, part_and_value in enumerate(acts_from_first, start=1)
+            ],
         )
 
     assert acts() == {"a": 0}
@@ -114,7 +117,8 @@ def test_a_study_goes_on_where_it_was(
     assert again.id == study.id
     assert again.annotators() == tokens
     assert [
-        (one.annotator, one.done, one.assigned) for one in again.progress()
+        (progress.annotator, progress.done, progress.assigned)
+        for progress in again.progress()
     ] == [
         ("anna", 1, 9),
         ("ben", 0, 9),
@@ -177,38 +181,40 @@ def test_the_same_act_at_once_is_one_act(
 ) -> None:
     study = study_of(tmp_path, "ratings", database=database)
     together = threading.Barrier(6)
-    found: list[Any] = []
+    saved_acts: list[Any] = []
 
     def work() -> None:
         together.wait()
-        found.append(study.save("anna", 0, Act("c1", 1, "rating", 6)))
+        saved_acts.append(study.save("anna", 0, Act("c1", 1, "rating", 6)))
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [(one.accepted, one.last) for one in found] == [(True, 1)] * 6
+    assert [
+        (saved_act.accepted, saved_act.last) for saved_act in saved_acts
+    ] == [(True, 1)] * 6
     assert (
         study.save("anna", 0, Act("c1", 2)).state == {}
-    )  # one undo takes the one act back
+    )  # saved_act undo takes the saved_act act back
     study.close()
 
 
 def test_a_url_is_told_without_its_password(tmp_path: Path) -> None:
     secret = "hunter2hunter2"
-    with pytest.raises(RunError) as told:
+    with pytest.raises(RunError) as refused_connection:
         study_of(
             tmp_path,
             "ratings",
             database=f"postgresql://me:{secret}@127.0.0.1:9/none",
         )
-    assert secret not in str(told.value)
-    with pytest.raises(ConfigError, match="postgresql://USER") as other:
+    assert secret not in str(refused_connection.value)
+    with pytest.raises(ConfigError, match="postgresql://USER") as wrong_scheme:
         study_of(
             tmp_path, "ratings", database=f"mysql://me:{secret}@127.0.0.1/none"
         )
-    assert secret not in str(other.value)
+    assert secret not in str(wrong_scheme.value)
 
 
 def test_a_file_of_a_study_holds_no_password(
@@ -258,30 +264,32 @@ def test_too_large_an_overlap_is_refused_before_anything_is_made(
 
 def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
     study = study_of(tmp_path, "ratings", ("a", "b", "c"), overlap=2)
-    seen: dict[str, set[str]] = {}
+    people_by_unit: dict[str, set[str]] = {}
     for name in ("a", "b", "c"):
         for at in study.assigned(name):
             unit = study.unit(at)
-            seen.setdefault(unit.id, set()).add(name)
-    assert len(seen) == 9
-    assert {len(people) for people in seen.values()} == {2}
+            people_by_unit.setdefault(unit.id, set()).add(name)
+    assert len(people_by_unit) == 9
+    assert {len(people) for people in people_by_unit.values()} == {2}
     # all texts of a picture go to the same two
     for picture in ("harbour", "street", "field"):
         assert (
             len(
                 {
                     frozenset(v)
-                    for k, v in seen.items()
+                    for k, v in people_by_unit.items()
                     if k.startswith(picture)
                 }
             )
             == 1
         )
     assert sorted(len(study.assigned(name)) for name in "abc") == [6, 6, 6]
-    other = study_of(
+    reseeded = study_of(
         tmp_path / "b", "ratings", ("a", "b", "c"), overlap=2, seed=1
     )
-    orders = [one.assigned(name) for one in (study, other) for name in "abc"]
+    orders = [
+        design.assigned(name) for design in (study, reseeded) for name in "abc"
+    ]
     assert len({tuple(order) for order in orders}) == 6
 
 
@@ -369,17 +377,17 @@ def test_a_database_that_was_restarted_costs_no_act(
 def one_write(began: list[int]) -> Iterator[list[str]]:
     """A transaction of a disk that has no room for what is broken."""
     began.append(len(began))
-    kept: list[str] = []
-    yield kept
-    if "broken" in kept:
+    written: list[str] = []
+    yield written
+    if "broken" in written:
         raise OSError("the disk is full")
 
 
 def keep(name: str) -> Callable[[list[str]], str]:
-    def work(kept: list[str]) -> str:
+    def work(written: list[str]) -> str:
         if name == "refused":
             raise ItemError("not this one")
-        kept.append(name)
+        written.append(name)
         return name
 
     return work
@@ -389,17 +397,17 @@ def test_saves_that_wait_together_are_written_together() -> None:
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     holds = threading.Event()
-    found: dict[str, str | Exception] = {}
+    results: dict[str, str | Exception] = {}
 
-    def slow(kept: list[str]) -> str:
+    def slow(written: list[str]) -> str:
         assert holds.wait(20)
         return "slow"
 
     def save(name: str, work: Callable[[list[str]], str]) -> None:
         try:
-            found[name] = commits.do(work)
+            results[name] = commits.do(work)
         except ItemError as error:
-            found[name] = error
+            results[name] = error
 
     names = [*(f"s{n}" for n in range(7)), "refused"]
     threads = [threading.Thread(target=save, args=("slow", slow))]
@@ -420,8 +428,8 @@ def test_saves_that_wait_together_are_written_together() -> None:
     for thread in threads:
         thread.join()
     assert len(began) == 2
-    assert str(found.pop("refused")) == "not this one"
-    assert found == {name: name for name in ("slow", *names[:-1])}
+    assert str(results.pop("refused")) == "not this one"
+    assert results == {name: name for name in ("slow", *names[:-1])}
 
 
 def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothing() -> (
@@ -430,20 +438,20 @@ def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothi
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     holds = threading.Event()
-    found: dict[str, str | Exception] = {}
+    results: dict[str, str | Exception] = {}
 
-    def slow(kept: list[str]) -> str:
+    def slow(written: list[str]) -> str:
         assert holds.wait(20)
         return "slow"
 
-    def odd(kept: list[str]) -> str:
+    def odd(written: list[str]) -> str:
         raise UnicodeError("surrogates not allowed")
 
     def save(name: str, work: Callable[[list[str]], str]) -> None:
         try:
-            found[name] = commits.do(work)
+            results[name] = commits.do(work)
         except UnicodeError as error:
-            found[name] = error
+            results[name] = error
 
     works = {"s1": keep("s1"), "odd": odd, "s2": keep("s2")}
     threads = [threading.Thread(target=save, args=("slow", slow))]
@@ -460,8 +468,8 @@ def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothi
     holds.set()
     for thread in threads:
         thread.join()
-    assert isinstance(found.pop("odd"), UnicodeError)
-    assert found == {"slow": "slow", "s1": "s1", "s2": "s2"}
+    assert isinstance(results.pop("odd"), UnicodeError)
+    assert results == {"slow": "slow", "s1": "s1", "s2": "s2"}
 
 
 def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
@@ -499,7 +507,7 @@ def test_a_study_of_an_earlier_version_is_read_and_resumed(
         "mix",
     ]
     # as text: the order of the parts counts
-    assert json.dumps(exported(study, "judgments")[0]) == (
+    assert json.dumps(export_rows(study, "judgments")[0]) == (
         '{"task": "steps", "unit": "walk", "annotator": "anna", "judgment":'
         ' {"1": {"rating": 2, "breaks": ["place", "people"]},'
         ' "0": {"breaks": [], "rating": 7}, "done": true}}'

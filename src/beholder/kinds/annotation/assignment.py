@@ -117,21 +117,21 @@ def assign_units(
         items = [replace(unit, source=(unit.id,)) for unit in items]
     n = len(design.annotators)
     shares = assign(items, n, design.overlap or n, design.seed, apart=texts)
-    twice = set()
+    repeated_ids = set()
     for share in shares:
-        seen: dict[tuple[str, ...], str] = {}
+        first_units: dict[tuple[str, ...], str] = {}
         for item in share:
             for text in texts.get((item.id,), ()):
-                if text in seen:
-                    twice |= {item.id, seen[text]}
-                seen[text] = item.id
-    whole = [
+                if text in first_units:
+                    repeated_ids |= {item.id, first_units[text]}
+                first_units[text] = item.id
+    full_shares = [
         _with_gold(
             [positions[item.id] for item in share], units, design.seed, name
         )
         for name, share in zip(design.annotators, shares, strict=True)
     ]
-    return Assignment(tuple(whole), len(twice))
+    return Assignment(tuple(full_shares), len(repeated_ids))
 
 
 def _with_gold(
@@ -141,18 +141,18 @@ def _with_gold(
     annotator: str,
 ) -> tuple[int, ...]:
     """A share with the training units first, and the other gold units at even distances."""
-    known = [
+    gold_uses = [
         (at, unit.gold.use)
         for at, unit in enumerate(units)
         if unit.gold is not None
     ]
-    spread = [at for at, use in known if use != "training"]
-    found = list(share)
+    spread = [at for at, use in gold_uses if use != "training"]
+    places = list(share)
     for n, place in enumerate(order_of(len(spread), seed, annotator, "gold")):
-        found.insert(
+        places.insert(
             (n + 1) * len(share) // (len(spread) + 1) + n, spread[place]
         )
-    return (*(at for at, use in known if use == "training"), *found)
+    return (*(at for at, use in gold_uses if use == "training"), *places)
 
 
 def _texts(task: Task, unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:

@@ -123,34 +123,42 @@ def annotate(
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.exchange import with_gold
     from beholder.kinds.annotation.load import media_folder, units_of
-    from beholder.kinds.annotation.shown import not_shown, read_instructions
+    from beholder.kinds.annotation.shown import (
+        list_hidden_pictures,
+        read_instructions,
+    )
     from beholder.kinds.annotation.study import AnnotationStudy
 
-    asked = task_named(task)
+    annotation_task = task_named(task)
     if prefill is not None:
         say_incomplete(prefill)
     notes = RowNotes()
-    units, bad = units_of(
-        asked, data, rows, pictures=pictures, run=prefill, notes=notes
+    units, skipped_rows = units_of(
+        annotation_task,
+        data,
+        rows,
+        pictures=pictures,
+        run=prefill,
+        notes=notes,
     )
-    say_left_out(bad)
+    say_left_out(skipped_rows)
     say_each(notes.sentences())
     if people.gold is not None:
-        units = with_gold(asked, units, people.gold)
-    if hidden := not_shown(units, people.iiif):
+        units = with_gold(annotation_task, units, people.gold)
+    if hidden := list_hidden_pictures(units, people.iiif):
         say(
             f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"
             f" ({len(hidden)} in all); name their IIIF server with --iiif"
         )
-    given = asdict(people) | {"annotators": people.names}
-    given.pop("gold")
+    design_fields = asdict(people) | {"annotators": people.names}
+    design_fields.pop("gold")
     if people.instructions is not None:
-        given["instructions"] = read_instructions(people.instructions)
+        design_fields["instructions"] = read_instructions(people.instructions)
     study = AnnotationStudy.make(
         out,
-        asked,
+        annotation_task,
         units,
-        AnnotationDesign(**given),
+        AnnotationDesign(**design_fields),
         media=media_folder(data, rows, pictures),
         database=database,
     )
@@ -206,11 +214,11 @@ def export(
         form: Rows of finished judgments for other commands, or all judgments.
     """
     from beholder.base import files
-    from beholder.kinds.annotation.exchange import exported
+    from beholder.kinds.annotation.exchange import export_rows
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    rows = exported(opened, form)
+    rows = export_rows(opened, form)
     judged = opened.settled()
     left_out = opened.task.left_out(judged)
     if not rows:
@@ -219,7 +227,7 @@ def export(
             f" beholder annotate serve {study}"
         )
     files.write_jsonl(out, rows)
-    n = sum(len(one.by) for one in judged)
+    n = sum(len(judgments.by) for judgments in judged)
     if form == "results":
         say(
             f"{n:,} finished judgments of {len(judged):,} units, in {len(rows):,} rows: {out}"
@@ -245,11 +253,11 @@ def import_judgments(
         study: Folder of the study.
         source: The file; it must have the units of the study.
     """
-    from beholder.kinds.annotation.exchange import bring_in
+    from beholder.kinds.annotation.exchange import import_rows
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    n, n_changed = bring_in(opened, source)
+    n, n_changed = import_rows(opened, source)
     say(f"{n} judgments, {n_changed} of them new or changed")
     opened.close()
 
@@ -272,23 +280,33 @@ def agreement(
     opened = AnnotationStudy.open(study, database)
     progress = opened.progress()
     names, judged = tuple(opened.annotators()), opened.judged()
-    found = agreement_of(opened.task, judged, names)
-    known = competence(opened.task, judged, opened.judged(gold=True), names)
+    agreements = agreement_of(opened.task, judged, names)
+    competences = competence(
+        opened.task, judged, opened.judged(gold=True), names
+    )
     opened.close()
-    given: dict[str, Sequence[Any]] = {
+    sections: dict[str, Sequence[Any]] = {
         "progress": progress,
-        "agreement": found,
-        "competence": known,
+        "agreement": agreements,
+        "competence": competences,
     }
-    plain = {name: list(map(asdict, own)) for name, own in given.items()}
+    plain = {
+        name: list(map(asdict, records)) for name, records in sections.items()
+    }
     if not as_json:
-        for one in progress:
-            cannot = f" ({one.cannot} cannot be judged)" if one.cannot else ""
-            tell(
-                f"{one.annotator}: {one.done} of {one.assigned} done{cannot}, {one.begun} begun"
+        for annotator_progress in progress:
+            cannot = (
+                f" ({annotator_progress.cannot} cannot be judged)"
+                if annotator_progress.cannot
+                else ""
             )
-    tell_result(plain, map(reliability_table, [*found, *known]), as_json)
-    if not found:
+            tell(
+                f"{annotator_progress.annotator}: {annotator_progress.done} of {annotator_progress.assigned} done{cannot}, {annotator_progress.begun} begun"
+            )
+    tell_result(
+        plain, map(reliability_table, [*agreements, *competences]), as_json
+    )
+    if not agreements:
         say(
             "no agreement yet: two annotators must have finished the same unit"
         )

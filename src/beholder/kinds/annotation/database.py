@@ -123,7 +123,7 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         MissingExtraError: A package is not installed.
     """
     sa = sql()
-    made: Engine
+    study_engine: Engine
     if database is None:
         where = str(folder / FILE_NAME)
         try:
@@ -132,29 +132,29 @@ def engine_of(folder: Path, database: str | None) -> Engine:
             raise RunError(
                 f"{where} cannot be used: {error.strerror or error}"
             ) from error
-        made = sa.create_engine(
+        study_engine = sa.create_engine(
             f"sqlite:///{where}", connect_args={"timeout": _WAIT_MS / 1000}
         )
-        sa.event.listen(made, "connect", _settle_sqlite)
+        sa.event.listen(study_engine, "connect", _settle_sqlite)
     else:
         address = Address.read(database)
         where = str(address)
         # Tested before each use, so that a restart of the server loses no act.
-        made = engine(
+        study_engine = engine(
             address, pool_size=20, max_overflow=10, pool_pre_ping=True
         )
     try:
-        with made.begin() as db:
+        with study_engine.begin() as db:
             if database is not None:
                 db.execute(sa.text(TABLES_LOCK))
             tables().create_all(db)
     except sa.exc.SQLAlchemyError as error:
-        made.dispose()
+        study_engine.dispose()
         raise RunError(
             f"{where} cannot be used: {getattr(error, 'orig', None) or error}; check that it runs,"
             " and its name and password"
         ) from error
-    return made
+    return study_engine
 
 
 def _settle_sqlite(connection: Any, _: Any) -> None:
@@ -208,29 +208,29 @@ class SharedCommits(Generic[T]):
         return result.result()
 
     def _write(self, batch: list[_Job[T]]) -> None:
-        found: list[Callable[[], None]] = []
+        settlers: list[Callable[[], None]] = []
         try:
             with self._begin() as db:
                 for work, result in batch:
                     try:
-                        found.append(partial(result.set_result, work(db)))
+                        settlers.append(partial(result.set_result, work(db)))
                     except ItemError as error:
-                        found.append(partial(result.set_exception, error))
+                        settlers.append(partial(result.set_exception, error))
         except BaseException as error:
-            whole = isinstance(error, self._of_all) or not isinstance(
+            concerns_all = isinstance(error, self._of_all) or not isinstance(
                 error, Exception
             )
             for job in batch:
-                if whole or len(batch) == 1:
+                if concerns_all or len(batch) == 1:
                     job[1].set_exception(error)
                 else:  # nothing was written: find the work that fails
                     self._write([job])
         else:
-            for settle in found:
+            for settle in settlers:
                 settle()
 
 
-_LATER = (
+_OPTIONAL_FIELDS = (
     "gold",
     "fps",
     "adjudicator",
@@ -264,16 +264,20 @@ def digest_of(
     task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
 ) -> str:
     """Hash of the task, the units and the design."""
-    value = [task.full_name, [_set(unit) for unit in units], _set(design)]
+    value = [
+        task.full_name,
+        [_digest_fields(unit) for unit in units],
+        _digest_fields(design),
+    ]
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _set(record: Any) -> Mapping[str, object]:
+def _digest_fields(record: Any) -> Mapping[str, object]:
     return {
         name: value
         for name, value in asdict(record).items()
-        if value or name not in _LATER
+        if value or name not in _OPTIONAL_FIELDS
     }
 
 
@@ -287,7 +291,10 @@ def insert_study(
 ) -> str:
     """Write a new study into an open transaction and return its id."""
     study = secrets.token_hex(16)
-    settings = {**_set(design), "n_seen_twice": assignment.n_seen_twice}
+    settings = {
+        **_digest_fields(design),
+        "n_seen_twice": assignment.n_seen_twice,
+    }
     row = {
         "id": study,
         "task": task.full_name,
@@ -302,7 +309,7 @@ def insert_study(
             "study": study,
             "position": at,
             "id": json.dumps(unit.id),  # PostgreSQL rejects texts with a NUL
-            "body": json.dumps(_set(unit), ensure_ascii=False),
+            "body": json.dumps(_digest_fields(unit), ensure_ascii=False),
         }
         for at, unit in enumerate(units)
     ]
@@ -331,9 +338,9 @@ def assign_further(
     db: Any, study: str, name: str, units: Sequence[int], first: int
 ) -> None:
     """Assign units to an annotator, from a place of the share on."""
-    own = {"study": study, "annotator": name}
+    owner_columns = {"study": study, "annotator": name}
     rows = [
-        {**own, "place": place, "unit": unit}
+        {**owner_columns, "place": place, "unit": unit}
         for place, unit in enumerate(units, start=first)
     ]
     _insert(db, "assignments", rows)

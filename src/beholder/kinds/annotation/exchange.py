@@ -63,7 +63,7 @@ class GoldRow(msgspec.Struct, frozen=True):
 R = TypeVar("R", JudgmentRow, GoldRow)
 
 
-def _read(
+def _read_rows(
     path: Path,
     kind: type[R],
     task: Task,
@@ -81,17 +81,19 @@ def _read(
             raise row
         name = None
         try:
-            judged = read_as(row, kind, "judgment")
+            judgment_row = read_as(row, kind, "judgment")
             # refuses halves of surrogate pairs, wherever they are
-            msgspec.json.encode(judged)
-            name = judged.unit
+            msgspec.json.encode(judgment_row)
+            name = judgment_row.unit
             if name not in unit_ids:
                 raise ItemError(f"the study has no unit {name[:60]!r}")
             unit = unit_named(name)
-            for part, value in judged.judgment.items():
+            for part, value in judgment_row.judgment.items():
                 task.check(unit, part, value)
-            is_done = kind is GoldRow or judged.judgment.get(DONE)
-            if is_done and (missing := task.unfinished(unit, judged.judgment)):
+            is_done = kind is GoldRow or judgment_row.judgment.get(DONE)
+            if is_done and (
+                missing := task.unfinished(unit, judgment_row.judgment)
+            ):
                 raise ItemError(f"the judgment is not complete: {missing}")
         except UnicodeEncodeError as error:
             reason = str(half_pair("judgment", error))
@@ -100,7 +102,7 @@ def _read(
             raise DataError(
                 str(path), str(error), line=line, field=name
             ) from error
-        yield judged, unit
+        yield judgment_row, unit
 
 
 def with_gold(
@@ -117,7 +119,7 @@ def with_gold(
         DataError: A row is wrong, names no unit, or its judgment is not complete.
     """
     by_id = {unit.id: unit for unit in units}
-    for row, unit in _read(path, GoldRow, task, by_id, by_id.__getitem__):
+    for row, unit in _read_rows(path, GoldRow, task, by_id, by_id.__getitem__):
         judgment = {
             part: value
             for part, value in row.judgment.items()
@@ -128,7 +130,7 @@ def with_gold(
     return list(by_id.values())
 
 
-def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
+def import_rows(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     """Import judgments from a file.
 
     A judgment replaces that of the same annotator on the same unit, act by act, so that undo still
@@ -143,7 +145,7 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     positions = study.positions()
     rows = [
         row
-        for row, _ in _read(
+        for row, _ in _read_rows(
             path,
             JudgmentRow,
             study.task,
@@ -157,12 +159,14 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     for annotator, share in shares.items():
         study.admit(annotator, share)
     return len(rows), sum(
-        _replace(study, positions[row.unit], row.annotator, row.judgment)
+        _replace_judgment(
+            study, positions[row.unit], row.annotator, row.judgment
+        )
         for row in rows
     )
 
 
-def _replace(
+def _replace_judgment(
     study: AnnotationStudy, position: int, annotator: str, state: State
 ) -> bool:
     now = study.state(annotator, position)
@@ -178,7 +182,7 @@ def _replace(
     return bool(acts)
 
 
-def exported(study: AnnotationStudy, form: str) -> list[Row]:
+def export_rows(study: AnnotationStudy, form: str) -> list[Row]:
     """The rows of one of ``EXPORTS``, as JSON values."""
     if form == "results":
         rows: Iterable[object] = study.task.results(study.settled())

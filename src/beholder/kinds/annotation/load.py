@@ -43,13 +43,15 @@ def units_of(
         DataError: The file cannot be read, or a row is wrong and may not be skipped.
         RunError: The folder is not a run of scores.
     """
-    bad: list[DataError] = []
-    rows: Sequence[object] = list(task.read(data, options, bad, pictures))
+    skipped_rows: list[DataError] = []
+    rows: Sequence[object] = list(
+        task.read(data, options, skipped_rows, pictures)
+    )
     if notes is not None:
         for row in rows:
             notes.add(row)
     if run is None:
-        return task.units(rows), bad
+        return task.units(rows), skipped_rows
     if not task.proposals_from:
         able = [
             name for name in TASKS.names() if TASKS.get(name).proposals_from
@@ -58,7 +60,9 @@ def units_of(
             f"{task.full_name} takes no --prefill; {' and '.join(able)} do"
         )
     _check_same_texts(run, rows, data)
-    return _prefilled(task, task.units(task.completed(rows, run)), run), bad
+    return _prefilled(
+        task, task.units(task.completed(rows, run)), run
+    ), skipped_rows
 
 
 def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
@@ -97,7 +101,7 @@ def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
             )
 
 
-def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
+def load_outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
     """The outcomes by item id of each metric of a run that found units.
 
     Raises:
@@ -106,45 +110,45 @@ def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
     manifest.check_kind(run, manifest.SCORES)
     with Store.read(run) as store:
         ids = {position: item.id for position, item in store.items()}
-        found: list[Mapping[str, ItemScore]] = []
+        outcomes_by_metric: list[Mapping[str, ItemScore]] = []
         for asker in store.askers():
             scores = {
                 name: store.score(asker.name, position)
                 for position, name in ids.items()
             }
-            own = {
+            scored_units = {
                 name: s
                 for name, s in scores.items()
                 if isinstance(s, ItemScore) and s.units
             }
-            if own:
-                found.append(own)
-    return found
+            if scored_units:
+                outcomes_by_metric.append(scored_units)
+    return outcomes_by_metric
 
 
 def _prefilled(
     task: Task, units: Sequence[AnnotationUnit], run: Path
 ) -> list[AnnotationUnit]:
     """Units with the proposals of the first metric of a run that has any."""
-    for scores in outcomes(run):
-        made = [
-            _with(task, unit, scores.get(str(unit.row.get("id"))))
+    for scores in load_outcomes(run):
+        prefilled_units = [
+            _with_proposals(task, unit, scores.get(str(unit.row.get("id"))))
             for unit in units
         ]
-        if any(unit.prefill for unit in made):
-            return made
+        if any(unit.prefill for unit in prefilled_units):
+            return prefilled_units
     raise ConfigError(
         f"{run} has no proposals for these data; name a run that scored rows of the same ids with a"
         f" metric that {task.proposals_from}"
     )
 
 
-def _with(
-    task: Task, unit: AnnotationUnit, found: ItemScore | None
+def _with_proposals(
+    task: Task, unit: AnnotationUnit, outcome: ItemScore | None
 ) -> AnnotationUnit:
     proposed = {}
     for part, value in (
-        {} if found is None else task.proposals(unit, found)
+        {} if outcome is None else task.proposals(unit, outcome)
     ).items():
         try:
             task.check(unit, part, value)

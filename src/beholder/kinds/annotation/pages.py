@@ -31,10 +31,10 @@ from beholder.kinds.annotation.agreement import (
     agreement_of,
     answers_shown,
     competence,
-    disputed,
+    find_disputed,
 )
 from beholder.kinds.annotation.assignment import order_of
-from beholder.kinds.annotation.exchange import EXPORTS, exported
+from beholder.kinds.annotation.exchange import EXPORTS, export_rows
 from beholder.kinds.annotation.records import (
     Act,
     AnnotationUnit,
@@ -72,7 +72,7 @@ def study_settings(
     study: AnnotationStudy, host: str, port: int, names: Sequence[str] = ()
 ) -> Settings:
     """Access for the owner and the annotators, each by a personal link."""
-    known: dict[str, str] = {}
+    names_by_token: dict[str, str] = {}
     server = study.design.iiif or ""
     new_places = Buckets(PLACES_PER_SECOND, PLACES_AT_ONCE, time.monotonic)
 
@@ -89,9 +89,9 @@ def study_settings(
         )
 
     def who(token: str) -> str | None:
-        if token not in known and (name := study.annotator_of(token)):
-            known[token] = name
-        return known.get(token)
+        if token not in names_by_token and (name := study.annotator_of(token)):
+            names_by_token[token] = name
+        return names_by_token.get(token)
 
     return Settings(
         host=host,
@@ -114,16 +114,16 @@ def join_link(study: AnnotationStudy, base: str) -> str | None:
 
 def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
     """The pages of a study; scripts of its task are at ``/task``."""
-    own = _Pages(study)
+    pages = _Pages(study)
     routes: list[Route | Mount] = [
-        Route("/", own.start),
-        Route("/units/{place:int}", own.unit),
-        Route("/units/{place:int}/acts", own.act, methods=["POST"]),
-        Route("/units/{place:int}/pictures/{number:int}", own.picture),
+        Route("/", pages.start),
+        Route("/units/{place:int}", pages.unit),
+        Route("/units/{place:int}/acts", pages.act, methods=["POST"]),
+        Route("/units/{place:int}/pictures/{number:int}", pages.picture),
         Route(
-            f"{INSTRUCTION_PICTURES}/{{number:int}}", own.instruction_picture
+            f"{INSTRUCTION_PICTURES}/{{number:int}}", pages.instruction_picture
         ),
-        Route("/export/{form}", own.export),
+        Route("/export/{form}", pages.export),
         Mount(
             "/annotate",
             StaticFiles(directory=Path(__file__).parent / "static"),
@@ -136,7 +136,7 @@ def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _ShownText:
     """A text as an annotator sees it, and its place in the unit."""
 
     place: int
@@ -165,7 +165,9 @@ class _Pages:
             None if study.media is None else SmallPictures(study.media)
         )
         self._shares: dict[str, list[int]] = {}
-        self._instructions = Instructions.of(study.design.instructions or "")
+        self._instructions = Instructions.from_markdown(
+            study.design.instructions or ""
+        )
         folder = Path(str(files(study.task.package))) / "templates"
         assert TEMPLATE.loader is not None
         loaders = [FileSystemLoader(folder), TEMPLATE.loader]
@@ -178,7 +180,7 @@ class _Pages:
             return self._overview(request)
         third = who == self.study.design.adjudicator
         if third:
-            self.study.admit(who, disputed(self.study))
+            self.study.admit(who, find_disputed(self.study))
         assigned, done = self.study.assigned(who), self.study.done(who)
         next_place = next(
             (n for n, at in enumerate(assigned, start=1) if at not in done),
@@ -205,7 +207,7 @@ class _Pages:
 
     def unit(self, request: Request) -> Response:
         """A unit to judge."""
-        who, place, unit, position = self._asked(request)
+        who, place, unit, position = self._find_unit(request)
         task, state = self.study.task, self.study.state(who, position)
         share, done = self._shares[who], self.study.done(who)
         n_training = self._n_training(share)
@@ -229,7 +231,7 @@ class _Pages:
             "who": who,
             "done": position in done,
             "shown": answers_shown(self.study, who, position, state),
-            "texts": [_Shown(at, unit.texts[at]) for at in order],
+            "texts": [_ShownText(at, unit.texts[at]) for at in order],
             "pictures": unit.pictures,
             "fps": unit.fps or _USUAL_RATE,
             "film": is_film,
@@ -242,7 +244,7 @@ class _Pages:
     async def act(self, request: Request) -> Response:
         """Save an act and return the judgment."""
         return await run_in_threadpool(
-            self._save, request, _act(await request.body())
+            self._save, request, _parse_act(await request.body())
         )
 
     def _save(self, request: Request, act: Act) -> Response:
@@ -256,14 +258,16 @@ class _Pages:
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
 
-        def shown(state: State) -> list[dict[str, object]]:
+        def other_answers(state: State) -> list[dict[str, object]]:
             if who == self.study.design.adjudicator:
                 return []
             return answers_shown(self.study, who, position, state)
 
         state = self.study.state(who, position)
         try:
-            if shown(state) and act.number > self.study.last(who, act.client):
+            if other_answers(state) and act.number > self.study.last(
+                who, act.client
+            ):
                 raise ItemError(
                     "the right answer was shown, so this one can no longer be changed"
                 )
@@ -271,14 +275,16 @@ class _Pages:
         except ItemError as error:
             return JSONResponse({"error": str(error), "state": state}, 422)
         answer = {"last": saved.last, "state": saved.state}
-        if answers := shown(saved.state):
+        if answers := other_answers(saved.state):
             answer["shown"] = answers
         return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
         """A small copy of a unit's picture, or its film."""
-        _, _, unit, _ = self._asked(request)
-        return self._picture(request, [one.image for one in unit.pictures])
+        _, _, unit, _ = self._find_unit(request)
+        return self._picture(
+            request, [unit_picture.image for unit_picture in unit.pictures]
+        )
 
     def instruction_picture(self, request: Request) -> Response:
         """A picture of the owner's instructions."""
@@ -316,13 +322,13 @@ class _Pages:
         if form not in EXPORTS:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
         name = f"{self.study.task.name}-{form}.jsonl"
-        return download(name, exported(self.study, form))
+        return download(name, export_rows(self.study, form))
 
     def _overview(self, request: Request) -> Response:
         study = self.study
         third = study.design.adjudicator
         if third is not None:
-            study.admit(third, disputed(study))
+            study.admit(third, find_disputed(study))
         judged, tokens, progress = (
             study.judged(),
             study.annotators(),
@@ -335,8 +341,8 @@ class _Pages:
             "live": live,
             "now": f"{datetime.now(UTC):%H:%M}",
             "progress": progress,
-            "n_done": sum(one.done for one in progress),
-            "n_assigned": sum(one.assigned for one in progress),
+            "n_done": sum(row.done for row in progress),
+            "n_assigned": sum(row.assigned for row in progress),
             "links": {
                 name: self._link(request, token)
                 for name, token in tokens.items()
@@ -376,7 +382,9 @@ class _Pages:
             templates=self._templates,
         )
 
-    def _asked(self, request: Request) -> tuple[str, int, AnnotationUnit, int]:
+    def _find_unit(
+        self, request: Request
+    ) -> tuple[str, int, AnnotationUnit, int]:
         """Annotator, place, unit and its position.
 
         Raises:
@@ -418,7 +426,7 @@ class _Pages:
         ).hexdigest()[:24]
 
 
-def _act(body: bytes) -> Act:
+def _parse_act(body: bytes) -> Act:
     """The act that a page sent.
 
     Raises:

@@ -49,7 +49,7 @@ class Instructions:
     pictures: tuple[str, ...]
 
     @classmethod
-    def of(cls, markdown: str) -> Instructions:
+    def from_markdown(cls, markdown: str) -> Instructions:
         """The instructions of a Markdown source; headings are two levels lower."""
         tokens = _MARKDOWN.parse(markdown)
         pictures: list[str] = []
@@ -89,15 +89,15 @@ def iiif_service(name: str | None, server: str | None) -> str | None:
     return None if base == name or not set(base).isdisjoint("?#") else base
 
 
-def not_shown(
+def list_hidden_pictures(
     units: Sequence[AnnotationUnit], server: str | None
 ) -> list[str]:
     """Addresses of pictures that pages do not load, each once."""
-    given = (picture.image for unit in units for picture in unit.pictures)
+    images = (picture.image for unit in units for picture in unit.pictures)
     return list(
         dict.fromkeys(
-            n
-            for n in given
-            if n and "://" in n and not iiif_service(n, server)
+            image
+            for image in images
+            if image and "://" in image and not iiif_service(image, server)
         )
     )

@@ -145,17 +145,19 @@ class AnnotationStudy:
                     f"{folder} belongs to a study that is not in its database; name the right"
                     " database with --database URL"
                 )
-            found = rows[0]
-            self.task: Task = task_named(found.task)
+            study_row = rows[0]
+            self.task: Task = task_named(study_row.task)
             self.design = read_as(
-                json.loads(found.settings), _Design, f"settings of {folder}"
+                json.loads(study_row.settings),
+                _Design,
+                f"settings of {folder}",
             )
         except Exception:
             self.close()
             raise
-        self.digest: str = found.digest
-        self.secret: str = found.secret
-        self.token: str = found.token
+        self.digest: str = study_row.digest
+        self.secret: str = study_row.secret
+        self.token: str = study_row.token
         self.join = (
             self._signed("join")[:32] if self.design.participants else None
         )
@@ -233,11 +235,11 @@ class AnnotationStudy:
             f"{folder} holds no study; make one with "
             f"'beholder annotate TASK DATA -o {folder}'"
         )
-        found = files.read_json(
+        content = files.read_json(
             folder / ABOUT, form=_FORMAT, kind="study", missing=missing
         )
         try:
-            about = read_as(found, _About, str(folder / ABOUT))
+            about = read_as(content, _About, str(folder / ABOUT))
         except ItemError as error:
             raise RunError(str(error)) from error
         media = None if about.media is None else Path(about.media)
@@ -278,7 +280,7 @@ class AnnotationStudy:
         rows = self._all(
             self._query("acts", "id", annotator=annotator, unit=position), db
         )
-        return state_of(self.unit(position).prefill, map(_act, rows))
+        return state_of(self.unit(position).prefill, map(_read_act, rows))
 
     def save(self, annotator: str, position: int, act: Act) -> SavedAct:
         """Save an act. An act that is saved already, or has a gap before it, changes nothing.
@@ -424,8 +426,8 @@ class AnnotationStudy:
                         " neither, ask the owner of the study for that link"
                     )
                 return tokens[name]
-            taken = {*participants, self.design.adjudicator}
-            free = [name for name in tokens if name not in taken]
+            taken_places = {*participants, self.design.adjudicator}
+            free = [name for name in tokens if name not in taken_places]
             if not free:
                 raise ConfigError(
                     "all places of this study are taken; thank you for your interest"
@@ -460,12 +462,14 @@ class AnnotationStudy:
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Assign further units to an annotator; a new annotator gets a personal link."""
-        known, has = self.annotators(), self.assigned(annotator)
-        new = [at for at in dict.fromkeys(positions) if at not in set(has)]
+        tokens, assigned = self.annotators(), self.assigned(annotator)
+        new = [
+            at for at in dict.fromkeys(positions) if at not in set(assigned)
+        ]
         with self._db.begin() as db:
-            if annotator not in known:
-                insert_annotator(db, self.id, annotator, len(known))
-            assign_further(db, self.id, annotator, new, len(has))
+            if annotator not in tokens:
+                insert_annotator(db, self.id, annotator, len(tokens))
+            assign_further(db, self.id, annotator, new, len(assigned))
 
     def close(self) -> None:
         """Close all connections."""
@@ -476,12 +480,16 @@ class AnnotationStudy:
 
         Of units without a known answer, judgments that say that it cannot be judged are left out.
         """
-        found: dict[str, tuple[AnnotationUnit, dict[str, State]]] = {}
+        judgments_by_unit: dict[
+            str, tuple[AnnotationUnit, dict[str, State]]
+        ] = {}
         for unit, who, state in self.judgments():
-            counts = unit.gold is not None or not state.get(CANNOT)
-            if counts and self._is_done(self.positions()[unit.id], state):
-                found.setdefault(unit.id, (unit, {}))[1][who] = state
-        return list(found.values())
+            is_counted = unit.gold is not None or not state.get(CANNOT)
+            if is_counted and self._is_done(self.positions()[unit.id], state):
+                judgments_by_unit.setdefault(unit.id, (unit, {}))[1][who] = (
+                    state
+                )
+        return list(judgments_by_unit.values())
 
     def _participants(self) -> dict[str, str]:
         """Who took each annotator's place by the join link."""
@@ -518,10 +526,12 @@ class AnnotationStudy:
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
         """All judgments by annotator and position."""
         rows = self._rows("acts", "id", **where)
-        acts = by_key(((row.annotator, row.unit), _act(row)) for row in rows)
+        acts = by_key(
+            ((row.annotator, row.unit), _read_act(row)) for row in rows
+        )
         return {
-            key: state_of(self.unit(key[1]).prefill, own)
-            for key, own in acts.items()
+            key: state_of(self.unit(key[1]).prefill, unit_acts)
+            for key, unit_acts in acts.items()
         }
 
     def _query(self, name: str, order: str, **where: object) -> Any:
@@ -546,6 +556,6 @@ class AnnotationStudy:
             return list(db.execute(query))
 
 
-def _act(row: Any) -> Act:
+def _read_act(row: Any) -> Act:
     value = None if row.value is None else json.loads(row.value)
     return Act(row.client, row.number, row.part, value)

@@ -92,8 +92,12 @@ class Task(ABC):
     @property
     def full_name(self) -> str:
         """The name on the command line: ``package/name`` for a task of another package."""
-        found = origin(type(self))
-        return found.name if found and found.name else self.name
+        origin_of_task = origin(type(self))
+        return (
+            origin_of_task.name
+            if origin_of_task and origin_of_task.name
+            else self.name
+        )
 
     def read(
         self,
@@ -144,16 +148,16 @@ class Task(ABC):
             ItemError: The unit has no such part; lists those it has.
         """
         parts = self.parts(unit)
-        found = next((part for part in parts if part.name == name), None)
-        if found is None:
+        match = next((part for part in parts if part.name == name), None)
+        if match is None:
             names = [part.name for part in parts]
-            known = ", ".join(
+            expected = ", ".join(
                 names if len(names) < 20 else [*names[:3], "...", names[-1]]
             )
             raise ItemError(
-                f"there is no part {name[:60]!r}; expected {known}"
+                f"there is no part {name[:60]!r}; expected {expected}"
             )
-        return found
+        return match
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
@@ -167,12 +171,16 @@ class Task(ABC):
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
         """What is missing from a judgment, for the annotator; None if it is complete."""
-        left = [
-            one.words
-            for one in self.parts(unit)
-            if not self.is_whole(state.get(one.name))
+        unanswered_parts = [
+            part.words
+            for part in self.parts(unit)
+            if not self.is_whole(state.get(part.name))
         ]
-        return f"{self.unanswered}: {', '.join(left)}" if left else None
+        return (
+            f"{self.unanswered}: {', '.join(unanswered_parts)}"
+            if unanswered_parts
+            else None
+        )
 
     def unfinished(self, unit: AnnotationUnit, state: State) -> str | None:
         """Like ``missing``; None, too, for a unit that cannot be judged."""
@@ -182,9 +190,9 @@ class Task(ABC):
         """Whether the value of a part answers it."""
         return value is not None
 
-    def close(self, given: Any, expected: Any) -> bool:
+    def is_close(self, answer: Any, expected: Any) -> bool:
         """Whether two values of a part count as the same answer."""
-        return bool(given == expected)
+        return bool(answer == expected)
 
     def differences(
         self, unit: AnnotationUnit, state: State, expected: State
@@ -197,10 +205,10 @@ class Task(ABC):
                 else ["whether it can be judged"]
             )
         return [
-            one.words
-            for one in self.parts(unit)
-            if one.name in expected
-            and not self.close(state.get(one.name), expected[one.name])
+            part.words
+            for part in self.parts(unit)
+            if part.name in expected
+            and not self.is_close(state.get(part.name), expected[part.name])
         ]
 
     @abstractmethod
@@ -224,7 +232,7 @@ class Task(ABC):
         """A sentence about judgments that no row of the results contains; empty if none."""
         return ""
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
+    def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
         """Parts that a metric's outcome for the unit's item proposes."""
         return {}
 
@@ -283,36 +291,36 @@ def unit_of(
     """
     from beholder.data.row import to_row
 
-    shown = item.images if item.video is None else (*item.images, item.video)
-    made = to_row(item) if row is None else row
-    pictures = tuple(map(ShownPicture, shown))
+    images = item.images if item.video is None else (*item.images, item.video)
+    unit_row = to_row(item) if row is None else row
+    pictures = tuple(map(ShownPicture, images))
     return AnnotationUnit(
         name or item.id,
         item.source,
         texts,
         pictures,
-        made,
+        unit_row,
         fps=_frame_rate(item),
     )
 
 
 def _frame_rate(item: Item) -> float | None:
-    given = item.meta.get("fps")
+    value = item.meta.get("fps")
     try:
-        rate = None if given in (None, "") else float(str(given))
+        rate = None if value in (None, "") else float(str(value))
     except ValueError:
         rate = 0.0
     if rate is None or 0 < rate <= 1000:
         return rate
     raise ConfigError(
-        f"row {item.id!r}: fps: expected frames per second, such as 25 or 29.97, got {given!r}"
+        f"row {item.id!r}: fps: expected frames per second, such as 25 or 29.97, got {value!r}"
     )
 
 
-def statements_of(found: ItemScore) -> list[Unit]:
+def statements_of(outcome: ItemScore) -> list[Unit]:
     """The statements that a metric took from the candidate, in order."""
     return [
         u
-        for u in found.units
+        for u in outcome.units
         if u.kind == "statement" and u.side == "candidate"
     ]

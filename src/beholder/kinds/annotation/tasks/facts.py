@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
-from beholder.kinds.annotation.load import outcomes
+from beholder.kinds.annotation.load import load_outcomes
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
     Judged,
@@ -49,10 +49,10 @@ class FactTask(Task):
 
     def completed(self, rows: Sequence[Item], run: Path) -> Sequence[Item]:
         """Items without ``facts`` get the run's statements; without any they are left out."""
-        for scores in outcomes(run):
+        for scores in load_outcomes(run):
             stated = {
-                name: [u.text for u in statements_of(one)]
-                for name, one in scores.items()
+                name: [u.text for u in statements_of(outcome)]
+                for name, outcome in scores.items()
             }
             if any(stated.values()):
                 return [
@@ -91,16 +91,21 @@ class FactTask(Task):
 
         Facts of which an annotator is unsure do not count; who is unsure of all has no share.
         """
-        for one in judged:
+        for judgments in judged:
             verdicts = {
-                name: [state[str(n)] for n in range(len(one.unit.texts))]
-                for name, state in one.by.items()
+                name: [state[str(n)] for n in range(len(judgments.unit.texts))]
+                for name, state in judgments.by.items()
             }
             sure = [
-                [v for v in own if v != "unsure"] for own in verdicts.values()
+                [v for v in annotator_verdicts if v != "unsure"]
+                for annotator_verdicts in verdicts.values()
             ]
-            shares = [own.count("true") / len(own) for own in sure if own]
-            row = one.unit.row
+            shares = [
+                annotator_verdicts.count("true") / len(annotator_verdicts)
+                for annotator_verdicts in sure
+                if annotator_verdicts
+            ]
+            row = judgments.unit.row
             yield {
                 **row,
                 "judgments": {**row.get("judgments", {}), "true": shares},
@@ -108,18 +113,19 @@ class FactTask(Task):
                     {
                         "text": text,
                         "verdicts": {
-                            name: own[n] for name, own in verdicts.items()
+                            name: annotator_verdicts[n]
+                            for name, annotator_verdicts in verdicts.items()
                         },
                     }
-                    for n, text in enumerate(one.unit.texts)
+                    for n, text in enumerate(judgments.unit.texts)
                 ],
             }
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
+    def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
         """A judge's verdicts on statements of the same words."""
         verified = {
-            one.text: one.detail.get("verified")
-            for one in statements_of(found)
+            statement.text: statement.detail.get("verified")
+            for statement in statements_of(outcome)
         }
         return {
             str(n): "true" if verified[text] else "false"

@@ -92,7 +92,7 @@ class MarkTask(Task):
 
     def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
         """A mark on a range that contains a word of its text."""
-        label, (start, end) = _read(name)
+        label, (start, end) = _parse_part(name)
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
             raise ItemError(
@@ -128,50 +128,56 @@ class MarkTask(Task):
         """Marks of either judgment of which no mark of the other covers half of the words."""
         if state.get(CANNOT) or expected.get(CANNOT):
             return super().differences(unit, state, expected)
-        found: dict[str, None] = {}
-        for own, other in ((state, expected), (expected, state)):
-            for _, label, _, span, text in _marked(unit, own):
+        unmatched: dict[str, None] = {}
+        for judgment, compared in ((state, expected), (expected, state)):
+            for _, label, _, span, text in _list_marks(unit, judgment):
                 tokens = words(unit.texts[_TEXTS[label][0]])
-                others = touched(tokens, _spans(other, label))
+                ranges = touched(tokens, _spans(compared, label))
                 ((start, end),) = touched(tokens, [span])
                 if not any(
                     2 * (min(end, b) - max(start, a)) >= end - start
-                    for a, b in others
+                    for a, b in ranges
                 ):
-                    found[f'{label}: "{text}"'] = None
-        return list(found)
+                    unmatched[f'{label}: "{text}"'] = None
+        return list(unmatched)
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
         """Span F1 of each pair of annotators, for mistakes and for omissions."""
-        found = []
+        reliabilities = []
         for label, _ in SIDES:
             at = _TEXTS[label][0]
-            having = [one for one in judged if at < len(one.unit.texts)]
+            texts_of_side = [
+                judgments
+                for judgments in judged
+                if at < len(judgments.unit.texts)
+            ]
             marked = [
                 (
-                    one.unit.source,
+                    judgments.unit.source,
                     [
-                        touched(words(one.unit.texts[at]), _spans(s, label))
-                        for s in one.by.values()
+                        touched(
+                            words(judgments.unit.texts[at]), _spans(s, label)
+                        )
+                        for s in judgments.by.values()
                     ],
                 )
-                for one in having
+                for judgments in texts_of_side
             ]
             if marked:
-                found.append(of_spans(label, marked, annotators))
-        return found
+                reliabilities.append(of_spans(label, marked, annotators))
+        return reliabilities
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """A row per annotator of an item, in the granular protocol of ``agree``."""
-        for one in judged:
-            row = one.unit.row
-            for name, state in one.by.items():
+        for judgments in judged:
+            row = judgments.unit.row
+            for name, state in judgments.by.items():
                 spans = {
                     label: [list(span) for span in _spans(state, label)]
                     for label, (at, _) in _TEXTS.items()
-                    if at < len(one.unit.texts)
+                    if at < len(judgments.unit.texts)
                 }
                 yield {
                     **row,
@@ -187,24 +193,27 @@ class MarkTask(Task):
                             "text": text,
                             **state[part],
                         }
-                        for part, _, side, (start, end), text in _marked(
-                            one.unit, state
+                        for part, _, side, (start, end), text in _list_marks(
+                            judgments.unit, state
                         )
                     ],
                 }
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
+    def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
         """The spans of units that a metric calls mistakes or omissions."""
         parts: dict[str, object] = {}
         for label, side in SIDES:
             if _TEXTS[label][0] >= len(unit.texts):
                 continue
-            for own in found.units:
-                here = own.side == side and own.reference_index in (None, 0)
-                if not here or own.verdict not in _BAD[label]:
+            for scored_unit in outcome.units:
+                is_on_side = (
+                    scored_unit.side == side
+                    and scored_unit.reference_index in (None, 0)
+                )
+                if not is_on_side or scored_unit.verdict not in _BAD[label]:
                     continue
-                for start, end in own.spans:
-                    kind = _KIND_OF.get(own.kind, "other")
+                for start, end in scored_unit.spans:
+                    kind = _KIND_OF.get(scored_unit.kind, "other")
                     parts.setdefault(
                         f"{label}:{start}-{end}",
                         {"kind": kind, "severity": None},
@@ -215,7 +224,9 @@ class MarkTask(Task):
 def _spans(state: State, label: Label) -> list[Span]:
     """The marked ranges of characters of one side, in order."""
     return sorted(
-        span for own, span in map(_read, _marks(state)) if own == label
+        span
+        for part_label, span in map(_parse_part, _marks(state))
+        if part_label == label
     )
 
 
@@ -223,21 +234,21 @@ def _marks(state: State) -> list[str]:
     return [part for part in state if _PART.fullmatch(part)]
 
 
-def _marked(
+def _list_marks(
     unit: AnnotationUnit, state: State
 ) -> Iterator[tuple[str, Label, str, Span, str]]:
     """Part, label, side, range and text of each mark."""
     for part in _marks(state):
-        label, (start, end) = _read(part)
+        label, (start, end) = _parse_part(part)
         at, side = _TEXTS[label]
         yield part, label, side, (start, end), unit.texts[at][start:end]
 
 
-def _read(part: str) -> tuple[Label, Span]:
-    found = _PART.fullmatch(part)
-    if found is None:
+def _parse_part(part: str) -> tuple[Label, Span]:
+    match = _PART.fullmatch(part)
+    if match is None:
         raise ItemError(
             f"{shorten(part)}: expected mistakes:START-END or omissions:START-END"
         )
-    label: Label = "mistakes" if found[1] == "mistakes" else "omissions"
-    return label, (int(found[2]), int(found[3]))
+    label: Label = "mistakes" if match[1] == "mistakes" else "omissions"
+    return label, (int(match[2]), int(match[3]))

@@ -50,25 +50,27 @@ class PairTask(Task):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each two texts of different systems about one picture; or a row's two texts."""
-        found = [_of_row(item) for item in rows if "candidate_b" in item.meta]
-        alone = (
+        units = [
+            _unit_of_row(item) for item in rows if "candidate_b" in item.meta
+        ]
+        items_by_source = (
             (item.source, item)
             for item in rows
             if "candidate_b" not in item.meta
         )
-        for items in by_key(alone).values():
+        for items in by_key(items_by_source).values():
             for a, b in combinations(items, 2):
                 if (
                     a.group.get("system") != b.group.get("system")
                     or "system" not in a.group
                 ):
-                    found.append(_of_two(a, b))
-        if not found:
+                    units.append(_unit_of_two(a, b))
+        if not units:
             raise ConfigError(
                 "pairs need two texts about one picture: rows of the same images (or references)"
                 " by different group.system, or rows with candidate_b"
             )
-        return found
+        return units
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
         """An answer per question."""
@@ -85,31 +87,31 @@ class PairTask(Task):
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
         """The questions, and the levels as shown with the value of each."""
-        shown = list(enumerate(LEVELS))
+        levels = list(enumerate(LEVELS))
         if order[0] == 1:
-            shown = [
-                (len(LEVELS) - 1 - value, words) for value, words in shown
+            levels = [
+                (len(LEVELS) - 1 - value, words) for value, words in levels
             ]
-        return {"questions": QUESTIONS, "levels": shown}
+        return {"questions": QUESTIONS, "levels": levels}
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
         """Ordinal alpha and weighted kappa for each question."""
-        given = [
+        tables = [
             cells(self, name, judged, annotators, part=name)
             for name in QUESTIONS
         ]
-        return [of_order(one, range(len(LEVELS))) for one in given]
+        return [of_order(table, range(len(LEVELS))) for table in tables]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """A row per judgment in the coarse protocol of ``agree``: 2 means #1 is much better."""
-        for one in judged:
-            a, b = one.unit.row["a"], one.unit.row.get("b")
+        for judgments in judged:
+            a, b = judgments.unit.row["a"], judgments.unit.row.get("b")
             models = {}
             if b is not None:
                 models = {"model1": _system(a), "model2": _system(b)}
-            for name, state in one.by.items():
+            for name, state in judgments.by.items():
                 labels = {
                     question: 2 - state[question] for question in QUESTIONS
                 }
@@ -119,10 +121,10 @@ class PairTask(Task):
                         for key in ("references", "images", "video")
                         if a.get(key)
                     },
-                    "id": f"{one.unit.id}/{name}",
+                    "id": f"{judgments.unit.id}/{name}",
                     "dataset": "docent_coarse",
-                    "candidate": one.unit.texts[0],
-                    "candidate_b": one.unit.texts[1],
+                    "candidate": judgments.unit.texts[0],
+                    "candidate_b": judgments.unit.texts[1],
                     "judgments": {**labels, **models},
                     "annotator": name,
                 }
@@ -132,7 +134,7 @@ def _system(row: Row) -> str:
     return str(row.get("group", {}).get("system", ""))
 
 
-def _of_row(item: Item) -> AnnotationUnit:
+def _unit_of_row(item: Item) -> AnnotationUnit:
     texts = (
         item.candidate,
         str(item.meta["candidate_b"]),
@@ -141,7 +143,7 @@ def _of_row(item: Item) -> AnnotationUnit:
     return unit_of(item, *texts, row={"a": to_row(item)})
 
 
-def _of_two(a: Item, b: Item) -> AnnotationUnit:
+def _unit_of_two(a: Item, b: Item) -> AnnotationUnit:
     rows = {"a": to_row(a), "b": to_row(b)}
     texts = (a.candidate, b.candidate, *a.references[:1])
     return unit_of(a, *texts, name=f"{a.id} | {b.id}", row=rows)

@@ -48,20 +48,22 @@ class RankTask(Task):
         pictures: str | None,
     ) -> Iterator[Reviews]:
         """Sets of texts."""
-        found = read_reviews(data, media_root=options.media_root)
-        return good_rows(found, options, bad, name=data)
+        sets_of_texts = read_reviews(data, media_root=options.media_root)
+        return good_rows(sets_of_texts, options, bad, name=data)
 
     def units(self, rows: Sequence[Reviews]) -> list[AnnotationUnit]:
         """One per set of texts."""
         return [
             AnnotationUnit(
-                one.full_id,
-                (one.source,),
-                one.texts,
-                () if one.image is None else (ShownPicture(one.image),),
-                reviews_row(one),
+                reviews.full_id,
+                (reviews.source,),
+                reviews.texts,
+                ()
+                if reviews.image is None
+                else (ShownPicture(reviews.image),),
+                reviews_row(reviews),
             )
-            for one in rows
+            for reviews in rows
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
@@ -91,18 +93,23 @@ class RankTask(Task):
     ) -> list[Reliability]:
         """Kendall's W and Spearman within sets, means over sets; intervals resample pictures."""
         rankings = [
-            (one.unit.source, [_ranks(state) for state in one.by.values()])
-            for one in judged
+            (
+                judgments.unit.source,
+                [_ranks(state) for state in judgments.by.values()],
+            )
+            for judgments in judged
         ]
         return [of_rankings("ranks", rankings, annotators)]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows for ``rank``, with the ranks of each annotator."""
-        for one in judged:
-            ranks = {name: _ranks(state) for name, state in one.by.items()}
+        for judgments in judged:
+            ranks = {
+                name: _ranks(state) for name, state in judgments.by.items()
+            }
             yield {
-                **one.unit.row,
-                "ranks": {**one.unit.row.get("ranks", {}), **ranks},
+                **judgments.unit.row,
+                "ranks": {**judgments.unit.row.get("ranks", {}), **ranks},
             }
 
 

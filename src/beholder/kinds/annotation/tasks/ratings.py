@@ -49,9 +49,9 @@ class RatingTask(Task):
         """The rating."""
         return [JudgmentPart(RATING, Rating, f"the {self.rated}")]
 
-    def close(self, given: int | None, expected: int) -> bool:
+    def is_close(self, answer: int | None, expected: int) -> bool:
         """Whether two ratings are at most one level apart."""
-        return given is not None and abs(given - expected) <= 1
+        return answer is not None and abs(answer - expected) <= 1
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
@@ -81,7 +81,7 @@ class TextRatingTask(RatingTask):
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
         """Each candidate, and each first reference once per picture."""
-        found = [
+        candidates = [
             unit_of(item, item.candidate, name=f"{item.id}/candidate")
             for item in rows
         ]
@@ -90,7 +90,7 @@ class TextRatingTask(RatingTask):
             for text in item.references[:1]:
                 unit = unit_of(item, text, name=f"{item.id}/reference", row={})
                 references.setdefault((item.source, text), unit)
-        return [*found, *references.values()]
+        return [*candidates, *references.values()]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """Rows with all ratings: ``rating`` of the candidate, ``human_rating`` of the reference.
@@ -98,18 +98,18 @@ class TextRatingTask(RatingTask):
         ``annotators`` and ``human_annotators`` name the annotators in the same order.
         """
         human = {
-            (one.unit.source, one.unit.texts[0]): one.by
-            for one in judged
-            if not one.unit.row
+            (judgments.unit.source, judgments.unit.texts[0]): judgments.by
+            for judgments in judged
+            if not judgments.unit.row
         }
-        for one in judged:
-            row = one.unit.row
+        for judged_unit in judged:
+            row = judged_unit.unit.row
             if not row:
                 continue
             judgments, names = dict(row.get("judgments", {})), {}
-            given = [(RATING, "annotators", one.by)]
+            given = [(RATING, "annotators", judged_unit.by)]
             for text in row.get("references", ())[:1]:
-                by = human.get((one.unit.source, text), {})
+                by = human.get((judged_unit.unit.source, text), {})
                 given.append(("human_rating", "human_annotators", by))
             for label, who, by in given:
                 if by:
@@ -120,15 +120,15 @@ class TextRatingTask(RatingTask):
     def left_out(self, judged: Judged) -> str:
         """Ratings of references whose candidates have no rating: they have no row."""
         rated = {
-            (one.unit.source, text)
-            for one in judged
-            for text in one.unit.row.get("references", ())[:1]
+            (judgments.unit.source, text)
+            for judgments in judged
+            for text in judgments.unit.row.get("references", ())[:1]
         }
         n = sum(
-            len(one.by)
-            for one in judged
-            if not one.unit.row
-            and (one.unit.source, one.unit.texts[0]) not in rated
+            len(judgments.by)
+            for judgments in judged
+            if not judgments.unit.row
+            and (judgments.unit.source, judgments.unit.texts[0]) not in rated
         )
         return (
             f"{n:,} ratings of references are left out: no candidate is rated"
@@ -138,10 +138,12 @@ class TextRatingTask(RatingTask):
 
     def next_command(self, judged: Judged) -> str:
         """``bidirectional`` compares ratings of both sides; ``agree`` reads those of candidates."""
-        if any(not one.unit.row for one in judged):
+        if any(not judgments.unit.row for judgments in judged):
             return self.next_step
-        needs = any(one.unit.row.get("references") for one in judged)
-        return f"beholder agree {{file}} --label rating -m {'accord' if needs else 'length'}"
+        has_references = any(
+            judgments.unit.row.get("references") for judgments in judged
+        )
+        return f"beholder agree {{file}} --label rating -m {'accord' if has_references else 'length'}"
 
 
 class StepJudgment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -180,27 +182,27 @@ class _SequenceTask(Task):
         collection: list[Frame] = []
         if pictures is not None:
             frames = read_frames(pictures, media_root=options.media_root)
-            whole = DataOptions(skip_bad_rows=options.skip_bad_rows)
-            collection = list(good_rows(frames, whole, bad, name=pictures))
-        found = read_storylines(
+            all_rows = DataOptions(skip_bad_rows=options.skip_bad_rows)
+            collection = list(good_rows(frames, all_rows, bad, name=pictures))
+        storylines = read_storylines(
             data, collection, media_root=options.media_root
         )
-        return good_rows(found, options, bad, name=data)
+        return good_rows(storylines, options, bad, name=data)
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
         """One per sequence, with the pictures and what is known of each."""
         return [
             AnnotationUnit(
-                one.id,
-                (one.id,),
+                storyline.id,
+                (storyline.id,),
                 (),
                 tuple(
-                    ShownPicture(frame.image, _known(frame))
-                    for frame in one.frames
+                    ShownPicture(frame.image, _caption(frame))
+                    for frame in storyline.frames
                 ),
-                storyline_row(one),
+                storyline_row(storyline),
             )
-            for one in rows
+            for storyline in rows
         ]
 
 
@@ -219,9 +221,11 @@ class SequenceRatingTask(_SequenceTask, RatingTask):
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """The ratings of each sequence by annotator: a judge ``people:FILE`` of ``narrate``."""
-        for one in judged:
-            ratings = {name: state[RATING] for name, state in one.by.items()}
-            yield {"id": one.unit.id, "ratings": ratings}
+        for judgments in judged:
+            ratings = {
+                name: state[RATING] for name, state in judgments.by.items()
+            }
+            yield {"id": judgments.unit.id, "ratings": ratings}
 
 
 class StepTask(_SequenceTask):
@@ -239,10 +243,10 @@ class StepTask(_SequenceTask):
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
         """One per sequence of two pictures or more."""
-        for one in rows:
-            if not 2 <= len(one.frames) <= MAX_PARTS:
+        for storyline in rows:
+            if not 2 <= len(storyline.frames) <= MAX_PARTS:
                 raise ConfigError(
-                    f"sequence {one.id!r} has {len(one.frames)} pictures: steps need 2 to"
+                    f"sequence {storyline.id!r} has {len(storyline.frames)} pictures: steps need 2 to"
                     f" {MAX_PARTS:,}"
                 )
         return super().units(rows)
@@ -258,13 +262,13 @@ class StepTask(_SequenceTask):
         """Whether a step has a rating."""
         return isinstance(value, Mapping) and value[RATING] is not None
 
-    def close(
-        self, given: Mapping[str, Any] | None, expected: Mapping[str, Any]
+    def is_close(
+        self, answer: Mapping[str, Any] | None, expected: Mapping[str, Any]
     ) -> bool:
         """Whether the same breaks are named, and the ratings are at most one level apart."""
-        if given is None or set(given["breaks"]) != set(expected["breaks"]):
+        if answer is None or set(answer["breaks"]) != set(expected["breaks"]):
             return False
-        return bool(abs(given[RATING] - expected[RATING]) <= 1)
+        return bool(abs(answer[RATING] - expected[RATING]) <= 1)
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
@@ -290,24 +294,24 @@ class StepTask(_SequenceTask):
             )
             for kind in BREAK_KINDS
         ]
-        return [of_numbers(ratings), *(of_kinds(one, 2) for one in breaks)]
+        return [of_numbers(ratings), *(of_kinds(table, 2) for table in breaks)]
 
     def results(self, judged: Judged) -> Iterator[Row]:
         """The steps of each sequence by annotator: a judge ``people:FILE`` of ``narrate``."""
-        for one in judged:
-            parts = self.parts(one.unit)
+        for judgments in judged:
+            parts = self.parts(judgments.unit)
             steps = {
-                name: [state[own.name] for own in parts]
-                for name, state in one.by.items()
+                name: [state[part.name] for part in parts]
+                for name, state in judgments.by.items()
             }
-            yield {"id": one.unit.id, "steps": steps}
+            yield {"id": judgments.unit.id, "steps": steps}
 
 
 def _breaks(kind: str, step: Mapping[str, Any]) -> bool:
     return kind in step["breaks"]
 
 
-def _known(frame: Frame) -> str:
+def _caption(frame: Frame) -> str:
     facts = (
         None if frame.date is None else str(frame.date),
         frame.place,

@@ -73,7 +73,10 @@ class RevisionTask(Task):
 
     def next_command(self, judged: Judged) -> str:
         """The command that writes the final texts into the file that they come from, if any."""
-        sources = [one.unit.row["meta"].get("source") or {} for one in judged]
+        sources = [
+            judgments.unit.row["meta"].get("source") or {}
+            for judgments in judged
+        ]
         return (
             self.next_step
             if any("file" in source for source in sources)
@@ -99,7 +102,7 @@ class RevisionTask(Task):
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
         """Nominal alpha and kappa of the decisions."""
-        known = get_args(Decision)
+        choices = get_args(Decision)
         return [
             of_kinds(
                 cells(
@@ -107,10 +110,10 @@ class RevisionTask(Task):
                     "decision",
                     judged,
                     annotators,
-                    known.index,
+                    choices.index,
                     "decision",
                 ),
-                len(known),
+                len(choices),
             )
         ]
 
@@ -120,8 +123,8 @@ class RevisionTask(Task):
         If annotators of a row differ in decision or text, ``decision`` is ``contested`` and the
         candidate is the former text. ``decisions`` has the decision of each.
         """
-        for one in judged:
-            proposal, text = one.unit.texts
+        for judgments in judged:
+            proposal, text = judgments.unit.texts
             final = {"accept": proposal, "refuse": text}
             decisions = {
                 who: {
@@ -129,18 +132,18 @@ class RevisionTask(Task):
                     "reason": state.get("reason", ""),
                     "final": final.get(state["decision"]) or state["final"],
                 }
-                for who, state in one.by.items()
+                for who, state in judgments.by.items()
             }
-            first, *others = decisions.values()
+            first, *further = decisions.values()
             agreed: Mapping[str, Any] = first
             if any(
-                (other["decision"], other["final"])
+                (decision["decision"], decision["final"])
                 != (first["decision"], first["final"])
-                for other in others
+                for decision in further
             ):
                 agreed = {"decision": "contested", "reason": "", "final": text}
             yield {
-                **one.unit.row,
+                **judgments.unit.row,
                 "candidate": agreed["final"],
                 "text": text,
                 "proposal": proposal,
