@@ -220,7 +220,7 @@ def test_instructions_and_server_of_the_command(
     )
     assert make(*with_instructions).code == 0
     (tmp_path / "how.md").write_text("# Read that\n")
-    assert "holds another study" in make(*with_instructions).err
+    assert "contains another study" in make(*with_instructions).err
     study = AnnotationStudy.open(tmp_path / "study")
     assert study.design.instructions == "# Read this\n"
     study.close()

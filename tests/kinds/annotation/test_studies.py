@@ -232,7 +232,7 @@ def test_a_file_of_a_study_holds_no_password(
 
 
 def test_nothing_else_than_a_study_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="holds no study"):
+    with pytest.raises(RunError, match="is not a study"):
         AnnotationStudy.open(tmp_path)
 
 

@@ -34,19 +34,20 @@ from beholder.stats.reliability import kendall_w, mean_pairwise_correlation
 from beholder.stats.spans import TokenSpan, relaxed_f1
 
 Source = tuple[str, ...]
-"""The ``source`` of a unit: what its judgments belong together by; whole sources are resampled."""
+"""The ``source`` of a unit, usually its picture; the bootstrap resamples whole sources."""
 
 
 def agreement_of(
     task: Task, judged: Judged, annotators: Sequence[str]
 ) -> list[Reliability]:
-    """Agreement of annotators, and the share of a judge's proposals they kept, if there were any.
+    """Return the agreement of annotators, and the share of a judge's proposals that they kept.
 
     Args:
         task: The task.
         judged: Units with finished judgments.
         annotators: All annotators; those who finished nothing are left out.
     """
+    # An annotator without a judgment would be a column of NaN: named as a rater, but not counted.
     names = [
         name
         for name in annotators
@@ -68,10 +69,11 @@ def agreement_of(
 
 
 def _kept_share(judged: Judged) -> Coefficient:
-    """Share of the parts that a judge proposed and annotators left unchanged.
+    """Return the share of a judge's proposed parts that annotators left unchanged, 0 to 1.
 
     A share near 1 means that the judge is right, or that annotators followed it.
     """
+    # Removed and edited proposals count alike: in both cases the final value differs.
     unchanged = [
         (float(state.get(part) == value), judgments.unit.source)
         for judgments in judged
@@ -86,7 +88,10 @@ def _kept_share(judged: Judged) -> Coefficient:
 def mean_of(
     name: str, values: Sequence[tuple[float, Source]], reason: str
 ) -> Coefficient:
-    """The mean of values, whose interval resamples sources; the reason if there are none."""
+    """Return the mean of (value, source) pairs with a bootstrap over sources.
+
+    Without pairs the coefficient has no value and gives ``reason``.
+    """
     if not values:
         return Coefficient(name, None, None, reason)
     mean = mean_interval(
@@ -112,12 +117,15 @@ class Cells:
     sources: Sequence[Source]
 
     def shared(self) -> tuple[Floats, list[Source]]:
-        """The rows with two or more judgments, and their sources."""
+        """Return the rows with two or more judgments, (m, k), and their sources."""
         is_shared = _counts(self.table) >= 2
         return self.table[is_shared], list(compress(self.sources, is_shared))
 
     def reliability(self, *coefficients: Coefficient) -> Reliability:
-        """The coefficients, with how many rows have two or more judgments, and how many one."""
+        """Return the coefficients with the numbers of compared rows and of rows with one judgment.
+
+        A row with one judgment says nothing about agreement; it is counted as left out.
+        """
         counts = _counts(self.table)
         return Reliability(
             self.what,
@@ -129,7 +137,7 @@ class Cells:
 
 
 def _counts(table: Floats) -> Ints:
-    """(n,) judgments in each row."""
+    """Return the number of judgments in each row, (n,)."""
     counts: Ints = np.count_nonzero(~np.isnan(table), axis=1)
     return counts
 
@@ -142,7 +150,7 @@ def cells(
     number: Callable[[Any], float] = float,
     part: str = "",
 ) -> Cells:
-    """The table of a task's judgments; each part of each unit is a row.
+    """Return the table of a task's judgments; each part of each unit is a row.
 
     Args:
         task: The task.
@@ -154,11 +162,10 @@ def cells(
     """
     rows, sources = [], []
     for judgments in judged:
-        names = (
-            [part]
-            if part
-            else [task_part.name for task_part in task.parts(judgments.unit)]
-        )
+        # Units of one task may differ in their parts: a text with two facts has two rows.
+        names = [task_part.name for task_part in task.parts(judgments.unit)]
+        if part:
+            names = [part]
         for name in names:
             rows.append(
                 [
@@ -169,13 +176,14 @@ def cells(
                 ]
             )
             sources.append(judgments.unit.source)
+    # Without rows numpy makes an array of one axis; the coefficients expect two.
     table = np.array(rows, dtype=np.float64)
     shape = len(rows), len(annotators)
     return Cells(what, table.reshape(shape), annotators, sources)
 
 
 def of_numbers(judgment_cells: Cells) -> Reliability:
-    """Agreement on a numeric scale: alpha, ICC, mean correlation.
+    """Return the agreement on a numeric scale: alpha, ICC, mean pairwise correlation.
 
     Intervals resample sources; those of the ICC use the F distribution, which assumes independent
     rows. If all annotators rated the same rows, ICC(2,1) counts their offsets as disagreement. If
@@ -185,6 +193,8 @@ def of_numbers(judgment_cells: Cells) -> Reliability:
     alpha = krippendorff_alpha(table, "interval", clusters=clusters)
     coefficients = [Coefficient.of("Krippendorff alpha (interval)", alpha)]
     if np.isnan(table).any():
+        # Columns are not the same person in each row, so neither the two-way model nor a
+        # correlation of columns is defined.
         coefficients += [_icc(table, "1,1"), _icc(table, "1,k")]
     else:
         coefficients += [_icc(table, "2,1"), _icc(table, "2,k")]
@@ -198,11 +208,12 @@ def of_numbers(judgment_cells: Cells) -> Reliability:
 
 
 def _icc(table: Floats, kind: ICCKind) -> Coefficient:
-    """An ICC; ratings that are missing are left out if each row has equally many."""
+    """Return an ICC; missing ratings are skipped if each row has equally many ratings."""
     name, counts = f"ICC({kind})", _counts(table)
     if len(np.unique(counts)) > 1:
         reason = f"needs equally many ratings of each; there are {counts.min()} to {counts.max()}"
         return Coefficient(name, None, None, reason)
+    # The one-way model ignores who gave a rating: the ratings of a row may move to the left.
     is_rated = ~np.isnan(table)
     if not is_rated.all():
         table = table[is_rated].reshape(len(table), -1)
@@ -210,11 +221,12 @@ def _icc(table: Floats, kind: ICCKind) -> Coefficient:
 
 
 def of_order(judgment_cells: Cells, levels: Sequence[int]) -> Reliability:
-    """Agreement on ordered levels: ordinal alpha, and weighted kappa for two annotators."""
+    """Return the agreement on ordered levels: ordinal alpha, for two annotators weighted kappa."""
     table, clusters = judgment_cells.shared()
     alpha = krippendorff_alpha(table, "ordinal", clusters=clusters)
     coefficients = [Coefficient.of("Krippendorff alpha (ordinal)", alpha)]
     if len(judgment_cells.raters) == 2:
+        # All levels are named: the distance of two counts also if nobody chose those between.
         a, b = table[:, 0].astype(int), table[:, 1].astype(int)
         kappa = cohen_kappa(
             a, b, weights="linear", categories=list(levels), clusters=clusters
@@ -226,7 +238,9 @@ def of_order(judgment_cells: Cells, levels: Sequence[int]) -> Reliability:
 
 
 def of_kinds(judgment_cells: Cells, n_kinds: int) -> Reliability:
-    """Agreement on unordered kinds: nominal alpha, and kappa (Cohen's for two, else Fleiss').
+    """Return the agreement on unordered kinds: nominal alpha, and Cohen's or Fleiss' kappa.
+
+    Cohen's kappa is for two annotators; for more, Fleiss' needs equally many judgments per row.
 
     Args:
         judgment_cells: Numbers of kinds from 0.
@@ -244,6 +258,7 @@ def of_kinds(judgment_cells: Cells, n_kinds: int) -> Reliability:
         reason = "needs equally many judgments of each; alpha does not"
         coefficients.append(Coefficient("Fleiss kappa", None, None, reason))
     else:
+        # (n, n_kinds) how many annotators chose each kind, as Fleiss (1971) tabulates them.
         counts = np.array(
             [[(row == kind).sum() for kind in range(n_kinds)] for row in table]
         )
@@ -259,7 +274,7 @@ def of_spans(
     marked: Sequence[tuple[tuple[str, ...], Sequence[Sequence[TokenSpan]]]],
     raters: Sequence[str],
 ) -> Reliability:
-    """Agreement on marked spans: F1 of each pair of annotators; a match shares half of the words.
+    """Return the F1 of marked spans over all pairs of annotators; matches share half their words.
 
     Alpha is not defined: unmarked text is not divided into units, so the agreement expected by
     chance is unknown (Hripcsak and Rothschild 2005).
@@ -269,6 +284,7 @@ def of_spans(
         marked: Per text its source and the spans of each annotator who finished it.
         raters: The annotators.
     """
+    # F1 is symmetric, so each two annotators of a text are compared once.
     pairs = [
         (source, a, b)
         for source, spans in marked
@@ -296,7 +312,7 @@ def of_rankings(
     rankings: Sequence[tuple[Source, Sequence[Sequence[float]]]],
     raters: Sequence[str],
 ) -> Reliability:
-    """Agreement on orders: Kendall's W and the mean Spearman within each set; means over sets.
+    """Return the agreement on orders: means over sets of Kendall's W and of pairwise Spearman.
 
     Intervals resample sources, so sets about one picture stay together.
 
@@ -305,6 +321,8 @@ def of_rankings(
         rankings: Per set its source and, per annotator who finished it, the rank of each text.
         raters: The annotators.
     """
+    # Per set a (texts, annotators) table. Sets differ in size, so each gets its own coefficient
+    # without an interval, and the interval is that of the mean.
     shared = [
         (source, np.array(ranks, dtype=np.float64).T)
         for source, ranks in rankings
@@ -334,7 +352,7 @@ _USES = {"gold": "gold units right", "attention": "attention checks passed"}
 
 
 def find_disputed(study: AnnotationStudy) -> list[int]:
-    """Positions of the units whose finished judgments differ, in the order of the data."""
+    """Return the positions of units whose finished judgments differ, in the order of the data."""
     return [
         study.positions()[judgments.unit.id]
         for judgments in study.judged()
@@ -348,7 +366,10 @@ def find_disputed(study: AnnotationStudy) -> list[int]:
 def answers_shown(
     study: AnnotationStudy, annotator: str, position: int, state: State
 ) -> list[dict[str, object]]:
-    """Other judgments that a page shows: the right one once a unit is done, all to an adjudicator.
+    """Return the other judgments of a page: an adjudicator sees all, others the right one.
+
+    The right judgment appears once the annotator has finished the unit; that of an attention check
+    never does.
 
     Args:
         study: The study.
@@ -366,6 +387,7 @@ def answers_shown(
             ),
             {},
         )
+        # Letters instead of names: the adjudicator decides without knowing whose answer it is.
         letters = zip(ascii_uppercase, by.values(), strict=False)
         return [
             {"label": letter, "judgment": judgment}
@@ -391,7 +413,7 @@ def answers_shown(
 def competence(
     task: Task, judged: Judged, gold: Judged, annotators: Sequence[str]
 ) -> list[Reliability]:
-    """How often each annotator agrees with known answers and with the other annotators.
+    """Return each annotator's agreement with known answers, and with the other annotators.
 
     Intervals of known answers are Wilson's; those of agreement resample pictures. Answers agree if
     the task finds no difference; ratings may be one level apart. Training does not count.
@@ -402,6 +424,8 @@ def competence(
         gold: Finished judgments of units with one.
         annotators: All annotators.
     """
+    # One table per use of known answers, then one of the comparisons with other annotators; each
+    # has a share per annotator, and tables without any share are left out.
     measures = []
     for use, what in _USES.items():
         checks = [
@@ -444,6 +468,8 @@ def competence(
 
 
 def _share_right(name: str, answers: Sequence[bool]) -> Coefficient:
+    """Return the share of right answers of an annotator, with Wilson's interval."""
+    # Gold units are few and shares near 1: Wilson's interval stays within 0 to 1 there.
     interval = binomtest(sum(answers), len(answers)).proportion_ci(
         method="wilson"
     )
@@ -457,7 +483,7 @@ def _share_right(name: str, answers: Sequence[bool]) -> Coefficient:
 def _compare_with_others(
     task: Task, judged: Judged, name: str
 ) -> list[tuple[float, Source]]:
-    """Per comparison with another annotator 1 if the answers agree, else 0, and the source."""
+    """Return 1.0 or 0.0 per comparison with another annotator, if answers agree, and the source."""
     return [
         (
             float(

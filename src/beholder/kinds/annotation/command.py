@@ -80,7 +80,11 @@ class PeopleGroup:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names; generated if only their number was given."""
+        """Names of the annotators; generated from their number.
+
+        Raises:
+            ConfigError: The number is 0 or more than 10,000.
+        """
         if self.annotators.strip().isdecimal():
             n = int(self.annotators)
             if not 1 <= n <= 10_000:
@@ -150,6 +154,8 @@ def annotate(
             f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"
             f" ({len(hidden)} in all); name their IIIF server with --iiif"
         )
+    # The options have the names of the design's fields, except the file of gold units, which is
+    # read into the units.
     design_fields = asdict(people) | {"annotators": people.names}
     design_fields.pop("gold")
     if people.instructions is not None:
@@ -294,14 +300,10 @@ def agreement(
         name: list(map(asdict, records)) for name, records in sections.items()
     }
     if not as_json:
-        for annotator_progress in progress:
-            cannot = (
-                f" ({annotator_progress.cannot} cannot be judged)"
-                if annotator_progress.cannot
-                else ""
-            )
+        for row in progress:
+            cannot = f" ({row.cannot} cannot be judged)" if row.cannot else ""
             tell(
-                f"{annotator_progress.annotator}: {annotator_progress.done} of {annotator_progress.assigned} done{cannot}, {annotator_progress.begun} begun"
+                f"{row.annotator}: {row.done} of {row.assigned} done{cannot}, {row.begun} begun"
             )
     tell_result(
         plain, map(reliability_table, [*agreements, *competences]), as_json
@@ -313,7 +315,7 @@ def agreement(
 
 
 def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
-    """Print the links and serve until interrupted."""
+    """Print the links and serve the study until interrupted; only print them with ``prepare``."""
     from beholder.kinds.annotation.pages import (
         join_link,
         study_routes,

@@ -70,11 +70,19 @@ def _read_rows(
     units: Iterable[str],
     unit_named: Callable[[str], AnnotationUnit],
 ) -> Iterator[tuple[R, AnnotationUnit]]:
-    """The rows of a file with their units; each part of a judgment is one that a study would save.
+    """Yield the rows of a file with their units, checked as a study checks what it saves.
+
+    Args:
+        path: JSONL file.
+        kind: Record of a row.
+        task: Checks each part of a judgment.
+        units: Ids of the units that rows may name.
+        unit_named: Returns the unit of an id.
 
     Raises:
-        DataError: A row is wrong, or there is no such unit.
+        DataError: A row is not valid, or names a unit that the study does not have.
     """
+    # Each kind of problem is reported with the line, and with the unit if it could be read.
     unit_ids = set(units)
     for line, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
@@ -82,7 +90,8 @@ def _read_rows(
         name = None
         try:
             judgment_row = read_as(row, kind, "judgment")
-            # refuses halves of surrogate pairs, wherever they are
+            # Fails on halves of surrogate pairs, wherever they are: JSON files may contain them,
+            # but no database stores them.
             msgspec.json.encode(judgment_row)
             name = judgment_row.unit
             if name not in unit_ids:
@@ -108,7 +117,7 @@ def _read_rows(
 def with_gold(
     task: Task, units: Sequence[AnnotationUnit], path: Path
 ) -> list[AnnotationUnit]:
-    """Units with the right judgments of a file.
+    """Return units with the right judgments of a file.
 
     Args:
         task: The task.
@@ -116,10 +125,11 @@ def with_gold(
         path: JSONL of ``unit``, ``judgment``, ``use`` and ``feedback``.
 
     Raises:
-        DataError: A row is wrong, names no unit, or its judgment is not complete.
+        DataError: A row is not valid, names an unknown unit, or its judgment is not complete.
     """
     by_id = {unit.id: unit for unit in units}
     for row, unit in _read_rows(path, GoldRow, task, by_id, by_id.__getitem__):
+        # Exported judgments may serve as gold; remarks would then count as answers.
         judgment = {
             part: value
             for part, value in row.judgment.items()
@@ -142,6 +152,7 @@ def import_rows(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     Raises:
         DataError: A row is wrong, or its unit is not in the study; nothing was imported.
     """
+    # Read everything first: a row that is not valid must leave the study as it was.
     positions = study.positions()
     rows = [
         row
@@ -169,6 +180,8 @@ def import_rows(study: AnnotationStudy, path: Path) -> tuple[int, int]:
 def _replace_judgment(
     study: AnnotationStudy, position: int, annotator: str, state: State
 ) -> bool:
+    """Save the acts that turn the present judgment into another; return whether there are any."""
+    # First parts that disappear, then new values, `done` last: it needs a complete judgment.
     now = study.state(annotator, position)
     acts: list[tuple[str, Any]] = [
         (part, None) for part in now if part not in state
@@ -183,10 +196,11 @@ def _replace_judgment(
 
 
 def export_rows(study: AnnotationStudy, form: str) -> list[Row]:
-    """The rows of one of ``EXPORTS``, as JSON values."""
+    """Return the judgments of a study in one of the forms ``EXPORTS``, as rows of JSON values."""
     if form == "results":
         rows: Iterable[object] = study.task.results(study.settled())
-    else:  # finished or not
+    else:
+        # Judgments that are not finished belong to a copy of the study, too.
         name = study.task.full_name
         rows = (
             JudgmentRow(task=name, unit=unit.id, annotator=who, judgment=state)

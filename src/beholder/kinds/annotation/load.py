@@ -27,20 +27,20 @@ def units_of(
     run: Path | None = None,
     notes: RowNotes | None = None,
 ) -> tuple[list[AnnotationUnit], list[DataError]]:
-    """The units of a data file, and the rows that were skipped.
+    """Return the units of a data file, and the errors of rows that were skipped.
 
     Args:
         task: The task.
         data: A data file.
-        options: Which rows are taken.
+        options: Which rows are read.
         pictures: File or folder of the pictures that rows name by id.
-        run: A run of scores whose findings are proposed to annotators.
+        run: A run of scores whose outcomes are proposed to annotators.
         notes: Counts what is odd about the rows.
 
     Raises:
-        ConfigError: The rows do not have what is judged, the task takes no proposals, or the run
-            has none.
-        DataError: The file cannot be read, or a row is wrong and may not be skipped.
+        ConfigError: The rows lack what is judged, the task takes no proposals, or the run has
+            none.
+        DataError: The file cannot be read, or a row is not valid and may not be skipped.
         RunError: The folder is not a run of scores.
     """
     skipped_rows: list[DataError] = []
@@ -66,18 +66,20 @@ def units_of(
 
 
 def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
-    """Refuse a run in which an id of the rows is of another text or picture.
+    """Check that the ids of the rows belong to the same texts and pictures in a run.
 
-    Proposals are looked up by id, and the id of a row without one is its number.
+    Proposals are matched by id, and the id of a row without one is its number: rows in another
+    order would get the proposals of other texts.
 
     Raises:
-        ConfigError: Names the first such id.
+        ConfigError: An id has another text or picture in the run; names the first.
         RunError: The folder is not a run of scores.
     """
     manifest.check_kind(run, manifest.SCORES)
     with Store.read(run) as store:
         scored = list(store.items())
     texts = {item.id: item.candidate for _, item in scored}
+    # Rows that the run did not score get no proposals; they are not compared.
     items = [
         (n, row)
         for n, row in enumerate(rows)
@@ -102,7 +104,7 @@ def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
 
 
 def load_outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
-    """The outcomes by item id of each metric of a run that found units.
+    """Return the outcomes by item id of each metric of a run whose outcomes have units.
 
     Raises:
         RunError: The folder is not a run of scores.
@@ -129,7 +131,11 @@ def load_outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
 def _prefilled(
     task: Task, units: Sequence[AnnotationUnit], run: Path
 ) -> list[AnnotationUnit]:
-    """Units with the proposals of the first metric of a run that has any."""
+    """Return units with the proposals of the first metric of a run that has any.
+
+    Raises:
+        ConfigError: No metric of the run has a proposal for a unit.
+    """
     for scores in load_outcomes(run):
         prefilled_units = [
             _with_proposals(task, unit, scores.get(str(unit.row.get("id"))))
@@ -146,15 +152,15 @@ def _prefilled(
 def _with_proposals(
     task: Task, unit: AnnotationUnit, outcome: ItemScore | None
 ) -> AnnotationUnit:
+    """Return a unit with the proposals of an outcome that its task accepts."""
+    if outcome is None:
+        return replace(unit, prefill={})
     proposed = {}
-    for part, value in (
-        {} if outcome is None else task.proposals(unit, outcome)
-    ).items():
+    for part, value in task.proposals(unit, outcome).items():
         try:
             task.check(unit, part, value)
-        except (
-            ItemError
-        ):  # a span without a word, which no one could have marked
+        except ItemError:
+            # A metric may flag a span without a word; no annotator could mark or remove it.
             continue
         proposed[part] = value
     return replace(unit, prefill=proposed)
@@ -163,7 +169,10 @@ def _with_proposals(
 def media_folder(
     data: str, options: DataOptions, pictures: str | None = None
 ) -> Path | None:
-    """The folder of relative image paths: ``media_root``, else that of the pictures or the data."""
+    """Return the folder of relative image paths: ``media_root``, or that of pictures or data.
+
+    None if the data are no file on this machine, such as a published data set.
+    """
     if options.media_root is not None:
         return options.media_root
     path = Path(pictures or data)

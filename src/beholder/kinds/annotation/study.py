@@ -132,6 +132,7 @@ class AnnotationStudy:
         self.id = study
         self._db = engine_of(folder, database)
         one_writer = self._db.dialect.name == "sqlite"
+        # PostgreSQL lets many write at once; SQLite has one writer.
         commits = SharedCommits[SavedAct](
             self._db.begin, sql().exc.OperationalError
         )
@@ -153,6 +154,7 @@ class AnnotationStudy:
                 f"settings of {folder}",
             )
         except Exception:
+            # Nobody else can close the connections of an object that was never made.
             self.close()
             raise
         self.digest: str = study_row.digest
@@ -161,6 +163,7 @@ class AnnotationStudy:
         self.join = (
             self._signed("join")[:32] if self.design.participants else None
         )
+        # Units of a study never change, so they may be cached; a large study has more than fit.
         self.unit = lru_cache(_KEPT_UNITS)(self._unit)
         self.positions = cache(self._positions)
 
@@ -175,7 +178,7 @@ class AnnotationStudy:
         media: Path | None = None,
         database: str | None = None,
     ) -> AnnotationStudy:
-        """Create a study, or open it again if the folder holds the same study.
+        """Create a study, or open it again if the folder contains the same study.
 
         Args:
             folder: The study's folder.
@@ -187,16 +190,18 @@ class AnnotationStudy:
 
         Raises:
             ConfigError: The design is not possible, or two units have the same id.
-            RunError: The folder holds another study, or the database cannot be used.
+            RunError: The folder contains another study, or the database cannot be used.
         """
+        # The digest tells whether the folder contains the same study. The file study.json is
+        # written last: a study without it was interrupted and is created again.
         digest = digest_of(task, units, design)
         if (folder / ABOUT).is_file():
             study = cls.open(folder, database)
             if study.digest != digest:
                 study.close()
                 raise RunError(
-                    f"{folder} holds another study ({study.task.full_name}, other data, annotators"
-                    " or design); choose another folder with -o, or repeat the first command"
+                    f"{folder} contains another study ({study.task.full_name}, other data,"
+                    " annotators or design); choose another folder with -o, or repeat the first command"
                 )
             return study
         check_units(task, units)
@@ -228,11 +233,11 @@ class AnnotationStudy:
             database: The URL of its database, if it has moved or needs a password.
 
         Raises:
-            RunError: The folder holds no study, or its database cannot be used.
+            RunError: The folder contains no study, or its database cannot be used.
             UnknownNameError: The package of its task is not installed.
         """
         missing = (
-            f"{folder} holds no study; make one with "
+            f"{folder} is not a study; create one with "
             f"'beholder annotate TASK DATA -o {folder}'"
         )
         content = files.read_json(
@@ -246,27 +251,27 @@ class AnnotationStudy:
         return cls(folder, about.study, media, database or about.database)
 
     def annotators(self) -> dict[str, str]:
-        """Token by name, in the order of the design."""
+        """Return the token of each annotator by name, in the order of the design."""
         return {
             row.annotator: row.token
             for row in self._rows("annotators", "place")
         }
 
     def annotator_of(self, token: str) -> str | None:
-        """The annotator of a personal token; None if it is no one's."""
+        """Return the name of the annotator whose token it is; None for an unknown token."""
         for row in self._rows("annotators", "place", token=token):
             return str(row.annotator)
         return None
 
     def assigned(self, annotator: str) -> list[int]:
-        """Positions of an annotator's units, in the order of showing."""
+        """Return the positions of an annotator's units, in the order in which they are shown."""
         return [
             row.unit
             for row in self._rows("assignments", "place", annotator=annotator)
         ]
 
     def last(self, annotator: str, client: str, db: Any = None) -> int:
-        """Number of a client's last saved act; 0 if it has none."""
+        """Return the number of a client's last saved act; 0 if it has none."""
         acts, sa = self._tables["beholder_acts"].c, sql()
         query = sa.select(sa.func.max(acts.number)).where(
             acts.study == self.id,
@@ -276,18 +281,25 @@ class AnnotationStudy:
         return self._all(query, db)[0][0] or 0
 
     def state(self, annotator: str, position: int, db: Any = None) -> State:
-        """An annotator's judgment of a unit, as it stands, also within an open transaction."""
+        """Return an annotator's present judgment of a unit.
+
+        Args:
+            annotator: The annotator.
+            position: The unit.
+            db: An open transaction, whose acts count; None for a connection of its own.
+        """
         rows = self._all(
             self._query("acts", "id", annotator=annotator, unit=position), db
         )
         return state_of(self.unit(position).prefill, map(_read_act, rows))
 
     def save(self, annotator: str, position: int, act: Act) -> SavedAct:
-        """Save an act. An act that is saved already, or has a gap before it, changes nothing.
+        """Save an act; one that is saved already, or has a gap before it, changes nothing.
 
         Raises:
             ItemError: The act is not possible on this unit; says what was expected.
         """
+        # The value is checked outside the transaction, which others wait for.
         if not _CLIENT.fullmatch(act.client) or not 1 <= act.number < 2**31:
             raise ItemError(
                 "an act needs a client of 1 to 64 letters and a number from 1"
@@ -300,7 +312,8 @@ class AnnotationStudy:
                 return self._commits.do(keep)
             with self._db.begin() as db:
                 return keep(db)
-        except sql().exc.IntegrityError:  # the same act arrived twice at once
+        except sql().exc.IntegrityError:
+            # The same act arrived twice at once; the other transaction has saved it.
             last = self.last(annotator, act.client)
             state = self.state(annotator, position)
             return SavedAct(act.number <= last, last, state)
@@ -308,7 +321,13 @@ class AnnotationStudy:
     def _keep(
         self, annotator: str, position: int, act: Act, db: Any
     ) -> SavedAct:
-        """Save an act within an open transaction."""
+        """Save an act within an open transaction.
+
+        Raises:
+            ItemError: The act finishes a judgment that is not complete.
+        """
+        # Acts of one page are numbered without gaps. After a lost connection the page sends all
+        # acts again from the number that it gets back here.
         last = self.last(annotator, act.client, db)
         state = self.state(annotator, position, db)
         if act.number != last + 1:
@@ -330,7 +349,7 @@ class AnnotationStudy:
         return SavedAct(True, act.number, self.state(annotator, position, db))
 
     def progress(self) -> list[AnnotatorProgress]:
-        """Each annotator's progress, in the order of the design."""
+        """Return each annotator's progress, in the order of the design."""
         participants, progress = self._participants(), []
         for name in self.annotators():
             states = self._states(annotator=name)
@@ -352,14 +371,14 @@ class AnnotationStudy:
         return progress
 
     def done(self, annotator: str) -> set[int]:
-        """Positions of an annotator's finished units."""
+        """Return the positions of an annotator's finished units."""
         states = self._states(annotator=annotator)
         return {
             at for (_, at), state in states.items() if self._is_done(at, state)
         }
 
     def judgments(self) -> Iterator[tuple[AnnotationUnit, str, State]]:
-        """All judgments, finished or not, in the order of the data and of annotators."""
+        """Yield (unit, annotator, judgment), finished or not, by unit and then by annotator."""
         states = self._states()
         places = {name: place for place, name in enumerate(self.annotators())}
         for who, at in sorted(
@@ -368,7 +387,9 @@ class AnnotationStudy:
             yield self.unit(at), who, states[who, at]
 
     def judged(self, *, gold: bool = False) -> list[Judgments]:
-        """Units with finished judgments of annotators, in data order, without "cannot judge".
+        """Return units with finished judgments of annotators, in the order of the data.
+
+        Judgments of the adjudicator and those that say "cannot judge" are left out.
 
         Args:
             gold: Whether to return the units whose right judgment is known, or all others.
@@ -381,7 +402,7 @@ class AnnotationStudy:
         return judged
 
     def settled(self) -> list[Judgments]:
-        """Like ``judged``; an adjudicator's judgment replaces those of the annotators."""
+        """Return units like ``judged``; an adjudicator's judgment replaces the annotators'."""
         third = self.design.adjudicator
         return [
             Judgments(unit, {third: by[third]} if third in by else by)
@@ -395,21 +416,23 @@ class AnnotationStudy:
         token: str = "",
         may_take: Callable[[], bool] = lambda: True,
     ) -> str:
-        """The token of the place that a participant has or now takes.
+        """Return the token of a participant's place; a new participant takes the next free one.
 
         Args:
             participant: The id in the link, which nothing proves.
-            token: The token that the browser has; that of the place once it is taken.
+            token: The token in the browser's cookie; that of the place once it is taken.
             may_take: Called before a new place is taken; returns whether it may be.
 
         Raises:
-            ConfigError: The id has another form, its place was taken in another browser, all
-                places are taken, or no new one may be.
+            ConfigError: The id is not valid, its place was taken in another browser, all places
+                are taken, or no new one may be taken now.
         """
         if not _PARTICIPANT.fullmatch(participant):
             raise ConfigError(
                 "a participant's id has 1 to 64 letters, digits, - and _"
             )
+        # Several participants may want the same free place at once. The database lets one have
+        # it (an annotator is unique in the table); the others look for the next.
         table = self._tables["beholder_participants"]
         is_allowed = False
         while True:
@@ -417,6 +440,7 @@ class AnnotationStudy:
             for name, who in participants.items():
                 if who != participant:
                     continue
+                # Ids can be guessed: whoever has one must not get the place of another person.
                 if not hmac.compare_digest(
                     token.encode(), tokens[name].encode()
                 ):
@@ -452,7 +476,7 @@ class AnnotationStudy:
                 continue  # another participant took the place
 
     def code(self, annotator: str) -> str | None:
-        """What an annotator sees when everything is done; None if the study gives no codes."""
+        """Return an annotator's completion code; None if the study gives no codes."""
         if self.design.completion_code is None and self.join is None:
             return None
         return (
@@ -461,7 +485,7 @@ class AnnotationStudy:
         )
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
-        """Assign further units to an annotator; a new annotator gets a personal link."""
+        """Assign further units to an annotator; a new annotator is added with a personal link."""
         tokens, assigned = self.annotators(), self.assigned(annotator)
         new = [
             at for at in dict.fromkeys(positions) if at not in set(assigned)
@@ -476,9 +500,9 @@ class AnnotationStudy:
         self._db.dispose()
 
     def _finished(self) -> list[tuple[AnnotationUnit, dict[str, State]]]:
-        """All finished judgments by unit.
+        """Return all finished judgments by unit.
 
-        Of units without a known answer, judgments that say that it cannot be judged are left out.
+        Of units without a known answer, "cannot judge" is left out; of gold units it is an answer.
         """
         judgments_by_unit: dict[
             str, tuple[AnnotationUnit, dict[str, State]]
@@ -492,7 +516,7 @@ class AnnotationStudy:
         return list(judgments_by_unit.values())
 
     def _participants(self) -> dict[str, str]:
-        """Who took each annotator's place by the join link."""
+        """Return the participant by annotator whose place was taken by the join link."""
         return {
             row.annotator: row.participant
             for row in self._rows("participants", "annotator")
@@ -504,12 +528,18 @@ class AnnotationStudy:
         ).hexdigest()
 
     def _is_done(self, position: int, state: State) -> bool:
+        # After `done` a part may still be removed; the judgment then counts as not finished.
         return (
             bool(state.get(DONE))
             and self.task.unfinished(self.unit(position), state) is None
         )
 
     def _unit(self, position: int) -> AnnotationUnit:
+        """Read a unit.
+
+        Raises:
+            ItemError: The study has no such unit, or its row is damaged.
+        """
         for row in self._rows("units", "position", position=position):
             return read_as(
                 json.loads(row.body), AnnotationUnit, f"unit {position}"
@@ -517,14 +547,14 @@ class AnnotationStudy:
         raise ItemError(f"there is no unit {position}")
 
     def _positions(self) -> dict[str, int]:
-        """Position of each unit by its id."""
+        """Return the position of each unit by its id."""
         units = self._tables["beholder_units"].c
         query = sql().select(units.id, units.position)
         rows = self._all(query.where(units.study == self.id))
         return {json.loads(row.id): row.position for row in rows}
 
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
-        """All judgments by annotator and position."""
+        """Return the judgments by (annotator, position), of the rows with these columns."""
         rows = self._rows("acts", "id", **where)
         acts = by_key(
             ((row.annotator, row.unit), _read_act(row)) for row in rows
@@ -535,7 +565,7 @@ class AnnotationStudy:
         }
 
     def _query(self, name: str, order: str, **where: object) -> Any:
-        """Select the rows of this study in a table."""
+        """Return the query of this study's rows in a table, ordered by a column."""
         table = self._tables[f"beholder_{name}"]
         query = (
             table.select()

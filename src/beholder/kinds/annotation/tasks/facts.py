@@ -48,7 +48,11 @@ class FactTask(Task):
     proposals_from: ClassVar[str] = "checks statements (dcscore)"
 
     def completed(self, rows: Sequence[Item], run: Path) -> Sequence[Item]:
-        """Items without ``facts`` get the run's statements; without any they are left out."""
+        """Return items with the run's statements as ``facts``, where they have none.
+
+        Items from which the metric extracted no statement are left out.
+        """
+        # The first metric with a statement decides; others would split the texts differently.
         for scores in load_outcomes(run):
             stated = {
                 name: [u.text for u in statements_of(outcome)]
@@ -65,11 +69,11 @@ class FactTask(Task):
         return rows
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One per item: its ``facts``."""
+        """Return one unit per item: its ``facts``."""
         return [unit_of(item, *_facts(item)) for item in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """A verdict per fact."""
+        """Return a part per fact, whose value is a verdict."""
         return [
             JudgmentPart(str(n), Verdict, str(n + 1))
             for n in range(len(unit.texts))
@@ -78,7 +82,7 @@ class FactTask(Task):
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Nominal alpha and kappa over all facts."""
+        """Return nominal alpha and kappa over all facts."""
         return [
             of_kinds(
                 cells(self, "facts", judged, annotators, VERDICTS.index),
@@ -87,7 +91,7 @@ class FactTask(Task):
         ]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows whose judgment ``true`` lists, per annotator, the share of facts that are true.
+        """Yield rows whose judgment ``true`` is a list of each annotator's share of true facts.
 
         Facts of which an annotator is unsure do not count; who is unsure of all has no share.
         """
@@ -122,7 +126,8 @@ class FactTask(Task):
             }
 
     def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
-        """A judge's verdicts on statements of the same words."""
+        """Return a judge's verdicts on statements with the same words as a fact."""
+        # Only statements that the judge verified have a verdict; `None` means not asked.
         verified = {
             statement.text: statement.detail.get("verified")
             for statement in statements_of(outcome)
@@ -135,6 +140,11 @@ class FactTask(Task):
 
 
 def _facts(item: Item) -> tuple[str, ...]:
+    """Return the facts of an item.
+
+    Raises:
+        ConfigError: The field ``facts`` is missing or is not a list of texts.
+    """
     facts = item.meta.get("facts")
     if (
         not isinstance(facts, list)

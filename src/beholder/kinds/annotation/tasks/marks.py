@@ -80,18 +80,23 @@ class MarkTask(Task):
     proposals_from: ClassVar[str] = "marks spans (posh)"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One per item: its candidate, and its first reference if it has one."""
+        """Return one unit per item: its candidate, and its first reference if it has one."""
         return [
             unit_of(item, item.candidate, *item.references[:1])
             for item in rows
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """None: a text without mistakes has no marks."""
+        """Return no part: a text without mistakes is judged completely by no mark."""
+        # A part is named by its range, so the possible parts are too many to list; see `part`.
         return []
 
     def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
-        """A mark on a range that contains a word of its text."""
+        """Return the part of a mark, whose range must contain a word of its text.
+
+        Raises:
+            ItemError: The name is not valid, the text is missing, or the range has no word.
+        """
         label, (start, end) = _parse_part(name)
         at = _TEXTS[label][0]
         if at >= len(unit.texts):
@@ -108,7 +113,8 @@ class MarkTask(Task):
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The kinds with their keys, and the severities."""
+        """Return the kinds with their keys on the keyboard, and the severities."""
+        # `o` is the key of "object", so "other" has another letter.
         keys = {
             kind: "x" if kind == "other" else kind[0]
             for kind in get_args(Kind)
@@ -116,7 +122,7 @@ class MarkTask(Task):
         return {"mark_keys": keys, "severities": get_args(Severity)}
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """Only too many marks make a judgment incomplete."""
+        """Return a message if there are too many marks; nothing else can be missing."""
         n = len(_marks(state))
         return (
             f"{n} marks are more than {MAX_PARTS:,}" if n > MAX_PARTS else None
@@ -125,10 +131,15 @@ class MarkTask(Task):
     def differences(
         self, unit: AnnotationUnit, state: State, expected: State
     ) -> list[str]:
-        """Marks of either judgment of which no mark of the other covers half of the words."""
+        """Return the marks of either judgment that no mark of the other matches, as texts.
+
+        A mark matches if it covers half or more of the words; kinds and severities may differ.
+        """
         if state.get(CANNOT) or expected.get(CANNOT):
             return super().differences(unit, state, expected)
         unmatched: dict[str, None] = {}
+        # Both ways: a mark that is missing is a difference like one too many. Ranges are compared
+        # in words, so that spaces and punctuation at the ends do not count.
         for judgment, compared in ((state, expected), (expected, state)):
             for _, label, _, span, text in _list_marks(unit, judgment):
                 tokens = words(unit.texts[_TEXTS[label][0]])
@@ -144,10 +155,11 @@ class MarkTask(Task):
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Span F1 of each pair of annotators, for mistakes and for omissions."""
+        """Return the span F1 of each pair of annotators, for mistakes and for omissions."""
         reliabilities = []
         for label, _ in SIDES:
             at = _TEXTS[label][0]
+            # Items without a reference have no text in which omissions could be marked.
             texts_of_side = [
                 judgments
                 for judgments in judged
@@ -170,7 +182,7 @@ class MarkTask(Task):
         return reliabilities
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """A row per annotator of an item, in the granular protocol of ``agree``."""
+        """Yield a row per annotator of an item, in the granular protocol of ``agree``."""
         for judgments in judged:
             row = judgments.unit.row
             for name, state in judgments.by.items():
@@ -200,7 +212,9 @@ class MarkTask(Task):
                 }
 
     def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
-        """The spans of units that a metric calls mistakes or omissions."""
+        """Return a mark for each span of the units that a metric calls mistakes or omissions."""
+        # A metric finds units of the candidate to be mistakes, units of the reference to be
+        # omissions. It knows the kind of a unit but no severity, which annotators add.
         parts: dict[str, object] = {}
         for label, side in SIDES:
             if _TEXTS[label][0] >= len(unit.texts):
@@ -222,7 +236,7 @@ class MarkTask(Task):
 
 
 def _spans(state: State, label: Label) -> list[Span]:
-    """The marked ranges of characters of one side, in order."""
+    """Return the marked ranges of characters in the text of a label, in order."""
     return sorted(
         span
         for part_label, span in map(_parse_part, _marks(state))
@@ -237,7 +251,7 @@ def _marks(state: State) -> list[str]:
 def _list_marks(
     unit: AnnotationUnit, state: State
 ) -> Iterator[tuple[str, Label, str, Span, str]]:
-    """Part, label, side, range and text of each mark."""
+    """Yield part, label, side, range and text of each mark."""
     for part in _marks(state):
         label, (start, end) = _parse_part(part)
         at, side = _TEXTS[label]
@@ -245,6 +259,11 @@ def _list_marks(
 
 
 def _parse_part(part: str) -> tuple[Label, Span]:
+    """Parse the name of a part: its label and its range of characters.
+
+    Raises:
+        ItemError: The name has another form.
+    """
     match = _PART.fullmatch(part)
     if match is None:
         raise ItemError(

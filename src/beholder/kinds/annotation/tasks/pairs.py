@@ -49,7 +49,13 @@ class PairTask(Task):
     together: ClassVar[bool] = False
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """Each two texts of different systems about one picture; or a row's two texts."""
+        """Return pairs of texts: those of a row, and of different systems about one picture.
+
+        Raises:
+            ConfigError: There is no pair.
+        """
+        # Rows with `candidate_b` are pairs already. Of the others, rows about the same picture
+        # are paired unless they are known to be of the same system.
         units = [
             _unit_of_row(item) for item in rows if "candidate_b" in item.meta
         ]
@@ -73,20 +79,22 @@ class PairTask(Task):
         return units
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """An answer per question."""
+        """Return a part per question."""
         return [
             JudgmentPart(name, Level, f'"{words}"')
             for name, words in QUESTIONS.items()
         ]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
-        """The two texts, and not the reference."""
+        """Return 2: the two texts are shuffled, the reference stays last."""
         return 2
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The questions, and the levels as shown with the value of each."""
+        """Return the questions, and the levels as shown with the value of each."""
+        # Values count from the first text of the data. An annotator who sees the second text as
+        # #1 gets the same words with mirrored values.
         levels = list(enumerate(LEVELS))
         if order[0] == 1:
             levels = [
@@ -97,7 +105,7 @@ class PairTask(Task):
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Ordinal alpha and weighted kappa for each question."""
+        """Return ordinal alpha and weighted kappa for each question."""
         tables = [
             cells(self, name, judged, annotators, part=name)
             for name in QUESTIONS
@@ -105,7 +113,7 @@ class PairTask(Task):
         return [of_order(table, range(len(LEVELS))) for table in tables]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """A row per judgment in the coarse protocol of ``agree``: 2 means #1 is much better."""
+        """Yield a row per judgment in the coarse protocol of ``agree``: 2 means #1 much better."""
         for judgments in judged:
             a, b = judgments.unit.row["a"], judgments.unit.row.get("b")
             models = {}
@@ -131,10 +139,12 @@ class PairTask(Task):
 
 
 def _system(row: Row) -> str:
+    """Return the system of a row; empty if it has none."""
     return str(row.get("group", {}).get("system", ""))
 
 
 def _unit_of_row(item: Item) -> AnnotationUnit:
+    """Return the unit of a row with two texts."""
     texts = (
         item.candidate,
         str(item.meta["candidate_b"]),
@@ -144,6 +154,7 @@ def _unit_of_row(item: Item) -> AnnotationUnit:
 
 
 def _unit_of_two(a: Item, b: Item) -> AnnotationUnit:
+    """Return the unit of two rows about one picture."""
     rows = {"a": to_row(a), "b": to_row(b)}
     texts = (a.candidate, b.candidate, *a.references[:1])
     return unit_of(a, *texts, name=f"{a.id} | {b.id}", row=rows)

@@ -47,12 +47,12 @@ class RankTask(Task):
         bad: list[DataError],
         pictures: str | None,
     ) -> Iterator[Reviews]:
-        """Sets of texts."""
+        """Read sets of texts."""
         sets_of_texts = read_reviews(data, media_root=options.media_root)
         return good_rows(sets_of_texts, options, bad, name=data)
 
     def units(self, rows: Sequence[Reviews]) -> list[AnnotationUnit]:
-        """One per set of texts."""
+        """Return one unit per set of texts."""
         return [
             AnnotationUnit(
                 reviews.full_id,
@@ -67,16 +67,16 @@ class RankTask(Task):
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """The order."""
+        """Return one part, the order."""
         words = "move a text, or confirm that the order is right"
         return [JudgmentPart(ORDER, list[int], words)]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
-        """All texts."""
+        """Return the number of texts: all are shuffled."""
         return len(unit.texts)
 
     def check(self, unit: AnnotationUnit, name: str, value: Any) -> None:
-        """The order has each text once."""
+        """Check that the order has each text once."""
         super().check(unit, name, value)
         if (
             name == ORDER
@@ -91,7 +91,7 @@ class RankTask(Task):
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Kendall's W and Spearman within sets, means over sets; intervals resample pictures."""
+        """Return Kendall's W and Spearman, means over sets; intervals resample pictures."""
         rankings = [
             (
                 judgments.unit.source,
@@ -102,7 +102,7 @@ class RankTask(Task):
         return [of_rankings("ranks", rankings, annotators)]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows for ``rank``, with the ranks of each annotator."""
+        """Yield rows for ``rank``, with the ranks of each annotator."""
         for judgments in judged:
             ranks = {
                 name: _ranks(state) for name, state in judgments.by.items()
@@ -114,6 +114,6 @@ class RankTask(Task):
 
 
 def _ranks(state: State) -> list[int]:
-    """The rank of each text; 1 is best."""
+    """Return the rank of each text, in the order of the data; 1 is best."""
     order = state[ORDER]
     return [order.index(place) + 1 for place in range(len(order))]

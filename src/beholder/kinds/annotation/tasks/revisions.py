@@ -38,7 +38,11 @@ class RevisionTask(Task):
     unanswered: ClassVar[str] = "open"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One per proposal that differs from its text."""
+        """Return one unit per proposal that differs from its text.
+
+        Raises:
+            ConfigError: A row has no proposal.
+        """
         for item in rows:
             if not isinstance(item.meta.get("revision"), dict):
                 raise ConfigError(
@@ -51,7 +55,7 @@ class RevisionTask(Task):
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """The decision, its reason and the edited text."""
+        """Return three parts: the decision, its reason and the edited text."""
         return [
             JudgmentPart("decision", Decision, "the decision"),
             JudgmentPart("reason", Reason, "the reason"),
@@ -61,7 +65,8 @@ class RevisionTask(Task):
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The former text cut at its edits, what was left, and the reasons for refusals."""
+        """Return the former text cut at its edits, refused edits, and reasons for a refusal."""
+        # Edits are ranges of characters of the former text, in order and without overlap.
         revision, pieces, at = unit.row["meta"]["revision"], [], 0
         for edit in revision["edits"]:
             pieces += [("kept", unit.texts[1][at : edit["start"]])]
@@ -72,7 +77,7 @@ class RevisionTask(Task):
                 "worse": unit.row["meta"].get("not_better", False)}  # fmt: skip
 
     def next_command(self, judged: Judged) -> str:
-        """The command that writes the final texts into the file that they come from, if any."""
+        """Return the command that writes the texts into their file; empty if they have none."""
         sources = [
             judgments.unit.row["meta"].get("source") or {}
             for judgments in judged
@@ -84,24 +89,22 @@ class RevisionTask(Task):
         )
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """A decision; for an edit the text, for a refusal the reason."""
+        """Return what is open: the decision, for an edit the text, for a refusal the reason."""
         decision = state.get("decision")
         needed = {"edit": "final", "refuse": "reason"}.get(
             str(decision), "decision"
         )
-        done = decision == "accept" or (
+        is_complete = decision == "accept" or (
             decision is not None and state.get(needed) is not None
         )
-        return (
-            None
-            if done
-            else f"{self.unanswered}: {self.part(unit, needed).words}"
-        )
+        if is_complete:
+            return None
+        return f"{self.unanswered}: {self.part(unit, needed).words}"
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Nominal alpha and kappa of the decisions."""
+        """Return nominal alpha and kappa of the decisions."""
         choices = get_args(Decision)
         return [
             of_kinds(
@@ -118,7 +121,7 @@ class RevisionTask(Task):
         ]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows with ``decision``, ``reason`` and the final text as candidate.
+        """Yield rows with ``decision``, ``reason`` and the final text as candidate.
 
         If annotators of a row differ in decision or text, ``decision`` is ``contested`` and the
         candidate is the former text. ``decisions`` has the decision of each.
@@ -135,6 +138,7 @@ class RevisionTask(Task):
                 for who, state in judgments.by.items()
             }
             first, *further = decisions.values()
+            # Reasons may differ without a dispute: what happens to the text is the same.
             agreed: Mapping[str, Any] = first
             if any(
                 (decision["decision"], decision["final"])
