@@ -30,8 +30,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_picture_is_made_smaller_and_encoded_anew(root: Path) -> None:
-    made = Image.open(io.BytesIO(SmallPictures(root).jpeg("a.png", 240)))
-    assert (made.format, made.size) == ("JPEG", (240, 120))
+    image = Image.open(io.BytesIO(SmallPictures(root).jpeg("a.png", 240)))
+    assert (image.format, image.size) == ("JPEG", (240, 120))
 
 
 def test_metadata_does_not_come_along(root: Path) -> None:
@@ -68,13 +68,15 @@ def test_a_changed_file_is_read_again(root: Path) -> None:
 
 
 def test_a_browser_that_has_the_picture_gets_none(root: Path) -> None:
-    def asked(tag: str) -> Request:
+    def request_with_tag(tag: str) -> Request:
         return Request(
             {"type": "http", "headers": [(b"if-none-match", tag.encode())]}
         )
 
     pictures = SmallPictures(root)
-    answer = pictures.response(asked("x"), "a.png", 240)
+    answer = pictures.response(request_with_tag("x"), "a.png", 240)
     assert (answer.status_code, answer.media_type) == (200, "image/jpeg")
-    again = pictures.response(asked(answer.headers["etag"]), "a.png", 240)
+    again = pictures.response(
+        request_with_tag(answer.headers["etag"]), "a.png", 240
+    )
     assert (again.status_code, again.body) == (304, b"")

@@ -62,27 +62,29 @@ def opened() -> Iterator[Open]:
 
 def links(page: str) -> list[str]:
     return [
-        html.unescape(found)
-        for found in re.findall(r'(?:href|src)="([^"#]+)"', page)
+        html.unescape(address)
+        for address in re.findall(r'(?:href|src)="([^"#]+)"', page)
     ]
 
 
 def listed(page: str) -> list[str]:
     return [
-        html.unescape(found)
-        for found in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
+        html.unescape(name)
+        for name in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
     ]
 
 
 def test_every_page_that_is_linked_opens(opened: Open, tmp_path: Path) -> None:
     client = opened(lemon_run(tmp_path / "a"), lemon_run(tmp_path / "b"))
-    seen: set[str] = set()
+    opened_addresses: set[str] = set()
     todo = ["/"]
     while todo:
         address = todo.pop()
-        if address in seen or address.startswith(("data:", "http")):
+        if address in opened_addresses or address.startswith(
+            ("data:", "http")
+        ):
             continue
-        seen.add(address)
+        opened_addresses.add(address)
         answer = client.get(address)
         assert answer.status_code == 200, (address, answer.text)
         base = address.partition("?")[0]
@@ -95,8 +97,10 @@ def test_every_page_that_is_linked_opens(opened: Open, tmp_path: Path) -> None:
         "/runs/1/items",
         "/runs/0/item/5/asked",
         "/static/item.js",
-    } <= {address.partition("?")[0] for address in seen}
-    assert any(address.startswith("/compare/item") for address in seen)
+    } <= {address.partition("?")[0] for address in opened_addresses}
+    assert any(
+        address.startswith("/compare/item") for address in opened_addresses
+    )
 
 
 def test_the_list_is_filtered_sorted_and_paged_at_the_server(
@@ -109,8 +113,8 @@ def test_the_list_is_filtered_sorted_and_paged_at_the_server(
     assert len(listed(client.get("/runs/0/items?page=2").text)) == 20
     worst = client.get("/runs/0/items?sort=value&down=1").text
     assert listed(worst)[:2] == ["table-119", "table-118"]
-    found = client.get("/runs/0/items?q=day+number+77").text
-    assert listed(found) == ["table-77"]
+    matching = client.get("/runs/0/items?q=day+number+77").text
+    assert listed(matching) == ["table-77"]
     none = client.get("/runs/0/items?q=zebra").text
     assert "Nothing matches" in none
     assert client.get("/runs/0/items?low=x").status_code == 400
@@ -120,22 +124,22 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = opened(lemon_run(tmp_path / "run", 3 * PAGE))
-    read: list[str] = []
+    reads: list[str] = []
     whole = Store.subjects
     score = Store.score
 
     def subjects(self: Store, kind: Any, positions: Any = None) -> Any:
-        read.extend(
+        reads.extend(
             ["subject"] * (10**6 if positions is None else len(positions))
         )
         return whole(self, kind, positions)
 
     def scored(self: Store, asker: str, position: int) -> Any:
-        read.append("score")
+        reads.append("score")
         return score(self, asker, position)
 
     def refused(*_: Any) -> Any:
-        raise AssertionError("a page read a whole column")
+        raise AssertionError("a page reads a whole column")
 
     monkeypatch.setattr(Store, "subjects", subjects)
     monkeypatch.setattr(Store, "score", scored)
@@ -145,14 +149,14 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
         "/runs/0/items",
         "/runs/0/items?sort=value&q=lemons&low=0.1&page=1",
     ):
-        read.clear()
+        reads.clear()
         assert client.get(address).status_code == 200
-        assert read == ["subject"] * PAGE
-    read.clear()
+        assert reads == ["subject"] * PAGE
+    reads.clear()
     assert client.get("/runs/0").status_code == 200
-    assert read == []
+    assert reads == []
     assert client.get("/runs/0/item/7?sort=value").status_code == 200
-    assert sorted(read) == ["score", "subject", "subject"]
+    assert sorted(reads) == ["score", "subject", "subject"]
 
 
 def test_the_way_to_the_next_item_follows_the_list(
@@ -211,10 +215,10 @@ def test_pictures_come_from_the_folder_of_the_data_alone(
         {"posh": [ItemScore({"f1": 0.5})] * len(items)},
     )
     client = opened(run, media_root=data)
-    shown = client.get("/runs/0/item/0/pictures/0?small=1")
-    assert shown.status_code == 200
-    assert shown.headers["content-type"] == "image/jpeg"
-    assert shown.content[:3] == b"\xff\xd8\xff"
+    small = client.get("/runs/0/item/0/pictures/0?small=1")
+    assert small.status_code == 200
+    assert small.headers["content-type"] == "image/jpeg"
+    assert small.content[:3] == b"\xff\xd8\xff"
     for position in range(1, len(names)):
         assert (
             client.get(f"/runs/0/item/{position}/pictures/0").status_code
@@ -267,12 +271,12 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
         pytest.fail("the tests never came")
     assert "+0.025" in page  # (0.1 - 0.4 + 0 + 0.4) / 4
     assert "p (Holm)" in page
-    beside = client.get("/compare/item?a=0&b=1&at=3").text
-    assert "table-3" in beside
-    assert "0.500" in beside
-    assert "0.900" in beside
+    item_page = client.get("/compare/item?a=0&b=1&at=3").text
+    assert "table-3" in item_page
+    assert "0.500" in item_page
+    assert "0.900" in item_page
     assert (
-        'href="/runs/1/item/0"' in beside
+        'href="/runs/1/item/0"' in item_page
     )  # the same item stands first in the second run
 
 
@@ -287,7 +291,7 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
     a = write_run(
         tmp_path / "a",
         items,
-        {"vcs": [sentence_score(one, 0.5) for one in items]},
+        {"vcs": [sentence_score(item, 0.5) for item in items]},
     )
     b = write_run(
         tmp_path / "b",
@@ -298,18 +302,18 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
 
     def walked(address: str, rel: str) -> list[str]:
         """Name and place of each item on the way."""
-        found = []
+        places = []
         while address:
             page = client.get(address).text
             [name] = re.findall(r"<h1><bdi>(.*?)</bdi></h1>", page)
             [place] = re.findall(
                 r'<span class="muted">(\d of \d)</span>', page
             )
-            found.append(f"{name}, {place}")
+            places.append(f"{name}, {place}")
             address = html.unescape(
                 "".join(re.findall(f'rel="{rel}" href="([^"]+)"', page))
             )
-        return found
+        return places
 
     for order, names in (
         ("", "310"),
@@ -318,11 +322,13 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
     ):
         listed_ = links(client.get(f"/compare?a=0&b=1{order}").text)
         first, *_, last = (
-            one for one in listed_ if one.startswith("/compare/item")
+            link for link in listed_ if link.startswith("/compare/item")
         )
-        there = [f"table-{name}, {n + 1} of 3" for n, name in enumerate(names)]
-        assert walked(first, "next") == there
-        assert walked(last, "prev") == there[::-1]
+        expected = [
+            f"table-{name}, {n + 1} of 3" for n, name in enumerate(names)
+        ]
+        assert walked(first, "next") == expected
+        assert walked(last, "prev") == expected[::-1]
     failed = client.get("/compare/item?a=0&b=1&at=2").text
     assert "Not scored." in failed
     assert not re.findall("rel=.(next|prev)", failed)
@@ -536,7 +542,7 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
             base + to if to.startswith("?") else to
             for to in links(answer.text)
         ]
-    told = [
+    picture_pages = [
         page
         for address, page in pages.items()
         if "/runs/1/picture/" in address
@@ -547,7 +553,7 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
     ]
     for row in written:
         for text in row["texts"]:
-            assert any(text in page for page in told)
+            assert any(text in page for page in picture_pages)
 
 
 def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
@@ -576,7 +582,7 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
     )
     assert row["images"] == ["a.mp4#t=0.75", "a.mp4#t=2.25"]
     client = opened(config.run)
-    for number, shown in (
+    for number, grey_level in (
         (0, 8 * 7),
         (1, 8 * 22),
     ):  # what began by 0.75 s and by 2.25 s
@@ -588,7 +594,7 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
             .getpixel((9, 9))
         )
         assert isinstance(grey, int)
-        assert abs(grey - shown) < 4
+        assert abs(grey - grey_level) < 4
 
 
 def test_a_list_shows_chosen_columns_and_marks(
@@ -633,7 +639,7 @@ def test_a_list_shows_chosen_columns_and_marks(
 def test_a_list_shows_the_systems_of_a_run_beside_each_other(
     opened: Open, tmp_path: Path
 ) -> None:
-    told = [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2)]
+    authors = [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2)]
     items = [
         Item(
             f"{system}{n}",
@@ -642,7 +648,7 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(
             (f"{n}.png",),
             group={"system": system},
         )
-        for system, n in told
+        for system, n in authors
     ]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
@@ -651,10 +657,10 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(
     columns = [pair("=b", "value"), pair("=b", "text")]
     page = client.get("/runs/0/items", params={**only_a, "col": columns}).text
     assert listed(page) == ["a0", "a1", "a2"]
-    beside = re.findall(
+    matched = re.findall(
         r'class="num"><a href="/runs/0/item/(\d)[^"]*">([\d.]+)</a>', page
     )
-    assert beside == [
+    assert matched == [
         ("1", "0.250"),
         ("2", "0.500"),
     ]  # the third picture has no text by b
@@ -673,15 +679,15 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(
 def test_a_list_is_sorted_and_filtered_by_judgments(
     opened: Open, tmp_path: Path
 ) -> None:
-    given: list[dict[str, Any]] = [
+    judgments: list[dict[str, Any]] = [
         {"overall": 2, "by": "anna"},
         {},
         {"overall": 4.5},
     ]
-    given.append({"overall": 3, "kind": True})
+    judgments.append({"overall": 3, "kind": True})
     items = [
-        replace(item, judgments=one)
-        for item, one in zip(lemons(4), given, strict=True)
+        replace(item, judgments=judged)
+        for item, judged in zip(lemons(4), judgments, strict=True)
     ]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
@@ -699,8 +705,8 @@ def test_a_list_is_sorted_and_filtered_by_judgments(
     ]  # who has none comes last
     some = client.get("/runs/0/items", params={"by": by, "low": "2.5"}).text
     assert listed(some) == [ids[2], ids[3]]
-    beside = client.get("/runs/0/items", params={"col": by}).text
-    assert ">4.50<" in beside or ">4.500<" in beside
+    with_column = client.get("/runs/0/items", params={"col": by}).text
+    assert ">4.50<" in with_column or ">4.500<" in with_column
     marks = {"by": by, "col": pair("text", "marks")}
     assert client.get("/runs/0/items", params=marks).status_code == 200
     assert pair("judgments", "by") not in html.unescape(down)
@@ -732,8 +738,10 @@ def test_what_got_worse_is_a_list(opened: Open, tmp_path: Path) -> None:
         for name, scores in {"a": (0.5, 0.5, 0.5, 0.5), "b": (0.25, 0.75, 0.5, 0.0)}.items()
     ]  # fmt: skip
     client = opened(*runs)
-    told = client.get("/compare/selection?a=0&b=1&sort=down").text.splitlines()
-    rows = [json.loads(line) for line in told]
+    lines = client.get(
+        "/compare/selection?a=0&b=1&sort=down"
+    ).text.splitlines()
+    rows = [json.loads(line) for line in lines]
     assert [(row["id"], row["difference"]) for row in rows] == [
         ("table-3", -0.5),
         ("table-0", -0.25),
@@ -818,9 +826,9 @@ def test_a_pasted_text_is_scored_and_not_kept(
         {"text": "a" * 20_001},
         {"metric": "clipscore"},  # needs a picture
     ):
-        said = client.post("/try", data={**form, **wrong})
-        assert said.status_code == 400, wrong
-        assert 'role="alert"' in said.text
+        answer = client.post("/try", data={**form, **wrong})
+        assert answer.status_code == 400, wrong
+        assert 'role="alert"' in answer.text
 
 
 def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
@@ -880,11 +888,11 @@ def test_the_steps_of_a_pasted_text_are_drawn(
         "text": "A dog runs. It barks.",
         "references": "A dog barks. It runs.",
     }
-    drawn = client.post("/try", data={**form, "metric": ["bleu", "vcs"]}).text
-    named = re.findall(
-        r'<img class="step" alt="([^"]+)" src="data:image/', drawn
+    result = client.post("/try", data={**form, "metric": ["bleu", "vcs"]}).text
+    steps = re.findall(
+        r'<img class="step" alt="([^"]+)" src="data:image/', result
     )
-    assert [named[0], named[-1]] == ["alignment", "regularizer"]
+    assert [steps[0], steps[-1]] == ["alignment", "regularizer"]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     without = client.post("/try", data={**form, "metric": ["vcs"]}).text
     assert 'class="step"' not in without
@@ -899,13 +907,13 @@ def test_a_value_that_a_single_text_cannot_have_is_explained(
         client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
     )
     form = {"csrf": mark, "text": "A dog runs.", "references": "A dog runs."}
-    told = "<b>cider</b>: 0 over one image: a word is worth something only if other images"
+    caution = "<b>cider</b>: 0 over one image: a word is worth something only if other images"
     with pytest.warns(UserWarning, match="cider over one image is 0"):
-        drawn = client.post(
+        result = client.post(
             "/try", data={**form, "metric": ["cider", "bleu"]}
         ).text
-    assert told in drawn
-    assert "<b>bleu</b>:" not in drawn
+    assert caution in result
+    assert "<b>bleu</b>:" not in result
     assert (
         "over one image"
         not in client.post("/try", data={**form, "metric": ["bleu"]}).text
@@ -959,12 +967,12 @@ def test_several_groups_are_chosen_at_once(
     ]
     client = opened(write_run(tmp_path / "run", items, {"vcs": [sentence_score(i, 0.5) for i in items]}))  # fmt: skip
 
-    def found(*groups: tuple[str, str]) -> list[str]:
-        chosen = {"group": [pair(*one) for one in groups] + [""]}
+    def list_ids(*groups: tuple[str, str]) -> list[str]:
+        chosen = {"group": [pair(*group) for group in groups] + [""]}
         return listed(client.get("/runs/0/items", params=chosen).text)
 
-    assert found(("system", "a"), ("place", "home")) == ["table-0"]
-    assert found(("place", "work"), ("place", "street")) == [
+    assert list_ids(("system", "a"), ("place", "home")) == ["table-0"]
+    assert list_ids(("place", "work"), ("place", "street")) == [
         "table-1",
         "table-3",
     ]

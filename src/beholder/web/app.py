@@ -42,8 +42,8 @@ def make_app(
 def address(settings: Settings, port: int) -> str:
     """What a person opens, with the token where one is asked for."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    asked = f"?token={settings.token}" if settings.token else ""
-    return f"http://{host}:{port}/{asked}"
+    query = f"?token={settings.token}" if settings.token else ""
+    return f"http://{host}:{port}/{query}"
 
 
 def serve(

@@ -20,9 +20,9 @@ from beholder.run.compare import Comparison, compare, pair_runs
 from beholder.run.manifest import ValueLog
 from beholder.run.subjects import ITEM, KINDS
 from beholder.stats.ranks import subtract
-from beholder.web.items import AskedColumns, Remembered, RunView, Snapshot
+from beholder.web.items import AskerColumns, RunView, Snapshot, SnapshotCache
 from beholder.web.lists import (
-    Beside,
+    MatchedSubjects,
     PagedList,
     Query,
     pair,
@@ -47,14 +47,14 @@ class PairedValue:
     """A value in two runs, of the subjects that both have.
 
     Attributes:
-        asked: What the first run asked.
+        columns: The asker in the first run.
         value: The value.
         places: The subjects.
         before: (n,) in the first run, or NaN.
         after: (n,) in the second.
     """
 
-    asked: AskedColumns
+    columns: AskerColumns
     value: ValueLog
     places: PairedPlaces
     before: FloatArray
@@ -98,7 +98,7 @@ class _Tests:
 class Comparisons:
     """Comparisons of runs, each made once per state of its runs."""
 
-    _made: Remembered = field(default_factory=Remembered)
+    _cache: SnapshotCache = field(default_factory=SnapshotCache)
 
     def page(
         self,
@@ -119,17 +119,17 @@ class Comparisons:
         paired_value = self._paired(a, b, query)
         ordered = paired_value.ordered(query)
         pages = PagedList(ordered, read_page(query, ordered))
-        listed = ordered.tolist() if whole else pages.shown
-        kind, difference = paired_value.asked.kind, paired_value.difference
+        listed = ordered.tolist() if whole else pages.page_positions
+        kind, difference = paired_value.columns.kind, paired_value.difference
         ids = now[0].subjects[kind].ids
         at_a, at_b = (side[listed].tolist() for side in paired_value.places)
         texts_a, texts_b = _texts(a, kind, at_a), _texts(b, kind, at_b)
         return "compare.html.j2", {
             "query": dict(query),
             "paired_value": paired_value,
-            "by": value_choices(one for one, _ in shared_askers(*now)),
+            "by": value_choices(columns for columns, _ in shared_askers(*now)),
             "chosen_by": pair(
-                paired_value.asked.name, paired_value.value.name
+                paired_value.columns.name, paired_value.value.name
             ),
             "order": query.get("sort") or _ORDERS[0],
             "rows": [
@@ -151,7 +151,9 @@ class Comparisons:
             "n_lower": int((difference < 0).sum()),
             "n_equal": int((difference == 0).sum()),
             "pages": pages,
-            "tests": self._made.of("tests", (a, b), lambda: _tested(a, b)),
+            "tests": self._cache.get_or_make(
+                "tests", (a, b), lambda: _start_tests(a, b)
+            ),
             "linked": kind == ITEM.name,
         }
 
@@ -169,59 +171,67 @@ class Comparisons:
             read_whole(query.get("at", "")),
             paired_value.places,
         )
-        is_item = paired_value.asked.kind == ITEM.name
+        is_item = paired_value.columns.kind == ITEM.name
         if not is_item or at_a is None or at_a not in here:
             raise HTTPException(
                 404, f"no item {query.get('at', '')[:20]!r} is in both runs"
             )
         at_b = int(there[here == at_a][0])
         listed = here[paired_value.ordered(query)]
-        place, before, after = PagedList(listed, 0).beside(at_a)
+        place, before, after = PagedList(listed, 0).neighbours(at_a)
         shared = shared_askers(a.snapshot, b.snapshot)
-        of_items = [one.name for one, _ in shared if one.kind == ITEM.name]
+        of_items = [
+            columns.name for columns, _ in shared if columns.kind == ITEM.name
+        ]
         return {
             "id": a.snapshot.subjects[ITEM.name].ids[at_a],
             "at_a": at_a,
             "at_b": at_b,
-            "asked": paired_value.asked,
+            "asked": paired_value.columns,
             "place": place,
             "n_listed": len(listed),
             "before": before,
             "after": after,
             "others": [(name, pair(name, "")) for name in of_items],
             "sides": [
-                _side(a, paired_value.asked.name, at_a),
-                _side(b, paired_value.asked.name, at_b),
+                _side(a, paired_value.columns.name, at_a),
+                _side(b, paired_value.columns.name, at_b),
             ],
             "query": dict(query),
         }
 
-    def beside(
-        self, a: RunView, b: RunView, wanted: Query, positions: list[int]
-    ) -> Beside:
+    def match_run(
+        self, a: RunView, b: RunView, selection: Query, positions: list[int]
+    ) -> MatchedSubjects:
         """Of subjects of ``a`` that ``b`` has, too, the same subject in ``b``."""
-        here, there = self._pairing(a, b, wanted.kind)
+        here, there = self._pairing(a, b, selection.kind)
         listed = np.isin(here, positions)
         pairs = zip(here[listed].tolist(), there[listed].tolist(), strict=True)
-        return _shown(b, wanted, dict(pairs))
+        return _read_matches(b, selection, dict(pairs))
 
-    def by_system(
-        self, view: RunView, wanted: Query, system: str, positions: list[int]
-    ) -> Beside:
+    def match_system(
+        self,
+        view: RunView,
+        selection: Query,
+        system: str,
+        positions: list[int],
+    ) -> MatchedSubjects:
         """Of items of a run, the first item of a system about the same picture."""
-        subjects = view.snapshot.subjects[wanted.kind]
+        subjects = view.snapshot.subjects[selection.kind]
 
-        def read() -> list[bytes]:
+        def read_sources() -> list[bytes]:
             with view.store() as store:
                 return store.sources(len(subjects.ids))
 
-        sources = self._made.of("sources", (view,), read)
+        sources = self._cache.get_or_make("sources", (view,), read_sources)
         systems, codes = subjects.groups["system"]
-        own = np.flatnonzero(codes == systems.index(system))[::-1].tolist()
-        first = {sources[at]: at for at in own}
-        with_one = [at for at in positions if sources[at] in first]
-        pairs = {at: first[sources[at]] for at in with_one}
-        return _shown(view, wanted, pairs)
+        newest_first = np.flatnonzero(codes == systems.index(system))[
+            ::-1
+        ].tolist()
+        first = {sources[at]: at for at in newest_first}
+        matched = [at for at in positions if sources[at] in first]
+        pairs = {at: first[sources[at]] for at in matched}
+        return _read_matches(view, selection, pairs)
 
     def _paired(
         self, a: RunView, b: RunView, query: Mapping[str, str]
@@ -230,15 +240,15 @@ class Comparisons:
         shared = shared_askers(a.snapshot, b.snapshot)
         if not shared:
             names = [
-                ", ".join(one.name for one in view.snapshot.asked)
+                ", ".join(columns.name for columns in view.snapshot.askers)
                 for view in (a, b)
             ]
             raise ConfigError(
                 f"the runs share no metric: {names[0]} against {names[1]}"
             )
-        name, of = read_pair(query, "by") or (shared[0][0].name, "")
+        name, value_name = read_pair(query, "by") or (shared[0][0].name, "")
         for first, second in shared:
-            value = first.value(of or None)
+            value = first.value(value_name or None)
             if first.name == name and value is not None:
                 here, there = self._pairing(a, b, first.kind)
                 none = np.full(len(second.state), np.nan)
@@ -246,7 +256,7 @@ class Comparisons:
                 before = first.numbers[value.name][here]
                 return PairedValue(first, value, (here, there), before, after)
         raise ConfigError(
-            f"by: the runs share no {name!r} with a value {of!r}"
+            f"by: the runs share no {name!r} with a value {value_name!r}"
         )
 
     def _pairing(self, a: RunView, b: RunView, kind: str) -> PairedPlaces:
@@ -256,22 +266,24 @@ class Comparisons:
             places = np.array(pairing.common, dtype=np.int64)
             return places[:, 0], places[:, 1]
 
-        return self._made.of(f"pairing of {kind}", (a, b), make)
+        return self._cache.get_or_make(f"pairing of {kind}", (a, b), make)
 
 
-def _shown(view: RunView, wanted: Query, pairs: Mapping[int, int]) -> Beside:
+def _read_matches(
+    view: RunView, selection: Query, pairs: Mapping[int, int]
+) -> MatchedSubjects:
     """The second subject of each pair, by the position of the first."""
-    texts = _texts(view, wanted.kind, sorted(set(pairs.values())))
-    numbers = np.full(len(view.snapshot.subjects[wanted.kind].ids), np.nan)
-    asked = view.snapshot.asker(wanted.kind, wanted.asked)
-    if asked is not None:
-        numbers = asked.numbers.get(wanted.value, numbers)
+    texts = _texts(view, selection.kind, sorted(set(pairs.values())))
+    numbers = np.full(len(view.snapshot.subjects[selection.kind].ids), np.nan)
+    columns = view.snapshot.asker(selection.kind, selection.asker)
+    if columns is not None:
+        numbers = columns.numbers.get(selection.value, numbers)
     return {
         at: (to, float(numbers[to]), texts[to]) for at, to in pairs.items()
     }
 
 
-def _tested(a: RunView, b: RunView) -> _Tests:
+def _start_tests(a: RunView, b: RunView) -> _Tests:
     tests = _Tests()
 
     def work() -> None:
@@ -289,15 +301,15 @@ def _tested(a: RunView, b: RunView) -> _Tests:
 
 def shared_askers(
     a: Snapshot, b: Snapshot
-) -> list[tuple[AskedColumns, AskedColumns]]:
+) -> list[tuple[AskerColumns, AskerColumns]]:
     """What both runs asked of one kind of subject, and has values."""
-    there = {one.name: one for one in b.asked}
+    columns_of_b = {columns.name: columns for columns in b.askers}
     return [
-        (one, there[one.name])
-        for one in a.asked
-        if one.name in there
-        and one.kind == there[one.name].kind
-        and one.values
+        (columns, columns_of_b[columns.name])
+        for columns in a.askers
+        if columns.name in columns_of_b
+        and columns.kind == columns_of_b[columns.name].kind
+        and columns.values
     ]
 
 
@@ -305,16 +317,16 @@ def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:
     subjects = view.snapshot.subjects[kind].kind
     with view.store() as store:
         return {
-            at: first_text(one)
-            for at, one in store.subjects(subjects, positions)
+            at: first_text(subject)
+            for at, subject in store.subjects(subjects, positions)
         }
 
 
-def _side(view: RunView, asked: str, position: int) -> Mapping[str, Any]:
+def _side(view: RunView, asker: str, position: int) -> Mapping[str, Any]:
     """An item in one run: why it has no score, its values and units, its texts cut at these."""
     with view.store() as store:
         [(_, item)] = store.items([position])
-        outcome = store.score(asked, position)
+        outcome = store.score(asker, position)
     scored = outcome if isinstance(outcome, ItemScore) else ItemScore({})
     failure = (
         None

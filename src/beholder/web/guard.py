@@ -75,14 +75,14 @@ class Buckets:
 
     def take(self, name: str) -> bool:
         """Whether one more is allowed; if so it is taken."""
-        left, now = self._now(name)
-        self._left[name] = (left - 1 if left >= 1 else left, now)
-        return left >= 1
+        n_tokens, now = self._now(name)
+        self._left[name] = (n_tokens - 1 if n_tokens >= 1 else n_tokens, now)
+        return n_tokens >= 1
 
     def _now(self, name: str) -> tuple[float, float]:
         now = self._clock()
-        left, since = self._left.get(name, (float(self._burst), now))
-        return min(self._burst, left + (now - since) * self._rate), now
+        n_tokens, since = self._left.get(name, (float(self._burst), now))
+        return min(self._burst, n_tokens + (now - since) * self._rate), now
 
 
 def csrf(secret: bytes, session: str) -> str:
@@ -119,9 +119,11 @@ class Guard:
         if scope["type"] != "http":  # no page of ours speaks over web sockets
             return
         headers, cookies = Headers(scope=scope), Request(scope).cookies
-        known = cookies.get(SESSION, "")
+        cookie = cookies.get(SESSION, "")
         session = (
-            known if _SESSION_FORM.match(known) else secrets.token_urlsafe(24)
+            cookie
+            if _SESSION_FORM.match(cookie)
+            else secrets.token_urlsafe(24)
         )
         scope.setdefault("state", {})["csrf"] = csrf(
             self._settings.secret, session
@@ -132,8 +134,8 @@ class Guard:
             answer is not None
             and headers.get("sec-fetch-site") == "cross-site"
         )
-        kept = None if lost or session == known else session
-        finish = _Finish(send, kept, self._headers)
+        new_session = None if lost or session == cookie else session
+        finish = _WithHeaders(send, new_session, self._headers)
         if answer is not None:
             await answer(scope, receive, finish)
             return
@@ -142,7 +144,7 @@ class Guard:
             return
         try:
             _check_origin(headers)
-            async with self._bodies.read(scope, receive) as body:
+            async with self._bodies.collect(scope, receive) as body:
                 await _check_mark(scope, body)
                 app = (
                     await self._sign_in(scope, body)
@@ -171,9 +173,9 @@ class Guard:
         who = self._settings.who(token) if token else None
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         offered = query.get("token")
-        named = None if offered is None else self._settings.who(offered)
+        offered_name = None if offered is None else self._settings.who(offered)
         if not self._pace.take(
-            token if who else offered if named and offered else address
+            token if who else offered if offered_name and offered else address
         ):
             return _text(
                 429,
@@ -187,11 +189,11 @@ class Guard:
             if isinstance(invited, Response):
                 return invited
             if invited is not None:
-                offered, named = invited, self._settings.who(invited)
+                offered, offered_name = invited, self._settings.who(invited)
         if offered is not None and scope["method"] in _SAFE:
-            if named is None:
-                return self._unknown(address)
-            return self._let_in(scope, offered, named, who)
+            if offered_name is None:
+                return self._refuse_token(address)
+            return self._let_in(scope, offered, offered_name, who)
         if who is None and self._settings.open_to_all:
             who = OWNER
         if who is None:
@@ -219,7 +221,7 @@ class Guard:
             scope["query_string"] = urlencode({"token": offered}).encode()
         return offered
 
-    def _unknown(self, address: str) -> Response:
+    def _refuse_token(self, address: str) -> Response:
         """What a wrong token gets. A right one is never slowed down by wrong ones."""
         if not self._tries.take(address):
             return _text(
@@ -231,7 +233,7 @@ class Guard:
         )
 
     def _let_in(
-        self, scope: Scope, token: str, named: str, who: str | None
+        self, scope: Scope, token: str, name: str, who: str | None
     ) -> Response:
         """Move a token from the address into a cookie.
 
@@ -239,14 +241,17 @@ class Guard:
         """
         if Headers(scope=scope).get("sec-fetch-site") == "cross-site":
             # A link on another site brings no cookies: asked again by this page, they come along.
-            whole = scope["path"], scope["query_string"].decode("latin-1")
-            return _go_on(_target(*whole))
+            target_parts = (
+                scope["path"],
+                scope["query_string"].decode("latin-1"),
+            )
+            return _go_on(_target(*target_parts))
         query = parse_qsl(scope["query_string"].decode("latin-1"))
-        rest = urlencode(
+        query_without_token = urlencode(
             [(name, value) for name, value in query if name != "token"]
         )
-        target = _target(scope["path"], rest)
-        if who is not None and who != named:
+        target = _target(scope["path"], query_without_token)
+        if who is not None and who != name:
             fields = {
                 FIELD: scope["state"]["csrf"],
                 "token": token,
@@ -257,7 +262,7 @@ class Guard:
                 fields=fields,
                 address=SIGN_IN,
                 who=who,
-                named=named,
+                named=name,
                 owner=OWNER,
             )
         return self._keep(token, target)
@@ -349,12 +354,12 @@ async def _form(scope: Scope, body: bytes) -> dict[str, str]:
         ) from error
 
 
-def _replay(body: bytes, rest: Receive | None = None) -> Receive:
+def _replay(body: bytes, later: Receive | None = None) -> Receive:
     """A body that was read, to be read again.
 
     Args:
         body: The body.
-        rest: Where what comes after it is received: that the browser has gone.
+        later: Where what comes after it is received: that the browser has gone.
     """
     parts: list[Message] = [
         {"type": "http.request", "body": body, "more_body": False}
@@ -363,12 +368,12 @@ def _replay(body: bytes, rest: Receive | None = None) -> Receive:
     async def receive() -> Message:
         if parts:
             return parts.pop()
-        return {"type": "http.disconnect"} if rest is None else await rest()
+        return {"type": "http.disconnect"} if later is None else await later()
 
     return receive
 
 
-class _Finish:
+class _WithHeaders:
     """Puts what every answer carries upon it."""
 
     def __init__(
@@ -405,13 +410,13 @@ class Bodies:
         seconds: Within which one must arrive.
     """
 
-    def __init__(self, most: int, seconds: float) -> None:
-        self.most = most
+    def __init__(self, max_bytes: int, seconds: float) -> None:
+        self.max_bytes = max_bytes
         self.seconds = seconds
-        self.held = 0
+        self.n_held_bytes = 0
 
     @asynccontextmanager
-    async def read(
+    async def collect(
         self, scope: Scope, receive: Receive
     ) -> AsyncIterator[bytes]:
         """The body of a request, which has a place until the request is answered.
@@ -419,8 +424,8 @@ class Bodies:
         Raises:
             HTTPException: It is too large or too slow, broke off, or there are too many large ones.
         """
-        told = Headers(scope=scope).get("content-length", "0")
-        if not told.isdigit() or int(told) > self.most:
+        length = Headers(scope=scope).get("content-length", "0")
+        if not length.isdigit() or int(length) > self.max_bytes:
             raise self._too_large()
         body = bytearray()
         n_held = 0
@@ -442,22 +447,24 @@ class Bodies:
                 ) from None
             yield bytes(body)
         finally:
-            self.held -= n_held
+            self.n_held_bytes -= n_held
 
     def _hold(self, n: int, n_held: int) -> int:
         """Bytes that are held more for a body of which ``n`` have arrived."""
-        if n > self.most:
+        if n > self.max_bytes:
             raise self._too_large()
         more = n - n_held if n > SMALL else 0
-        if self.held + more > MOST_HELD:
+        if self.n_held_bytes + more > MOST_HELD:
             later = {"retry-after": "5", "connection": "close"}
             raise HTTPException(
                 503, "too many large requests at once; send it again", later
             )
-        self.held += more
+        self.n_held_bytes += more
         return more
 
     def _too_large(self) -> HTTPException:
         closing = {"connection": "close"}
-        words = f"more than the {self.most:,} bytes that are taken at once"
+        words = (
+            f"more than the {self.max_bytes:,} bytes that are taken at once"
+        )
         return HTTPException(413, words, closing)

@@ -51,7 +51,7 @@ JUDGED = "judgments"
 
 
 @dataclass(frozen=True)
-class AskedColumns:
+class AskerColumns:
     """What a run asked, with what came out, a place per subject.
 
     Attributes:
@@ -86,8 +86,10 @@ class AskedColumns:
 
     def value(self, name: str | None) -> ValueLog | None:
         """A value by name, or the headline; None where it has none such."""
-        known = {value.name: value for value in self.values}
-        return known.get(name) if name else next(iter(self.values), None)
+        values_by_name = {value.name: value for value in self.values}
+        return (
+            values_by_name.get(name) if name else next(iter(self.values), None)
+        )
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class SubjectColumns:
     ids: Sequence[str]
     groups: Mapping[str, GroupColumn]
     texts: Texts
-    judged: AskedColumns | None = None
+    judged: AskerColumns | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,32 +118,37 @@ class Snapshot:
     Attributes:
         log: The content of ``run.json``.
         subjects: Per kind of subject.
-        asked: In the order of the run.
+        askers: In the order of the run.
     """
 
     log: manifest.RunLog
     subjects: Mapping[str, SubjectColumns]
-    asked: tuple[AskedColumns, ...]
+    askers: tuple[AskerColumns, ...]
 
     def word_incomplete(self, name: str) -> str:
         """The caution of a run that is not complete; empty for a complete one."""
         if self.log.status == COMPLETE:
             return ""
-        counts = {one.name: (one.n_done, len(one.state)) for one in self.asked}
+        counts = {
+            columns.name: (columns.n_done, len(columns.state))
+            for columns in self.askers
+        }
         return word_incomplete(name, self.log.status, counts)
 
-    def of_kind(self, kind: str) -> tuple[AskedColumns, ...]:
+    def of_kind(self, kind: str) -> tuple[AskerColumns, ...]:
         """What was asked of a kind of subject."""
-        return tuple(one for one in self.asked if one.kind == kind)
+        return tuple(
+            columns for columns in self.askers if columns.kind == kind
+        )
 
-    def listed(self, kind: str) -> tuple[AskedColumns, ...]:
+    def listed(self, kind: str) -> tuple[AskerColumns, ...]:
         """The same, and what people judged."""
         judged = self.subjects[kind].judged
         return (*self.of_kind(kind), *([judged] if judged else ()))
 
-    def asker(self, kind: str, name: str) -> AskedColumns | None:
+    def asker(self, kind: str, name: str) -> AskerColumns | None:
         """One of them by name, or None."""
-        by_name = {one.name: one for one in self.listed(kind)}
+        by_name = {columns.name: columns for columns in self.listed(kind)}
         return by_name.get(name)
 
     @property
@@ -185,34 +192,34 @@ class RunView:
             RunError: The run cannot be read.
         """
         with self._refreshing:
-            marks = self._marks()
+            marks = self._file_states()
             if marks == self._seen:
                 return False
             log = manifest.read(self.folder)
             with self.store() as store:
-                self.snapshot = self._read(store, log)
+                self.snapshot = self._read_snapshot(store, log)
             self._seen = marks
             return True
 
-    def _marks(self) -> tuple[object, ...]:
+    def _file_states(self) -> tuple[object, ...]:
         """What changes when the run does."""
-        found: list[object] = []
+        marks: list[object] = []
         names = (manifest.FILE_NAME, FILE_NAME, f"{FILE_NAME}-wal", PARTS)
         for name in names:
             try:
                 file = (self.folder / name).stat()
             except FileNotFoundError:
                 continue
-            found += [file.st_mtime_ns, file.st_size]
-        return tuple(found)
+            marks += [file.st_mtime_ns, file.st_size]
+        return tuple(marks)
 
-    def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
+    def _read_snapshot(self, store: Store, log: manifest.RunLog) -> Snapshot:
         results = manifest.results(log)
-        askers = [one for one in store.askers() if one.kind in KINDS]
+        askers = [asker for asker in store.askers() if asker.kind in KINDS]
         subjects = {
             name: self._subjects(store, KINDS[name], log)
             for name in dict.fromkeys(
-                [one.kind for one in askers] or list(KINDS)
+                [asker.kind for asker in askers] or list(KINDS)
             )
             if store.n_subjects(KINDS[name])
         }
@@ -222,53 +229,61 @@ class RunView:
             for part in filter(None, (kind.groups for kind in kinds())):
                 for name, by_id in load(part)(store).items():
                     groups[name] = _encode(
-                        [by_id.get(one) for one in items.ids]
+                        [by_id.get(item_id) for item_id in items.ids]
                     )
             if groups:
                 groups = {**items.groups, **groups}
                 subjects[ITEM.name] = replace(items, groups=groups)
-        before = {one.name: one for one in self._known(log).asked}
-        asked = []
-        for one in askers:
-            if one.kind not in subjects:
+        before = {
+            columns.name: columns for columns in self._cached(log).askers
+        }
+        columns_by_asker = []
+        for asker in askers:
+            if asker.kind not in subjects:
                 continue
-            n = len(subjects[one.kind].ids)
-            outcomes = read_columns(store, one.name, n)
+            n = len(subjects[asker.kind].ids)
+            outcomes = read_columns(store, asker.name, n)
             state = np.full(n, OPEN, dtype=np.int8)
             state[outcomes.positions] = SCORED
             state[list(outcomes.failures)] = FAILED
             values = (
-                log.askers[one.name].values if one.name in log.askers else ()
+                log.askers[asker.name].values
+                if asker.name in log.askers
+                else ()
             )
             numbers = {value.name: np.full(n, np.nan) for value in values}
             for name in numbers.keys() & outcomes.values.keys():
                 numbers[name][outcomes.positions] = outcomes.values[name]
-            asked.append(
-                AskedColumns(
-                    name=one.name,
-                    kind=one.kind,
-                    signature=one.signature,
+            columns_by_asker.append(
+                AskerColumns(
+                    name=asker.name,
+                    kind=asker.kind,
+                    signature=asker.signature,
                     values=values,
                     state=state,
                     numbers=numbers,
                     verdicts={},
-                    result=results.get(one.name),
+                    result=results.get(asker.name),
                 )
             )
         if log.status == COMPLETE:
-            counts = _tabled(self.folder, asked, subjects)
+            counts = _read_verdicts(self.folder, columns_by_asker, subjects)
         else:
             counts = {
-                one.name: _counted(store, one, before.get(one.name))
-                for one in asked
+                columns.name: _count_verdicts(
+                    store, columns, before.get(columns.name)
+                )
+                for columns in columns_by_asker
             }
         done = (
-            replace(one, verdicts=dict(sorted(counts[one.name].items())))
-            for one in asked
+            replace(
+                columns, verdicts=dict(sorted(counts[columns.name].items()))
+            )
+            for columns in columns_by_asker
         )
         return Snapshot(log, subjects, tuple(done))
 
-    def _known(self, log: manifest.RunLog) -> Snapshot:
+    def _cached(self, log: manifest.RunLog) -> Snapshot:
         """What was read of this run; nothing if the run was deleted and made again."""
         same = self.snapshot.log.data.sha256 == log.data.sha256
         return self.snapshot if same else Snapshot(log, {}, ())
@@ -276,10 +291,10 @@ class RunView:
     def _subjects(
         self, store: Store, kind: SubjectKind[Any], log: manifest.RunLog
     ) -> SubjectColumns:
-        known = self._known(log).subjects.get(kind.name)
+        cached = self._cached(log).subjects.get(kind.name)
         n = store.n_subjects(kind)
-        if known is not None and len(known.ids) == n:
-            return known
+        if cached is not None and len(cached.ids) == n:
+            return cached
         ids: list[str] = []
         groups: list[Mapping[str, str]] = []
         judgments: list[Mapping[str, Any]] = []
@@ -298,7 +313,7 @@ class RunView:
             name: _encode([group.get(name) for group in groups])
             for name in _keys(groups)
         }
-        judged = _judged(kind.name, judgments)
+        judged = _judgment_columns(kind.name, judgments)
         return SubjectColumns(kind, ids, columns, folded, judged)
 
 
@@ -315,9 +330,9 @@ def _encode(values: Sequence[str | None]) -> GroupColumn:
     return tuple(different), np.array(codes, dtype=np.int32)
 
 
-def _judged(
+def _judgment_columns(
     kind: str, judgments: Sequence[Mapping[str, Any]]
-) -> AskedColumns | None:
+) -> AskerColumns | None:
     """The numbers that people gave, as columns of an asker; None without any."""
     numbers = {}
     for name in _keys(judgments):
@@ -329,10 +344,10 @@ def _judged(
             numbers[name] = np.array(column, dtype=np.float64)
     if not numbers:
         return None
-    known = ~np.isnan(list(numbers.values())).all(axis=0)
+    is_judged = ~np.isnan(list(numbers.values())).all(axis=0)
     values = tuple(ValueLog(name, higher_is_better=None) for name in numbers)
-    state = np.where(known, SCORED, OPEN).astype(np.int8)
-    return AskedColumns(JUDGED, kind, "", values, state, numbers, {}, None)
+    state = np.where(is_judged, SCORED, OPEN).astype(np.int8)
+    return AskerColumns(JUDGED, kind, "", values, state, numbers, {}, None)
 
 
 def _no_counts(n: int) -> dict[str, NDArray[np.int32]]:
@@ -340,29 +355,29 @@ def _no_counts(n: int) -> dict[str, NDArray[np.int32]]:
     return defaultdict(lambda: np.zeros(n, dtype=np.int32))
 
 
-def _counted(
-    store: Store, columns: AskedColumns, before: AskedColumns | None
+def _count_verdicts(
+    store: Store, columns: AskerColumns, before: AskerColumns | None
 ) -> dict[str, NDArray[np.int32]]:
     """Verdicts of a run that is being made: those known stay, the new ones are read."""
     n = len(columns.state)
-    found = _no_counts(n)
-    known = np.zeros(n, dtype=bool)
+    verdicts = _no_counts(n)
+    is_counted = np.zeros(n, dtype=bool)
     if before is not None and len(before.state) == n:
         for verdict, counts in before.verdicts.items():
-            found[verdict] = counts.copy()
-        known = before.state == SCORED
-    new = np.flatnonzero((columns.state == SCORED) & ~known)
+            verdicts[verdict] = counts.copy()
+        is_counted = before.state == SCORED
+    new = np.flatnonzero((columns.state == SCORED) & ~is_counted)
     for position in new.tolist():
         outcome = store.score(columns.name, position)
         units = outcome.units if isinstance(outcome, ItemScore) else ()
         for unit in units:
-            found[unit.verdict or NO_VERDICT][position] += 1
-    return found
+            verdicts[unit.verdict or NO_VERDICT][position] += 1
+    return verdicts
 
 
-def _tabled(
+def _read_verdicts(
     folder: Path,
-    asked: Sequence[AskedColumns],
+    columns: Sequence[AskerColumns],
     subjects: Mapping[str, SubjectColumns],
 ) -> dict[str, dict[str, NDArray[np.int32]]]:
     """Verdicts of a finished run by asker, from its table of units.
@@ -370,14 +385,17 @@ def _tabled(
     Raises:
         RunError: The table cannot be read.
     """
-    found = {one.name: _no_counts(len(one.state)) for one in asked}
+    verdicts = {
+        asker_columns.name: _no_counts(len(asker_columns.state))
+        for asker_columns in columns
+    }
     names = ["metric", "verdict", "item"]
     try:
         table = pq.read_table(
             folder / UNITS, columns=names, read_dictionary=names
         ).unify_dictionaries()
     except FileNotFoundError:
-        return found  # runs of the first version left no tables
+        return verdicts  # runs of the first version left no tables
     except (OSError, pa.ArrowException) as error:
         raise RunError(
             f"{folder / UNITS} cannot be read ({error}); run the same command again to write it"
@@ -386,10 +404,12 @@ def _tabled(
         kind: {name: place for place, name in enumerate(columns.ids)}
         for kind, columns in subjects.items()
     }
-    kinds_of = {one.name: one.kind for one in asked}
+    kinds_of = {
+        asker_columns.name: asker_columns.kind for asker_columns in columns
+    }
     counted = table.group_by(names).aggregate([([], "count_all")])
     for row in counted.to_pylist():
-        if row["metric"] not in found:
+        if row["metric"] not in verdicts:
             continue
         at = places[kinds_of[row["metric"]]]
         if row["item"] not in at:
@@ -397,9 +417,9 @@ def _tabled(
                 f"{folder / UNITS} contains {row['item']!r}, which the run does not have; run the"
                 " same command again to write it"
             )
-        counts = found[row["metric"]][row["verdict"] or NO_VERDICT]
+        counts = verdicts[row["metric"]][row["verdict"] or NO_VERDICT]
         counts[at[row["item"]]] = row["count_all"]
-    return found
+    return verdicts
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -414,13 +434,13 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-class Remembered:
+class SnapshotCache:
     """What pages show of runs, made once per state of these runs."""
 
     def __init__(self) -> None:
         self._kept: dict[object, tuple[list[Snapshot], Any]] = {}
 
-    def of(
+    def get_or_make(
         self, what: str, views: Sequence[RunView], make: Callable[[], T]
     ) -> T:
         """What ``make`` made of the runs as they are now.
@@ -433,8 +453,8 @@ class Remembered:
         key, now = (what, *map(id, views)), [view.snapshot for view in views]
         if key not in self._kept or self._kept[key][0] != now:
             self._kept[key] = now, make()
-        found: T = self._kept[key][1]
-        return found
+        content: T = self._kept[key][1]
+        return content
 
 
 @dataclass
@@ -487,7 +507,7 @@ class Texts:
     def having(self, words: str) -> NDArray[np.int64]:
         """Positions of the texts in which the words stand, in any case of letters, ascending."""
         needle = words.casefold().encode("utf-8", "replace")
-        found = pc.match_substring(self._texts, needle)
-        return np.flatnonzero(found.to_numpy(zero_copy_only=False)).astype(
+        matches = pc.match_substring(self._texts, needle)
+        return np.flatnonzero(matches.to_numpy(zero_copy_only=False)).astype(
             np.int64
         )

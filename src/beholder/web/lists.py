@@ -22,7 +22,7 @@ from beholder.records import Item
 from beholder.web.items import (
     NO_VERDICT,
     STATES,
-    AskedColumns,
+    AskerColumns,
     Snapshot,
     SubjectColumns,
 )
@@ -43,7 +43,7 @@ class Query:
 
     Attributes:
         kind: Kind of subject.
-        asked: Name of the asker whose values and verdicts count.
+        asker: Name of the asker whose values and verdicts count.
         value: Name of the value that is shown, filtered and sorted by.
         low: Least value, or None.
         high: Greatest value, or None.
@@ -56,7 +56,7 @@ class Query:
     """
 
     kind: str
-    asked: str = ""
+    asker: str = ""
     value: str = ""
     low: float | None = None
     high: float | None = None
@@ -68,54 +68,54 @@ class Query:
     down: bool = False
 
 
-def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
+def find_positions(snapshot: Snapshot, selection: Query) -> NDArray[np.int64]:
     """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
-    subjects = snapshot.subjects[wanted.kind]
+    subjects = snapshot.subjects[selection.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
-    columns = snapshot.asker(wanted.kind, wanted.asked)
-    for name in dict.fromkeys(name for name, _ in wanted.groups):
+    columns = snapshot.asker(selection.kind, selection.asker)
+    for name in dict.fromkeys(name for name, _ in selection.groups):
         values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
         keep &= np.isin(
             codes,
             [
                 at
-                for at, one in enumerate(values)
-                if (name, one) in wanted.groups
+                for at, value in enumerate(values)
+                if (name, value) in selection.groups
             ],
         )
     if columns is not None:
-        keep &= _kept_by_outcome(columns, wanted)
-    if wanted.words:
+        keep &= _matches_outcome(columns, selection)
+    if selection.words:
         having = np.zeros(len(keep), dtype=bool)
-        having[subjects.texts.having(wanted.words)] = True
+        having[subjects.texts.having(selection.words)] = True
         keep &= having
     positions = np.flatnonzero(keep)
-    chosen = _sort_key(subjects, columns, wanted)[positions]
+    chosen = _sort_key(subjects, columns, selection)[positions]
     # NaN stays last in both directions.
     return positions[
-        np.argsort(-chosen if wanted.down else chosen, kind="stable")
+        np.argsort(-chosen if selection.down else chosen, kind="stable")
     ]
 
 
 def _sort_key(
-    subjects: SubjectColumns, columns: AskedColumns | None, wanted: Query
+    subjects: SubjectColumns, columns: AskerColumns | None, selection: Query
 ) -> NDArray[np.float64]:
     """(n,) what the subjects are sorted by; all equal if no subject has it."""
     n = len(subjects.ids)
     key: NDArray[Any] = np.zeros(n)
-    if wanted.order == "position":
+    if selection.order == "position":
         key = np.arange(n)
-    elif wanted.order == "id":
+    elif selection.order == "id":
         ids = np.array(subjects.ids, dtype=object)
         key = np.unique(ids, return_inverse=True)[1]
-    elif columns is not None and wanted.order == "verdict":
-        key = columns.verdicts.get(wanted.verdict or NO_VERDICT, key)
+    elif columns is not None and selection.order == "verdict":
+        key = columns.verdicts.get(selection.verdict or NO_VERDICT, key)
     elif columns is not None:
-        key = columns.numbers.get(wanted.value, key)
+        key = columns.numbers.get(selection.value, key)
     return key.astype(np.float64)
 
 
-def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
+def verdict_counts(columns: AskerColumns) -> list[tuple[str, int]]:
     """Verdicts with the number of subjects that have one."""
     return [
         (name, int((counts > 0).sum()))
@@ -130,21 +130,21 @@ def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
     return [(values[code], n) for code, n in counted.most_common()]
 
 
-def _kept_by_outcome(
-    columns: AskedColumns, wanted: Query
+def _matches_outcome(
+    columns: AskerColumns, selection: Query
 ) -> NDArray[np.bool_]:
     keep = np.ones(len(columns.state), dtype=bool)
-    if wanted.state in STATES:
-        keep &= columns.state == STATES.index(wanted.state)
-    if wanted.verdict is not None:
+    if selection.state in STATES:
+        keep &= columns.state == STATES.index(selection.state)
+    if selection.verdict is not None:
         none = np.zeros(len(keep), dtype=np.int32)
-        keep &= columns.verdicts.get(wanted.verdict, none) > 0
-    numbers = columns.numbers.get(wanted.value)
+        keep &= columns.verdicts.get(selection.verdict, none) > 0
+    numbers = columns.numbers.get(selection.value)
     if numbers is not None:
-        if wanted.low is not None:
-            keep &= numbers >= wanted.low
-        if wanted.high is not None:
-            keep &= numbers <= wanted.high
+        if selection.low is not None:
+            keep &= numbers >= selection.low
+        if selection.high is not None:
+            keep &= numbers <= selection.high
     return keep
 
 
@@ -161,18 +161,18 @@ class PagedList:
     page: int
 
     @property
-    def shown(self) -> list[int]:
+    def page_positions(self) -> list[int]:
         """Positions on this page."""
         first = self.page * PAGE
-        shown: list[int] = self.positions[first : first + PAGE].tolist()
-        return shown
+        positions: list[int] = self.positions[first : first + PAGE].tolist()
+        return positions
 
     @property
     def n_pages(self) -> int:
         """Number of pages; one if nothing matches."""
         return count_pages(self.positions)
 
-    def beside(
+    def neighbours(
         self, position: int
     ) -> tuple[int | None, int | None, int | None]:
         """Place of a subject in the list, and the subjects before and after it."""
@@ -208,10 +208,10 @@ class Listing(PagedList):
     """A page of the subjects of a run.
 
     Attributes:
-        wanted: What was asked for.
+        selection: Which subjects, in which order.
     """
 
-    wanted: Query
+    selection: Query
 
 
 def listing(
@@ -227,17 +227,17 @@ def listing(
     Raises:
         ConfigError: A part of it is not what it should be.
     """
-    wanted = read_wanted(snapshot, query)
-    positions = find(snapshot, wanted)
+    selection = read_selection(snapshot, query)
+    positions = find_positions(snapshot, selection)
     if notes is not None and (tag := query.get("tag")):
         tagged = {
             name
-            for name, own in notes.all(wanted.kind).items()
-            if tag in own.tags
+            for name, note in notes.all(selection.kind).items()
+            if tag in note.tags
         }
-        ids = snapshot.subjects[wanted.kind].ids
+        ids = snapshot.subjects[selection.kind].ids
         positions = positions[[ids[at] in tagged for at in positions.tolist()]]
-    return Listing(positions, read_page(query, positions), wanted)
+    return Listing(positions, read_page(query, positions), selection)
 
 
 def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -246,13 +246,13 @@ def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     Raises:
         ConfigError: It is something else.
     """
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for text in filter(None, texts):
         if text.startswith("[["):
-            found += _decode(text, name, list[tuple[str, str]], _PAIR)
+            pairs += _decode(text, name, list[tuple[str, str]], _PAIR)
         else:
-            found.append(_decode(text, name, tuple[str, str], _PAIR))
-    return found
+            pairs.append(_decode(text, name, tuple[str, str], _PAIR))
+    return pairs
 
 
 def read_whole(text: str) -> int | None:
@@ -264,7 +264,7 @@ def read_whole(text: str) -> int | None:
     )
 
 
-def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
+def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     """What the query of an address asks for; what it does not say has a default.
 
     Raises:
@@ -275,16 +275,16 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         raise ConfigError(
             f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}"
         )
-    asked = snapshot.listed(kind)
-    first = asked[0].name if asked else ""
+    askers = snapshot.listed(kind)
+    first = askers[0].name if askers else ""
     name, value = read_pair(query, "by") or (first, "")
     columns = snapshot.asker(kind, name)
-    if columns is None and asked:
+    if columns is None and askers:
         raise ConfigError(
             f"by: the run asked nothing called {name!r} of a {kind}"
         )
-    shown = columns.value(value or None) if columns else None
-    if value and shown is None:
+    chosen_value = columns.value(value or None) if columns else None
+    if value and chosen_value is None:
         raise ConfigError(f"by: {name} has no value {value!r}")
     order, state = query.get("sort") or "position", query.get("state", "")
     if order not in _ORDERS:
@@ -298,8 +298,8 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     verdict = query.get("verdict")
     return Query(
         kind=kind,
-        asked=name,
-        value=shown.name if shown else "",
+        asker=name,
+        value=chosen_value.name if chosen_value else "",
         low=_number(query, "low"),
         high=_number(query, "high"),
         verdict=_decode(verdict, "verdict", str, "a text in quotes")
@@ -313,7 +313,7 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     )
 
 
-def write_wanted(query: Mapping[str, str], **changed: object) -> str:
+def write_query(query: Mapping[str, str], **changed: object) -> str:
     """A query with some parts changed, encoded for an address; None removes a part."""
     parts = {**query, **changed}
     return urlencode(
@@ -326,12 +326,12 @@ def pair(first: str, second: str) -> str:
     return json.dumps([first, second], ensure_ascii=False)
 
 
-def value_choices(askers: Iterable[AskedColumns]) -> list[tuple[str, str]]:
+def value_choices(askers: Iterable[AskerColumns]) -> list[tuple[str, str]]:
     """Per value of askers, its ``pair`` and what a form calls it."""
     return [
-        (pair(one.name, value.name), f"{one.name} · {value.name}")
-        for one in askers
-        for value in one.values
+        (pair(asker.name, value.name), f"{asker.name} · {value.name}")
+        for asker in askers
+        for value in asker.values
     ]
 
 
@@ -379,7 +379,7 @@ OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
 """Columns of a list of items that are no values."""
 
 
-Beside: TypeAlias = Mapping[int, tuple[int, float, str]]
+MatchedSubjects: TypeAlias = Mapping[int, tuple[int, float, str]]
 """Per position of a subject the place, the value (or NaN) and the text of another one."""
 
 
@@ -388,29 +388,29 @@ def cell(
     column: tuple[str, str],
     position: int,
     subject: Any,
-    beside: Mapping[str, Beside],
+    matched: Mapping[str, MatchedSubjects],
 ) -> tuple[float | str | None, int | None]:
     """The cell of a chosen column, and the place that it links to.
 
     Args:
         snapshot: The run.
-        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or a name in ``beside``
+        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or a name in ``matched``
             with ``text`` or ``value``.
         position: Place of the subject.
         subject: The subject.
-        beside: Subjects of other runs or systems.
+        matched: Subjects of other runs or systems.
     """
     name, value = column
-    if name in beside:
-        place, number, text = beside[name].get(position, (None, math.nan, ""))
+    if name in matched:
+        place, number, text = matched[name].get(position, (None, math.nan, ""))
         return (text if value == "text" else as_number(number)), place
     if name == "text":
         has_text = value in OF_ITEMS and isinstance(subject, Item)
         return (OF_ITEMS[value](subject) if has_text else ""), position
     for kind in snapshot.subjects:
-        asked = snapshot.asker(kind, name)
-        if asked is not None and value in asked.numbers:
-            return as_number(asked.numbers[value][position]), position
+        columns = snapshot.asker(kind, name)
+        if columns is not None and value in columns.numbers:
+            return as_number(columns.numbers[value][position]), position
     return None, None
 
 
@@ -421,9 +421,11 @@ def as_number(number: float) -> float | None:
 
 def spread(names: Sequence[str]) -> list[str]:
     """Names that differ: a number behind those that are there before."""
-    seen: dict[str, int] = {}
-    found = []
+    n_by_name: dict[str, int] = {}
+    distinct = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        n_by_name[name] = n_by_name.get(name, 0) + 1
+        distinct.append(
+            name if n_by_name[name] == 1 else f"{name} ({n_by_name[name]})"
+        )
+    return distinct

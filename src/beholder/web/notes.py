@@ -71,14 +71,16 @@ class Notes:
             RunError: The file cannot be written.
         """
         different = dict.fromkeys(map(str.strip, tags.split(",")))
-        given = tuple(filter(None, different))
-        if len(given) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given):
+        tag_names = tuple(filter(None, different))
+        if len(tag_names) > MAX_TAGS or any(
+            len(tag) > MAX_TAG for tag in tag_names
+        ):
             raise ConfigError(
                 f"tags: at most {MAX_TAGS} of {MAX_TAG} characters each"
             )
         if len(note) > MAX_NOTE:
             raise ConfigError(f"note: at most {MAX_NOTE:,} characters")
-        line = msgspec.json.encode(Note(kind, name, given, note.strip()))
+        line = msgspec.json.encode(Note(kind, name, tag_names, note.strip()))
         try:
             with (
                 self._writing,

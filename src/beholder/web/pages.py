@@ -21,13 +21,13 @@ from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
 from beholder.report.tones import strength, tone
 from beholder.run.kind import kinds
-from beholder.web.lists import pair, write_wanted
+from beholder.web.lists import pair, write_query
 
 _HERE = Path(__file__).parent
 _STATUS = {403: "Not allowed", 404: "Not found", 500: "A bug"}
 TEMPLATE = environment(_HERE / "templates")
 TEMPLATE.globals.update(
-    address=write_wanted,
+    address=write_query,
     as_json=json.dumps,
     differences=differences,
     pair=pair,
@@ -86,7 +86,7 @@ def download(name: str, rows: Iterable[object]) -> Response:
     )
 
 
-def kept(text: str, media_type: str) -> Response:
+def static_text(text: str, media_type: str) -> Response:
     """A style sheet or script, which a browser keeps for a while."""
     return Response(
         text, media_type=media_type, headers={"cache-control": "max-age=600"}
@@ -100,7 +100,7 @@ async def _css(request: Request) -> Response:
         sheets = list(
             dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles)
         )
-    return kept(styles(*sheets), "text/css")
+    return static_text(styles(*sheets), "text/css")
 
 
 def static_routes() -> list[Route | Mount]:

@@ -30,7 +30,7 @@ class SmallPictures:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._made: LRUCache[tuple[Path, int, int], bytes] = LRUCache(
+        self._cache: LRUCache[tuple[Path, int, int], bytes] = LRUCache(
             _KEPT_BYTES, getsizeof=len
         )
         self._lock = threading.Lock()
@@ -55,16 +55,16 @@ class SmallPictures:
                 f"{name}: cannot be read ({error.strerror})"
             ) from error
         with self._lock:
-            found = self._made.get(key)
-        if found is None:
+            jpeg = self._cache.get(key)
+        if jpeg is None:
             try:
-                found = encode_jpeg(load_image(path, max_side=side))
+                jpeg = encode_jpeg(load_image(path, max_side=side))
             except MissingExtraError as error:
                 raise ItemError(str(error)) from error
             with self._lock:
-                if len(found) <= _KEPT_BYTES:
-                    self._made[key] = found
-        return found
+                if len(jpeg) <= _KEPT_BYTES:
+                    self._cache[key] = jpeg
+        return jpeg
 
     def file(self, name: str) -> Path:
         """The file in which a picture lies; errors as ``jpeg`` for a file outside the folder."""

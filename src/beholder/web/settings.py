@@ -91,8 +91,8 @@ class Settings:
         Browsers send the cookies of a host to all its ports, so that studies beside each other need
         names of their own.
         """
-        told = hashlib.sha256((self.token or "").encode()).hexdigest()
-        return f"{ACCESS}_{told[:12]}"
+        digest = hashlib.sha256((self.token or "").encode()).hexdigest()
+        return f"{ACCESS}_{digest[:12]}"
 
     @property
     def open_to_all(self) -> bool:
@@ -122,5 +122,7 @@ class Settings:
         try:
             ipaddress.ip_address(name)
         except ValueError:
-            return name in {known.lower() for known in self.names}
+            return name in {
+                name_of_server.lower() for name_of_server in self.names
+            }
         return True

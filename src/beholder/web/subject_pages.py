@@ -72,28 +72,35 @@ def first_text(subject: Any) -> str:
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
-def subject_page(seen: SeenSubject) -> Drawn:
+def subject_page(seen_subject: SeenSubject) -> Drawn:
     """How a subject is drawn.
 
     Raises:
         RunError: The store or a result of the run cannot be read.
     """
     try:
-        part = kind_named(seen.view.kind).subject_pages.get(seen.kind, "")
+        part = kind_named(seen_subject.view.kind).subject_pages.get(
+            seen_subject.kind, ""
+        )
     except RunError:  # made by a package that is not installed
         part = ""
-    return (load(part)(seen) if part else None) or _plain(seen)
+    return (load(part)(seen_subject) if part else None) or _plain(seen_subject)
 
 
-def _plain(seen: SeenSubject) -> Drawn:
-    snapshot = seen.view.snapshot
+def _plain(seen_subject: SeenSubject) -> Drawn:
+    snapshot = seen_subject.view.snapshot
     return "plain_item.html.j2", {
-        "row": snapshot.subjects[seen.kind].kind.to_row(seen.subject),
+        "row": snapshot.subjects[seen_subject.kind].kind.to_row(
+            seen_subject.subject
+        ),
         "outcomes": [
-            (one.name, seen.store.score(one.name, seen.position))
-            for one in snapshot.of_kind(seen.kind)
+            (
+                columns.name,
+                seen_subject.store.score(columns.name, seen_subject.position),
+            )
+            for columns in snapshot.of_kind(seen_subject.kind)
         ],
-        "pictures": seen.pictures,
+        "pictures": seen_subject.pictures,
     }
 
 
@@ -113,10 +120,10 @@ class AskedQuestion:
 
     def mentions(self, words: str) -> bool:
         """Whether words occur in the question or the answer, in any case of letters."""
-        wanted = words.casefold()
-        said = self.answer.said if self.answer else ()
-        texts = [text for _, text in self.messages or ()] + list(said)
-        return any(wanted in text.casefold() for text in texts)
+        needle = words.casefold()
+        answers = self.answer.said if self.answer else ()
+        texts = [text for _, text in self.messages or ()] + list(answers)
+        return any(needle in text.casefold() for text in texts)
 
 
 def questions_of(
@@ -129,15 +136,15 @@ def questions_of(
     """
     questions: list[AskedQuestion] = []
     with view.store() as store:
-        for one in view.snapshot.of_kind(kind):
-            outcome = store.score(one.name, position)
+        for columns in view.snapshot.of_kind(kind):
+            outcome = store.score(columns.name, position)
             noted = _noted({} if outcome is None else outcome.detail)
-            given = answers(view.folder, [key for key, _ in noted])
-            own = [
-                AskedQuestion(one.name, messages, given.get(key))
+            answers_by_key = answers(view.folder, [key for key, _ in noted])
+            questions_of_asker = [
+                AskedQuestion(columns.name, messages, answers_by_key.get(key))
                 for key, messages in noted
             ]
-            questions += sorted(own, key=_operation)
+            questions += sorted(questions_of_asker, key=_operation)
     return questions
 
 
@@ -150,8 +157,11 @@ def _noted(detail: Mapping[str, Any]) -> list[tuple[str, Messages | None]]:
     questions, keys = detail.get("questions"), detail.get("answers")
     if isinstance(questions, list):
         return [
-            (one["key"], tuple((role, text) for role, text in one["messages"]))
-            for one in questions
+            (
+                question["key"],
+                tuple((role, text) for role, text in question["messages"]),
+            )
+            for question in questions
         ]
     if isinstance(keys, list):
         return [(key, None) for key in keys if isinstance(key, str)]

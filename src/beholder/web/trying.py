@@ -85,9 +85,9 @@ class TryPage:
         if request.method != "POST":
             return page(request, "try.html.j2", context)
         form = await request.form()
-        given = {k: v for k, v in form.items() if isinstance(v, str)}
+        fields = {k: v for k, v in form.items() if isinstance(v, str)}
         chosen = [str(name) for name in form.getlist("metric")]
-        context |= {"given": given, "chosen": chosen}
+        context |= {"given": fields, "chosen": chosen}
         if self._n_waiting >= MOST_WAITING:
             context["problems"] = [
                 "too many texts wait to be scored; send it again in a moment"
@@ -100,7 +100,7 @@ class TryPage:
                 if await request.is_disconnected():
                     return Response(status_code=400)
                 template, parts = await run_in_threadpool(
-                    self._score, given, chosen
+                    self._score, fields, chosen
                 )
         except BeholderError as error:
             template, parts = "try.html.j2", {"problems": [str(error)]}
@@ -109,19 +109,21 @@ class TryPage:
         status = 200 if "scored" in parts else 400
         return page(request, template, {**context, **parts}, status=status)
 
-    def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
-        text = given.get("text", "").strip()
+    def _score(
+        self, fields: Mapping[str, str], chosen: Sequence[str]
+    ) -> Drawn:
+        text = fields.get("text", "").strip()
         if not text:
             raise ConfigError("text: expected a text, got none")
-        judge = given.get("judge", "")
+        judge = fields.get("judge", "")
         unknown = [name for name in chosen if name not in METRICS.names()]
         if not chosen or unknown or (judge and judge not in self._judges):
             raise ConfigError(
                 "choose a metric, and a judge that the page offers"
             )
-        references = given.get("references", "").replace("\r", "")
-        others = map(str.strip, re.split(r"\n\s*\n", references))
-        item = Item("pasted", text, tuple(filter(None, others)))
+        references = fields.get("references", "").replace("\r", "")
+        reference_texts = map(str.strip, re.split(r"\n\s*\n", references))
+        item = Item("pasted", text, tuple(filter(None, reference_texts)))
         Bounds(MAX_TEXT).check(item, "this page")
         _check_cost(item)
         built, problems = _built(chosen, {"judge": judge} if judge else {})
@@ -157,9 +159,9 @@ class TryPage:
             "chosen_metric": next(iter(built)),
             "problems": problems,
             "cautions": [
-                (name, said)
-                for name, one in results.items()
-                for said in one.cautions
+                (name, caution)
+                for name, result in results.items()
+                for caution in result.cautions
             ],
         }
 
@@ -193,13 +195,13 @@ def _check_cost(item: Item) -> None:
 def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
     """Why metrics cannot score a text and references alone, by name."""
     words = "A dog runs on a beach."
-    found = {}
+    reasons = {}
     for name in METRICS.names():
         try:
             metric(name, **tools).check_item(Item("pasted", words, (words,)))
         except (BeholderError, ImportError) as error:
-            found[name] = str(error)
-    return found
+            reasons[name] = str(error)
+    return reasons
 
 
 def _built(
@@ -209,9 +211,9 @@ def _built(
     built, problems = {}, []
     for name in names:
         try:
-            made = metric(name, **tools)
-            made.identities(Tools())
-            built[name] = made
+            candidate = metric(name, **tools)
+            candidate.identities(Tools())
+            built[name] = candidate
         except BeholderError as error:
             problems.append(f"{name}: {error}")
     return built, problems

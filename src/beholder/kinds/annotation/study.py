@@ -201,7 +201,8 @@ class AnnotationStudy:
                 study.close()
                 raise RunError(
                     f"{folder} contains another study ({study.task.full_name}, other data,"
-                    " annotators or design); choose another folder with -o, or repeat the first command"
+                    " annotators or design); choose another folder with -o, or repeat the first"
+                    " command"
                 )
             return study
         check_units(task, units)
