@@ -62,20 +62,22 @@ class PairedValue:
 
     @property
     def difference(self) -> FloatArray:
-        """(n,) second minus first, NaN where a run has no value."""
+        """Second run minus first, (n,); NaN where a run has no value."""
         return subtract(self.after, self.before)
 
     def ordered(self, query: Mapping[str, str]) -> Positions:
-        """The subjects with a difference, in the order of a query, as places in ``places``.
+        """Return the subjects with a difference in the order of a query, as places in ``places``.
 
         Raises:
-            ConfigError: The query asks for another order.
+            ConfigError: The query asks for an unknown order.
         """
         order = query.get("sort") or _ORDERS[0]
         if order not in _ORDERS:
             raise ConfigError(
                 f"sort: expected {', '.join(_ORDERS)}, got {order!r}"
             )
+        # Sorted by ascending key; equal ones stay in the order of the data. `only` keeps those
+        # that changed in the direction that is sorted by.
         difference = self.difference
         keys = {"most": -np.abs(difference), "up": -difference}
         key = keys.get(order, difference)
@@ -88,7 +90,12 @@ class PairedValue:
 
 @dataclass
 class _Tests:
-    """Differences of the means, from a thread of their own: they may take longer than a page."""
+    """Tests of the differences of means, filled in by a thread: they may take longer than a page.
+
+    Attributes:
+        comparison: The result; None until the thread has finished.
+        problem: Why there is no result; empty if there is one or the thread runs.
+    """
 
     comparison: Comparison | None = None
     problem: str = ""
@@ -108,11 +115,18 @@ class Comparisons:
         *,
         whole: bool = False,
     ) -> tuple[str, Mapping[str, Any]]:
-        """The template of the page of two runs, and its context; ``whole`` puts all on one page.
+        """Return the template of the page of two runs, and its context.
+
+        Args:
+            a: The first run.
+            b: The second run.
+            query: The query of the address.
+            whole: Whether all subjects are on one page.
 
         Raises:
-            ConfigError: The query asks for what is not there, or the runs share nothing.
+            ConfigError: The query names an unknown value or order, or the runs share no metric.
         """
+        # First the value and the order, then the subjects of one page, whose texts are read.
         now = (a.snapshot, b.snapshot)
         if not all(snapshot.subjects for snapshot in now):
             return "compare_reading.html.j2", {}
@@ -158,19 +172,20 @@ class Comparisons:
         }
 
     def item(
-        self, a: RunView, b: RunView, query: Mapping[str, str]
+        self,
+        a: RunView,
+        b: RunView,
+        query: Mapping[str, str],
     ) -> Mapping[str, Any]:
-        """One item in two runs: the context of its page.
+        """Return the context of the page of one item in two runs.
 
         Raises:
-            HTTPException: One of the runs has no such item.
-            ConfigError: The query asks for what is not there.
+            HTTPException: The item is missing in one of the runs (404).
+            ConfigError: The query names an unknown value or order.
         """
         paired_value = self._paired(a, b, query)
-        at_a, (here, there) = (
-            read_whole(query.get("at", "")),
-            paired_value.places,
-        )
+        at_a = read_whole(query.get("at", ""))
+        here, there = paired_value.places
         is_item = paired_value.columns.kind == ITEM.name
         if not is_item or at_a is None or at_a not in here:
             raise HTTPException(
@@ -201,9 +216,13 @@ class Comparisons:
         }
 
     def match_run(
-        self, a: RunView, b: RunView, selection: Query, positions: list[int]
+        self,
+        a: RunView,
+        b: RunView,
+        selection: Query,
+        positions: list[int],
     ) -> MatchedSubjects:
-        """Of subjects of ``a`` that ``b`` has, too, the same subject in ``b``."""
+        """Return the same subjects in ``b``, of those at positions in ``a`` that ``b`` has."""
         here, there = self._pairing(a, b, selection.kind)
         listed = np.isin(here, positions)
         pairs = zip(here[listed].tolist(), there[listed].tolist(), strict=True)
@@ -216,7 +235,7 @@ class Comparisons:
         system: str,
         positions: list[int],
     ) -> MatchedSubjects:
-        """Of items of a run, the first item of a system about the same picture."""
+        """Return a system's first item about the same picture, of items at positions of a run."""
         subjects = view.snapshot.subjects[selection.kind]
 
         def read_sources() -> list[bytes]:
@@ -225,18 +244,26 @@ class Comparisons:
 
         sources = self._cache.get_or_make("sources", (view,), read_sources)
         systems, codes = subjects.groups["system"]
-        newest_first = np.flatnonzero(codes == systems.index(system))[
+        # Later entries of a dict replace earlier ones, so the first item of a source comes last.
+        last_to_first = np.flatnonzero(codes == systems.index(system))[
             ::-1
         ].tolist()
-        first = {sources[at]: at for at in newest_first}
+        first = {sources[at]: at for at in last_to_first}
         matched = [at for at in positions if sources[at] in first]
         pairs = {at: first[sources[at]] for at in matched}
         return _read_matches(view, selection, pairs)
 
     def _paired(
-        self, a: RunView, b: RunView, query: Mapping[str, str]
+        self,
+        a: RunView,
+        b: RunView,
+        query: Mapping[str, str],
     ) -> PairedValue:
-        """The value that a query asks for; by default the first that the runs share."""
+        """Return the value that a query asks for; by default the first that the runs share.
+
+        Raises:
+            ConfigError: The runs share no metric, or not the value that the query names.
+        """
         shared = shared_askers(a.snapshot, b.snapshot)
         if not shared:
             names = [
@@ -270,11 +297,22 @@ class Comparisons:
 
 
 def _read_matches(
-    view: RunView, selection: Query, pairs: Mapping[int, int]
+    view: RunView,
+    selection: Query,
+    pairs: Mapping[int, int],
 ) -> MatchedSubjects:
-    """The second subject of each pair, by the position of the first."""
-    texts = _texts(view, selection.kind, sorted(set(pairs.values())))
-    numbers = np.full(len(view.snapshot.subjects[selection.kind].ids), np.nan)
+    """Return the second subject of each pair, by the position of the first.
+
+    Args:
+        view: The run of the second subjects.
+        selection: Names the value that is shown of them.
+        pairs: Position in the run by position of the first subject.
+    """
+    # A subject without the value has NaN, and so have all if the run has no such metric.
+    positions = sorted(set(pairs.values()))
+    texts = _texts(view, selection.kind, positions)
+    n = len(view.snapshot.subjects[selection.kind].ids)
+    numbers = np.full(n, np.nan)
     columns = view.snapshot.asker(selection.kind, selection.asker)
     if columns is not None:
         numbers = columns.numbers.get(selection.value, numbers)
@@ -284,6 +322,7 @@ def _read_matches(
 
 
 def _start_tests(a: RunView, b: RunView) -> _Tests:
+    """Test the differences of means in a thread; return what it fills in."""
     tests = _Tests()
 
     def work() -> None:
@@ -295,14 +334,16 @@ def _start_tests(a: RunView, b: RunView) -> _Tests:
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(0.1)  # small runs are done at once
+    # Small runs are tested at once, so that their first page has the tests already.
+    thread.join(0.1)
     return tests
 
 
 def shared_askers(
-    a: Snapshot, b: Snapshot
+    a: Snapshot,
+    b: Snapshot,
 ) -> list[tuple[AskerColumns, AskerColumns]]:
-    """What both runs asked of one kind of subject, and has values."""
+    """Return the askers with values that both runs have, of the same kind of subject."""
     columns_of_b = {columns.name: columns for columns in b.askers}
     return [
         (columns, columns_of_b[columns.name])
@@ -314,6 +355,7 @@ def shared_askers(
 
 
 def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:
+    """Return the beginning of the text of each subject, by position."""
     subjects = view.snapshot.subjects[kind].kind
     with view.store() as store:
         return {
@@ -323,23 +365,21 @@ def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:
 
 
 def _side(view: RunView, asker: str, position: int) -> Mapping[str, Any]:
-    """An item in one run: why it has no score, its values and units, its texts cut at these."""
+    """Return one run's part of an item's page: failure, values, verdicts and marked texts."""
     with view.store() as store:
         [(_, item)] = store.items([position])
         outcome = store.score(asker, position)
     scored = outcome if isinstance(outcome, ItemScore) else ItemScore({})
-    failure = (
-        None
-        if outcome is None or isinstance(outcome, ItemScore)
-        else outcome.message
-    )
+    failure = None
+    if outcome is not None and not isinstance(outcome, ItemScore):
+        failure = outcome.message
     texts = marked_texts(item, scored.units)
     counts = Counter(unit.verdict for unit in scored.units if is_sure(unit))
     verdicts = [(verdict, counts[verdict]) for verdict in by_tone(counts)]
     return {
         "item": item,
         "failure": failure,
-        "found": scored,
+        "score": scored,
         "texts": texts,
         "verdicts": verdicts,
     }

@@ -1,6 +1,6 @@
-"""Which subjects of a run an address asks to be listed, in what order, and a page of them.
+"""Lists of a run's subjects: filters and orders of an address, and one page of the result.
 
-Subjects are found by the columns of a run alone.
+Filters and orders use the columns of a run alone; the store is not read.
 """
 
 from __future__ import annotations
@@ -69,7 +69,12 @@ class Query:
 
 
 def find_positions(snapshot: Snapshot, selection: Query) -> NDArray[np.int64]:
-    """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
+    """Return the positions of the selected subjects, in order, (m,).
+
+    Equal subjects stay in the order of the data.
+    """
+    # Each filter is a mask over all subjects; a filter that is not set keeps everything. Of one
+    # group column any of the chosen values will do, of several columns all must match.
     subjects = snapshot.subjects[selection.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
     columns = snapshot.asker(selection.kind, selection.asker)
@@ -98,9 +103,11 @@ def find_positions(snapshot: Snapshot, selection: Query) -> NDArray[np.int64]:
 
 
 def _sort_key(
-    subjects: SubjectColumns, columns: AskerColumns | None, selection: Query
+    subjects: SubjectColumns,
+    columns: AskerColumns | None,
+    selection: Query,
 ) -> NDArray[np.float64]:
-    """(n,) what the subjects are sorted by; all equal if no subject has it."""
+    """Return the key by which the subjects are sorted, (n,); all equal if none has it."""
     n = len(subjects.ids)
     key: NDArray[Any] = np.zeros(n)
     if selection.order == "position":
@@ -116,7 +123,7 @@ def _sort_key(
 
 
 def verdict_counts(columns: AskerColumns) -> list[tuple[str, int]]:
-    """Verdicts with the number of subjects that have one."""
+    """Return the verdicts with the number of subjects that have a unit of each."""
     return [
         (name, int((counts > 0).sum()))
         for name, counts in columns.verdicts.items()
@@ -124,15 +131,18 @@ def verdict_counts(columns: AskerColumns) -> list[tuple[str, int]]:
 
 
 def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
-    """Values of a group column with the number of subjects, the most frequent first."""
+    """Return the values of a group column with their numbers of subjects, most frequent first."""
     values, codes = subjects.groups[name]
     counted = Counter(codes[codes >= 0].tolist())
     return [(values[code], n) for code, n in counted.most_common()]
 
 
 def _matches_outcome(
-    columns: AskerColumns, selection: Query
+    columns: AskerColumns,
+    selection: Query,
 ) -> NDArray[np.bool_]:
+    """Return whether each subject's outcome passes state, verdict and limits, (n,)."""
+    # A subject without the value has NaN, which is within no limit.
     keep = np.ones(len(columns.state), dtype=bool)
     if selection.state in STATES:
         keep &= columns.state == STATES.index(selection.state)
@@ -162,7 +172,7 @@ class PagedList:
 
     @property
     def page_positions(self) -> list[int]:
-        """Positions on this page."""
+        """Positions of the subjects on this page."""
         first = self.page * PAGE
         positions: list[int] = self.positions[first : first + PAGE].tolist()
         return positions
@@ -175,13 +185,18 @@ class PagedList:
     def neighbours(
         self, position: int
     ) -> tuple[int | None, int | None, int | None]:
-        """Place of a subject in the list, and the subjects before and after it."""
+        """Return the place of a subject in the list, and the subjects before and after it.
+
+        All are None if the list does not contain it.
+        """
         listed = self.positions.tolist()
         if position not in listed:
             return None, None, None
         place = listed.index(position)
-        before = listed[place - 1] if place else None
-        return place, before, next(iter(listed[place + 1 :]), None)
+        before = listed[place - 1] if place > 0 else None
+        is_last = place == len(listed) - 1
+        after = None if is_last else listed[place + 1]
+        return place, before, after
 
 
 def count_pages(positions: NDArray[np.int64]) -> int:
@@ -193,7 +208,7 @@ def read_page(query: Mapping[str, str], positions: NDArray[np.int64]) -> int:
     """Return the number of the page that a query asks for, or of the last page.
 
     Raises:
-        ConfigError: It is no number.
+        ConfigError: It is not a number.
     """
     page = read_whole(query.get("page", "0"))
     if page is None:
@@ -215,18 +230,22 @@ class Listing(PagedList):
 
 
 def listing(
-    snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = None
+    snapshot: Snapshot,
+    query: Mapping[str, str],
+    notes: Notes | None = None,
 ) -> Listing:
-    """The list that the query of an address asks for.
+    """Return the list that the query of an address asks for.
 
     Args:
         snapshot: The run.
-        query: Of an address.
-        notes: Where tags are, if the query may ask for one.
+        query: The query of an address.
+        notes: The tags of subjects; None if the query may not filter by tag.
 
     Raises:
-        ConfigError: A part of it is not what it should be.
+        ConfigError: A parameter of the query is not valid.
     """
+    # Tags are in a file and not in columns, because readers write them at any time: they are
+    # applied last, to the positions that are left.
     selection = read_selection(snapshot, query)
     positions = find_positions(snapshot, selection)
     if notes is not None and (tag := query.get("tag")):
@@ -241,10 +260,14 @@ def listing(
 
 
 def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """The chosen columns or groups: values of ``pair``, or lists of them; empty ones do not count.
+    """Parse the chosen columns or groups: values of ``pair``, or lists of them.
+
+    Args:
+        name: Parameter of the query, for messages.
+        texts: Its values; empty ones are skipped.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: A value is not valid.
     """
     pairs: list[tuple[str, str]] = []
     for text in filter(None, texts):
@@ -256,20 +279,20 @@ def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def read_whole(text: str) -> int | None:
-    """A number from 0, of 9 digits at most; None for anything else."""
-    return (
-        int(text)
-        if len(text) <= 9 and text.isascii() and text.isdigit()
-        else None
-    )
+    """Parse a number from 0, of 9 digits at most; return None for anything else."""
+    # `isdigit` alone accepts digits of other scripts; numbers of a thousand digits take long.
+    if len(text) <= 9 and text.isascii() and text.isdigit():
+        return int(text)
+    return None
 
 
 def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
-    """What the query of an address asks for; what it does not say has a default.
+    """Parse the query of an address; parameters that it lacks have defaults.
 
     Raises:
-        ConfigError: A part of it is not what it should be.
+        ConfigError: A parameter is not valid, or names what the run does not have.
     """
+    # Each name is looked up in the run, so that a link from an older run says what is missing.
     kind = query.get("kind") or snapshot.main_kind
     if kind not in snapshot.subjects:
         raise ConfigError(
@@ -295,16 +318,16 @@ def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         raise ConfigError(
             f"state: expected {', '.join(STATES)}, got {state!r}"
         )
-    verdict = query.get("verdict")
+    verdict = None
+    if encoded := query.get("verdict"):
+        verdict = _decode(encoded, "verdict", str, "a text in quotes")
     return Query(
         kind=kind,
         asker=name,
         value=chosen_value.name if chosen_value else "",
         low=_number(query, "low"),
         high=_number(query, "high"),
-        verdict=_decode(verdict, "verdict", str, "a text in quotes")
-        if verdict
-        else None,
+        verdict=verdict,
         state=state,
         groups=tuple(read_pairs("group", [query.get("group", "")])),
         words=query.get("q", "").strip(),
@@ -314,20 +337,24 @@ def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
 
 
 def write_query(query: Mapping[str, str], **changed: object) -> str:
-    """A query with some parts changed, encoded for an address; None removes a part."""
+    """Return a query with some parameters changed, encoded for an address; None removes one."""
     parts = {**query, **changed}
     return urlencode(
-        {k: value for k, value in parts.items() if value not in (None, "")}
+        {
+            name: value
+            for name, value in parts.items()
+            if value not in (None, "")
+        }
     )
 
 
 def pair(first: str, second: str) -> str:
-    """Two names as one value of a form."""
+    """Return two names as one value of a form, in JSON: names may contain any separator."""
     return json.dumps([first, second], ensure_ascii=False)
 
 
 def value_choices(askers: Iterable[AskerColumns]) -> list[tuple[str, str]]:
-    """Per value of askers, its ``pair`` and what a form calls it."""
+    """Return, per value of askers, its ``pair`` and its label in a form."""
     return [
         (pair(asker.name, value.name), f"{asker.name} · {value.name}")
         for asker in askers
@@ -336,16 +363,23 @@ def value_choices(askers: Iterable[AskerColumns]) -> list[tuple[str, str]]:
 
 
 def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
-    """Two names that ``pair`` wrote into a query; None where it has none.
+    """Parse two names that ``pair`` wrote into a query; return None if the query has none.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: The parameter is not valid.
     """
     text = query.get(name)
-    return _decode(text, name, tuple[str, str], _PAIR) if text else None
+    if not text:
+        return None
+    return _decode(text, name, tuple[str, str], _PAIR)
 
 
 def _decode(text: str, name: str, kind: type[T], what: str) -> T:
+    """Decode JSON of a parameter.
+
+    Raises:
+        ConfigError: It is not JSON of this type.
+    """
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, RecursionError):
@@ -355,6 +389,11 @@ def _decode(text: str, name: str, kind: type[T], what: str) -> T:
 
 
 def _number(query: Mapping[str, str], name: str) -> float | None:
+    """Parse a finite number of a query; return None if it has none.
+
+    Raises:
+        ConfigError: The parameter is not a finite number.
+    """
     text = query.get(name, "").strip()
     if not text:
         return None
@@ -376,11 +415,11 @@ OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
         f"{k}: {v}" for k, v in item.group.items()
     ),
 }
-"""Columns of a list of items that are no values."""
+"""Columns of a list of items that show fields of the data."""
 
 
 MatchedSubjects: TypeAlias = Mapping[int, tuple[int, float, str]]
-"""Per position of a subject the place, the value (or NaN) and the text of another one."""
+"""Position, value (or NaN) and text of the matching subject, by position of a subject."""
 
 
 def cell(
@@ -390,7 +429,7 @@ def cell(
     subject: Any,
     matched: Mapping[str, MatchedSubjects],
 ) -> tuple[float | str | None, int | None]:
-    """The cell of a chosen column, and the place that it links to.
+    """Return the cell of a chosen column, and the position that it links to.
 
     Args:
         snapshot: The run.
@@ -403,10 +442,13 @@ def cell(
     name, value = column
     if name in matched:
         place, number, text = matched[name].get(position, (None, math.nan, ""))
-        return (text if value == "text" else as_number(number)), place
+        if value == "text":
+            return text, place
+        return as_number(number), place
     if name == "text":
-        has_text = value in OF_ITEMS and isinstance(subject, Item)
-        return (OF_ITEMS[value](subject) if has_text else ""), position
+        if value in OF_ITEMS and isinstance(subject, Item):
+            return OF_ITEMS[value](subject), position
+        return "", position
     for kind in snapshot.subjects:
         columns = snapshot.asker(kind, name)
         if columns is not None and value in columns.numbers:
@@ -415,12 +457,12 @@ def cell(
 
 
 def as_number(number: float) -> float | None:
-    """A number, or None for NaN."""
+    """Return a number, or None for NaN."""
     return None if math.isnan(number) else float(number)
 
 
 def spread(names: Sequence[str]) -> list[str]:
-    """Names that differ: a number behind those that are there before."""
+    """Return distinct names: a name that occurs again gets a number in brackets."""
     n_by_name: dict[str, int] = {}
     distinct = []
     for name in names:

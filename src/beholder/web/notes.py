@@ -18,7 +18,7 @@ MAX_TAGS, MAX_TAG, MAX_NOTE = 20, 60, 5_000
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What is said about one subject; the last line about it counts.
+    """Tags and a text of a reader about one subject; the last line about it counts.
 
     Attributes:
         kind: Kind of the subject.
@@ -35,7 +35,11 @@ class Note(msgspec.Struct, frozen=True):
 
 @dataclass
 class Notes:
-    """The notes of a run; lines are only added to their file."""
+    """The notes of a run; lines are only added to their file.
+
+    Attributes:
+        folder: Folder of the run.
+    """
 
     folder: Path
 
@@ -43,7 +47,7 @@ class Notes:
         self._writing = threading.Lock()
 
     def all(self, kind: str) -> Mapping[str, Note]:
-        """By id, the notes of a kind of subject that have a tag or a text.
+        """Return the notes of a kind of subject that have a tag or a text, by id.
 
         Raises:
             RunError: The file cannot be read.
@@ -64,10 +68,16 @@ class Notes:
         }
 
     def write(self, kind: str, name: str, tags: str, note: str) -> None:
-        """Keep tags, separated by commas, and a text.
+        """Save the tags and the text of a subject; they replace the former ones.
+
+        Args:
+            kind: Kind of the subject.
+            name: Its id.
+            tags: Tags, separated by commas.
+            note: A text; empty for none.
 
         Raises:
-            ConfigError: There are too many, or one is too long.
+            ConfigError: There are too many tags, or a tag or the text is too long.
             RunError: The file cannot be written.
         """
         different = dict.fromkeys(map(str.strip, tags.split(",")))
@@ -82,6 +92,7 @@ class Notes:
             raise ConfigError(f"note: at most {MAX_NOTE:,} characters")
         line = msgspec.json.encode(Note(kind, name, tag_names, note.strip()))
         try:
+            # The lock keeps lines of two threads apart; a note is on disk before the page answers.
             with (
                 self._writing,
                 (self.folder / FILE).open("ab") as file,

@@ -39,15 +39,16 @@ class ValueOverview:
 
 
 def overview(view: RunView) -> Mapping[str, object]:
-    """What every asker found, and what judges cost: the context of the page.
+    """Return the context of a run's first page: results of all askers, and the cost of judges.
 
     Raises:
         RunError: The store cannot be read.
     """
+    # The total is given only if every row has a price: a sum without some would mislead.
     paid = costs(view.folder)
     costs_known = [row.cost for row in paid if row.cost is not None]
     return {
-        "found": [
+        "sections": [
             _asker_context(view.snapshot, columns)
             for columns in view.snapshot.askers
         ],
@@ -57,9 +58,11 @@ def overview(view: RunView) -> Mapping[str, object]:
 
 
 def _asker_context(
-    snapshot: Snapshot, columns: AskerColumns
+    snapshot: Snapshot,
+    columns: AskerColumns,
 ) -> Mapping[str, object]:
-    """What an asker found over the run: the context of its section."""
+    """Return the context of an asker's section: values, histogram, verdicts, groups, failures."""
+    # An asker that only makes texts has no value: its section has no histogram and no groups.
     headline = columns.value(None)
     scores = (
         np.empty(0) if headline is None else columns.numbers[headline.name]
@@ -93,6 +96,7 @@ def _asker_context(
 
 
 def _value(columns: AskerColumns, value: ValueLog) -> ValueOverview:
+    """Return the mean, number and range of a value over the run."""
     scores = columns.numbers[value.name]
     finite_scores = scores[np.isfinite(scores)]
     estimate = (
@@ -100,14 +104,16 @@ def _value(columns: AskerColumns, value: ValueLog) -> ValueOverview:
     )
     if not len(finite_scores):
         return ValueOverview(value, estimate, 0, None, None)
-    low, high = float(finite_scores.min()), float(finite_scores.max())
+    low = float(finite_scores.min())
+    high = float(finite_scores.max())
     return ValueOverview(value, estimate, len(finite_scores), low, high)
 
 
 def _whole_values(
-    snapshot: Snapshot, columns: AskerColumns
+    snapshot: Snapshot,
+    columns: AskerColumns,
 ) -> Iterator[ValueOverview]:
-    """Values of the whole set; no single subject has one."""
+    """Yield the values of the whole set, such as CIDEr's; no single subject has one."""
     estimates = columns.result.values if columns.result else {}
     log = snapshot.log.askers.get(columns.name)
     for value in log.corpus_values if log else ():
@@ -116,9 +122,16 @@ def _whole_values(
 
 
 def _groups(
-    snapshot: Snapshot, columns: AskerColumns, scores: charts.Scores
+    snapshot: Snapshot,
+    columns: AskerColumns,
+    scores: charts.Scores,
 ) -> Iterator[tuple[str, list[tuple[str, int, float]]]]:
-    groups = snapshot.subjects[columns.kind].groups if columns.values else {}
+    """Yield each group column with its largest values: value, number of subjects, mean score."""
+    # Sums and counts of all values at once, by the codes of the column. A column with one value,
+    # or a different one for each subject, groups nothing and is left out.
+    if not columns.values:
+        return
+    groups = snapshot.subjects[columns.kind].groups
     for name, (values, codes) in groups.items():
         is_known = np.isfinite(scores) & (codes >= 0)
         counts = np.bincount(codes[is_known], minlength=len(values))

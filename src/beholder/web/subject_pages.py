@@ -1,6 +1,6 @@
-"""How the viewer draws one subject, and what judges were asked about it.
+"""The page of one subject in the viewer, and the questions of judges about it.
 
-The kind of run says how a subject is drawn; otherwise its values are shown.
+A kind of run may define how its subjects are drawn; otherwise a page shows row and values.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class SeenSubject:
 
 
 Draw: TypeAlias = Callable[[SeenSubject], Drawn | None]
-"""Draws a subject; None where the results of the run are not there yet."""
+"""Draws a subject; returns None while the run has no results of it."""
 
 
 def first_text(subject: Any) -> str:
-    """The beginning of what a subject says, for a list."""
+    """Return the beginning of a subject's text for a list; of a storyline its pictures' ids."""
     if isinstance(subject, Item):
         text = subject.candidate
     elif isinstance(subject, Reviews):
@@ -68,12 +68,13 @@ def first_text(subject: Any) -> str:
         text = " → ".join(frame.id for frame in subject.frames)
     else:
         text = ""
+    # A text may be megabytes long: it is cut before its spaces are normalised, and again after.
     words = " ".join(text[: 2 * _SNIPPET].split())
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
 def subject_page(seen_subject: SeenSubject) -> Drawn:
-    """How a subject is drawn.
+    """Return the template and context of a subject's page.
 
     Raises:
         RunError: The store or a result of the run cannot be read.
@@ -82,9 +83,13 @@ def subject_page(seen_subject: SeenSubject) -> Drawn:
         part = kind_named(seen_subject.view.kind).subject_pages.get(
             seen_subject.kind, ""
         )
-    except RunError:  # made by a package that is not installed
+    except RunError:
+        # The run was made by a package that is not installed: its rows can be shown still.
         part = ""
-    return (load(part)(seen_subject) if part else None) or _plain(seen_subject)
+    drawing = None
+    if part:
+        drawing = load(part)(seen_subject)
+    return drawing or _plain(seen_subject)
 
 
 def _plain(seen_subject: SeenSubject) -> Drawn:
@@ -109,9 +114,9 @@ class AskedQuestion:
     """One question of an asker.
 
     Attributes:
-        asker: Who put it.
-        messages: Its words; None where the run kept the answer alone.
-        answer: What came back, or None if nothing did.
+        asker: Name of the asker.
+        messages: Its messages; None if the run stored only the answer.
+        answer: The judge's answer; None if there is none.
     """
 
     asker: str
@@ -119,7 +124,7 @@ class AskedQuestion:
     answer: GivenAnswer | None
 
     def mentions(self, words: str) -> bool:
-        """Whether words occur in the question or the answer, in any case of letters."""
+        """Return whether the question or the answer contains words, ignoring case."""
         needle = words.casefold()
         answers = self.answer.said if self.answer else ()
         texts = [text for _, text in self.messages or ()] + list(answers)
@@ -127,9 +132,11 @@ class AskedQuestion:
 
 
 def questions_of(
-    view: RunView, kind: str, position: int
+    view: RunView,
+    kind: str,
+    position: int,
 ) -> list[AskedQuestion]:
-    """All questions about one subject, by asker and operation.
+    """Return all questions about one subject, ordered by asker and operation.
 
     Raises:
         RunError: The store cannot be read.
@@ -153,7 +160,10 @@ def _operation(question: AskedQuestion) -> str:
 
 
 def _noted(detail: Mapping[str, Any]) -> list[tuple[str, Messages | None]]:
-    """Keys and words of questions; of runs from before prompts were stored only the keys."""
+    """Return keys and messages of questions from the detail of an outcome.
+
+    Runs from before prompts were stored have only the keys.
+    """
     questions, keys = detail.get("questions"), detail.get("answers")
     if isinstance(questions, list):
         return [

@@ -1,4 +1,4 @@
-"""A page that scores a pasted text at once, as the item of a run would be shown; keeps nothing."""
+"""The page that scores a pasted text and shows it like an item of a run; it stores nothing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class TryPage:
     """
 
     def __init__(
-        self, judges: Sequence[str], work: WorkOptions | None = None
+        self,
+        judges: Sequence[str],
+        work: WorkOptions | None = None,
     ) -> None:
         self._judges = tuple(judges)
         self._work = work or WorkOptions()
@@ -68,7 +70,9 @@ class TryPage:
         self._unusable = _unusable({"judge": judges[0]} if judges else {})
 
     async def page(self, request: Request) -> Response:
-        """The form, with the result of what was sent."""
+        """Show the form; after a POST, with the result."""
+        # Plan: read the form, refuse if too many posts wait, score when it is this post's turn.
+        # One post is scored at a time, so that what is left of the common limit on cost is known.
         context: dict[str, Any] = {
             "layout": "try.html.j2",
             "given": {},
@@ -95,9 +99,10 @@ class TryPage:
             return page(request, "try.html.j2", context, status=503)
         self._n_waiting += 1
         try:
-            # Waiting here takes none of the threads that make the other pages.
+            # Waiting here occupies none of the threads that make the other pages.
             async with self._turn:
                 if await request.is_disconnected():
+                    # Nobody reads the result any more; this status is not sent.
                     return Response(status_code=400)
                 template, parts = await run_in_threadpool(
                     self._score, fields, chosen
@@ -110,7 +115,9 @@ class TryPage:
         return page(request, template, {**context, **parts}, status=status)
 
     def _score(
-        self, fields: Mapping[str, str], chosen: Sequence[str]
+        self,
+        fields: Mapping[str, str],
+        chosen: Sequence[str],
     ) -> Drawn:
         text = fields.get("text", "").strip()
         if not text:
@@ -174,7 +181,7 @@ class TryPage:
 
 
 def _check_cost(item: Item) -> None:
-    """Refuse texts that would hold the turn of others for long.
+    """Check that texts take little time to parse, because other posts wait meanwhile.
 
     Raises:
         ItemError: The sentences are too long.
@@ -193,7 +200,8 @@ def _check_cost(item: Item) -> None:
 
 
 def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
-    """Why metrics cannot score a text and references alone, by name."""
+    """Return why metrics cannot score a text with references alone, by name."""
+    # A metric that needs a picture, a judge or a package that is missing says so itself.
     words = "A dog runs on a beach."
     reasons = {}
     for name in METRICS.names():
@@ -205,9 +213,10 @@ def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
 
 
 def _built(
-    names: Sequence[str], tools: Mapping[str, object]
+    names: Sequence[str],
+    tools: Mapping[str, object],
 ) -> tuple[dict[str, Metric[Any]], list[str]]:
-    """The metrics by name, and why others cannot be used."""
+    """Return the usable metrics by name, and why others cannot be used."""
     built, problems = {}, []
     for name in names:
         try:

@@ -90,7 +90,7 @@ class Viewer:
         self._comparisons = Comparisons()
 
     def routes(self) -> list[BaseRoute]:
-        """The pages."""
+        """Return the routes of all pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
         routes: list[BaseRoute] = [
@@ -117,12 +117,12 @@ class Viewer:
     # Pages
 
     def start(self, request: Request) -> Response:
-        """All runs."""
+        """Show the list of runs."""
         runs = list(zip(self.names, self.runs, strict=True))
         return page(request, "runs.html.j2", {"runs": runs})
 
     def overview(self, request: Request) -> Response:
-        """A run as a whole: means, distributions, failures, cost."""
+        """Show a run as a whole: means, distributions, failures, cost."""
         number, view = self._run(request)
         snapshot = view.snapshot
         context = self._of_run(number, view)
@@ -134,12 +134,14 @@ class Viewer:
         return page(request, "overview.html.j2", {**context, **content})
 
     def progress(self, request: Request) -> Response:
-        """How far a run is: the part of its page that is asked for again and again."""
+        """Send the progress of a run, the part of its page that the browser polls."""
         number, view = self._run(request)
         return page(request, "progress.html.j2", self._of_run(number, view))
 
     def items(self, request: Request) -> Response:
-        """A page of the list of subjects."""
+        """Show a page of the list of subjects."""
+        # Plan: the list of the address and the page of it; columns that were chosen besides, some
+        # of other runs or systems; a row per subject, read from the store; the form's choices.
         number, view = self._run(request)
         snapshot = view.snapshot
         context = self._of_run(number, view)
@@ -158,38 +160,37 @@ class Viewer:
         }
         askers = snapshot.listed(selection.kind)
         columns = snapshot.asker(selection.kind, selection.asker)
+        score_column = selection.asker, selection.value
+        rows = []
         with view.store() as store:
-            rows = [
-                {
+            for position, subject in store.subjects(
+                subjects.kind, listed.page_positions
+            ):
+                score, _ = cell(snapshot, score_column, position, subject, {})
+                row = {
                     "position": position,
                     "id": subjects.ids[position],
                     "text": first_text(subject),
                     "picture": self._pictures[number].has(
                         selection.kind, position, subject
                     ),
-                    "state": STATES[columns.state[position]]
-                    if columns
-                    else "",
-                    "score": cell(
-                        snapshot,
-                        (selection.asker, selection.value),
-                        position,
-                        subject,
-                        {},
-                    )[0],
+                    "state": "",
+                    "score": score,
                     "more": [
                         cell(snapshot, column, position, subject, matched)
                         for column in chosen_columns
                         if column != _MARKS
                     ],
-                    "marks": _MARKS in chosen_columns
-                    and _marked(store, selection.asker, position, subject),
+                    "marks": None,
                     "note": notes.get(subjects.ids[position]),
                 }
-                for position, subject in store.subjects(
-                    subjects.kind, listed.page_positions
-                )
-            ]
+                if columns is not None:
+                    row["state"] = STATES[columns.state[position]]
+                if _MARKS in chosen_columns:
+                    row["marks"] = _marked(
+                        store, selection.asker, position, subject
+                    )
+                rows.append(row)
         further = {("text", name): name for name in ("marks", *OF_ITEMS)}
         if selection.kind != ITEM.name:
             further = {}
@@ -197,8 +198,8 @@ class Viewer:
             further[key, "value"] = f"{label} · {selection.value}"
             further[key, "text"] = f"{label} · text"
         context |= {
-            "found": listed,
-            "wanted": selection,
+            "listed": listed,
+            "selection": selection,
             "rows": rows,
             "query": query,
             "subjects": subjects,
@@ -211,7 +212,7 @@ class Viewer:
                 for name in subjects.groups
             },
             "states": STATES,
-            "shown": chosen_columns,
+            "chosen_columns": chosen_columns,
             "further": further,
             "tags": sorted(
                 {tag for note in notes.values() for tag in note.tags}
@@ -220,7 +221,8 @@ class Viewer:
         return page(request, "list.html.j2", context)
 
     def selection(self, request: Request) -> Response:
-        """The rows of the subjects that a list has, as a data file."""
+        """Send the rows of all subjects of a list as a data file."""
+        # The store yields subjects in the order of the data, the file has that of the list.
         number, view = self._run(request)
         listed = listing(view.snapshot, _query(request), self._notes[number])
         kind = view.snapshot.subjects[listed.selection.kind].kind
@@ -235,7 +237,7 @@ class Viewer:
         )
 
     def compare_selection(self, request: Request) -> Response:
-        """The rows of the items that differ, with both values: a list of regressions."""
+        """Send the rows of the items that differ, with both values: a list of regressions."""
         a, b = self._two(request)
         query = {**request.query_params, "only": "1"}
         _, comparison = self._comparisons.page(
@@ -248,10 +250,11 @@ class Viewer:
         return download(f"{self.names[b]}-against-{self.names[a]}.jsonl", rows)
 
     async def note(self, request: Request) -> Response:
-        """Keep the tags and the note of a subject."""
+        """Save the tags and the note of a subject, and return to its page."""
         number, view, kind, position = self._subject(request)
         form = await request.form()
-        tags, text = str(form.get("tags", "")), str(form.get("note", ""))
+        tags = str(form.get("tags", ""))
+        text = str(form.get("note", ""))
         name = view.snapshot.subjects[kind].ids[position]
         self._notes[number].write(kind, name, tags, text)
         back = write_query(dict(request.query_params))
@@ -260,7 +263,7 @@ class Viewer:
         )
 
     def subject(self, request: Request) -> Response:
-        """A subject with its outcomes."""
+        """Show a subject with its outcomes."""
         number, view, kind, position = self._subject(request)
         snapshot = view.snapshot
         query = _query(request)
@@ -294,7 +297,7 @@ class Viewer:
         return page(request, template, context)
 
     def questions(self, request: Request) -> Response:
-        """What judges were asked of a subject, word by word, and what they said."""
+        """Show the questions to judges about a subject, with all messages and answers."""
         number, view, kind, position = self._subject(request)
         words = request.query_params.get("q", "").strip()
         questions = questions_of(view, kind, position)
@@ -314,7 +317,7 @@ class Viewer:
         return page(request, "asked.html.j2", context)
 
     def picture(self, request: Request) -> Response:
-        """A picture of a subject, reduced and encoded again."""
+        """Send a picture of a subject, reduced and encoded again."""
         number, view, kind, position = self._subject(request)
         with view.store() as store:
             [(_, subject)] = store.subjects(
@@ -326,14 +329,14 @@ class Viewer:
         )
 
     def frame(self, request: Request) -> Response:
-        """The small picture that a run over narratives keeps of a frame."""
+        """Send the thumbnail of a frame, which runs over narratives store."""
         number, _ = self._run(request)
         return self._pictures[number].frame(
             request, request.path_params["number"]
         )
 
     def compare(self, request: Request) -> Response:
-        """Two runs side by side: differences, and the items that differ most."""
+        """Show two runs side by side: differences, and the items that differ most."""
         a, b = self._two(request)
         template, comparison = self._comparisons.page(
             self.runs[a], self.runs[b], request.query_params
@@ -342,7 +345,7 @@ class Viewer:
         return page(request, template, context)
 
     def compare_item(self, request: Request) -> Response:
-        """One item in two runs."""
+        """Show one item in two runs."""
         a, b = self._two(request)
         comparison = self._comparisons.item(
             self.runs[a], self.runs[b], request.query_params
@@ -362,7 +365,11 @@ class Viewer:
     # Parts
 
     def _addresses(
-        self, number: int, kind: str, position: int, subject: Any
+        self,
+        number: int,
+        kind: str,
+        position: int,
+        subject: Any,
     ) -> list[str]:
         pictures = self._pictures[number]
         return [
@@ -383,9 +390,14 @@ class Viewer:
         }
 
     def _find_finders(
-        self, number: int, selection: Query
+        self,
+        number: int,
+        selection: Query,
     ) -> dict[str, tuple[str, Callable[[list[int]], MatchedSubjects]]]:
-        """Per system of a run and per other run, its label and what finds its subjects."""
+        """Return, per system and per other run, its label and the function that matches subjects.
+
+        Keys begin with ``=`` for a system and ``@`` for a run, as columns of addresses name them.
+        """
         view, comparisons = self.runs[number], self._comparisons
         finders: dict[
             str, tuple[str, Callable[[list[int]], MatchedSubjects]]
@@ -406,7 +418,7 @@ class Viewer:
         return finders
 
     def _other_runs(self, number: int, kind: str = "") -> list[int]:
-        """The other runs that have a value of this one, too."""
+        """Return the numbers of other runs that share an asker with values with this run."""
         snapshot = self.runs[number].snapshot
         return [
             n
@@ -450,7 +462,7 @@ class Viewer:
 
 
 def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
-    """The application of a viewer; reads its runs while it serves."""
+    """Return the application of a viewer; it reads its runs while it serves."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -464,7 +476,7 @@ def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
 
 
 async def item_js(_: Request) -> Response:
-    """The script that draws an item, as the static report has it."""
+    """Send the script that draws an item; the static report contains the same."""
     item_page = (Path(__file__).parent / "scripts" / "one_item.js").read_text(
         encoding="utf-8"
     )
@@ -472,7 +484,7 @@ async def item_js(_: Request) -> Response:
 
 
 def _query(request: Request) -> dict[str, str]:
-    """The query of an address; columns and groups that it has several times are one list."""
+    """Return the query of an address; repeated columns and groups become one list."""
     query = dict(request.query_params)
     for name in ("col", "group"):
         if pairs := read_pairs(name, request.query_params.getlist(name)):
@@ -481,9 +493,12 @@ def _query(request: Request) -> dict[str, str]:
 
 
 def _marked(
-    store: Store, asker: str, position: int, item: Item
+    store: Store,
+    asker: str,
+    position: int,
+    item: Item,
 ) -> tuple[CutText, Sequence[Unit]]:
-    """The candidate cut at the units of a metric, and these units."""
+    """Return the candidate cut at the units of a metric, and these units."""
     outcome = store.score(asker, position)
     units = outcome.units if isinstance(outcome, ItemScore) else ()
     return marked_texts(item, units)[0], units
