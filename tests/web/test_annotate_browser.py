@@ -156,7 +156,7 @@ CLICKS: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("task", DATA_OF)
-def test_a_study_from_zero_to_the_table_by_clicks(
+def test_a_study_is_judged_by_clicks_until_the_agreement_table_shows(
     tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
 ) -> None:
     study = study_of(tmp_path, task, limit=6)
@@ -204,7 +204,7 @@ def test_a_study_from_zero_to_the_table_by_clicks(
 
 
 @pytest.mark.parametrize("task", DATA_OF)
-def test_a_narrow_and_dark_screen_shows_all(
+def test_pages_fit_a_narrow_dark_screen(
     tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
 ) -> None:
     study = study_of(tmp_path, task, ("anna",))
@@ -389,7 +389,7 @@ def test_a_ranking_by_keys_and_by_dragging(
     study.close()
 
 
-def test_the_first_order_is_no_ranking_until_somebody_says_so(
+def test_the_initial_order_counts_as_a_ranking_only_after_confirmation(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "ranking", ("anna",))
@@ -481,7 +481,7 @@ def test_a_reload_shows_what_was_saved(
     study.close()
 
 
-def test_an_act_is_never_kept_under_another_name(
+def test_an_act_is_never_saved_under_another_name(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     """Two links in one browser: the page of the first says so, and waits for its own."""
@@ -532,7 +532,7 @@ def test_an_act_is_never_kept_under_another_name(
     study.close()
 
 
-def test_a_link_in_a_letter_asks_who_is_signed_in(
+def test_a_mailed_link_asks_before_it_changes_who_is_signed_in(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     """On another site: a browser does not send our cookies along with such a link at first."""
@@ -647,7 +647,7 @@ def test_a_server_that_is_killed_loses_nothing(
     study.close()
 
 
-def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
+def test_a_page_shows_an_act_that_the_previous_page_saved_on_leaving(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "ratings", ("anna",))
@@ -693,7 +693,7 @@ def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
     study.close()
 
 
-def test_a_held_key_and_the_same_answer_twice_are_one_act(
+def test_a_held_key_and_a_repeated_answer_are_saved_as_one_act(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "marks", ("anna",))

@@ -160,7 +160,7 @@ def test_a_proposal_without_severity_asks_for_one(
     ],
 )
 @pytest.mark.parametrize("how", ["Control+Enter", "Done"])
-def test_enter_alone_does_not_finish_what_nobody_has_touched(
+def test_enter_does_not_finish_a_unit_without_an_answer(
     tmp_path: Path,
     watch: Watch,
     server: Server,
@@ -212,7 +212,7 @@ def test_enter_finishes_a_unit_that_somebody_has_marked(
         ("ranking", list("ABCA")),
     ],
 )
-def test_a_key_goes_from_text_to_text(
+def test_a_key_moves_the_focus_from_text_to_text(
     tmp_path: Path, watch: Watch, server: Server, task: str, texts: list[str]
 ) -> None:
     study = one_unit(tmp_path, task, {})

@@ -68,7 +68,7 @@ def act(
     return {"client": "c1", "number": number, "part": part, "value": value}
 
 
-def test_nobody_comes_in_without_a_link(
+def test_pages_refuse_requests_without_a_personal_link(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -83,7 +83,7 @@ def test_nobody_comes_in_without_a_link(
     study.close()
 
 
-def test_the_id_of_a_participant_alone_opens_nobodys_place(
+def test_the_id_of_a_participant_alone_opens_no_place(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings", participants=True)
@@ -190,7 +190,7 @@ def test_systems_and_ids_are_hidden(
             assert f"{picture}.png" not in text
 
 
-def test_pairs_are_shown_either_way_round_and_kept_one_way(
+def test_pairs_are_shown_in_both_orders_and_saved_in_the_order_of_the_data(
     tmp_path: Path, enter: Enter
 ) -> None:
     study = study_of(tmp_path, "pairs", [f"p{n}" for n in range(8)])
@@ -207,7 +207,7 @@ def test_pairs_are_shown_either_way_round_and_kept_one_way(
     assert set(flipped) == {True, False}
 
 
-def test_an_act_is_kept_once_and_told_back(
+def test_an_act_is_saved_once_and_returned(
     tmp_path: Path, enter: Enter
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -246,7 +246,7 @@ def test_an_act_is_kept_once_and_told_back(
     [b"", b"[]", b"{", b'{"client": 1, "number": 1}', b'{"client": "c", "number": "1"}',
      b'{"client": "c", "number": 1, "part": 5}', b'{"client": "c", "number": 1, "part": "%s"}' % (b"x" * 65)],
 )  # fmt: skip
-def test_what_is_no_act_is_refused(
+def test_a_body_that_is_not_an_act_is_refused(
     tmp_path: Path, enter: Enter, body: bytes
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -275,7 +275,7 @@ def test_forged_and_oversized_acts_are_refused(
     assert study.state("anna", study.assigned("anna")[0]) == {}
 
 
-def test_a_page_from_before_a_restart_goes_on(
+def test_an_open_page_works_after_a_restart_of_the_server(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -295,7 +295,7 @@ def test_a_page_from_before_a_restart_goes_on(
     study.close()
 
 
-def test_who_is_brought_in_later_gets_in(
+def test_annotators_added_by_an_import_can_sign_in(
     tmp_path: Path, enter: Enter, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -311,7 +311,7 @@ def test_who_is_brought_in_later_gets_in(
     assert cleo.get("/units/3").status_code == 404
 
 
-def test_a_whole_class_comes_from_one_address_at_once(
+def test_many_annotators_at_one_address_can_work_at_once(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings", [f"p{n}" for n in range(60)])
@@ -330,7 +330,7 @@ def test_a_whole_class_comes_from_one_address_at_once(
     study.close()
 
 
-def test_an_act_is_kept_for_whom_its_page_belongs_to_alone(
+def test_an_act_is_saved_only_for_the_annotator_of_its_page(
     tmp_path: Path, enter: Enter
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -398,7 +398,9 @@ def test_parts_that_no_task_has_are_refused_with_and_without_a_value(
     assert not list(study.judgments())
 
 
-def test_a_study_is_its_owner_s_alone(tmp_path: Path) -> None:
+def test_files_of_a_study_are_readable_by_their_owner_alone(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings")
     study.save("anna", study.assigned("anna")[0], Act("c", 1, "rating", 3))
     files = sorted((tmp_path / "study").glob("study.sqlite*"))

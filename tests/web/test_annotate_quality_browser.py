@@ -230,7 +230,7 @@ def test_marks_with_gold_and_a_third_person(
     study.close()
 
 
-def test_what_cannot_be_judged_and_a_closer_look(
+def test_a_unit_is_marked_as_impossible_to_judge_after_zooming(
     make_study: MakeStudy, watch: Callable[[], Any], server: Server
 ) -> None:
     study = make_study("facts", limit=1)

@@ -315,7 +315,7 @@ def test_a_large_picture_fits_and_is_loaded_larger_when_enlarged(
     study.close()
 
 
-def test_a_film_that_is_none_is_named(
+def test_a_file_that_is_not_a_film_is_named(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     (tmp_path / "film.mpg").write_bytes(b"x" * 1000)

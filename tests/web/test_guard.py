@@ -60,7 +60,7 @@ def app(**settings: object) -> ASGIApp:
     return make_app(ROUTES, Settings(**settings))  # type: ignore[arg-type]
 
 
-def test_on_loopback_everybody_is_the_owner(client: Client) -> None:
+def test_requests_over_loopback_are_the_owner_s(client: Client) -> None:
     assert client(app()).get("/").json()["who"] == "owner"
 
 
@@ -82,7 +82,7 @@ def test_on_loopback_everybody_is_the_owner(client: Client) -> None:
         ("0.0.0.0", "evil.example:8000", 421),
     ],
 )
-def test_only_our_own_names_are_answered(
+def test_only_host_names_of_this_server_are_answered(
     client: Client, host: str, called: str, status: int
 ) -> None:
     browser = client(app(host=host, names=("lab.example",)))
@@ -145,7 +145,7 @@ def test_forged_tokens_open_nothing(client: Client, forged: str) -> None:
     assert browser.get("/", headers=raw).status_code == 401
 
 
-def test_the_way_on_from_a_token_never_leads_to_another_host(
+def test_the_target_after_a_token_is_never_on_another_host(
     client: Client,
 ) -> None:
     answer = client(app(token=TOKEN)).get(
@@ -184,7 +184,7 @@ def test_a_right_link_opens_whatever_others_of_the_address_ask(
     assert client(guarded).get(f"/?token={TOKEN}").status_code == 200
 
 
-def test_cookies_of_servers_on_one_host_stand_beside_each_other(
+def test_servers_on_one_host_use_different_cookies(
     client: Client,
 ) -> None:
     tokens = [TOKEN, TOKEN[::-1]]
@@ -254,7 +254,7 @@ def test_a_link_on_another_site_is_asked_for_again_with_the_cookies(
     assert 'content="0;url=/"' in fresh.text
 
 
-def test_a_way_on_after_signing_in_stays_on_this_host(client: Client) -> None:
+def test_the_target_after_signing_in_is_on_this_host(client: Client) -> None:
     ann, bo = PEOPLE
     browser = client(app(token=TOKEN, people=PEOPLE.get))
     browser.get("/", params={"token": ann})
@@ -273,7 +273,7 @@ def test_a_way_on_after_signing_in_stays_on_this_host(client: Client) -> None:
         )
 
 
-def test_large_bodies_share_a_bound_and_small_ones_always_go(
+def test_large_bodies_share_a_limit_and_small_ones_are_always_accepted(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard, "MOST_HELD", 150_000)
@@ -356,7 +356,7 @@ def limited(
 
 
 @pytest.mark.slow
-def test_half_a_header_is_waited_for_as_long_as_is_said(
+def test_a_half_header_times_out(
     limited: Limited,
 ) -> None:
     with limited(header_seconds=0.2) as address:
@@ -372,7 +372,7 @@ def test_half_a_header_is_waited_for_as_long_as_is_said(
     )
 
 
-def test_half_a_body_is_waited_for_as_long_as_is_said(
+def test_a_half_body_times_out(
     limited: Limited,
 ) -> None:
     with limited(body_seconds=0.2) as address:
@@ -386,7 +386,7 @@ def test_half_a_body_is_waited_for_as_long_as_is_said(
 
 
 @pytest.mark.slow
-def test_many_half_requests_keep_nobody_out(limited: Limited) -> None:
+def test_many_half_requests_do_not_block_others(limited: Limited) -> None:
     with limited(most_waiting=5, header_seconds=600) as address:
         talks = [Talk(address) for _ in range(40)]
         for talk in talks:
@@ -485,7 +485,7 @@ def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(
     assert "set-cookie" in client(app()).get("/", headers=forged).headers
 
 
-def test_bodies_beyond_the_limit_are_refused_told_or_not(
+def test_bodies_beyond_the_limit_are_refused_with_or_without_a_length(
     client: Client,
 ) -> None:
     browser = client(app(max_body=1000))
@@ -548,7 +548,7 @@ def test_every_answer_has_the_policy(client: Client) -> None:
     assert "content-security-policy" in refused.headers
 
 
-def test_an_address_has_an_end(client: Client) -> None:
+def test_a_long_address_is_refused(client: Client) -> None:
     browser = client(app())
     assert browser.get("/" + "9" * 1999).status_code == 404
     assert browser.get("/" + "9" * 2000).status_code == 414
@@ -566,5 +566,7 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
     ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd",
      "/static/%5c..%5capp.py", "/static/", "/static/../../../../etc/passwd"],
 )  # fmt: skip
-def test_static_files_lead_nowhere_else(client: Client, path: str) -> None:
+def test_static_files_do_not_lead_outside_their_folder(
+    client: Client, path: str
+) -> None:
     assert client(app()).get(path).status_code in (404, 405)

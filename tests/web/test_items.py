@@ -156,7 +156,7 @@ def test_counts_of_verdicts_and_groups(view: RunView) -> None:
     ]
 
 
-def test_a_table_of_units_of_other_items_is_not_believed(
+def test_a_table_of_units_with_unknown_items_is_an_error(
     tmp_path: Path,
 ) -> None:
     folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
@@ -172,7 +172,7 @@ def test_a_table_of_units_of_other_items_is_not_believed(
     assert "contains" in view.problem
 
 
-def test_a_run_that_goes_on_is_read_again_and_only_then(
+def test_a_run_is_read_again_only_if_it_has_changed(
     tmp_path: Path,
 ) -> None:
     items = _items()
@@ -202,7 +202,7 @@ def test_a_run_that_goes_on_is_read_again_and_only_then(
         assert view.snapshot.subjects["item"] is before.subjects["item"]
 
 
-def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(
+def test_a_run_made_again_with_as_many_items_is_read_anew(
     tmp_path: Path,
 ) -> None:
     folder = write_run(
@@ -222,7 +222,7 @@ def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(
     assert verdict_counts(view.snapshot.askers[0]) == [("omission", 5)]
 
 
-def test_a_file_that_goes_while_it_is_looked_at_is_passed_over(
+def test_a_file_that_disappears_during_a_reading_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_run(
@@ -295,7 +295,7 @@ def snapshot(tmp_path: Path) -> Snapshot:
     return view.snapshot
 
 
-def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
+def test_a_list_has_pages_and_neighbours(snapshot: Snapshot) -> None:
     first = listing(snapshot, {})
     assert (len(first.page_positions), first.n_pages) == (PAGE, 2)
     assert listing(snapshot, {"page": "1"}).page_positions == [PAGE]
@@ -320,9 +320,12 @@ def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
         ({"page": "²"}, "page: expected a number"),
         ({"sort": "x"}, "sort: expected position"),
         ({"state": "x"}, "state: expected open"),
-        ({"kind": "x"}, "kind: the run has no 'x'"),
-        ({"by": pair("vcs", "")}, "asked nothing called 'vcs'"),
-        ({"by": pair("posh", "recall")}, "has no value 'recall'"),
+        ({"kind": "x"}, "kind: expected item, got 'x'"),
+        ({"by": pair("vcs", "")}, "by: expected posh, got 'vcs'"),
+        (
+            {"by": pair("posh", "recall")},
+            "by: expected a value of posh (f1), got 'recall'",
+        ),
         ({"by": "[1]"}, "by: expected two texts"),
         ({"by": "{"}, "by: expected two texts"),
         ({"by": "[" * 100_000}, "by: expected two texts"),
@@ -330,7 +333,7 @@ def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
         ({"verdict": "3"}, "verdict: expected a text"),
     ],
 )
-def test_a_query_that_makes_no_sense_is_refused_in_words(
+def test_a_query_that_is_not_valid_is_an_error_that_names_the_parameter(
     snapshot: Snapshot, query: dict[str, str], words: str
 ) -> None:
     with pytest.raises(ConfigError) as refused:
@@ -345,7 +348,7 @@ def test_a_query_is_changed_in_parts() -> None:
     assert write_query({"q": "ä"}, page=2) == "q=%C3%A4&page=2"
 
 
-def test_the_headline_is_what_is_shown_unless_told(snapshot: Snapshot) -> None:
+def test_the_headline_is_shown_by_default(snapshot: Snapshot) -> None:
     selection = read_selection(snapshot, {"by": pair("posh", ""), "q": "  x "})
     assert (selection.asker, selection.value, selection.words) == (
         "posh",
@@ -354,7 +357,7 @@ def test_the_headline_is_what_is_shown_unless_told(snapshot: Snapshot) -> None:
     )
 
 
-def test_a_log_of_another_form_is_told_not_shown(tmp_path: Path) -> None:
+def test_a_log_of_an_unknown_format_is_reported(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
     (folder / manifest.FILE_NAME).write_text("{")
     with pytest.raises(RunError):

@@ -238,7 +238,7 @@ def test_findings_of_a_lint_page_are_filtered(
     page.close()
 
 
-def test_a_histogram_is_whole_on_a_telephone(
+def test_a_histogram_fits_the_screen_of_a_telephone(
     chromium: Any, make_page: Callable[[str], Path]
 ) -> None:
     context = chromium.new_context(viewport={"width": 400, "height": 900})
@@ -269,7 +269,7 @@ def test_figures_turn_dark_in_the_dark_and_stay_light_on_paper(
     context.close()
 
 
-def test_escape_clears_the_search_and_no_hit_is_said(
+def test_escape_clears_the_search_and_a_search_without_a_hit_says_so(
     chromium: Any, make_page: Callable[[str], Path]
 ) -> None:
     context = chromium.new_context()
@@ -292,7 +292,7 @@ TEXT = (
 )
 
 
-def test_words_in_a_graph_stand_on_nothing_else(
+def test_words_in_a_graph_overlap_nothing(
     chromium: Any, tmp_path: Path
 ) -> None:
     run = beholder.score(

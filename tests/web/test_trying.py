@@ -212,7 +212,7 @@ def test_pages_behind_the_guard_see_whether_the_browser_has_gone(
         (" ", "expected a text"),
     ],
 )
-def test_texts_are_bounded_by_the_work_that_they_make(
+def test_texts_are_limited_by_the_time_that_parsing_takes(
     page: TryPage, text: str, message: str
 ) -> None:
     answer = post(page, form={**FORM, "text": text})

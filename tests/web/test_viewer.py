@@ -159,7 +159,7 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
     assert sorted(reads) == ["score", "subject", "subject"]
 
 
-def test_the_way_to_the_next_item_follows_the_list(
+def test_the_link_to_the_next_item_follows_the_list(
     opened: Open, tmp_path: Path
 ) -> None:
     client = opened(lemon_run(tmp_path / "run"))
@@ -183,7 +183,7 @@ def test_the_way_to_the_next_item_follows_the_list(
      "/compare/item?a=0&b=0&at=%C2%B2", "/compare/item?a=0&b=0&at=000000000000099", "/compare?a=0000009&b=0",
      "/runs/0/item/0/pictures/0", "/runs/0/thumbs/3", "/nowhere"],
 )  # fmt: skip
-def test_what_is_not_there_is_said(
+def test_missing_runs_and_items_are_reported(
     opened: Open, tmp_path: Path, address: str
 ) -> None:
     answer = opened(lemon_run(tmp_path / "run")).get(address)
@@ -280,7 +280,7 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
     )  # the same item stands first in the second run
 
 
-def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
+def test_links_between_items_of_two_runs_follow_the_comparison(
     opened: Open, tmp_path: Path
 ) -> None:
     items = lemons(4)
@@ -386,7 +386,7 @@ def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
     assert "n: items" not in whole
 
 
-def test_runs_that_share_nothing_are_told_apart_in_words(
+def test_runs_without_a_shared_metric_are_an_error(
     opened: Open, tmp_path: Path
 ) -> None:
     a = write_run(
@@ -439,7 +439,7 @@ def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
     assert "too few sources for an interval: 4, at least 5 are needed" in page
 
 
-def test_a_running_run_tells_how_far_it_is(
+def test_a_running_run_shows_its_progress(
     opened: Open, tmp_path: Path
 ) -> None:
     run = write_run(tmp_path / "run", lemons(3), {"vcs": [ItemScore({"vcs": 0.5}), ItemFailure("E", "x"), None]},
@@ -469,9 +469,7 @@ def test_a_run_that_is_being_read_says_so(
         assert "opens by itself" in page.text
 
 
-def test_equal_names_of_runs_are_told_apart(
-    opened: Open, tmp_path: Path
-) -> None:
+def test_equal_names_of_runs_get_numbers(opened: Open, tmp_path: Path) -> None:
     page = (
         opened(
             lemon_run(tmp_path / "x" / "run"),
@@ -495,7 +493,7 @@ def test_a_run_without_judges_has_no_questions_and_no_cost(
     assert answered.answers(run, ["key"]) == {}
 
 
-def test_a_crash_is_told_without_its_words(
+def test_a_crash_is_reported_without_its_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     viewer = Viewer([lemon_run(tmp_path / "run")])
@@ -511,7 +509,7 @@ def test_a_crash_is_told_without_its_words(
     assert "This is a bug" in answer.text
 
 
-def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
+def test_all_links_of_runs_that_wrote_texts_open(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, backend in (("story", Storyteller), ("reviewer", Reviewer)):
@@ -731,7 +729,7 @@ def test_a_selection_is_a_data_file(opened: Open, tmp_path: Path) -> None:
     ]
 
 
-def test_what_got_worse_is_a_list(opened: Open, tmp_path: Path) -> None:
+def test_regressions_are_a_data_file(opened: Open, tmp_path: Path) -> None:
     items = lemons(4)
     runs = [
         write_run(tmp_path / name, items, {"vcs": [sentence_score(i, s) for i, s in zip(items, scores, strict=True)]})

@@ -63,7 +63,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
     return runs[0], runs[1]
 
 
-def test_a_reader_filters_opens_an_item_and_goes_on(
+def test_a_reader_filters_and_opens_an_item_and_the_next(
     server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
 ) -> None:
     from playwright.sync_api import expect
@@ -351,7 +351,7 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
     return runs[0], runs[1]
 
 
-def test_no_payload_runs_or_reaches_out_on_any_page(
+def test_no_payload_runs_or_sends_a_request_on_any_page(
     server: Serve, page: Any, hostile: tuple[Path, Path], tmp_path: Path
 ) -> None:
     assert len(PAYLOADS) >= 50
@@ -446,7 +446,7 @@ def _query(parts: dict[str, str]) -> str:
     return urlencode(parts, errors="replace")
 
 
-def test_two_tabs_do_not_stop_each_other(
+def test_two_tabs_do_not_block_each_other(
     server: Serve, two: tuple[Path, Path]
 ) -> None:
     import httpx

@@ -191,7 +191,11 @@ class Guard:
         # Cheap checks come first: no token is looked up for a wrong host or a long address.
         headers = Headers(scope=scope)
         if not self._settings.may_be_called(headers.get("host", "")):
-            return _text(421, "this server is not called so; use its address")
+            return _text(
+                421,
+                "the host name of this address is not known here; use the address that was"
+                " printed, or allow the name with --name",
+            )
         if len(scope["path"]) > _LONGEST_PATH:
             return _text(
                 414, f"an address has at most {_LONGEST_PATH:,} characters"
@@ -541,7 +545,5 @@ class Bodies:
 
     def _too_large(self) -> HTTPException:
         closing = {"connection": "close"}
-        words = (
-            f"more than the {self.max_bytes:,} bytes that are taken at once"
-        )
+        words = f"a request has at most {self.max_bytes:,} bytes; send less at once"
         return HTTPException(413, words, closing)

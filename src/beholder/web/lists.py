@@ -296,7 +296,7 @@ def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     kind = query.get("kind") or snapshot.main_kind
     if kind not in snapshot.subjects:
         raise ConfigError(
-            f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}"
+            f"kind: expected {', '.join(snapshot.subjects)}, got {kind!r}"
         )
     askers = snapshot.listed(kind)
     first = askers[0].name if askers else ""
@@ -304,11 +304,14 @@ def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     columns = snapshot.asker(kind, name)
     if columns is None and askers:
         raise ConfigError(
-            f"by: the run asked nothing called {name!r} of a {kind}"
+            f"by: expected {', '.join(asker.name for asker in askers)}, got {name!r}"
         )
     chosen_value = columns.value(value or None) if columns else None
     if value and chosen_value is None:
-        raise ConfigError(f"by: {name} has no value {value!r}")
+        names = [log.name for log in columns.values] if columns else []
+        raise ConfigError(
+            f"by: expected a value of {name} ({', '.join(names)}), got {value!r}"
+        )
     order, state = query.get("sort") or "position", query.get("state", "")
     if order not in _ORDERS:
         raise ConfigError(

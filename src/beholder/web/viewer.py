@@ -434,7 +434,8 @@ class Viewer:
         number = request.path_params["run"]
         if number >= len(self.runs):
             raise HTTPException(
-                404, f"there is no run {number}; {len(self.runs)} are shown"
+                404,
+                f"run {number} is missing; the viewer shows {len(self.runs)}",
             )
         return number, self.runs[number]
 
@@ -444,7 +445,9 @@ class Viewer:
         position = request.path_params["position"]
         subjects = view.snapshot.subjects.get(kind)
         if subjects is None or position >= len(subjects.ids):
-            raise HTTPException(404, f"the run has no {kind} {position}")
+            raise HTTPException(
+                404, f"{kind} {position} is missing in this run"
+            )
         return number, view, kind, position
 
     def _two(self, request: Request) -> tuple[int, int]:
@@ -455,7 +458,8 @@ class Viewer:
             if number is None or number >= len(self.runs):
                 n_runs = len(self.runs)
                 raise HTTPException(
-                    404, f"there is no run {text[:20]!r}; {n_runs} are shown"
+                    404,
+                    f"run {text[:20]!r} is missing; the viewer shows {n_runs}",
                 )
             numbers.append(number)
         return numbers[0], numbers[1]

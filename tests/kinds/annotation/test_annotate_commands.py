@@ -415,7 +415,7 @@ def test_revisions_of_no_file_suggest_none(cli: Cli, tmp_path: Path) -> None:
         ) == bool(source)
 
 
-def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
+def test_the_command_prints_agreement(cli: Cli, judge: Judge) -> None:
     units = ("walk", "trip", "mix")
     anna, ben = (
         {n: {"rating": r} for n, r in zip(units, rs, strict=True)}

@@ -136,7 +136,7 @@ def units(tmp_path_factory: pytest.TempPathFactory) -> Units:
 
 
 @pytest.mark.parametrize(("task", "part", "value"), VALID_PARTS)
-def test_a_part_that_can_be_is_taken(
+def test_a_valid_part_is_accepted(
     units: Units, task: str, part: str, value: Any
 ) -> None:
     annotation_task, unit = units[task]
@@ -144,7 +144,7 @@ def test_a_part_that_can_be_is_taken(
 
 
 @pytest.mark.parametrize(("task", "part", "value", "words"), REFUSED)
-def test_a_part_that_cannot_be_is_refused(
+def test_a_part_that_is_not_valid_is_refused(
     units: Units, task: str, part: str, value: Any, words: str
 ) -> None:
     annotation_task, unit = units[task]
@@ -181,7 +181,7 @@ def test_a_part_that_cannot_be_is_refused(
         ("facts", {"0": "unsure", "1": "true"}, None),
     ],
 )
-def test_what_a_judgment_lacks(
+def test_a_judgment_names_the_parts_that_it_lacks(
     units: Units, task: str, state: dict[str, Any], lacking: str | None
 ) -> None:
     annotation_task, unit = units[task]

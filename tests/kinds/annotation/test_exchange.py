@@ -46,7 +46,9 @@ JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("task", JUDGED)
-def test_judgments_come_back_as_they_left(tmp_path: Path, task: str) -> None:
+def test_exported_judgments_are_imported_unchanged(
+    tmp_path: Path, task: str
+) -> None:
     unit, parts = JUDGED[task]
     study = study_of(tmp_path / "a", task)
     finish(study, "anna", unit, {**parts, "remark": "a remark"})

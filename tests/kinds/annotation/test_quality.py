@@ -131,7 +131,7 @@ def test_a_wrong_gold_row_is_refused_with_its_line(
     assert "gold.jsonl:2" in str(error_info.value)
 
 
-def test_what_cannot_be_judged_is_done_and_in_no_result(
+def test_units_that_cannot_be_judged_are_done_and_in_no_result(
     make_study: Callable[..., AnnotationStudy],
 ) -> None:
     study = make_study()

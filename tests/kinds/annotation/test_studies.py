@@ -59,7 +59,7 @@ def test_undo_takes_back_what_still_stands() -> None:
     assert acts(("a", None), ()) == {"a": 0}
 
 
-def test_an_act_that_comes_again_is_no_second_act(
+def test_a_repeated_act_is_saved_once(
     tmp_path: Path, database: str | None
 ) -> None:
     study = study_of(tmp_path, "ratings", database=database)
@@ -86,7 +86,9 @@ def test_an_act_that_comes_again_is_no_second_act(
     study.close()
 
 
-def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
+def test_an_act_that_is_not_valid_is_refused_and_not_saved(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings")
     at = study.positions()[UNIT]
     for part, value in (
@@ -106,7 +108,7 @@ def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
     assert study.state("anna", at) == {}
 
 
-def test_a_study_goes_on_where_it_was(
+def test_a_study_is_resumed_where_it_was(
     tmp_path: Path, database: str | None
 ) -> None:
     study = study_of(tmp_path, "ratings", database=database)
@@ -151,7 +153,7 @@ def test_a_judgment_counts_when_it_is_done_and_whole(tmp_path: Path) -> None:
     assert study.done("anna") == {at}
 
 
-def test_many_save_at_once_and_none_is_lost(
+def test_acts_saved_at_the_same_time_are_all_stored(
     tmp_path: Path, database: str | None
 ) -> None:
     names = [f"person {n}" for n in range(8)]
@@ -201,7 +203,7 @@ def test_the_same_act_at_once_is_one_act(
     study.close()
 
 
-def test_a_url_is_told_without_its_password(tmp_path: Path) -> None:
+def test_errors_show_a_url_without_its_password(tmp_path: Path) -> None:
     secret = "hunter2hunter2"
     with pytest.raises(RunError) as refused_connection:
         study_of(
@@ -231,7 +233,7 @@ def test_a_file_of_a_study_holds_no_password(
     again.close()
 
 
-def test_nothing_else_than_a_study_is_opened(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_study_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="is not a study"):
         AnnotationStudy.open(tmp_path)
 
@@ -247,7 +249,7 @@ def test_nothing_else_than_a_study_is_opened(tmp_path: Path) -> None:
         (("anna",), 0, "overlap"),
     ],
 )
-def test_designs_that_cannot_be_are_refused(
+def test_designs_that_are_not_possible_are_refused(
     annotators: tuple[str, ...], overlap: int | None, words: str
 ) -> None:
     with pytest.raises(ConfigError, match=words):
@@ -262,7 +264,9 @@ def test_too_large_an_overlap_is_refused_before_anything_is_made(
     assert not (tmp_path / "study").exists()
 
 
-def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
+def test_each_picture_goes_to_as_many_annotators_as_the_overlap(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings", ("a", "b", "c"), overlap=2)
     people_by_unit: dict[str, set[str]] = {}
     for name in ("a", "b", "c"):
@@ -293,7 +297,7 @@ def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
     assert len({tuple(order) for order in orders}) == 6
 
 
-def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(
+def test_nobody_sees_a_text_in_two_pairs_if_that_is_possible(
     tmp_path: Path,
 ) -> None:
     # Two systems: one pair a picture, so nobody meets a text again.
@@ -328,7 +332,7 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(
     assert {len(share) for share in dealt.shares} == {3}
 
 
-def test_texts_are_shown_in_orders_that_differ_and_stay() -> None:
+def test_orders_of_texts_differ_between_annotators_and_stay_the_same() -> None:
     orders = {tuple(order_of(2, 0, f"p{n}", "unit")) for n in range(20)}
     assert orders == {(0, 1), (1, 0)}
     assert order_of(5, 0, "anna", "unit") == order_of(5, 0, "anna", "unit")
@@ -355,7 +359,7 @@ def test_an_address_without_its_password_leads_to_the_same_place(
     assert Address.read(written) == replace(Address.read(text), password=None)
 
 
-def test_a_database_that_was_restarted_costs_no_act(
+def test_a_restart_of_the_database_loses_no_act(
     tmp_path: Path, postgres_url: str, postgres_server: Server
 ) -> None:
     study = study_of(tmp_path, "ratings", database=postgres_url)
@@ -432,7 +436,7 @@ def test_saves_that_wait_together_are_written_together() -> None:
     assert results == {name: name for name in ("slow", *names[:-1])}
 
 
-def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothing() -> (
+def test_an_act_that_cannot_be_written_does_not_affect_its_transaction() -> (
     None
 ):
     began: list[int] = []
@@ -472,7 +476,7 @@ def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothi
     assert results == {"slow": "slow", "s1": "s1", "s2": "s2"}
 
 
-def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
+def test_a_failed_write_is_an_error_and_the_next_succeeds() -> None:
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     with pytest.raises(OSError, match="disk is full"):
