@@ -734,7 +734,7 @@ def test_a_held_key_and_a_repeated_answer_are_saved_as_one_act(
     study.close()
 
 
-@pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 def test_two_annotators_at_once(
     tmp_path: Path,
     watch: Callable[[], Any],

@@ -148,10 +148,10 @@ class _TimedProtocol(H11Protocol):
 
     def _wait(self) -> None:
         if self not in self.all_waiting and not self.transport.is_closing():
-            later = self.loop.call_later(
+            timer = self.loop.call_later(
                 self.limits.header_seconds, self._give_up
             )
-            self.all_waiting[self] = later
+            self.all_waiting[self] = timer
 
     def _wait_no_more(self) -> None:
         timer = self.all_waiting.pop(self, None)

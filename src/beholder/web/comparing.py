@@ -148,15 +148,17 @@ class Comparisons:
             "order": query.get("sort") or _ORDERS[0],
             "rows": [
                 {
-                    "at": here,
-                    "id": ids[here],
+                    "at": position_a,
+                    "id": ids[position_a],
                     "difference": float(difference[place]),
                     "a": float(paired_value.before[place]),
                     "b": float(paired_value.after[place]),
-                    "text_a": texts_a[here],
-                    "text_b": texts_b[there],
+                    "text_a": texts_a[position_a],
+                    "text_b": texts_b[position_b],
                 }
-                for place, here, there in zip(listed, at_a, at_b, strict=True)
+                for place, position_a, position_b in zip(
+                    listed, at_a, at_b, strict=True
+                )
             ],
             "n_common": len(difference),
             "n_a": len(ids),
@@ -185,14 +187,14 @@ class Comparisons:
         """
         paired_value = self._paired(a, b, query)
         at_a = read_whole(query.get("at", ""))
-        here, there = paired_value.places
+        places_a, places_b = paired_value.places
         is_item = paired_value.columns.kind == ITEM.name
-        if not is_item or at_a is None or at_a not in here:
+        if not is_item or at_a is None or at_a not in places_a:
             raise HTTPException(
                 404, f"no item {query.get('at', '')[:20]!r} is in both runs"
             )
-        at_b = int(there[here == at_a][0])
-        listed = here[paired_value.ordered(query)]
+        at_b = int(places_b[places_a == at_a][0])
+        listed = places_a[paired_value.ordered(query)]
         place, before, after = PagedList(listed, 0).neighbours(at_a)
         shared = shared_askers(a.snapshot, b.snapshot)
         of_items = [
@@ -223,9 +225,11 @@ class Comparisons:
         positions: list[int],
     ) -> MatchedSubjects:
         """Return the same subjects in ``b``, of those at positions in ``a`` that ``b`` has."""
-        here, there = self._pairing(a, b, selection.kind)
-        listed = np.isin(here, positions)
-        pairs = zip(here[listed].tolist(), there[listed].tolist(), strict=True)
+        places_a, places_b = self._pairing(a, b, selection.kind)
+        listed = np.isin(places_a, positions)
+        pairs = zip(
+            places_a[listed].tolist(), places_b[listed].tolist(), strict=True
+        )
         return _read_matches(b, selection, dict(pairs))
 
     def match_system(
@@ -248,9 +252,18 @@ class Comparisons:
         last_to_first = np.flatnonzero(codes == systems.index(system))[
             ::-1
         ].tolist()
-        first = {sources[at]: at for at in last_to_first}
-        matched = [at for at in positions if sources[at] in first]
-        pairs = {at: first[sources[at]] for at in matched}
+        first_by_source = {
+            sources[position]: position for position in last_to_first
+        }
+        matched = [
+            position
+            for position in positions
+            if sources[position] in first_by_source
+        ]
+        pairs = {
+            position: first_by_source[sources[position]]
+            for position in matched
+        }
         return _read_matches(view, selection, pairs)
 
     def _paired(
@@ -274,14 +287,16 @@ class Comparisons:
                 f"the runs share no metric: {names[0]} against {names[1]}"
             )
         name, value_name = read_pair(query, "by") or (shared[0][0].name, "")
-        for first, second in shared:
-            value = first.value(value_name or None)
-            if first.name == name and value is not None:
-                here, there = self._pairing(a, b, first.kind)
-                none = np.full(len(second.state), np.nan)
-                after = second.numbers.get(value.name, none)[there]
-                before = first.numbers[value.name][here]
-                return PairedValue(first, value, (here, there), before, after)
+        for columns_a, columns_b in shared:
+            value = columns_a.value(value_name or None)
+            if columns_a.name == name and value is not None:
+                places_a, places_b = self._pairing(a, b, columns_a.kind)
+                none = np.full(len(columns_b.state), np.nan)
+                after = columns_b.numbers.get(value.name, none)[places_b]
+                before = columns_a.numbers[value.name][places_a]
+                return PairedValue(
+                    columns_a, value, (places_a, places_b), before, after
+                )
         raise ConfigError(
             f"by: the runs share no {name!r} with a value {value_name!r}"
         )
@@ -317,7 +332,12 @@ def _read_matches(
     if columns is not None:
         numbers = columns.numbers.get(selection.value, numbers)
     return {
-        at: (to, float(numbers[to]), texts[to]) for at, to in pairs.items()
+        position: (
+            matched_position,
+            float(numbers[matched_position]),
+            texts[matched_position],
+        )
+        for position, matched_position in pairs.items()
     }
 
 
@@ -359,8 +379,8 @@ def _texts(view: RunView, kind: str, positions: list[int]) -> dict[int, str]:
     subjects = view.snapshot.subjects[kind].kind
     with view.store() as store:
         return {
-            at: first_text(subject)
-            for at, subject in store.subjects(subjects, positions)
+            position: first_text(subject)
+            for position, subject in store.subjects(subjects, positions)
         }
 
 

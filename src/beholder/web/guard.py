@@ -247,8 +247,10 @@ class Guard:
         if _OPENED not in query:
             # Asked again by a page of ours, the browser brings the cookie of its place also after
             # a link on another site; and a preview of the link takes no place.
-            first = scope["query_string"].decode("latin-1")
-            return _go_on(_target(scope["path"], f"{first}&{_OPENED}=1"))
+            query_string = scope["query_string"].decode("latin-1")
+            return _go_on(
+                _target(scope["path"], f"{query_string}&{_OPENED}=1")
+            )
         try:
             offered = self._settings.invited(query, address, token)
         except ConfigError as error:
@@ -509,14 +511,14 @@ class Bodies:
         try:
             try:
                 async with asyncio.timeout(self.seconds):
-                    more = True
-                    while more:
+                    has_more = True
+                    while has_more:
                         message = await receive()
                         if message["type"] == "http.disconnect":
                             raise HTTPException(400, "the request broke off")
                         body += message.get("body", b"")
                         n_held += self._hold(len(body), n_held)
-                        more = message.get("more_body", False)
+                        has_more = message.get("more_body", False)
             except TimeoutError:
                 closing = {"connection": "close"}
                 raise HTTPException(
@@ -534,14 +536,16 @@ class Bodies:
         """
         if n > self.max_bytes:
             raise self._too_large()
-        more = n - n_held if n > SMALL else 0
-        if self.n_held_bytes + more > MOST_HELD:
-            later = {"retry-after": "5", "connection": "close"}
+        n_new = n - n_held if n > SMALL else 0
+        if self.n_held_bytes + n_new > MOST_HELD:
+            retry_headers = {"retry-after": "5", "connection": "close"}
             raise HTTPException(
-                503, "too many large requests at once; send it again", later
+                503,
+                "too many large requests at once; send it again",
+                retry_headers,
             )
-        self.n_held_bytes += more
-        return more
+        self.n_held_bytes += n_new
+        return n_new
 
     def _too_large(self) -> HTTPException:
         closing = {"connection": "close"}

@@ -277,8 +277,8 @@ class RunView:
 
     def _cached(self, log: manifest.RunLog) -> Snapshot:
         """Return the last snapshot; an empty one if the run was deleted and made again."""
-        same = self.snapshot.log.data.sha256 == log.data.sha256
-        return self.snapshot if same else Snapshot(log, {}, ())
+        is_same_run = self.snapshot.log.data.sha256 == log.data.sha256
+        return self.snapshot if is_same_run else Snapshot(log, {}, ())
 
     def _subjects(
         self,
@@ -420,8 +420,8 @@ def _count_verdicts(
         for verdict, counts in before.verdicts.items():
             verdicts[verdict] = counts.copy()
         is_counted = before.state == SCORED
-    new = np.flatnonzero((columns.state == SCORED) & ~is_counted)
-    for position in new.tolist():
+    new_positions = np.flatnonzero((columns.state == SCORED) & ~is_counted)
+    for position in new_positions.tolist():
         outcome = store.score(columns.name, position)
         units = outcome.units if isinstance(outcome, ItemScore) else ()
         for unit in units:
@@ -468,14 +468,14 @@ def _read_verdicts(
     for row in counted.to_pylist():
         if row["metric"] not in verdicts:
             continue
-        at = places[kinds_of[row["metric"]]]
-        if row["item"] not in at:
+        positions_by_id = places[kinds_of[row["metric"]]]
+        if row["item"] not in positions_by_id:
             raise RunError(
                 f"{folder / UNITS} contains {row['item']!r}, which the run does not have; run the"
                 " same command again to write it"
             )
         counts = verdicts[row["metric"]][row["verdict"] or NO_VERDICT]
-        counts[at[row["item"]]] = row["count_all"]
+        counts[positions_by_id[row["item"]]] = row["count_all"]
     return verdicts
 
 

@@ -83,8 +83,8 @@ def find_positions(snapshot: Snapshot, selection: Query) -> NDArray[np.int64]:
         keep &= np.isin(
             codes,
             [
-                at
-                for at, value in enumerate(values)
+                code
+                for code, value in enumerate(values)
                 if (name, value) in selection.groups
             ],
         )
@@ -173,8 +173,8 @@ class PagedList:
     @property
     def page_positions(self) -> list[int]:
         """Positions of the subjects on this page."""
-        first = self.page * PAGE
-        positions: list[int] = self.positions[first : first + PAGE].tolist()
+        start = self.page * PAGE
+        positions: list[int] = self.positions[start : start + PAGE].tolist()
         return positions
 
     @property
@@ -255,7 +255,9 @@ def listing(
             if tag in note.tags
         }
         ids = snapshot.subjects[selection.kind].ids
-        positions = positions[[ids[at] in tagged for at in positions.tolist()]]
+        positions = positions[
+            [ids[position] in tagged for position in positions.tolist()]
+        ]
     return Listing(positions, read_page(query, positions), selection)
 
 
@@ -299,8 +301,8 @@ def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
             f"kind: expected {', '.join(snapshot.subjects)}, got {kind!r}"
         )
     askers = snapshot.listed(kind)
-    first = askers[0].name if askers else ""
-    name, value = read_pair(query, "by") or (first, "")
+    first_name = askers[0].name if askers else ""
+    name, value = read_pair(query, "by") or (first_name, "")
     columns = snapshot.asker(kind, name)
     if columns is None and askers:
         raise ConfigError(

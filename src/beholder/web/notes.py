@@ -62,9 +62,11 @@ class Notes:
             raise RunError(
                 f"{self.folder / FILE} cannot be read ({error}); repair or delete it"
             ) from error
-        last = {row.id: row for row in rows if row.kind == kind}
+        last_rows = {row.id: row for row in rows if row.kind == kind}
         return {
-            name: row for name, row in last.items() if row.tags or row.note
+            name: row
+            for name, row in last_rows.items()
+            if row.tags or row.note
         }
 
     def write(self, kind: str, name: str, tags: str, note: str) -> None:

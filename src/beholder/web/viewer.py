@@ -229,11 +229,12 @@ class Viewer:
         with view.store() as store:
             positions = listed.positions.tolist()
             rows = {
-                at: kind.to_row(subject)
-                for at, subject in store.subjects(kind, positions)
+                position: kind.to_row(subject)
+                for position, subject in store.subjects(kind, positions)
             }
         return download(
-            f"{self.names[number]}.jsonl", [rows[at] for at in positions]
+            f"{self.names[number]}.jsonl",
+            [rows[position] for position in positions],
         )
 
     def compare_selection(self, request: Request) -> Response:

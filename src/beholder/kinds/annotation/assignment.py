@@ -145,11 +145,11 @@ def _with_gold(
 ) -> tuple[int, ...]:
     """Return a share with the training units first, other gold units at even distances."""
     gold_uses = [
-        (at, unit.gold.use)
-        for at, unit in enumerate(units)
+        (position, unit.gold.use)
+        for position, unit in enumerate(units)
         if unit.gold is not None
     ]
-    spread = [at for at, use in gold_uses if use != "training"]
+    spread = [position for position, use in gold_uses if use != "training"]
     # Each annotator meets gold units in an order of their own, so that nobody can pass on which
     # units are checks. Each insertion shifts the later places by one, hence the `+ n`.
     places = list(share)
@@ -157,7 +157,10 @@ def _with_gold(
         places.insert(
             (n + 1) * len(share) // (len(spread) + 1) + n, spread[place]
         )
-    return (*(at for at, use in gold_uses if use == "training"), *places)
+    return (
+        *(position for position, use in gold_uses if use == "training"),
+        *places,
+    )
 
 
 def _texts(task: Task, unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:

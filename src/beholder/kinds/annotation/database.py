@@ -327,11 +327,11 @@ def insert_study(
     rows = [
         {
             "study": study,
-            "position": at,
+            "position": position,
             "id": json.dumps(unit.id),  # PostgreSQL rejects texts with a NUL
             "body": json.dumps(_digest_fields(unit), ensure_ascii=False),
         }
-        for at, unit in enumerate(units)
+        for position, unit in enumerate(units)
     ]
     _insert(db, "units", rows)
     shares = dict(zip(design.annotators, assignment.shares, strict=True))

@@ -212,7 +212,11 @@ class _Pages:
             self.study.admit(who, find_disputed(self.study))
         assigned, done = self.study.assigned(who), self.study.done(who)
         next_place = next(
-            (n for n, at in enumerate(assigned, start=1) if at not in done),
+            (
+                number
+                for number, position in enumerate(assigned, start=1)
+                if position not in done
+            ),
             None,
         )
         facts = {
@@ -241,8 +245,8 @@ class _Pages:
         share, done = self._shares[who], self.study.done(who)
         n_training = self._n_training(share)
         # Training comes before all other units, in its order, also for who types an address.
-        for first, at in enumerate(share[:n_training], start=1):
-            if at not in done and place > first:
+        for first, unit_position in enumerate(share[:n_training], start=1):
+            if unit_position not in done and place > first:
                 return RedirectResponse(f"/units/{first}", 303)
         # Only the first n texts are shuffled; a reference keeps its place after them.
         n = task.n_shuffled(unit)
@@ -262,7 +266,10 @@ class _Pages:
             "who": who,
             "done": position in done,
             "shown": answers_shown(self.study, who, position, state),
-            "texts": [_ShownText(at, unit.texts[at]) for at in order],
+            "texts": [
+                _ShownText(place_in_unit, unit.texts[place_in_unit])
+                for place_in_unit in order
+            ],
             "pictures": unit.pictures,
             "fps": unit.fps or _USUAL_RATE,
             "film": is_film,

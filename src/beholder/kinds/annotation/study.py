@@ -315,9 +315,9 @@ class AnnotationStudy:
                 return keep(db)
         except sql().exc.IntegrityError:
             # The same act arrived twice at once; the other transaction has saved it.
-            last = self.last(annotator, act.client)
+            last_number = self.last(annotator, act.client)
             state = self.state(annotator, position)
-            return SavedAct(act.number <= last, last, state)
+            return SavedAct(act.number <= last_number, last_number, state)
 
     def _keep(
         self, annotator: str, position: int, act: Act, db: Any
@@ -329,10 +329,10 @@ class AnnotationStudy:
         """
         # Acts of one page are numbered without gaps. After a lost connection the page sends all
         # acts again from the number that it gets back here.
-        last = self.last(annotator, act.client, db)
+        last_number = self.last(annotator, act.client, db)
         state = self.state(annotator, position, db)
-        if act.number != last + 1:
-            return SavedAct(act.number <= last, last, state)
+        if act.number != last_number + 1:
+            return SavedAct(act.number <= last_number, last_number, state)
         if act.part == DONE and act.value:
             missing = self.task.unfinished(self.unit(position), state)
             if missing is not None:
@@ -354,18 +354,20 @@ class AnnotationStudy:
         participants, progress = self._participants(), []
         for name in self.annotators():
             states = self._states(annotator=name)
-            done = [
+            done_states = [
                 state
-                for (_, at), state in states.items()
-                if self._is_done(at, state)
+                for (_, position), state in states.items()
+                if self._is_done(position, state)
             ]
             progress.append(
                 AnnotatorProgress(
                     annotator=name,
                     assigned=len(self.assigned(name)),
-                    begun=len(states) - len(done),
-                    done=len(done),
-                    cannot=sum(bool(state.get(CANNOT)) for state in done),
+                    begun=len(states) - len(done_states),
+                    done=len(done_states),
+                    cannot=sum(
+                        bool(state.get(CANNOT)) for state in done_states
+                    ),
                     participant=participants.get(name),
                 )
             )
@@ -375,17 +377,19 @@ class AnnotationStudy:
         """Return the positions of an annotator's finished units."""
         states = self._states(annotator=annotator)
         return {
-            at for (_, at), state in states.items() if self._is_done(at, state)
+            position
+            for (_, position), state in states.items()
+            if self._is_done(position, state)
         }
 
     def judgments(self) -> Iterator[tuple[AnnotationUnit, str, State]]:
         """Yield (unit, annotator, judgment), finished or not, by unit and then by annotator."""
         states = self._states()
         places = {name: place for place, name in enumerate(self.annotators())}
-        for who, at in sorted(
+        for who, position in sorted(
             states, key=lambda key: (key[1], places[key[0]])
         ):
-            yield self.unit(at), who, states[who, at]
+            yield self.unit(position), who, states[who, position]
 
     def judged(self, *, gold: bool = False) -> list[Judgments]:
         """Return units with finished judgments of annotators, in the order of the data.
@@ -452,8 +456,8 @@ class AnnotationStudy:
                     )
                 return tokens[name]
             taken_places = {*participants, self.design.adjudicator}
-            free = [name for name in tokens if name not in taken_places]
-            if not free:
+            free_places = [name for name in tokens if name not in taken_places]
+            if not free_places:
                 raise ConfigError(
                     "all places of this study are taken; thank you for your interest"
                 )
@@ -467,12 +471,12 @@ class AnnotationStudy:
             place = {
                 "study": self.id,
                 "participant": participant,
-                "annotator": free[0],
+                "annotator": free_places[0],
             }
             try:
                 with self._db.begin() as db:
                     db.execute(table.insert(), place)
-                return tokens[free[0]]
+                return tokens[free_places[0]]
             except sql().exc.IntegrityError:
                 continue  # another participant took the place
 
@@ -488,13 +492,17 @@ class AnnotationStudy:
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
         """Assign further units to an annotator; a new annotator is added with a personal link."""
         tokens, assigned = self.annotators(), self.assigned(annotator)
-        new = [
-            at for at in dict.fromkeys(positions) if at not in set(assigned)
+        new_positions = [
+            position
+            for position in dict.fromkeys(positions)
+            if position not in set(assigned)
         ]
         with self._db.begin() as db:
             if annotator not in tokens:
                 insert_annotator(db, self.id, annotator, len(tokens))
-            assign_further(db, self.id, annotator, new, len(assigned))
+            assign_further(
+                db, self.id, annotator, new_positions, len(assigned)
+            )
 
     def close(self) -> None:
         """Close all connections."""

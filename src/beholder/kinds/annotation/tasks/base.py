@@ -103,7 +103,7 @@ class Task(ABC):
         self,
         data: str,
         options: DataOptions,
-        bad: list[DataError],
+        errors: list[DataError],
         pictures: str | None,
     ) -> Iterator[Any]:
         """Read the rows for ``units``: items, unless a task overrides this.
@@ -111,7 +111,7 @@ class Task(ABC):
         Args:
             data: The data file.
             options: Which rows are read.
-            bad: Collects the errors of rows that are skipped.
+            errors: Collects the errors of rows that are skipped.
             pictures: File or folder of pictures that rows name by id.
 
         Raises:
@@ -121,7 +121,7 @@ class Task(ABC):
         from beholder.data import read_items
         from beholder.data.read import good_rows
 
-        return good_rows(read_items(data, options), options, bad, name=data)
+        return good_rows(read_items(data, options), options, errors, name=data)
 
     def completed(self, rows: Sequence[Any], run: Path) -> Sequence[Any]:
         """Return the rows with what a run of ``--prefill`` adds to them; unchanged by default."""

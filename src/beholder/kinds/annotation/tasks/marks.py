@@ -98,12 +98,12 @@ class MarkTask(Task):
             ItemError: The name is not valid, the text is missing, or the range has no word.
         """
         label, (start, end) = _parse_part(name)
-        at = _TEXTS[label][0]
-        if at >= len(unit.texts):
+        place = _TEXTS[label][0]
+        if place >= len(unit.texts):
             raise ItemError(
                 "there is no reference in which omissions could be marked"
             )
-        text = unit.texts[at]
+        text = unit.texts[place]
         if not 0 <= start < end <= len(text) or not touched(
             words(text), [(start, end)]
         ):
@@ -158,19 +158,20 @@ class MarkTask(Task):
         """Return the span F1 of each pair of annotators, for mistakes and for omissions."""
         reliabilities = []
         for label, _ in SIDES:
-            at = _TEXTS[label][0]
+            place = _TEXTS[label][0]
             # Items without a reference have no text in which omissions could be marked.
             texts_of_side = [
                 judgments
                 for judgments in judged
-                if at < len(judgments.unit.texts)
+                if place < len(judgments.unit.texts)
             ]
             marked = [
                 (
                     judgments.unit.source,
                     [
                         touched(
-                            words(judgments.unit.texts[at]), _spans(s, label)
+                            words(judgments.unit.texts[place]),
+                            _spans(s, label),
                         )
                         for s in judgments.by.values()
                     ],
@@ -188,8 +189,8 @@ class MarkTask(Task):
             for name, state in judgments.by.items():
                 spans = {
                     label: [list(span) for span in _spans(state, label)]
-                    for label, (at, _) in _TEXTS.items()
-                    if at < len(judgments.unit.texts)
+                    for label, (place, _) in _TEXTS.items()
+                    if place < len(judgments.unit.texts)
                 }
                 yield {
                     **row,
@@ -254,8 +255,8 @@ def _list_marks(
     """Yield part, label, side, range and text of each mark."""
     for part in _marks(state):
         label, (start, end) = _parse_part(part)
-        at, side = _TEXTS[label]
-        yield part, label, side, (start, end), unit.texts[at][start:end]
+        place, side = _TEXTS[label]
+        yield part, label, side, (start, end), unit.texts[place][start:end]
 
 
 def _parse_part(part: str) -> tuple[Label, Span]:

@@ -44,12 +44,12 @@ class RankTask(Task):
         self,
         data: str,
         options: DataOptions,
-        bad: list[DataError],
+        errors: list[DataError],
         pictures: str | None,
     ) -> Iterator[Reviews]:
         """Read sets of texts."""
         sets_of_texts = read_reviews(data, media_root=options.media_root)
-        return good_rows(sets_of_texts, options, bad, name=data)
+        return good_rows(sets_of_texts, options, errors, name=data)
 
     def units(self, rows: Sequence[Reviews]) -> list[AnnotationUnit]:
         """Return one unit per set of texts."""

@@ -182,7 +182,7 @@ class _SequenceTask(Task):
         self,
         data: str,
         options: DataOptions,
-        bad: list[DataError],
+        errors: list[DataError],
         pictures: str | None,
     ) -> Iterator[Storyline]:
         """Read sequences, whose pictures may be named by id in a collection."""
@@ -191,11 +191,13 @@ class _SequenceTask(Task):
             frames = read_frames(pictures, media_root=options.media_root)
             # `--limit` and the like are about sequences; any of them may name any picture.
             all_rows = DataOptions(skip_bad_rows=options.skip_bad_rows)
-            collection = list(good_rows(frames, all_rows, bad, name=pictures))
+            collection = list(
+                good_rows(frames, all_rows, errors, name=pictures)
+            )
         storylines = read_storylines(
             data, collection, media_root=options.media_root
         )
-        return good_rows(storylines, options, bad, name=data)
+        return good_rows(storylines, options, errors, name=data)
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
         """Return one unit per sequence, with its pictures and their captions."""

@@ -67,12 +67,12 @@ class RevisionTask(Task):
     ) -> Mapping[str, object]:
         """Return the former text cut at its edits, refused edits, and reasons for a refusal."""
         # Edits are ranges of characters of the former text, in order and without overlap.
-        revision, pieces, at = unit.row["meta"]["revision"], [], 0
+        revision, pieces, start = unit.row["meta"]["revision"], [], 0
         for edit in revision["edits"]:
-            pieces += [("kept", unit.texts[1][at : edit["start"]])]
+            pieces += [("kept", unit.texts[1][start : edit["start"]])]
             pieces += [("old", edit["old"]), ("new", edit["new"])]
-            at = edit["end"]
-        pieces.append(("kept", unit.texts[1][at:]))
+            start = edit["end"]
+        pieces.append(("kept", unit.texts[1][start:]))
         return {"pieces": pieces, "unrevised": revision["refused"], "reasons": get_args(Reason),
                 "worse": unit.row["meta"].get("not_better", False)}  # fmt: skip
 
