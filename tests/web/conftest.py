@@ -25,18 +25,18 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 @pytest.fixture
 def client() -> Iterator[Callable[[ASGIApp], TestClient]]:
     """Makes a client of an application, as a browser on this machine would come."""
-    made: list[TestClient] = []
+    clients: list[TestClient] = []
 
     def make(app: ASGIApp) -> TestClient:
-        one = TestClient(
+        test_client = TestClient(
             app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
         )
-        made.append(one)
-        return one
+        clients.append(test_client)
+        return test_client
 
     yield make
-    for one in made:
-        one.close()
+    for test_client in clients:
+        test_client.close()
 
 
 @contextmanager

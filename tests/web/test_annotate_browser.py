@@ -69,13 +69,13 @@ def click_marks(page: Any) -> None:
 
 
 def click_pair(page: Any) -> None:
-    one, two = (
+    first, second = (
         text[::-1] for text in page.locator(".two .read").all_inner_texts()
     )
     for question in page.locator("fieldset[data-question]").all():
         choose(
             question.get_by_label(
-                "#1 much better" if one < two else "#2 much better"
+                "#1 much better" if first < second else "#2 much better"
             )
         )
 
@@ -156,7 +156,7 @@ CLICKS: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("task", DATA_OF)
-def test_a_study_from_zero_to_the_table_by_clicks(
+def test_a_study_is_judged_by_clicks_until_the_agreement_table_shows(
     tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
 ) -> None:
     study = study_of(tmp_path, task, limit=6)
@@ -181,30 +181,30 @@ def test_a_study_from_zero_to_the_table_by_clicks(
         watched = watch()
         page = enter(watched, address, study.token)
         faults += watched.axe()
-        told = page.locator("main").inner_text()
+        overview = page.locator("main").inner_text()
         problems += watched.problems
     assert (problems, faults) == ([], [])
-    assert [(one.done, one.assigned) for one in study.progress()] == [
+    assert [(row.done, row.assigned) for row in study.progress()] == [
         (len(study.assigned("anna")),) * 2
     ] * 2
-    found = agreement_of(study.task, study.judged(), ("anna", "ben"))
+    agreements = agreement_of(study.task, study.judged(), ("anna", "ben"))
     # two who say the same of the same agree fully, whichever way round they saw it
     values = [
         c.value
-        for part in found
+        for part in agreements
         for c in part.coefficients
         if c.value is not None
     ]
     assert values
     assert values == pytest.approx([1.0] * len(values))
-    for part in found:
+    for part in agreements:
         for coefficient in part.coefficients:
-            assert coefficient.name in told
+            assert coefficient.name in overview
     study.close()
 
 
 @pytest.mark.parametrize("task", DATA_OF)
-def test_a_narrow_and_dark_screen_shows_all(
+def test_pages_fit_a_narrow_dark_screen(
     tmp_path: Path, watch: Callable[[], Any], server: Server, task: str
 ) -> None:
     study = study_of(tmp_path, task, ("anna",))
@@ -225,15 +225,17 @@ def test_a_page_is_ready_only_when_the_script_of_its_task_has_run(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "ranking", ("anna",))
-    held: list[Any] = []
+    routes: list[Any] = []
     with server(app_of(study)) as address:
         page = enter(watch(), address, study.annotators()["anna"])
-        page.route("**/annotate_ranking.js", lambda route: held.append(route))
+        page.route(
+            "**/annotate_ranking.js", lambda route: routes.append(route)
+        )
         page.goto(f"{address}/units/1", wait_until="commit")
         page.get_by_role("button", name="Done").wait_for()
         page.wait_for_timeout(500)
         assert page.locator("[data-ready]").count() == 0
-        held[0].continue_()
+        routes[0].continue_()
         page.locator("[data-ready]").wait_for()
         click_ranking(page)
         saved(page)
@@ -248,12 +250,12 @@ def test_pairs_by_keys_alone(
         page = enter(watch(), address, study.annotators()["anna"])
         page.goto(f"{address}/units/1")
         page.locator("[data-ready]").wait_for()
-        shown = page.locator(".two .read").first.inner_text()
+        first_text = page.locator(".two .read").first.inner_text()
         for key in ("1", "3", "5", "Enter"):
             page.keyboard.press(key)
         page.wait_for_url("**/units/2")
     first = study.unit(study.assigned("anna")[0])
-    levels = (0, 2, 4) if shown == first.texts[0] else (4, 2, 0)
+    levels = (0, 2, 4) if first_text == first.texts[0] else (4, 2, 0)
     assert study.state("anna", study.assigned("anna")[0]) == {
         **dict(
             zip(
@@ -387,7 +389,7 @@ def test_a_ranking_by_keys_and_by_dragging(
     study.close()
 
 
-def test_the_first_order_is_no_ranking_until_somebody_says_so(
+def test_the_initial_order_counts_as_a_ranking_only_after_confirmation(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "ranking", ("anna",))
@@ -400,7 +402,7 @@ def test_the_first_order_is_no_ranking_until_somebody_says_so(
         page.get_by_text("not ranked: move a text").wait_for()
         assert page.url.endswith("/units/1")
         assert study.state("anna", position) == {}
-        shown = [
+        places = [
             int(li.get_attribute("data-place"))
             for li in page.locator("#ranking li").all()
         ]
@@ -408,7 +410,7 @@ def test_the_first_order_is_no_ranking_until_somebody_says_so(
         button.focus()
         page.keyboard.press("Enter")
         saved(page)
-        assert study.state("anna", position) == {"order": shown}
+        assert study.state("anna", position) == {"order": places}
         assert button.get_attribute("aria-pressed") == "true"
         page.keyboard.press("u")
         saved(page)
@@ -417,7 +419,7 @@ def test_the_first_order_is_no_ranking_until_somebody_says_so(
         page.locator("h1, h2").first.click()
         page.keyboard.press("Enter")
         page.wait_for_url(f"{address}/units/2")
-    assert study.state("anna", position) == {"order": shown, "done": True}
+    assert study.state("anna", position) == {"order": places, "done": True}
     study.close()
 
 
@@ -479,7 +481,7 @@ def test_a_reload_shows_what_was_saved(
     study.close()
 
 
-def test_an_act_is_never_kept_under_another_name(
+def test_an_act_is_never_saved_under_another_name(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     """Two links in one browser: the page of the first says so, and waits for its own."""
@@ -530,7 +532,7 @@ def test_an_act_is_never_kept_under_another_name(
     study.close()
 
 
-def test_a_link_in_a_letter_asks_who_is_signed_in(
+def test_a_mailed_link_asks_before_it_changes_who_is_signed_in(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     """On another site: a browser does not send our cookies along with such a link at first."""
@@ -645,7 +647,7 @@ def test_a_server_that_is_killed_loses_nothing(
     study.close()
 
 
-def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
+def test_a_page_shows_an_act_that_the_previous_page_saved_on_leaving(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "ratings", ("anna",))
@@ -691,7 +693,7 @@ def test_a_page_shows_what_the_page_before_saved_while_it_was_left(
     study.close()
 
 
-def test_a_held_key_and_the_same_answer_twice_are_one_act(
+def test_a_held_key_and_a_repeated_answer_are_saved_as_one_act(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     study = study_of(tmp_path, "marks", ("anna",))
@@ -732,16 +734,18 @@ def test_a_held_key_and_the_same_answer_twice_are_one_act(
     study.close()
 
 
-@pytest.mark.parametrize("kept", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 def test_two_annotators_at_once(
     tmp_path: Path,
     watch: Callable[[], Any],
     server: Server,
     request: pytest.FixtureRequest,
-    kept: str,
+    backend: str,
 ) -> None:
     database = (
-        None if kept == "sqlite" else request.getfixturevalue("postgres_url")
+        None
+        if backend == "sqlite"
+        else request.getfixturevalue("postgres_url")
     )
     study = study_of(tmp_path, "ratings", database=database)
     ratings = {"anna": iter("35792"), "ben": iter("86427")}
@@ -769,12 +773,12 @@ def test_two_annotators_at_once(
                         not url.endswith(f"/units/{place}")
                     )
                 )
-    assert [one.done for one in study.progress()] == [5, 5]
+    assert [row.done for row in study.progress()] == [5, 5]
     for who, digits in (("anna", "35792"), ("ben", "86427")):
-        found = [
+        ratings_of_annotator = [
             study.state(who, at)["rating"] for at in study.assigned(who)[:5]
         ]
-        assert found == [int(digit) for digit in digits]
+        assert ratings_of_annotator == [int(digit) for digit in digits]
     study.close()
 
 
@@ -823,8 +827,8 @@ def test_hostile_texts_ids_and_names_do_nothing(
     ]
     stories = [
         {
-            "id": f"{n}{own[0]}",
-            "source": own[0],
+            "id": f"{n}{payloads[0]}",
+            "source": payloads[0],
             "frames": [
                 {
                     "id": f"{n}-{k}",
@@ -832,19 +836,19 @@ def test_hostile_texts_ids_and_names_do_nothing(
                     "caption": payload,
                     "place": payload,
                 }
-                for k, payload in enumerate(own)
+                for k, payload in enumerate(payloads)
             ],
         }
-        for n, own in enumerate(groups)
+        for n, payloads in enumerate(groups)
     ]
     reviews = [
         {
-            "id": f"{n}{own[0]}",
+            "id": f"{n}{payloads[0]}",
             "image": "x.png",
-            "texts": [f"{one} {k}" for k, one in enumerate(own)],
+            "texts": [f"{text} {k}" for k, text in enumerate(payloads)],
         }
-        for n, own in enumerate(groups)
-        if len(own) > 1
+        for n, payloads in enumerate(groups)
+        if len(payloads) > 1
     ]
     two_of_each = [
         {**row, "images": [f"{n // 2}.png"]} for n, row in enumerate(rows)

@@ -30,15 +30,15 @@ def one_unit(
     folder: Path, task: str, prefill: Mapping[str, Any]
 ) -> AnnotationStudy:
     """A study of the first unit, whose description is "A blue boat lies at a pier. ..."."""
-    named = task_named(task)
+    annotation_task = task_named(task)
     units, _ = units_of(
-        named, str(DATA_OF[task](folder)), DataOptions(limit=1)
+        annotation_task, str(DATA_OF[task](folder)), DataOptions(limit=1)
     )
-    made = [replace(unit, prefill=prefill) for unit in units]
+    prefilled = [replace(unit, prefill=prefill) for unit in units]
     return AnnotationStudy.make(
         folder / "study",
-        named,
-        made,
+        annotation_task,
+        prefilled,
         AnnotationDesign(("anna",)),
         media=folder,
     )
@@ -63,8 +63,8 @@ def saved(page: Any) -> None:
     expect(page.locator("#status")).to_have_text("Saved")
 
 
-def focused(page: Any) -> str | None:
-    """What a screen reader calls the focused element."""
+def focused_label(page: Any) -> str | None:
+    """Return the name by which a screen reader announces the focused element."""
     name: str | None = page.evaluate("document.activeElement.ariaLabel")
     return name
 
@@ -87,17 +87,17 @@ def test_the_focus_stays_in_the_select_that_is_changed(
     with server(app_of(study)) as address:
         page = opened(watch, study, address)
         kind, severity = (
-            page.get_by_label(f"{one} of the mark on boat")
-            for one in ("Kind", "Severity")
+            page.get_by_label(f"{choice} of the mark on boat")
+            for choice in ("Kind", "Severity")
         )
         kind.focus()
         press(page, "ArrowDown", "ArrowDown")
         saved(page)
-        assert focused(page) == "Kind of the mark on boat"
+        assert focused_label(page) == "Kind of the mark on boat"
         severity.focus()
         press(page, "ArrowDown")
         saved(page)
-        assert focused(page) == "Severity of the mark on boat"
+        assert focused_label(page) == "Severity of the mark on boat"
         assert study.state("anna", 0)[boat] == {
             "kind": "number",
             "severity": "major",
@@ -111,10 +111,10 @@ def test_the_focus_stays_in_the_select_that_is_changed(
         page.get_by_role("button", name="Remove the mark on boat").focus()
         press(page, "Enter", "Enter")
         saved(page)
-        assert focused(page) == "Kind of the mark on pier"
+        assert focused_label(page) == "Kind of the mark on pier"
         page.get_by_role("button", name="Remove the mark on pier").focus()
         press(page, "Enter")
-        assert focused(page) == "Kind of the mark on blue"
+        assert focused_label(page) == "Kind of the mark on blue"
         page.get_by_role("button", name="Remove the mark on blue").focus()
         press(page, "Enter")
         saved(page)
@@ -160,7 +160,7 @@ def test_a_proposal_without_severity_asks_for_one(
     ],
 )
 @pytest.mark.parametrize("how", ["Control+Enter", "Done"])
-def test_enter_alone_does_not_finish_what_nobody_has_touched(
+def test_enter_does_not_finish_a_unit_without_an_answer(
     tmp_path: Path,
     watch: Watch,
     server: Server,
@@ -212,7 +212,7 @@ def test_enter_finishes_a_unit_that_somebody_has_marked(
         ("ranking", list("ABCA")),
     ],
 )
-def test_a_key_goes_from_text_to_text(
+def test_a_key_moves_the_focus_from_text_to_text(
     tmp_path: Path, watch: Watch, server: Server, task: str, texts: list[str]
 ) -> None:
     study = one_unit(tmp_path, task, {})
@@ -220,10 +220,10 @@ def test_a_key_goes_from_text_to_text(
         page = opened(watch, study, address)
         for text in texts:
             press(page, "t")
-            shown = page.evaluate(
+            label = page.evaluate(
                 "(({label, name}) => label || name)(document.activeElement.dataset)"
             )
-            assert shown == text
+            assert label == text
         page.locator("#remark").focus()
         press(page, "t")
         assert page.locator("#remark").input_value() == "t"

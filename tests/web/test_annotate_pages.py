@@ -42,24 +42,24 @@ def enter(client: Client) -> Iterator[Enter]:
 
     def come(study: AnnotationStudy, who: str) -> TestClient:
         opened.append(study)
-        one = client(app_of(study))
+        browser = client(app_of(study))
         token = study.token if who == "owner" else study.annotators()[who]
-        assert one.get("/", params={"token": token}).status_code == 200
-        return one
+        assert browser.get("/", params={"token": token}).status_code == 200
+        return browser
 
     yield come
     for study in opened:
         study.close()
 
 
-def mark_of(one: TestClient, place: int = 1) -> dict[str, str]:
+def mark_of(browser: TestClient, place: int = 1) -> dict[str, str]:
     """The headers that a page of this session puts into its posts."""
-    text = one.get(f"/units/{place}").text
-    found = [
+    text = browser.get(f"/units/{place}").text
+    marks = [
         text.split(f'data-{name}="')[1].split('"')[0]
         for name in ("csrf", "key")
     ]
-    return dict(zip((HEADER, PAGE_KEY), found, strict=True))
+    return dict(zip((HEADER, PAGE_KEY), marks, strict=True))
 
 
 def act(
@@ -68,21 +68,22 @@ def act(
     return {"client": "c1", "number": number, "part": part, "value": value}
 
 
-def test_nobody_comes_in_without_a_link(
+def test_pages_refuse_requests_without_a_personal_link(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings")
-    one = client(app_of(study))
+    browser = client(app_of(study))
     for path in ("/", "/units/1", "/units/1/pictures/0", "/export/results"):
-        assert one.get(path).status_code == 401
-    assert one.get("/", params={"token": "x" * 32}).status_code == 403
+        assert browser.get(path).status_code == 401
+    assert browser.get("/", params={"token": "x" * 32}).status_code == 403
     assert (
-        one.post("/units/1/acts", json=act(1, "rating", 3)).status_code == 401
+        browser.post("/units/1/acts", json=act(1, "rating", 3)).status_code
+        == 401
     )
     study.close()
 
 
-def test_the_id_of_a_participant_alone_opens_nobodys_place(
+def test_the_id_of_a_participant_alone_opens_no_place(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings", participants=True)
@@ -99,7 +100,7 @@ def test_the_id_of_a_participant_alone_opens_nobodys_place(
         return answer
 
     first, second, thief = client(app), client(app), client(app)
-    assert [one.participant for one in study.progress()] == [None, None]
+    assert [row.participant for row in study.progress()] == [None, None]
     assert "Hello, <bdi>anna</bdi>" in visit(first, "p1").text
     assert "Hello, <bdi>ben</bdi>" in visit(second, "p2").text
     assert (
@@ -132,7 +133,7 @@ def test_a_preview_of_the_link_takes_no_place(
         "/", params={"join": study.join, "PROLIFIC_PID": "p1"}
     )
     assert answer.status_code == 200
-    assert [one.participant for one in study.progress()] == [None, None]
+    assert [row.participant for row in study.progress()] == [None, None]
     study.close()
 
 
@@ -189,14 +190,14 @@ def test_systems_and_ids_are_hidden(
             assert f"{picture}.png" not in text
 
 
-def test_pairs_are_shown_either_way_round_and_kept_one_way(
+def test_pairs_are_shown_in_both_orders_and_saved_in_the_order_of_the_data(
     tmp_path: Path, enter: Enter
 ) -> None:
     study = study_of(tmp_path, "pairs", [f"p{n}" for n in range(8)])
     flipped = []
     for who in study.annotators():
-        one = enter(study, who)
-        text = one.get("/units/1").text
+        browser = enter(study, who)
+        text = browser.get("/units/1").text
         unit = study.unit(study.assigned(who)[0])
         first_is_first = text.index(unit.texts[0]) < text.index(unit.texts[1])
         # The leftmost point says "#1 much better": 0 when #1 is the unit's first text, else 4.
@@ -206,7 +207,7 @@ def test_pairs_are_shown_either_way_round_and_kept_one_way(
     assert set(flipped) == {True, False}
 
 
-def test_an_act_is_kept_once_and_told_back(
+def test_an_act_is_saved_once_and_returned(
     tmp_path: Path, enter: Enter
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -245,7 +246,7 @@ def test_an_act_is_kept_once_and_told_back(
     [b"", b"[]", b"{", b'{"client": 1, "number": 1}', b'{"client": "c", "number": "1"}',
      b'{"client": "c", "number": 1, "part": 5}', b'{"client": "c", "number": 1, "part": "%s"}' % (b"x" * 65)],
 )  # fmt: skip
-def test_what_is_no_act_is_refused(
+def test_a_body_that_is_not_an_act_is_refused(
     tmp_path: Path, enter: Enter, body: bytes
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -263,18 +264,18 @@ def test_forged_and_oversized_acts_are_refused(
     assert (
         anna.post("/units/1/acts", json=act(1, "rating", 7)).status_code == 403
     )
-    other = anna.post(
+    foreign = anna.post(
         "/units/1/acts",
         json=act(1, "rating", 7),
         headers={**mark, "origin": "http://evil.invalid"},
     )
-    assert other.status_code == 403
+    assert foreign.status_code == 403
     big = anna.post("/units/1/acts", content=b" " * 6_000_000, headers=mark)
     assert big.status_code == 413
     assert study.state("anna", study.assigned("anna")[0]) == {}
 
 
-def test_a_page_from_before_a_restart_goes_on(
+def test_an_open_page_works_after_a_restart_of_the_server(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -294,7 +295,7 @@ def test_a_page_from_before_a_restart_goes_on(
     study.close()
 
 
-def test_who_is_brought_in_later_gets_in(
+def test_annotators_added_by_an_import_can_sign_in(
     tmp_path: Path, enter: Enter, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings")
@@ -310,7 +311,7 @@ def test_who_is_brought_in_later_gets_in(
     assert cleo.get("/units/3").status_code == 404
 
 
-def test_a_whole_class_comes_from_one_address_at_once(
+def test_many_annotators_at_one_address_can_work_at_once(
     tmp_path: Path, client: Client
 ) -> None:
     study = study_of(tmp_path, "ratings", [f"p{n}" for n in range(60)])
@@ -329,17 +330,17 @@ def test_a_whole_class_comes_from_one_address_at_once(
     study.close()
 
 
-def test_an_act_is_kept_for_whom_its_page_belongs_to_alone(
+def test_an_act_is_saved_only_for_the_annotator_of_its_page(
     tmp_path: Path, enter: Enter
 ) -> None:
     study = study_of(tmp_path, "ratings")
     anna, ben, owner = (enter(study, who) for who in ("anna", "ben", "owner"))
     pages = mark_of(anna, 3)
     # ben and the maker open their links in the browser of anna, whose page is still open
-    for other, who in ((ben, "ben"), (owner, "owner")):
-        own = {**pages, HEADER: _csrf_of(other)}
-        answer = other.post(
-            "/units/3/acts", json=act(1, "rating", 2), headers=own
+    for browser, who in ((ben, "ben"), (owner, "owner")):
+        headers = {**pages, HEADER: _csrf_of(browser)}
+        answer = browser.post(
+            "/units/3/acts", json=act(1, "rating", 2), headers=headers
         )
         assert (answer.status_code, answer.json()["who"]) == (412, who)
     without = {HEADER: pages[HEADER]}
@@ -370,11 +371,13 @@ def test_an_act_is_kept_for_whom_its_page_belongs_to_alone(
     )
 
 
-def _csrf_of(one: TestClient) -> str:
+def _csrf_of(browser: TestClient) -> str:
     """The mark of a session, which every page of it holds."""
-    found = re.search(r'"X-CSRF-Token": "([0-9a-f]{64})"', one.get("/").text)
-    assert found is not None
-    return found[1]
+    match = re.search(
+        r'"X-CSRF-Token": "([0-9a-f]{64})"', browser.get("/").text
+    )
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize("task", DATA_OF)
@@ -395,11 +398,13 @@ def test_parts_that_no_task_has_are_refused_with_and_without_a_value(
     assert not list(study.judgments())
 
 
-def test_a_study_is_its_owner_s_alone(tmp_path: Path) -> None:
+def test_files_of_a_study_are_readable_by_their_owner_alone(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings")
     study.save("anna", study.assigned("anna")[0], Act("c", 1, "rating", 3))
-    kept = sorted((tmp_path / "study").glob("study.sqlite*"))
-    assert len(kept) == 3
-    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+    files = sorted((tmp_path / "study").glob("study.sqlite*"))
+    assert len(files) == 3
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert (tmp_path / "study").stat().st_mode & 0o777 == 0o700
     study.close()

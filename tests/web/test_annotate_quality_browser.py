@@ -23,11 +23,11 @@ from beholder.web import make_app
 pytest.importorskip("playwright", reason="needs Playwright: make test-web")
 
 Server = Callable[[ASGIApp], AbstractContextManager[str]]
-Made = Callable[..., AnnotationStudy]
+MakeStudy = Callable[..., AnnotationStudy]
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Made:
+def make_study(tmp_path: Path) -> MakeStudy:
     """Makes a study of the first rows of a task's data."""
 
     def make(
@@ -36,17 +36,21 @@ def made(tmp_path: Path) -> Made:
         limit: int = 2,
         **design: Any,
     ) -> AnnotationStudy:
-        named = task_named(task)
+        annotation_task = task_named(task)
         units, _ = units_of(
-            named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit)
+            annotation_task,
+            str(DATA_OF[task](tmp_path)),
+            DataOptions(limit=limit),
         )
         if gold:
             units = with_gold(
-                named, units, write_rows(tmp_path / "gold.jsonl", gold)
+                annotation_task,
+                units,
+                write_rows(tmp_path / "gold.jsonl", gold),
             )
         people = AnnotationDesign(("anna", "ben"), **design)
         return AnnotationStudy.make(
-            tmp_path / "study", named, units, people, media=tmp_path
+            tmp_path / "study", annotation_task, units, people, media=tmp_path
         )
 
     return make
@@ -96,7 +100,7 @@ BLUE_BOAT = {"mistakes:2-11": {"kind": "attribute", "severity": "major"}}
 
 
 def test_ratings_with_training_gold_and_a_code(
-    made: Made, watch: Callable[[], Any], server: Server
+    make_study: MakeStudy, watch: Callable[[], Any], server: Server
 ) -> None:
     """A participant of Prolific: training with feedback, a gold unit, a code at the end."""
     gold = [
@@ -112,7 +116,9 @@ def test_ratings_with_training_gold_and_a_code(
             "use": "attention",
         },
     ]
-    study = made("ratings", gold, participants=True, completion_code="C1XYZ")
+    study = make_study(
+        "ratings", gold, participants=True, completion_code="C1XYZ"
+    )
     with server(app_of(study)) as address:
         watched = watch()
         page = watched.page
@@ -163,9 +169,9 @@ def test_ratings_with_training_gold_and_a_code(
         again.page.get_by_text("Hello, anna").wait_for()
         owner = watch()
         enter(owner.page, address, f"token={study.token}")
-        told = owner.page.locator("main").inner_text()
-        assert "attention checks passed" in told
-        assert "p77\tC1XYZ" in told
+        overview = owner.page.locator("main").inner_text()
+        assert "attention checks passed" in overview
+        assert "p77\tC1XYZ" in overview
         assert owner.axe() == []
     training = study.positions()[f"{HARBOUR}/candidate"]
     assert study.state("anna", training) == {"rating": 9, "done": True}
@@ -173,7 +179,7 @@ def test_ratings_with_training_gold_and_a_code(
 
 
 def test_marks_with_gold_and_a_third_person(
-    made: Made, watch: Callable[[], Any], server: Server
+    make_study: MakeStudy, watch: Callable[[], Any], server: Server
 ) -> None:
     gold = [
         {
@@ -182,7 +188,7 @@ def test_marks_with_gold_and_a_third_person(
             "feedback": "Nothing is wrong.",
         }
     ]
-    study = made("marks", gold, adjudicator="carl")
+    study = make_study("marks", gold, adjudicator="carl")
     links = study.annotators()
     with server(app_of(study)) as address:
         for who in ("anna", "ben"):
@@ -224,10 +230,10 @@ def test_marks_with_gold_and_a_third_person(
     study.close()
 
 
-def test_what_cannot_be_judged_and_a_closer_look(
-    made: Made, watch: Callable[[], Any], server: Server
+def test_a_unit_is_marked_as_impossible_to_judge_after_zooming(
+    make_study: MakeStudy, watch: Callable[[], Any], server: Server
 ) -> None:
-    study = made("facts", limit=1)
+    study = make_study("facts", limit=1)
     with server(app_of(study)) as address:
         watched = watch()
         page = watched.page
@@ -279,7 +285,7 @@ RIGHT: dict[str, tuple[Mapping[str, Any], str]] = {
 }
 """The known answer of every unit by task, and the keys that give it."""
 
-OTHER = {
+WRONG_KEYS = {
     "pairs": "111",
     "ratings": "2",
     "sequences": "2",
@@ -304,12 +310,12 @@ def judge(page: Any, task: str, *, right: bool) -> None:
     elif task == "marks" and not right:
         marks_blue_boat(page)
     else:
-        keys(page, *(RIGHT[task][1] if right else OTHER[task]))
+        keys(page, *(RIGHT[task][1] if right else WRONG_KEYS[task]))
 
 
 @pytest.mark.parametrize("task", DATA_OF)
 def test_each_task_with_training_checks_codes_and_a_third_person(
-    made: Made,
+    make_study: MakeStudy,
     watch: Callable[[], Any],
     server: Server,
     tmp_path: Path,
@@ -317,13 +323,13 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
 ) -> None:
     """Two participants and an adjudicator finish a study by keys alone."""
     limit = 6 if task == "pairs" else 3
-    named = task_named(task)
+    annotation_task = task_named(task)
     units, _ = units_of(
-        named, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit)
+        annotation_task, str(DATA_OF[task](tmp_path)), DataOptions(limit=limit)
     )
     gold = []
     for unit, kind in zip(units, ("training", "attention"), strict=False):
-        known = (
+        right_answer = (
             {str(n): "true" for n in range(len(unit.texts))}
             if task == "facts"
             else RIGHT[task][0]
@@ -331,12 +337,12 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
         gold.append(
             {
                 "unit": unit.id,
-                "judgment": known,
+                "judgment": right_answer,
                 "use": kind,
                 "feedback": "It shows.",
             }
         )
-    study = made(
+    study = make_study(
         task,
         gold,
         limit,
@@ -391,12 +397,12 @@ def test_each_task_with_training_checks_codes_and_a_third_person(
             in owner.page.locator("main").inner_text()
         )
         assert owner.axe() == []
-    assert [(one.done, one.assigned) for one in study.progress()[:2]] == [
+    assert [(row.done, row.assigned) for row in study.progress()[:2]] == [
         (n, n)
     ] * 2
     first = study.settled()[0]
     assert list(first.by) == ["carl"]
-    assert not named.differences(
+    assert not annotation_task.differences(
         first.unit, first.by["carl"], {**study.judged()[0].by["anna"]}
     )
     study.close()

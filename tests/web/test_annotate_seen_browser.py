@@ -38,9 +38,9 @@ def study_of_row(
     )
     task = task_named("ratings")
     units, _ = units_of(task, str(data), DataOptions())
-    made = AnnotationDesign(("anna",), **design)
+    study_design = AnnotationDesign(("anna",), **design)
     return AnnotationStudy.make(
-        folder / "study", task, units, made, media=folder
+        folder / "study", task, units, study_design, media=folder
     )
 
 
@@ -66,8 +66,8 @@ def colours(page: Any) -> np.ndarray:
 
 
 def share_of_red(page: Any) -> float:
-    seen = colours(page)
-    return float(((seen[..., 0] > 225) & (seen[..., 2] < 40)).mean())
+    pixels = colours(page)
+    return float(((pixels[..., 0] > 225) & (pixels[..., 2] < 40)).mean())
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
     level: int,
     form: str,
 ) -> None:
-    asked: list[str] = []
-    with server(iiif_app(version, level, asked)) as pictures:
+    addresses: list[str] = []
+    with server(iiif_app(version, level, addresses)) as pictures:
         row = {"images": [f"{pictures}/i/p/{form}"]}
         study = study_of_row(tmp_path, row, iiif=f"{pictures}/i")
         with server(app_of(study)) as address:
@@ -92,7 +92,7 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
             page.wait_for_function(
                 "() => document.querySelector('.zoom img').naturalWidth > 0"
             )
-            assert len(asked) == 1
+            assert len(addresses) == 1
             assert (
                 share_of_red(page) < 0.01
             )  # the copy of the whole is too coarse for stripes
@@ -103,12 +103,16 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
                 "() => document.querySelectorAll('.tiles img').length > 0 &&"
                 " [...document.querySelectorAll('.tiles img')].every(i => i.complete)"
             )
-            finest = [one for one in asked if ",512,512/512," in one]
+            finest = [
+                address_of_tile
+                for address_of_tile in addresses
+                if ",512,512/512," in address_of_tile
+            ]
             assert (
                 0 < len(finest) < 24
             )  # what is visible, and not the whole picture
             assert 0.3 < share_of_red(page) < 0.7
-            n = len(asked)
+            n = len(addresses)
             page.locator(".zoom").evaluate(
                 "view => { view.scrollLeft = 0; view.scrollTop = 0; }"
             )
@@ -116,15 +120,18 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
                 "() => { const last = document.querySelector('.tiles img:last-child');"
                 " return last.style.left === '0%' && last.complete; }"
             )
-            assert any(one.startswith("0,0,512,512/512,") for one in asked[n:])
+            assert any(
+                address_of_tile.startswith("0,0,512,512/512,")
+                for address_of_tile in addresses[n:]
+            )
             for _ in range(12):
                 page.keyboard.press("-")
             assert share_of_red(page) < 0.01
             assert watched.axe() == []
             assert watched.problems == []
             assert all(
-                one.startswith((address, f"{pictures}/i/p/"))
-                for one in watched.requests
+                request.startswith((address, f"{pictures}/i/p/"))
+                for request in watched.requests
             )
     study.close()
 
@@ -132,20 +139,22 @@ def test_a_iiif_picture_is_loaded_in_tiles_from_its_server_alone(
 def test_pictures_of_other_servers_are_not_asked_for(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
-    asked: list[str] = []
-    with server(iiif_app(3, 1, asked)) as pictures:
+    addresses: list[str] = []
+    with server(iiif_app(3, 1, addresses)) as pictures:
         row = {"images": [f"{pictures}/i/p/info.json"]}
         study = study_of_row(tmp_path, row, iiif="https://iiif.example.org/")
         with server(app_of(study)) as address:
             watched = watch()
             page = open_unit(watched, study, address)
-            assert all(one.startswith(address) for one in watched.requests)
+            assert all(
+                request.startswith(address) for request in watched.requests
+            )
             refused = page.evaluate(
                 "address => fetch(address).then(() => false, () => true)",
                 f"{pictures}/i/p/info.json",
             )
             assert refused
-    assert asked == []
+    assert addresses == []
     study.close()
 
 
@@ -166,9 +175,9 @@ def test_a_server_that_does_not_answer_is_named(
 
 
 TONE = """film => {
-    const one = document.createElement("canvas").getContext("2d");
-    one.drawImage(film, 0, 0, 1, 1);
-    return one.getImageData(0, 0, 1, 1).data[0];
+    const context = document.createElement("canvas").getContext("2d");
+    context.drawImage(film, 0, 0, 1, 1);
+    return context.getImageData(0, 0, 1, 1).data[0];
 }"""
 
 
@@ -222,7 +231,7 @@ def test_a_film_goes_frame_by_frame(
         page.keyboard.press("7")
         page.keyboard.press("Control+Enter")
         page.get_by_text("Everything is done").wait_for()
-        assert all(one.startswith(address) for one in watched.requests)
+        assert all(request.startswith(address) for request in watched.requests)
         assert watched.problems == []
     assert study.state("anna", 0) == {"rating": 7, "done": True}
     study.close()
@@ -265,13 +274,15 @@ def test_own_instructions_are_shown_and_harm_nothing(
         assert page.evaluate("window.harmed") is None
         assert page.locator(".own a, .own script, .own style").count() == 0
         assert watched.axe() == []
-        assert all(one.startswith(address) for one in watched.requests)
+        assert all(request.startswith(address) for request in watched.requests)
         page.goto(f"{address}/units/1")
         page.locator("[data-ready]").wait_for()
         page.locator("summary").press("Enter")
         page.get_by_role("heading", name="My study").wait_for()
         assert watched.axe() == []
-        assert [one for one in watched.problems if "404" not in one] == []
+        assert [
+            request for request in watched.problems if "404" not in request
+        ] == []
     study.close()
 
 
@@ -304,7 +315,7 @@ def test_a_large_picture_fits_and_is_loaded_larger_when_enlarged(
     study.close()
 
 
-def test_a_film_that_is_none_is_named(
+def test_a_file_that_is_not_a_film_is_named(
     tmp_path: Path, watch: Callable[[], Any], server: Server
 ) -> None:
     (tmp_path / "film.mpg").write_bytes(b"x" * 1000)

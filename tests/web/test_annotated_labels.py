@@ -65,11 +65,11 @@ def test_sixty_ratings_from_the_browser_correct_a_run(
     words = {row["id"]: len(str(row["candidate"]).split()) for row in sample}
     for place, position in enumerate(study.assigned("anna"), start=1):
         page = anna.get(f"/units/{place}").text
-        found = [
+        marks = [
             page.split(f'data-{name}="')[1].split('"')[0]
             for name in ("csrf", "key")
         ]
-        headers = dict(zip((HEADER, PAGE_KEY), found, strict=True))
+        headers = dict(zip((HEADER, PAGE_KEY), marks, strict=True))
         # People give two less than the words, and one more to every other text.
         rating = words[str(study.unit(position).row["id"])] - 2 + place % 2
         acts = [("rating", rating), ("done", True)]

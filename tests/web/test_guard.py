@@ -60,7 +60,7 @@ def app(**settings: object) -> ASGIApp:
     return make_app(ROUTES, Settings(**settings))  # type: ignore[arg-type]
 
 
-def test_on_loopback_everybody_is_the_owner(client: Client) -> None:
+def test_requests_over_loopback_are_the_owner_s(client: Client) -> None:
     assert client(app()).get("/").json()["who"] == "owner"
 
 
@@ -82,11 +82,11 @@ def test_on_loopback_everybody_is_the_owner(client: Client) -> None:
         ("0.0.0.0", "evil.example:8000", 421),
     ],
 )
-def test_only_our_own_names_are_answered(
+def test_only_host_names_of_this_server_are_answered(
     client: Client, host: str, called: str, status: int
 ) -> None:
-    one = client(app(host=host, names=("lab.example",)))
-    assert one.get("/", headers={"host": called}).status_code == status
+    browser = client(app(host=host, names=("lab.example",)))
+    assert browser.get("/", headers={"host": called}).status_code == status
 
 
 def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> (
@@ -94,10 +94,10 @@ def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> (
 ):
     assert Settings().token is None
     assert Settings(host="::1").token is None
-    made = Settings(host="0.0.0.0").token
-    assert made is not None
-    assert len(made) >= 32
-    assert made != Settings(host="0.0.0.0").token
+    token = Settings(host="0.0.0.0").token
+    assert token is not None
+    assert len(token) >= 32
+    assert token != Settings(host="0.0.0.0").token
     assert (
         address(Settings(host="0.0.0.0", token=TOKEN), 80)
         == f"http://0.0.0.0:80/?token={TOKEN}"
@@ -112,9 +112,9 @@ def test_other_addresses_need_a_token_and_get_one_that_cannot_be_guessed() -> (
 def test_a_token_in_the_address_becomes_a_cookie_and_leaves_the_address(
     client: Client,
 ) -> None:
-    one = client(app(token=TOKEN))
-    assert one.get("/").status_code == 401
-    answer = one.get(f"/?token={TOKEN}&q=%22%3E%3Cscript%3E")
+    browser = client(app(token=TOKEN))
+    assert browser.get("/").status_code == 401
+    answer = browser.get(f"/?token={TOKEN}&q=%22%3E%3Cscript%3E")
     assert answer.status_code == 200
     assert 'content="0;url=/?q=%22%3E%3Cscript%3E"' in answer.text
     name = Settings(token=TOKEN).access_cookie
@@ -126,15 +126,15 @@ def test_a_token_in_the_address_becomes_a_cookie_and_leaves_the_address(
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
     assert TOKEN not in answer.text
-    assert one.get("/").json()["who"] == "owner"
+    assert browser.get("/").json()["who"] == "owner"
 
 
 @pytest.mark.parametrize(
     "forged", ["", "x" * 24, TOKEN[:-1], TOKEN + "x", "ä", "\x00"]
 )
 def test_forged_tokens_open_nothing(client: Client, forged: str) -> None:
-    one = client(app(token=TOKEN))
-    answer = one.get("/", params={"token": forged})
+    browser = client(app(token=TOKEN))
+    answer = browser.get("/", params={"token": forged})
     assert answer.status_code in (401, 403)
     assert "beholder_access" not in "".join(
         answer.headers.get_list("set-cookie")
@@ -142,10 +142,10 @@ def test_forged_tokens_open_nothing(client: Client, forged: str) -> None:
     raw = [
         (b"cookie", f"{Settings(token=TOKEN).access_cookie}={forged}".encode())
     ]
-    assert one.get("/", headers=raw).status_code == 401
+    assert browser.get("/", headers=raw).status_code == 401
 
 
-def test_the_way_on_from_a_token_never_leads_to_another_host(
+def test_the_target_after_a_token_is_never_on_another_host(
     client: Client,
 ) -> None:
     answer = client(app(token=TOKEN)).get(
@@ -165,11 +165,11 @@ def test_a_path_cannot_leave_the_attribute_in_which_it_stands(
 
 
 def test_wrong_tokens_may_be_tried_a_few_times_only(client: Client) -> None:
-    one = client(app(token=TOKEN))
-    found = [one.get("/?token=wrong").status_code for _ in range(30)]
-    assert found[0] == 403
-    assert found[-1] == 429
-    assert one.get(f"/?token={TOKEN}").status_code == 200, (
+    browser = client(app(token=TOKEN))
+    statuses = [browser.get("/?token=wrong").status_code for _ in range(30)]
+    assert statuses[0] == 403
+    assert statuses[-1] == 429
+    assert browser.get(f"/?token={TOKEN}").status_code == 200, (
         "who shares the address gets in"
     )
 
@@ -179,51 +179,54 @@ def test_a_right_link_opens_whatever_others_of_the_address_ask(
 ) -> None:
     settings = Settings(token=TOKEN, burst=5)
     guarded = Guard(Starlette(routes=ROUTES), settings, lambda: 0.0)
-    found = [client(guarded).get("/").status_code for _ in range(7)]
-    assert found == [401] * 5 + [429] * 2
+    statuses = [client(guarded).get("/").status_code for _ in range(7)]
+    assert statuses == [401] * 5 + [429] * 2
     assert client(guarded).get(f"/?token={TOKEN}").status_code == 200
 
 
-def test_cookies_of_servers_on_one_host_stand_beside_each_other(
+def test_servers_on_one_host_use_different_cookies(
     client: Client,
 ) -> None:
     tokens = [TOKEN, TOKEN[::-1]]
-    ones = [client(app(token=token)) for token in tokens]
-    ones[1].cookies = ones[0].cookies  # a browser knows no ports
-    for one, token in zip(ones, tokens, strict=True):
-        assert one.get("/", params={"token": token}).status_code == 200
-    for one in ones:
-        assert one.get("/").json()["who"] == "owner"
+    browsers = [client(app(token=token)) for token in tokens]
+    browsers[1].cookies = browsers[0].cookies  # a browser knows no ports
+    for browser, token in zip(browsers, tokens, strict=True):
+        assert browser.get("/", params={"token": token}).status_code == 200
+    for browser in browsers:
+        assert browser.get("/").json()["who"] == "owner"
 
 
 PEOPLE = {"link-of-ann-0123456789": "Ann", "link-of-bo-01234567890": "B<o>"}
 
 
 def test_a_link_of_somebody_else_is_confirmed_first(client: Client) -> None:
-    one = client(app(token=TOKEN, people=PEOPLE.get))
+    browser = client(app(token=TOKEN, people=PEOPLE.get))
     ann, bo = PEOPLE
-    assert one.get("/", params={"token": ann}).status_code == 200
-    asked = one.get("/", params={"token": bo, "q": "1"})
+    assert browser.get("/", params={"token": ann}).status_code == 200
+    page = browser.get("/", params={"token": bo, "q": "1"})
     assert (
         "You are signed in as <bdi>Ann</bdi>. This link belongs to <bdi>B&lt;o&gt;</bdi>"
-        in (asked.text)
+        in (page.text)
     )
-    assert one.get("/").json()["who"] == "Ann"
-    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asked.text))
+    assert browser.get("/").json()["who"] == "Ann"
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
     assert fields["to"] == "/?q=1"
     forged = {**fields, "csrf": "0" * 64}
-    assert one.post("/sign-in", data=forged).status_code == 403
+    assert browser.post("/sign-in", data=forged).status_code == 403
     assert (
-        one.post("/sign-in", data={**fields, "token": "wrong"}).status_code
+        browser.post("/sign-in", data={**fields, "token": "wrong"}).status_code
         == 403
     )
-    other = {"origin": "http://evil.example"}
-    assert one.post("/sign-in", data=fields, headers=other).status_code == 403
-    assert one.get("/").json()["who"] == "Ann"
-    gone = one.post("/sign-in", data=fields)
+    foreign = {"origin": "http://evil.example"}
+    assert (
+        browser.post("/sign-in", data=fields, headers=foreign).status_code
+        == 403
+    )
+    assert browser.get("/").json()["who"] == "Ann"
+    gone = browser.post("/sign-in", data=fields)
     assert 'content="0;url=/?q=1"' in gone.text
-    assert one.get("/").json()["who"] == "B<o>"
-    assert "Sign in as" not in one.get("/", params={"token": bo}).text, (
+    assert browser.get("/").json()["who"] == "B<o>"
+    assert "Sign in as" not in browser.get("/", params={"token": bo}).text, (
         "it is his own link"
     )
 
@@ -233,15 +236,15 @@ def test_a_link_on_another_site_is_asked_for_again_with_the_cookies(
 ) -> None:
     """A browser sends no cookies that are SameSite=Strict along with such a link."""
     ann, bo = PEOPLE
-    one = client(app(token=TOKEN, people=PEOPLE.get))
-    assert one.get("/", params={"token": ann}).status_code == 200
-    without = client(one.app)
+    browser = client(app(token=TOKEN, people=PEOPLE.get))
+    assert browser.get("/", params={"token": ann}).status_code == 200
+    without = client(browser.app)
     foreign = without.get(
         "/", params={"token": bo}, headers={"sec-fetch-site": "cross-site"}
     )
     assert f'content="0;url=/?token={bo}"' in foreign.text
     assert "set-cookie" not in foreign.headers
-    again = one.get(
+    again = browser.get(
         "/", params={"token": bo}, headers={"sec-fetch-site": "same-origin"}
     )
     assert "Sign in as" in again.text
@@ -251,36 +254,36 @@ def test_a_link_on_another_site_is_asked_for_again_with_the_cookies(
     assert 'content="0;url=/"' in fresh.text
 
 
-def test_a_way_on_after_signing_in_stays_on_this_host(client: Client) -> None:
+def test_the_target_after_signing_in_is_on_this_host(client: Client) -> None:
     ann, bo = PEOPLE
-    one = client(app(token=TOKEN, people=PEOPLE.get))
-    one.get("/", params={"token": ann})
-    asked = one.get("/", params={"token": bo})
-    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', asked.text))
+    browser = client(app(token=TOKEN, people=PEOPLE.get))
+    browser.get("/", params={"token": ann})
+    page = browser.get("/", params={"token": bo})
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
     for to in (
         "//evil.example/",
         "https://evil.example/",
         "/%2fevil.example",
         "\\\\evil.example",
     ):
-        answer = one.post("/sign-in", data={**fields, "to": to})
+        answer = browser.post("/sign-in", data={**fields, "to": to})
         target = answer.text.split('content="0;url=')[1].split('"')[0]
         assert urljoin("http://here.example/", target).startswith(
             "http://here.example/"
         )
 
 
-def test_large_bodies_share_a_bound_and_small_ones_always_go(
+def test_large_bodies_share_a_limit_and_small_ones_are_always_accepted(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard, "MOST_HELD", 150_000)
 
     async def two(body: bytes) -> tuple[int, int]:
-        """The statuses of a request that is held by its page, and of another meanwhile."""
-        held, go = asyncio.Event(), asyncio.Event()
+        """The statuses of a request that its page holds, and of another meanwhile."""
+        is_held, go = asyncio.Event(), asyncio.Event()
 
         async def wait(request: Request) -> Response:
-            held.set()
+            is_held.set()
             await go.wait()
             return Response()
 
@@ -290,16 +293,16 @@ def test_large_bodies_share_a_bound_and_small_ones_always_go(
         transport = httpx.ASGITransport(guarded)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://127.0.0.1"
-        ) as one:
-            mark = {"X-CSRF-Token": (await one.get("/")).json()["csrf"]}
+        ) as browser:
+            mark = {"X-CSRF-Token": (await browser.get("/")).json()["csrf"]}
             first = asyncio.ensure_future(
-                one.post("/wait", content=b"x" * 100_000, headers=mark)
+                browser.post("/wait", content=b"x" * 100_000, headers=mark)
             )
-            await held.wait()
-            second = await one.post("/size", content=body, headers=mark)
+            await is_held.wait()
+            second = await browser.post("/size", content=body, headers=mark)
             go.set()
             answered = (await first).status_code, second.status_code
-            after = await one.post(
+            after = await browser.post(
                 "/size", content=b"x" * 100_000, headers=mark
             )
             assert after.status_code == 200, (
@@ -353,7 +356,7 @@ def limited(
 
 
 @pytest.mark.slow
-def test_half_a_header_is_waited_for_as_long_as_is_said(
+def test_a_half_header_times_out(
     limited: Limited,
 ) -> None:
     with limited(header_seconds=0.2) as address:
@@ -369,7 +372,7 @@ def test_half_a_header_is_waited_for_as_long_as_is_said(
     )
 
 
-def test_half_a_body_is_waited_for_as_long_as_is_said(
+def test_a_half_body_times_out(
     limited: Limited,
 ) -> None:
     with limited(body_seconds=0.2) as address:
@@ -383,7 +386,7 @@ def test_half_a_body_is_waited_for_as_long_as_is_said(
 
 
 @pytest.mark.slow
-def test_many_half_requests_keep_nobody_out(limited: Limited) -> None:
+def test_many_half_requests_do_not_block_others(limited: Limited) -> None:
     with limited(most_waiting=5, header_seconds=600) as address:
         talks = [Talk(address) for _ in range(40)]
         for talk in talks:
@@ -397,27 +400,29 @@ def test_many_half_requests_keep_nobody_out(limited: Limited) -> None:
 
 def test_personal_tokens_name_their_people(client: Client) -> None:
     people = {"link-of-ann-0123456789": "Ann"}
-    one = client(app(token=TOKEN, people=people.get))
-    assert one.get("/?token=link-of-ann-0123456789").status_code == 200
-    assert one.get("/").json()["who"] == "Ann"
+    browser = client(app(token=TOKEN, people=people.get))
+    assert browser.get("/?token=link-of-ann-0123456789").status_code == 200
+    assert browser.get("/").json()["who"] == "Ann"
 
 
 def test_a_post_needs_the_mark_of_its_session(client: Client) -> None:
     settings = Settings(secret=b"s" * 32)
-    one = client(make_app(ROUTES, settings))
-    mark = one.get("/").json()["csrf"]
-    assert mark == csrf(b"s" * 32, one.cookies[SESSION])
-    assert one.post("/take", data={"a": "1", "csrf": mark}).json() == {
+    browser = client(make_app(ROUTES, settings))
+    mark = browser.get("/").json()["csrf"]
+    assert mark == csrf(b"s" * 32, browser.cookies[SESSION])
+    assert browser.post("/take", data={"a": "1", "csrf": mark}).json() == {
         "a": "1"
     }
     assert (
-        one.post(
+        browser.post(
             "/size", content=b"12345", headers={"X-CSRF-Token": mark}
         ).json()
         == 5
     )
     assert (
-        one.post("/take", files={"a": b"x"}, data={"csrf": mark}).status_code
+        browser.post(
+            "/take", files={"a": b"x"}, data={"csrf": mark}
+        ).status_code
         == 200
     )
     for forged in (
@@ -426,11 +431,11 @@ def test_a_post_needs_the_mark_of_its_session(client: Client) -> None:
         csrf(b"s" * 32, "other"),
     ):
         assert (
-            one.post("/take", data={"a": "1", "csrf": forged}).status_code
+            browser.post("/take", data={"a": "1", "csrf": forged}).status_code
             == 403
         )
-    assert one.post("/take", data={"a": "1"}).status_code == 403
-    assert one.post(
+    assert browser.post("/take", data={"a": "1"}).status_code == 403
+    assert browser.post(
         "/take", content=b"--", headers={"content-type": "multipart/form-data"}
     ).status_code in (400, 403)
 
@@ -445,53 +450,59 @@ def test_a_mark_outlives_a_restart_with_the_same_secret(
     assert (
         after.post("/take", data={"a": "1", "csrf": mark}).status_code == 200
     )
-    other = client(make_app(ROUTES, Settings()))
-    other.cookies = before.cookies
+    restarted = client(make_app(ROUTES, Settings()))
+    restarted.cookies = before.cookies
     assert (
-        other.post("/take", data={"a": "1", "csrf": mark}).status_code == 403
+        restarted.post("/take", data={"a": "1", "csrf": mark}).status_code
+        == 403
     )
 
 
 def test_a_post_from_another_site_is_refused_even_with_the_mark(
     client: Client,
 ) -> None:
-    one = client(app())
-    mark = one.get("/").json()["csrf"]
+    browser = client(app())
+    mark = browser.get("/").json()["csrf"]
     for origin, status in (
         ("http://evil.example", 403),
         ("null", 403),
         ("http://127.0.0.1:8000", 200),
     ):
         headers = {"origin": origin, "x-csrf-token": mark}
-        assert one.post("/size", headers=headers).status_code == status
+        assert browser.post("/size", headers=headers).status_code == status
 
 
 def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(
     client: Client,
 ) -> None:
-    one = client(app())
-    cookie = one.get("/").headers["set-cookie"]
+    browser = client(app())
+    cookie = browser.get("/").headers["set-cookie"]
     assert cookie.startswith(SESSION)
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert "set-cookie" not in one.get("/").headers
+    assert "set-cookie" not in browser.get("/").headers
     forged = {"cookie": f"{SESSION}=abc"}  # too short to be one of ours
     assert "set-cookie" in client(app()).get("/", headers=forged).headers
 
 
-def test_bodies_beyond_the_limit_are_refused_told_or_not(
+def test_bodies_beyond_the_limit_are_refused_with_or_without_a_length(
     client: Client,
 ) -> None:
-    one = client(app(max_body=1000))
-    mark = {"X-CSRF-Token": one.get("/").json()["csrf"]}
-    assert one.post("/size", content=b"x" * 1000, headers=mark).json() == 1000
+    browser = client(app(max_body=1000))
+    mark = {"X-CSRF-Token": browser.get("/").json()["csrf"]}
     assert (
-        one.post("/size", content=b"x" * 1001, headers=mark).status_code == 413
+        browser.post("/size", content=b"x" * 1000, headers=mark).json() == 1000
+    )
+    assert (
+        browser.post("/size", content=b"x" * 1001, headers=mark).status_code
+        == 413
     )
     pieces = (b"x" * 600 for _ in range(2))  # no length is told
-    assert one.post("/size", content=pieces, headers=mark).status_code == 413
     assert (
-        one.post(
+        browser.post("/size", content=pieces, headers=mark).status_code == 413
+    )
+    assert (
+        browser.post(
             "/size", content=b"", headers=mark | {"content-length": "-1"}
         ).status_code
         == 413
@@ -524,23 +535,23 @@ def test_a_browser_that_asks_too_fast_waits_and_others_do_not(
 
 
 def test_every_answer_has_the_policy(client: Client) -> None:
-    one = client(app())
+    browser = client(app())
     for path in ("/", "/nothing", "/static/page.css", "/static/htmx.min.js"):
-        answer = one.get(path)
+        answer = browser.get(path)
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
-    assert one.get("/").headers["cache-control"] == "no-store"
-    refused = one.get("/", headers={"host": "evil.example"})
+    assert browser.get("/").headers["cache-control"] == "no-store"
+    refused = browser.get("/", headers={"host": "evil.example"})
     assert "content-security-policy" in refused.headers
 
 
-def test_an_address_has_an_end(client: Client) -> None:
-    one = client(app())
-    assert one.get("/" + "9" * 1999).status_code == 404
-    assert one.get("/" + "9" * 2000).status_code == 414
+def test_a_long_address_is_refused(client: Client) -> None:
+    browser = client(app())
+    assert browser.get("/" + "9" * 1999).status_code == 404
+    assert browser.get("/" + "9" * 2000).status_code == 414
 
 
 @pytest.mark.parametrize(
@@ -555,5 +566,7 @@ def test_other_methods_are_refused(client: Client, method: str) -> None:
     ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd",
      "/static/%5c..%5capp.py", "/static/", "/static/../../../../etc/passwd"],
 )  # fmt: skip
-def test_static_files_lead_nowhere_else(client: Client, path: str) -> None:
+def test_static_files_do_not_lead_outside_their_folder(
+    client: Client, path: str
+) -> None:
     assert client(app()).get(path).status_code in (404, 405)

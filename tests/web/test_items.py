@@ -18,13 +18,13 @@ from beholder.web.items import RunView, Snapshot, Texts
 from beholder.web.lists import (
     PAGE,
     Query,
-    find,
+    find_positions,
     group_counts,
     listing,
     pair,
-    read_wanted,
+    read_selection,
     verdict_counts,
-    write_wanted,
+    write_query,
 )
 from toy.runs import Outcome, write_run
 
@@ -74,9 +74,9 @@ def view(
     )
     if request.param == "complete":
         _export(folder)
-    found = RunView(folder)
-    found.refresh()
-    return found
+    run_view = RunView(folder)
+    run_view.refresh()
+    return run_view
 
 
 def _export(folder: Path) -> None:
@@ -84,16 +84,16 @@ def _export(folder: Path) -> None:
     from beholder.run.export import export
     from beholder.run.subjects import ScheduledAsker
 
-    class Named(ScheduledAsker):
+    class NamedAsker(ScheduledAsker):
         name = "posh"
 
     with Store.open(folder) as store:
-        export(store, [Named(metric("length"), ITEM, 5, "", 5)])
+        export(store, [NamedAsker(metric("length"), ITEM, 5, "", 5)])
 
 
-def _find(view: RunView, **wanted: object) -> list[int]:
-    parts = {"kind": "item", "asked": "posh", "value": "f1", **wanted}
-    return list(find(view.snapshot, Query(**parts)).tolist())  # type: ignore[arg-type]
+def _find(view: RunView, **parts: object) -> list[int]:
+    parts = {"kind": "item", "asker": "posh", "value": "f1", **parts}
+    return list(find_positions(view.snapshot, Query(**parts)).tolist())  # type: ignore[arg-type]
 
 
 def test_filters_take_ranges_states_groups_verdicts_and_words(
@@ -138,7 +138,7 @@ def test_lists_are_sorted_and_what_has_no_value_comes_last(
 
 
 def test_counts_of_verdicts_and_groups(view: RunView) -> None:
-    assert verdict_counts(view.snapshot.asked[0]) == [
+    assert verdict_counts(view.snapshot.askers[0]) == [
         ("", 4),
         ("match", 4),
         ("mistake", 2),
@@ -147,26 +147,32 @@ def test_counts_of_verdicts_and_groups(view: RunView) -> None:
         ("b", 2),
         ("a", 2),
     ]
-    assert view.snapshot.asked[0].verdicts["match"].tolist() == [1, 2, 0, 4, 5]
+    assert view.snapshot.askers[0].verdicts["match"].tolist() == [
+        1,
+        2,
+        0,
+        4,
+        5,
+    ]
 
 
-def test_a_table_of_units_of_other_items_is_not_believed(
+def test_a_table_of_units_with_unknown_items_is_an_error(
     tmp_path: Path,
 ) -> None:
     folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
     _export(folder)
-    other = write_run(
+    second_run = write_run(
         tmp_path / "other", [Item("else", "x", ("y",))], {"posh": [None]}
     )
-    (folder / "units.parquet").rename(other / "units.parquet")
-    view = RunView(other)
+    (folder / "units.parquet").rename(second_run / "units.parquet")
+    view = RunView(second_run)
     with pytest.raises(RunError, match="contains"):
         view.refresh()
     view.try_refresh()
     assert "contains" in view.problem
 
 
-def test_a_run_that_goes_on_is_read_again_and_only_then(
+def test_a_run_is_read_again_only_if_it_has_changed(
     tmp_path: Path,
 ) -> None:
     items = _items()
@@ -178,15 +184,15 @@ def test_a_run_that_goes_on_is_read_again_and_only_then(
     assert view.refresh()
     assert not view.refresh()
     before = view.snapshot
-    assert before.asked[0].state.tolist() == [1, 0, 0, 0, 0]
+    assert before.askers[0].state.tolist() == [1, 0, 0, 0, 0]
     with Store.open(folder) as store:
         for position in (1, 2):
             outcome = done[position]
             assert outcome is not None
             store.put("posh", position, outcome)
         assert view.refresh()  # while it is written
-        assert view.snapshot.asked[0].state.tolist() == [1, 1, 2, 0, 0]
-        assert view.snapshot.asked[0].verdicts["mistake"].tolist() == [
+        assert view.snapshot.askers[0].state.tolist() == [1, 1, 2, 0, 0]
+        assert view.snapshot.askers[0].verdicts["mistake"].tolist() == [
             0,
             1,
             0,
@@ -196,7 +202,7 @@ def test_a_run_that_goes_on_is_read_again_and_only_then(
         assert view.snapshot.subjects["item"] is before.subjects["item"]
 
 
-def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(
+def test_a_run_made_again_with_as_many_items_is_read_anew(
     tmp_path: Path,
 ) -> None:
     folder = write_run(
@@ -208,15 +214,15 @@ def test_a_run_that_was_made_anew_is_another_though_it_is_as_long(
     items = [
         Item(f"new-{n}", f"whale {n}", ("a reference",)) for n in range(5)
     ]
-    other = ItemScore({"f1": 1.0}, (_unit("omission"),))
-    write_run(folder, items, {"posh": [other] * 5}, status="running")
+    omission = ItemScore({"f1": 1.0}, (_unit("omission"),))
+    write_run(folder, items, {"posh": [omission] * 5}, status="running")
     assert view.refresh()
     assert view.snapshot.subjects["item"].ids[0] == "new-0"
     assert _find(view, words="whale") == [0, 1, 2, 3, 4]
-    assert verdict_counts(view.snapshot.asked[0]) == [("omission", 5)]
+    assert verdict_counts(view.snapshot.askers[0]) == [("omission", 5)]
 
 
-def test_a_file_that_goes_while_it_is_looked_at_is_passed_over(
+def test_a_file_that_disappears_during_a_reading_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_run(
@@ -264,15 +270,15 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 def test_words_are_found_in_any_script_and_case() -> None:
     rng = np.random.default_rng(5)
     words = ["ab", "bc", "über", "日本", "\x00", "Straße"]
-    told = [
+    all_texts = [
         "".join(rng.choice(words, size=rng.integers(0, 60)))
         for _ in range(200)
     ]
-    texts = Texts(told)
+    texts = Texts(all_texts)
     for sought in ("abbc", "ÜBER日", "STRASSE", "日本日本日本", "zz", "本ab"):
         expected = [
             n
-            for n, text in enumerate(told)
+            for n, text in enumerate(all_texts)
             if sought.casefold() in text.casefold()
         ]
         assert texts.having(sought).tolist() == expected, sought
@@ -289,14 +295,14 @@ def snapshot(tmp_path: Path) -> Snapshot:
     return view.snapshot
 
 
-def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
+def test_a_list_has_pages_and_neighbours(snapshot: Snapshot) -> None:
     first = listing(snapshot, {})
-    assert (len(first.shown), first.n_pages) == (PAGE, 2)
-    assert listing(snapshot, {"page": "1"}).shown == [PAGE]
-    assert listing(snapshot, {"page": "99"}).shown == [PAGE]
-    assert first.beside(0) == (0, None, 1)
-    assert first.beside(PAGE) == (PAGE, PAGE - 1, None)
-    assert listing(snapshot, {"high": "0.1"}).beside(PAGE) == (
+    assert (len(first.page_positions), first.n_pages) == (PAGE, 2)
+    assert listing(snapshot, {"page": "1"}).page_positions == [PAGE]
+    assert listing(snapshot, {"page": "99"}).page_positions == [PAGE]
+    assert first.neighbours(0) == (0, None, 1)
+    assert first.neighbours(PAGE) == (PAGE, PAGE - 1, None)
+    assert listing(snapshot, {"high": "0.1"}).neighbours(PAGE) == (
         None,
         None,
         None,
@@ -314,9 +320,12 @@ def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
         ({"page": "²"}, "page: expected a number"),
         ({"sort": "x"}, "sort: expected position"),
         ({"state": "x"}, "state: expected open"),
-        ({"kind": "x"}, "kind: the run has no 'x'"),
-        ({"by": pair("vcs", "")}, "asked nothing called 'vcs'"),
-        ({"by": pair("posh", "recall")}, "has no value 'recall'"),
+        ({"kind": "x"}, "kind: expected item, got 'x'"),
+        ({"by": pair("vcs", "")}, "by: expected posh, got 'vcs'"),
+        (
+            {"by": pair("posh", "recall")},
+            "by: expected a value of posh (f1), got 'recall'",
+        ),
         ({"by": "[1]"}, "by: expected two texts"),
         ({"by": "{"}, "by: expected two texts"),
         ({"by": "[" * 100_000}, "by: expected two texts"),
@@ -324,7 +333,7 @@ def test_pages_of_a_list_and_the_way_through_it(snapshot: Snapshot) -> None:
         ({"verdict": "3"}, "verdict: expected a text"),
     ],
 )
-def test_a_query_that_makes_no_sense_is_refused_in_words(
+def test_a_query_that_is_not_valid_is_an_error_that_names_the_parameter(
     snapshot: Snapshot, query: dict[str, str], words: str
 ) -> None:
     with pytest.raises(ConfigError) as refused:
@@ -334,18 +343,21 @@ def test_a_query_that_makes_no_sense_is_refused_in_words(
 
 def test_a_query_is_changed_in_parts() -> None:
     assert (
-        write_wanted({"q": "a b", "page": "3", "low": ""}, page=None)
-        == "q=a+b"
+        write_query({"q": "a b", "page": "3", "low": ""}, page=None) == "q=a+b"
     )
-    assert write_wanted({"q": "ä"}, page=2) == "q=%C3%A4&page=2"
+    assert write_query({"q": "ä"}, page=2) == "q=%C3%A4&page=2"
 
 
-def test_the_headline_is_what_is_shown_unless_told(snapshot: Snapshot) -> None:
-    wanted = read_wanted(snapshot, {"by": pair("posh", ""), "q": "  x "})
-    assert (wanted.asked, wanted.value, wanted.words) == ("posh", "f1", "x")
+def test_the_headline_is_shown_by_default(snapshot: Snapshot) -> None:
+    selection = read_selection(snapshot, {"by": pair("posh", ""), "q": "  x "})
+    assert (selection.asker, selection.value, selection.words) == (
+        "posh",
+        "f1",
+        "x",
+    )
 
 
-def test_a_log_of_another_form_is_told_not_shown(tmp_path: Path) -> None:
+def test_a_log_of_an_unknown_format_is_reported(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", _items(), {"posh": _outcomes()})
     (folder / manifest.FILE_NAME).write_text("{")
     with pytest.raises(RunError):

@@ -30,11 +30,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_picture_is_made_smaller_and_encoded_anew(root: Path) -> None:
-    made = Image.open(io.BytesIO(SmallPictures(root).jpeg("a.png", 240)))
-    assert (made.format, made.size) == ("JPEG", (240, 120))
+    image = Image.open(io.BytesIO(SmallPictures(root).jpeg("a.png", 240)))
+    assert (image.format, image.size) == ("JPEG", (240, 120))
 
 
-def test_metadata_does_not_come_along(root: Path) -> None:
+def test_small_pictures_have_no_metadata(root: Path) -> None:
     assert b"secret" in (root / "b.jpg").read_bytes()
     assert b"secret" not in SmallPictures(root).jpeg("b.jpg", 240)
 
@@ -44,14 +44,14 @@ def test_metadata_does_not_come_along(root: Path) -> None:
     ["../outside.png", "link.png", "/etc/passwd", "a.png/../../outside.png", "\x00", "none.png",
      "note.jpg", "", ".", "..", "/dev/zero"],
 )  # fmt: skip
-def test_nothing_outside_the_folder_and_nothing_that_is_no_picture(
+def test_files_outside_the_folder_and_files_that_are_not_pictures_are_refused(
     root: Path, name: str
 ) -> None:
     with pytest.raises(ItemError):
         SmallPictures(root).jpeg(name, 240)
 
 
-def test_absolute_names_count_by_where_they_lie(root: Path) -> None:
+def test_absolute_names_must_be_inside_the_folder(root: Path) -> None:
     SmallPictures(root).jpeg(str(root / "a.png"), 240)
     with pytest.raises(ItemError, match="outside"):
         SmallPictures(root).jpeg(str(root.parent / "outside.png"), 240)
@@ -67,14 +67,16 @@ def test_a_changed_file_is_read_again(root: Path) -> None:
     assert pictures.jpeg("a.png", 240) != before
 
 
-def test_a_browser_that_has_the_picture_gets_none(root: Path) -> None:
-    def asked(tag: str) -> Request:
+def test_a_browser_that_has_the_picture_gets_status_304(root: Path) -> None:
+    def request_with_tag(tag: str) -> Request:
         return Request(
             {"type": "http", "headers": [(b"if-none-match", tag.encode())]}
         )
 
     pictures = SmallPictures(root)
-    answer = pictures.response(asked("x"), "a.png", 240)
+    answer = pictures.response(request_with_tag("x"), "a.png", 240)
     assert (answer.status_code, answer.media_type) == (200, "image/jpeg")
-    again = pictures.response(asked(answer.headers["etag"]), "a.png", 240)
+    again = pictures.response(
+        request_with_tag(answer.headers["etag"]), "a.png", 240
+    )
     assert (again.status_code, again.body) == (304, b"")

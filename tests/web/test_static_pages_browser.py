@@ -82,9 +82,9 @@ def people_page(folder: Path) -> Path:
     section = {"name": "spearman", "metrics": [row, {**row, "metric": "length"}], "data": data,
                "differences": [{"a": "posh.f1", "b": "length.f1", "difference": 0.1, "low": 0.0,
                                 "high": 0.2, "p": 0.5}]}  # fmt: skip
-    kept = {"format": 1, "set": "own", "n_items": 20, "n_resamples": 10, "signatures": {},
+    study = {"format": 1, "set": "own", "n_items": 20, "n_resamples": 10, "signatures": {},
             "extra": {}, "measures": [section]}  # fmt: skip
-    (run / results.FILE_NAME).write_text(json.dumps(kept), encoding="utf-8")
+    (run / results.FILE_NAME).write_text(json.dumps(study), encoding="utf-8")
     return write_report(run)
 
 
@@ -103,8 +103,10 @@ def comparison_page(folder: Path) -> Path:
         )
         for name, by in (("a", 0.1), ("b", 0.15))
     )
-    with Store.read(a) as one, Store.read(b) as other:
-        write_comparison(one, other, compare(one, other), folder / "page.html")
+    with Store.read(a) as store_a, Store.read(b) as store_b:
+        write_comparison(
+            store_a, store_b, compare(store_a, store_b), folder / "page.html"
+        )
     return folder / "page.html"
 
 
@@ -186,19 +188,21 @@ PAGES: Mapping[str, Callable[[Path], Path]] = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The page of a name, made for the first test that looks at it."""
+def make_page(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], Path]:
+    """Return a function that makes the page of a name, once for all tests."""
     return cache(lambda name: PAGES[name](tmp_path_factory.mktemp(name)))
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
-    chromium: Any, made: Callable[[str], Path], name: str
+    chromium: Any, make_page: Callable[[str], Path], name: str
 ) -> None:
     # The policy of the page would keep axe-core itself out.
     context = chromium.new_context(bypass_csp=True)
     page = Watched(context.new_page())
-    page.page.goto(made(name).as_uri())
+    page.page.goto(make_page(name).as_uri())
     for width, scheme in ((1280, "light"), (400, "dark")):
         page.page.set_viewport_size({"width": width, "height": 900})
         page.page.emulate_media(color_scheme=scheme)
@@ -218,28 +222,28 @@ def test_axe_finds_no_serious_fault_wide_and_on_a_telephone_in_the_dark(
 
 
 def test_findings_of_a_lint_page_are_filtered(
-    chromium: Any, made: Callable[[str], Path]
+    chromium: Any, make_page: Callable[[str], Path]
 ) -> None:
     page = chromium.new_page()
-    page.goto(made("lint").as_uri())
-    shown = page.locator("details tbody tr:visible")
+    page.goto(make_page("lint").as_uri())
+    visible_rows = page.locator("details tbody tr:visible")
     page.get_by_label("Severity").select_option("error")
     assert page.locator("output").inner_text() == "2 findings"
-    assert shown.count() == 2
+    assert visible_rows.count() == 2
     page.get_by_label("Language").select_option("de")
     assert "ALT001" in page.locator("details:visible").inner_text()
-    assert shown.count() == 1
+    assert visible_rows.count() == 1
     page.get_by_label("Severity").select_option("warning")
     assert page.locator("output").inner_text() == "0 findings"
     page.close()
 
 
-def test_a_histogram_is_whole_on_a_telephone(
-    chromium: Any, made: Callable[[str], Path]
+def test_a_histogram_fits_the_screen_of_a_telephone(
+    chromium: Any, make_page: Callable[[str], Path]
 ) -> None:
     context = chromium.new_context(viewport={"width": 400, "height": 900})
     tab = context.new_page()
-    tab.goto(made("score").as_uri())
+    tab.goto(make_page("score").as_uri())
     box = tab.locator(".histogram").first.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 400
@@ -249,26 +253,28 @@ def test_a_histogram_is_whole_on_a_telephone(
 
 
 def test_figures_turn_dark_in_the_dark_and_stay_light_on_paper(
-    chromium: Any, made: Callable[[str], Path]
+    chromium: Any, make_page: Callable[[str], Path]
 ) -> None:
     context = chromium.new_context(color_scheme="dark")
     tab = context.new_page()
-    tab.goto(made("rank").as_uri())
-    shown = "getComputedStyle(document.querySelector('.curves')).filter"
-    assert "invert" in tab.evaluate(shown)
+    tab.goto(make_page("rank").as_uri())
+    filter_script = (
+        "getComputedStyle(document.querySelector('.curves')).filter"
+    )
+    assert "invert" in tab.evaluate(filter_script)
     tab.emulate_media(media="print", color_scheme="dark")
-    assert tab.evaluate(shown) == "none"
+    assert tab.evaluate(filter_script) == "none"
     tab.emulate_media(media="screen", color_scheme="light")
-    assert tab.evaluate(shown) == "none"
+    assert tab.evaluate(filter_script) == "none"
     context.close()
 
 
-def test_escape_clears_the_search_and_no_hit_is_said(
-    chromium: Any, made: Callable[[str], Path]
+def test_escape_clears_the_search_and_a_search_without_a_hit_says_so(
+    chromium: Any, make_page: Callable[[str], Path]
 ) -> None:
     context = chromium.new_context()
     tab = context.new_page()
-    tab.goto(made("score").as_uri())
+    tab.goto(make_page("score").as_uri())
     tab.keyboard.press("/")
     tab.keyboard.type("zebra")
     assert tab.locator("#found").text_content() == "nothing matches “zebra”"
@@ -286,7 +292,7 @@ TEXT = (
 )
 
 
-def test_words_in_a_graph_stand_on_nothing_else(
+def test_words_in_a_graph_overlap_nothing(
     chromium: Any, tmp_path: Path
 ) -> None:
     run = beholder.score(
@@ -302,9 +308,9 @@ def test_words_in_a_graph_stand_on_nothing_else(
         })"""
     )
     assert [name for name, *_ in boxes].count("text") >= 9
-    for (name, *a), (other, *b) in combinations(boxes, 2):
-        if "text" in (name, other):
+    for (name, *a), (other_name, *b) in combinations(boxes, 2):
+        if "text" in (name, other_name):
             across = min(a[2], b[2]) - max(a[0], b[0])
             down = min(a[3], b[3]) - max(a[1], b[1])
-            assert min(across, down) < 3, (name, a, other, b)
+            assert min(across, down) < 3, (name, a, other_name, b)
     context.close()

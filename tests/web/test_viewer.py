@@ -63,27 +63,29 @@ def opened() -> Iterator[Open]:
 
 def links(page: str) -> list[str]:
     return [
-        html.unescape(found)
-        for found in re.findall(r'(?:href|src)="([^"#]+)"', page)
+        html.unescape(address)
+        for address in re.findall(r'(?:href|src)="([^"#]+)"', page)
     ]
 
 
 def listed(page: str) -> list[str]:
     return [
-        html.unescape(found)
-        for found in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
+        html.unescape(name)
+        for name in re.findall(r"<bdi>([^<]*)</bdi></a><p class=.snip", page)
     ]
 
 
 def test_every_page_that_is_linked_opens(opened: Open, tmp_path: Path) -> None:
     client = opened(lemon_run(tmp_path / "a"), lemon_run(tmp_path / "b"))
-    seen: set[str] = set()
+    opened_addresses: set[str] = set()
     todo = ["/"]
     while todo:
         address = todo.pop()
-        if address in seen or address.startswith(("data:", "http")):
+        if address in opened_addresses or address.startswith(
+            ("data:", "http")
+        ):
             continue
-        seen.add(address)
+        opened_addresses.add(address)
         answer = client.get(address)
         assert answer.status_code == 200, (address, answer.text)
         base = address.partition("?")[0]
@@ -96,8 +98,10 @@ def test_every_page_that_is_linked_opens(opened: Open, tmp_path: Path) -> None:
         "/runs/1/items",
         "/runs/0/item/5/asked",
         "/static/item.js",
-    } <= {address.partition("?")[0] for address in seen}
-    assert any(address.startswith("/compare/item") for address in seen)
+    } <= {address.partition("?")[0] for address in opened_addresses}
+    assert any(
+        address.startswith("/compare/item") for address in opened_addresses
+    )
 
 
 def test_the_list_is_filtered_sorted_and_paged_at_the_server(
@@ -110,8 +114,8 @@ def test_the_list_is_filtered_sorted_and_paged_at_the_server(
     assert len(listed(client.get("/runs/0/items?page=2").text)) == 20
     worst = client.get("/runs/0/items?sort=value&down=1").text
     assert listed(worst)[:2] == ["table-119", "table-118"]
-    found = client.get("/runs/0/items?q=day+number+77").text
-    assert listed(found) == ["table-77"]
+    matching = client.get("/runs/0/items?q=day+number+77").text
+    assert listed(matching) == ["table-77"]
     none = client.get("/runs/0/items?q=zebra").text
     assert "Nothing matches" in none
     assert client.get("/runs/0/items?low=x").status_code == 400
@@ -121,22 +125,22 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = opened(lemon_run(tmp_path / "run", 3 * PAGE))
-    read: list[str] = []
+    reads: list[str] = []
     whole = Store.subjects
     score = Store.score
 
     def subjects(self: Store, kind: Any, positions: Any = None) -> Any:
-        read.extend(
+        reads.extend(
             ["subject"] * (10**6 if positions is None else len(positions))
         )
         return whole(self, kind, positions)
 
     def scored(self: Store, asker: str, position: int) -> Any:
-        read.append("score")
+        reads.append("score")
         return score(self, asker, position)
 
     def refused(*_: Any) -> Any:
-        raise AssertionError("a page read a whole column")
+        raise AssertionError("a page reads a whole column")
 
     monkeypatch.setattr(Store, "subjects", subjects)
     monkeypatch.setattr(Store, "score", scored)
@@ -146,17 +150,17 @@ def test_a_page_reads_the_subjects_it_shows_and_no_others(
         "/runs/0/items",
         "/runs/0/items?sort=value&q=lemons&low=0.1&page=1",
     ):
-        read.clear()
+        reads.clear()
         assert client.get(address).status_code == 200
-        assert read == ["subject"] * PAGE
-    read.clear()
+        assert reads == ["subject"] * PAGE
+    reads.clear()
     assert client.get("/runs/0").status_code == 200
-    assert read == []
+    assert reads == []
     assert client.get("/runs/0/item/7?sort=value").status_code == 200
-    assert sorted(read) == ["score", "subject", "subject"]
+    assert sorted(reads) == ["score", "subject", "subject"]
 
 
-def test_the_way_to_the_next_item_follows_the_list(
+def test_the_link_to_the_next_item_follows_the_list(
     opened: Open, tmp_path: Path
 ) -> None:
     client = opened(lemon_run(tmp_path / "run"))
@@ -180,7 +184,7 @@ def test_the_way_to_the_next_item_follows_the_list(
      "/compare/item?a=0&b=0&at=%C2%B2", "/compare/item?a=0&b=0&at=000000000000099", "/compare?a=0000009&b=0",
      "/runs/0/item/0/pictures/0", "/runs/0/thumbs/3", "/nowhere"],
 )  # fmt: skip
-def test_what_is_not_there_is_said(
+def test_missing_runs_and_items_are_reported(
     opened: Open, tmp_path: Path, address: str
 ) -> None:
     answer = opened(lemon_run(tmp_path / "run")).get(address)
@@ -212,10 +216,10 @@ def test_pictures_come_from_the_folder_of_the_data_alone(
         {"posh": [ItemScore({"f1": 0.5})] * len(items)},
     )
     client = opened(run, media_root=data)
-    shown = client.get("/runs/0/item/0/pictures/0?small=1")
-    assert shown.status_code == 200
-    assert shown.headers["content-type"] == "image/jpeg"
-    assert shown.content[:3] == b"\xff\xd8\xff"
+    small = client.get("/runs/0/item/0/pictures/0?small=1")
+    assert small.status_code == 200
+    assert small.headers["content-type"] == "image/jpeg"
+    assert small.content[:3] == b"\xff\xd8\xff"
     for position in range(1, len(names)):
         assert (
             client.get(f"/runs/0/item/{position}/pictures/0").status_code
@@ -268,16 +272,16 @@ def test_two_runs_show_their_differences_and_the_items_that_differ_most(
         pytest.fail("the tests never came")
     assert "+0.025" in page  # (0.1 - 0.4 + 0 + 0.4) / 4
     assert "p (Holm)" in page
-    beside = client.get("/compare/item?a=0&b=1&at=3").text
-    assert "table-3" in beside
-    assert "0.500" in beside
-    assert "0.900" in beside
+    item_page = client.get("/compare/item?a=0&b=1&at=3").text
+    assert "table-3" in item_page
+    assert "0.500" in item_page
+    assert "0.900" in item_page
     assert (
-        'href="/runs/1/item/0"' in beside
+        'href="/runs/1/item/0"' in item_page
     )  # the same item stands first in the second run
 
 
-def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
+def test_links_between_items_of_two_runs_follow_the_comparison(
     opened: Open, tmp_path: Path
 ) -> None:
     items = lemons(4)
@@ -288,7 +292,7 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
     a = write_run(
         tmp_path / "a",
         items,
-        {"vcs": [sentence_score(one, 0.5) for one in items]},
+        {"vcs": [sentence_score(item, 0.5) for item in items]},
     )
     b = write_run(
         tmp_path / "b",
@@ -299,18 +303,18 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
 
     def walked(address: str, rel: str) -> list[str]:
         """Name and place of each item on the way."""
-        found = []
+        places = []
         while address:
             page = client.get(address).text
             [name] = re.findall(r"<h1><bdi>(.*?)</bdi></h1>", page)
             [place] = re.findall(
                 r'<span class="muted">(\d of \d)</span>', page
             )
-            found.append(f"{name}, {place}")
+            places.append(f"{name}, {place}")
             address = html.unescape(
                 "".join(re.findall(f'rel="{rel}" href="([^"]+)"', page))
             )
-        return found
+        return places
 
     for order, names in (
         ("", "310"),
@@ -319,11 +323,13 @@ def test_items_of_two_runs_are_walked_in_the_order_of_the_comparison(
     ):
         listed_ = links(client.get(f"/compare?a=0&b=1{order}").text)
         first, *_, last = (
-            one for one in listed_ if one.startswith("/compare/item")
+            link for link in listed_ if link.startswith("/compare/item")
         )
-        there = [f"table-{name}, {n + 1} of 3" for n, name in enumerate(names)]
-        assert walked(first, "next") == there
-        assert walked(last, "prev") == there[::-1]
+        expected = [
+            f"table-{name}, {n + 1} of 3" for n, name in enumerate(names)
+        ]
+        assert walked(first, "next") == expected
+        assert walked(last, "prev") == expected[::-1]
     failed = client.get("/compare/item?a=0&b=1&at=2").text
     assert "Not scored." in failed
     assert not re.findall("rel=.(next|prev)", failed)
@@ -381,7 +387,7 @@ def test_a_comparison_says_why_it_counts_fewer_than_both_runs_have(
     assert "n: items" not in whole
 
 
-def test_runs_that_share_nothing_are_told_apart_in_words(
+def test_runs_without_a_shared_metric_are_an_error(
     opened: Open, tmp_path: Path
 ) -> None:
     a = write_run(
@@ -434,7 +440,7 @@ def test_values_of_the_whole_set_and_unfinished_runs_are_in_the_viewer(
     assert "too few sources for an interval: 4, at least 5 are needed" in page
 
 
-def test_a_running_run_tells_how_far_it_is(
+def test_a_running_run_shows_its_progress(
     opened: Open, tmp_path: Path
 ) -> None:
     run = write_run(tmp_path / "run", lemons(3), {"vcs": [ItemScore({"vcs": 0.5}), ItemFailure("E", "x"), None]},
@@ -464,9 +470,7 @@ def test_a_run_that_is_being_read_says_so(
         assert "opens by itself" in page.text
 
 
-def test_equal_names_of_runs_are_told_apart(
-    opened: Open, tmp_path: Path
-) -> None:
+def test_equal_names_of_runs_get_numbers(opened: Open, tmp_path: Path) -> None:
     page = (
         opened(
             lemon_run(tmp_path / "x" / "run"),
@@ -490,7 +494,7 @@ def test_a_run_without_judges_has_no_questions_and_no_cost(
     assert answered.answers(run, ["key"]) == {}
 
 
-def test_a_crash_is_told_without_its_words(
+def test_a_crash_is_reported_without_its_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     viewer = Viewer([lemon_run(tmp_path / "run")])
@@ -506,7 +510,7 @@ def test_a_crash_is_told_without_its_words(
     assert "This is a bug" in answer.text
 
 
-def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
+def test_all_links_of_runs_that_wrote_texts_open(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, backend in (("story", Storyteller), ("reviewer", Reviewer)):
@@ -537,7 +541,7 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
             base + to if to.startswith("?") else to
             for to in links(answer.text)
         ]
-    told = [
+    picture_pages = [
         page
         for address, page in pages.items()
         if "/runs/1/picture/" in address
@@ -548,7 +552,7 @@ def test_runs_that_wrote_texts_are_opened_and_all_they_link_to(
     ]
     for row in written:
         for text in row["texts"]:
-            assert any(text in page for page in told)
+            assert any(text in page for page in picture_pages)
 
 
 def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
@@ -577,7 +581,7 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
     )
     assert row["images"] == ["a.mp4#t=0.75", "a.mp4#t=2.25"]
     client = opened(config.run)
-    for number, shown in (
+    for number, grey_level in (
         (0, 8 * 7),
         (1, 8 * 22),
     ):  # what began by 0.75 s and by 2.25 s
@@ -589,7 +593,7 @@ def test_captions_of_films_are_made_of_moments_that_the_viewer_shows(
             .getpixel((9, 9))
         )
         assert isinstance(grey, int)
-        assert abs(grey - shown) < 4
+        assert abs(grey - grey_level) < 4
 
 
 def test_a_list_shows_chosen_columns_and_marks(
@@ -634,7 +638,7 @@ def test_a_list_shows_chosen_columns_and_marks(
 def test_a_list_shows_the_systems_of_a_run_beside_each_other(
     opened: Open, tmp_path: Path
 ) -> None:
-    told = [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2)]
+    authors = [("a", 0), ("b", 0), ("b", 1), ("a", 1), ("a", 2)]
     items = [
         Item(
             f"{system}{n}",
@@ -643,7 +647,7 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(
             (f"{n}.png",),
             group={"system": system},
         )
-        for system, n in told
+        for system, n in authors
     ]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
@@ -652,10 +656,10 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(
     columns = [pair("=b", "value"), pair("=b", "text")]
     page = client.get("/runs/0/items", params={**only_a, "col": columns}).text
     assert listed(page) == ["a0", "a1", "a2"]
-    beside = re.findall(
+    matched = re.findall(
         r'class="num"><a href="/runs/0/item/(\d)[^"]*">([\d.]+)</a>', page
     )
-    assert beside == [
+    assert matched == [
         ("1", "0.250"),
         ("2", "0.500"),
     ]  # the third picture has no text by b
@@ -674,15 +678,15 @@ def test_a_list_shows_the_systems_of_a_run_beside_each_other(
 def test_a_list_is_sorted_and_filtered_by_judgments(
     opened: Open, tmp_path: Path
 ) -> None:
-    given: list[dict[str, Any]] = [
+    judgments: list[dict[str, Any]] = [
         {"overall": 2, "by": "anna"},
         {},
         {"overall": 4.5},
     ]
-    given.append({"overall": 3, "kind": True})
+    judgments.append({"overall": 3, "kind": True})
     items = [
-        replace(item, judgments=one)
-        for item, one in zip(lemons(4), given, strict=True)
+        replace(item, judgments=judged)
+        for item, judged in zip(lemons(4), judgments, strict=True)
     ]
     scores = [sentence_score(item, n / 4) for n, item in enumerate(items)]
     client = opened(write_run(tmp_path / "run", items, {"vcs": scores}))
@@ -700,8 +704,8 @@ def test_a_list_is_sorted_and_filtered_by_judgments(
     ]  # who has none comes last
     some = client.get("/runs/0/items", params={"by": by, "low": "2.5"}).text
     assert listed(some) == [ids[2], ids[3]]
-    beside = client.get("/runs/0/items", params={"col": by}).text
-    assert ">4.50<" in beside or ">4.500<" in beside
+    with_column = client.get("/runs/0/items", params={"col": by}).text
+    assert ">4.50<" in with_column or ">4.500<" in with_column
     marks = {"by": by, "col": pair("text", "marks")}
     assert client.get("/runs/0/items", params=marks).status_code == 200
     assert pair("judgments", "by") not in html.unescape(down)
@@ -726,15 +730,17 @@ def test_a_selection_is_a_data_file(opened: Open, tmp_path: Path) -> None:
     ]
 
 
-def test_what_got_worse_is_a_list(opened: Open, tmp_path: Path) -> None:
+def test_regressions_are_a_data_file(opened: Open, tmp_path: Path) -> None:
     items = lemons(4)
     runs = [
         write_run(tmp_path / name, items, {"vcs": [sentence_score(i, s) for i, s in zip(items, scores, strict=True)]})
         for name, scores in {"a": (0.5, 0.5, 0.5, 0.5), "b": (0.25, 0.75, 0.5, 0.0)}.items()
     ]  # fmt: skip
     client = opened(*runs)
-    told = client.get("/compare/selection?a=0&b=1&sort=down").text.splitlines()
-    rows = [json.loads(line) for line in told]
+    lines = client.get(
+        "/compare/selection?a=0&b=1&sort=down"
+    ).text.splitlines()
+    rows = [json.loads(line) for line in lines]
     assert [(row["id"], row["difference"]) for row in rows] == [
         ("table-3", -0.5),
         ("table-0", -0.25),
@@ -819,9 +825,9 @@ def test_a_pasted_text_is_scored_and_not_kept(
         {"text": "a" * 20_001},
         {"metric": "clipscore"},  # needs a picture
     ):
-        said = client.post("/try", data={**form, **wrong})
-        assert said.status_code == 400, wrong
-        assert 'role="alert"' in said.text
+        answer = client.post("/try", data={**form, **wrong})
+        assert answer.status_code == 400, wrong
+        assert 'role="alert"' in answer.text
 
 
 def test_metrics_that_a_pasted_text_cannot_have_say_why(opened: Open) -> None:
@@ -881,11 +887,11 @@ def test_the_steps_of_a_pasted_text_are_drawn(
         "text": "A dog runs. It barks.",
         "references": "A dog barks. It runs.",
     }
-    drawn = client.post("/try", data={**form, "metric": ["bleu", "vcs"]}).text
-    named = re.findall(
-        r'<img class="step" alt="([^"]+)" src="data:image/', drawn
+    result = client.post("/try", data={**form, "metric": ["bleu", "vcs"]}).text
+    steps = re.findall(
+        r'<img class="step" alt="([^"]+)" src="data:image/', result
     )
-    assert [named[0], named[-1]] == ["alignment", "regularizer"]
+    assert [steps[0], steps[-1]] == ["alignment", "regularizer"]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     without = client.post("/try", data={**form, "metric": ["vcs"]}).text
     assert 'class="step"' not in without
@@ -900,13 +906,13 @@ def test_a_value_that_a_single_text_cannot_have_is_explained(
         client.get("/try").text.split('name="csrf" value="')[1].split('"')[0]
     )
     form = {"csrf": mark, "text": "A dog runs.", "references": "A dog runs."}
-    told = "<b>cider</b>: 0 over one image: a word is worth something only if other images"
+    caution = "<b>cider</b>: 0 over one image: a word is worth something only if other images"
     with pytest.warns(UserWarning, match="cider over one image is 0"):
-        drawn = client.post(
+        result = client.post(
             "/try", data={**form, "metric": ["cider", "bleu"]}
         ).text
-    assert told in drawn
-    assert "<b>bleu</b>:" not in drawn
+    assert caution in result
+    assert "<b>bleu</b>:" not in result
     assert (
         "over one image"
         not in client.post("/try", data={**form, "metric": ["bleu"]}).text
@@ -960,12 +966,12 @@ def test_several_groups_are_chosen_at_once(
     ]
     client = opened(write_run(tmp_path / "run", items, {"vcs": [sentence_score(i, 0.5) for i in items]}))  # fmt: skip
 
-    def found(*groups: tuple[str, str]) -> list[str]:
-        chosen = {"group": [pair(*one) for one in groups] + [""]}
+    def list_ids(*groups: tuple[str, str]) -> list[str]:
+        chosen = {"group": [pair(*group) for group in groups] + [""]}
         return listed(client.get("/runs/0/items", params=chosen).text)
 
-    assert found(("system", "a"), ("place", "home")) == ["table-0"]
-    assert found(("place", "work"), ("place", "street")) == [
+    assert list_ids(("system", "a"), ("place", "home")) == ["table-0"]
+    assert list_ids(("place", "work"), ("place", "street")) == [
         "table-1",
         "table-3",
     ]

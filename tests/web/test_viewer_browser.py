@@ -49,7 +49,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
     items = lemons()
     for item in items:
         Image.new("RGB", (60, 40), "red").save(tmp_path / item.images[0])
-    found = []
+    runs = []
     for name, last in (("a", 0.9), ("b", 0.2)):
         scores: list[Outcome] = [
             sentence_score(item, 0.5 + 0.05 * n)
@@ -57,13 +57,13 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
         ]
         scores[-1] = sentence_score(items[-1], last)
         scores[2] = ItemFailure("E", "no luck")
-        found.append(
+        runs.append(
             write_run(tmp_path / name, items, {"vcs": scores, "posh": scores})
         )
-    return found[0], found[1]
+    return runs[0], runs[1]
 
 
-def test_a_reader_filters_opens_an_item_and_goes_on(
+def test_a_reader_filters_and_opens_an_item_and_the_next(
     server: Serve, page: Any, two: tuple[Path, Path], tmp_path: Path
 ) -> None:
     from playwright.sync_api import expect
@@ -109,7 +109,7 @@ def test_a_unit_leads_to_the_question_behind_its_verdict(
 ) -> None:
     (item,) = lemons(1)
     score = sentence_score(item, 0.5)
-    asked = [
+    noted = [
         {
             "key": "k",
             "messages": [
@@ -120,7 +120,7 @@ def test_a_unit_leads_to_the_question_behind_its_verdict(
         for text in ("A cat sleeps.", *(unit.text for unit in score.units[:1]))
     ]
     run = write_run(
-        tmp_path / "run", [item], {"vcs": [replace(score, detail={**score.detail, "questions": asked})]}
+        tmp_path / "run", [item], {"vcs": [replace(score, detail={**score.detail, "questions": noted})]}
     )  # fmt: skip
     manifest.write(
         run, structs.replace(manifest.read(run), judging="2 answers")
@@ -151,8 +151,8 @@ BROKEN = """() => [...document.querySelectorAll('td, th')].flatMap((cell) => {
 """The words in tables that are broken over lines."""
 
 
-def edges(table: Any) -> tuple[bool, bool]:
-    """Whether something other than the ground is seen at the left and right edge, above all text."""
+def covered_edges(table: Any) -> tuple[bool, bool]:
+    """Return whether something covers the ground at the left and at the right edge, above all text."""
     shot = Image.open(io.BytesIO(table.screenshot())).convert("RGB")
     return shot.getpixel((2, 3)) != WHITE, shot.getpixel(
         (shot.width - 3, 3)
@@ -173,13 +173,13 @@ def test_wide_tables_on_a_phone_break_no_word_and_show_that_they_scroll(
             assert tab.evaluate(BROKEN) == []
             assert tab.evaluate("document.documentElement.scrollWidth") == 390
         table = tab.locator(".scroll", has=tab.locator(".listed"))
-        assert edges(table) == (False, True)
+        assert covered_edges(table) == (False, True)
         table.evaluate("one => { one.scrollLeft = 30; }")
-        assert edges(table) == (True, True)
+        assert covered_edges(table) == (True, True)
         table.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
-        assert edges(table) == (True, False)
+        assert covered_edges(table) == (True, False)
         tab.set_viewport_size({"width": 1280, "height": 800})
-        assert edges(table) == (False, False)
+        assert covered_edges(table) == (False, False)
 
 
 def test_two_runs_are_compared_down_to_an_item(
@@ -334,7 +334,7 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
         outcomes.append(ItemScore({"f1": number / 50, payload: 0.5}, units, payload, {
             "view": payload, "questions": [{"key": payload, "messages": [["user", payload]]}]}))  # fmt: skip
     metrics = {f"metric{everything}": outcomes, PAYLOADS[1]: outcomes}
-    found = [
+    runs = [
         write_run(
             tmp_path / name,
             items,
@@ -348,10 +348,10 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
             ("b", everything),
         )
     ]
-    return found[0], found[1]
+    return runs[0], runs[1]
 
 
-def test_no_payload_runs_or_reaches_out_on_any_page(
+def test_no_payload_runs_or_sends_a_request_on_any_page(
     server: Serve, page: Any, hostile: tuple[Path, Path], tmp_path: Path
 ) -> None:
     assert len(PAYLOADS) >= 50
@@ -372,7 +372,7 @@ def test_no_payload_runs_or_reaches_out_on_any_page(
             ]
             if number % 5 == 0:
                 pages += [f"/runs/0/item/{number}/asked"]
-        shown = 0
+        n_shown = 0
         for path in pages:
             tab.goto(address + path)
             tab.evaluate(
@@ -381,10 +381,10 @@ def test_no_payload_runs_or_reaches_out_on_any_page(
                 "for (const d of document.querySelectorAll('details')) d.open = true;"
             )
             assert tab.evaluate(OWNED) is None, path
-            shown += tab.evaluate(
+            n_shown += tab.evaluate(
                 "document.body.textContent.includes('onerror=')"
             )
-        assert shown > len(TOGETHER) / 2  # they were there, as texts
+        assert n_shown > len(TOGETHER) / 2  # they were there, as texts
         for payload in TOGETHER:  # in the address, too
             tab.goto(
                 f"{address}/runs/0/items?"
@@ -446,24 +446,24 @@ def _query(parts: dict[str, str]) -> str:
     return urlencode(parts, errors="replace")
 
 
-def test_two_tabs_do_not_stop_each_other(
+def test_two_tabs_do_not_block_each_other(
     server: Serve, two: tuple[Path, Path]
 ) -> None:
     import httpx
 
     with viewing(server, *two) as address:
-        found: list[int] = []
+        statuses: list[int] = []
 
-        def read() -> None:
+        def open_items() -> None:
             with httpx.Client() as client:
-                found.extend(
+                statuses.extend(
                     client.get(f"{address}/runs/0/item/{n}").status_code
                     for n in range(3)
                 )
 
-        threads = [threading.Thread(target=read) for _ in range(2)]
+        threads = [threading.Thread(target=open_items) for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(30)
-        assert found == [200] * 6
+        assert statuses == [200] * 6

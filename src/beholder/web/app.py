@@ -24,12 +24,12 @@ def make_app(
     settings: Settings,
     lifespan: StatelessLifespan[Starlette] | None = None,
 ) -> ASGIApp:
-    """The application that serves routes.
+    """Return the guarded application of routes.
 
     Args:
         routes: Of the pages; style sheets and scripts are added.
-        settings: Who may come, how fast, with how much.
-        lifespan: Context of the server's life.
+        settings: Who may use the pages, and the limits of requests.
+        lifespan: Context manager that is open while the server runs.
     """
     app = Starlette(
         routes=[*routes, *static_routes()],
@@ -40,25 +40,30 @@ def make_app(
 
 
 def address(settings: Settings, port: int) -> str:
-    """What a person opens, with the token where one is asked for."""
+    """Return the address that a person opens, with the token if one is required."""
+    # IPv6 addresses stand in brackets, so that their colons are not taken for that of the port.
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    asked = f"?token={settings.token}" if settings.token else ""
-    return f"http://{host}:{port}/{asked}"
+    query = f"?token={settings.token}" if settings.token else ""
+    return f"http://{host}:{port}/{query}"
 
 
 def serve(
-    app: ASGIApp, settings: Settings, listening: Callable[[str], None]
+    app: ASGIApp,
+    settings: Settings,
+    listening: Callable[[str], None],
 ) -> None:
     """Serve until interrupted.
 
     Args:
-        app: Of ``make_app``.
-        settings: Those that it was made with.
+        app: The application from ``make_app``.
+        settings: The settings that it was made with.
         listening: Called with the address once the server accepts connections.
 
     Raises:
-        ConfigError: The address or port cannot be listened at.
+        ConfigError: The address or the port is not available.
     """
+    # The socket is opened here and not by uvicorn: a port that is taken is then an error of the
+    # command, and the port that the system chose (port 0) is known for the printed address.
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -69,18 +74,23 @@ def serve(
                 f"cannot listen at {settings.host}:{settings.port} ({error.strerror or error});"
                 " choose another with --host and --port"
             ) from error
-        listener.listen()  # who comes before uvicorn does waits instead of being turned away
+        # A browser that connects before uvicorn accepts waits instead of being refused.
+        listener.listen()
         listening(address(settings, listener.getsockname()[1]))
         uvicorn.Server(server_config(app, settings)).run(sockets=[listener])
 
 
 def server_config(
-    app: ASGIApp, settings: Settings, **options: Any
+    app: ASGIApp,
+    settings: Settings,
+    **options: Any,
 ) -> uvicorn.Config:
-    """How uvicorn serves an application: without a limit, half requests keep everybody out.
+    """Return the configuration of uvicorn, with a limit on connections without a whole header.
+
+    Without the limit, connections that send half a request could use up all sockets.
 
     Args:
-        app: What is served.
+        app: The application.
         settings: Its limits.
         options: Further options of uvicorn.
     """
@@ -115,20 +125,22 @@ class _TimedProtocol(H11Protocol):
     limits: Settings
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait; who has waited longest goes when too many do."""
+        """Start the timer; close the connection that waits longest if there are too many."""
         super().connection_made(transport)
         self._wait()
         if len(self.all_waiting) > self.limits.most_waiting:
+            # A dict keeps the order of insertion: its first key waits longest.
             next(iter(self.all_waiting))._give_up()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop the timer of a connection that is gone."""
         self._wait_no_more()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Look whether the header is whole now."""
+        """Stop the timer when the header is complete; start it again between two requests."""
         super().data_received(data)
+        # uvicorn makes a cycle once it has parsed a header.
         if self.cycle is None or self.cycle.response_complete:
             self._wait()
         else:
@@ -136,10 +148,10 @@ class _TimedProtocol(H11Protocol):
 
     def _wait(self) -> None:
         if self not in self.all_waiting and not self.transport.is_closing():
-            later = self.loop.call_later(
+            timer = self.loop.call_later(
                 self.limits.header_seconds, self._give_up
             )
-            self.all_waiting[self] = later
+            self.all_waiting[self] = timer
 
     def _wait_no_more(self) -> None:
         timer = self.all_waiting.pop(self, None)

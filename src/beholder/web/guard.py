@@ -12,7 +12,7 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -31,10 +31,10 @@ from beholder.web.settings import JOIN, OWNER, Settings
 SESSION = "beholder_session"
 FIELD = "csrf"
 HEADER = "x-csrf-token"
-"""The mark against forged posts is a field of a form or a header of a request."""
+"""The CSRF token is a field of a form (``FIELD``) or a header of a request (``HEADER``)."""
 
 SIGN_IN = "/sign-in"
-"""Where the page posts to that asks whether to continue as someone else."""
+"""Address to which the page posts that asks whether to continue as someone else."""
 
 _OPENED = "opened"
 """Parameter that our own page adds to a link that everybody may open."""
@@ -59,14 +59,23 @@ _HEADERS = {
 }
 _KEPT_BUCKETS = 10_000
 _TRIES, _TRIES_PER_SECOND = 20, 0.5
-"""Of an address that brings wrong tokens."""
+"""Attempts of an address that sends wrong tokens: at once, and per second in the long run."""
 
 
 class Buckets:
-    """How much each browser may still ask for: a bucket of tokens that fills up with time."""
+    """Token buckets, one per name: they limit how many requests each browser may send.
+
+    Args:
+        rate: Tokens that are added per second.
+        burst: Tokens of a full bucket.
+        clock: Returns the time in seconds.
+    """
 
     def __init__(
-        self, rate: float, burst: int, clock: Callable[[], float]
+        self,
+        rate: float,
+        burst: int,
+        clock: Callable[[], float],
     ) -> None:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._left: LRUCache[str, tuple[float, float]] = LRUCache(
@@ -74,24 +83,32 @@ class Buckets:
         )
 
     def take(self, name: str) -> bool:
-        """Whether one more is allowed; if so it is taken."""
-        left, now = self._now(name)
-        self._left[name] = (left - 1 if left >= 1 else left, now)
-        return left >= 1
+        """Take a token from the bucket of a name; return False if it is empty."""
+        n_tokens, now = self._now(name)
+        self._left[name] = (n_tokens - 1 if n_tokens >= 1 else n_tokens, now)
+        return n_tokens >= 1
 
     def _now(self, name: str) -> tuple[float, float]:
         now = self._clock()
-        left, since = self._left.get(name, (float(self._burst), now))
-        return min(self._burst, left + (now - since) * self._rate), now
+        n_tokens, since = self._left.get(name, (float(self._burst), now))
+        return min(self._burst, n_tokens + (now - since) * self._rate), now
 
 
 def csrf(secret: bytes, session: str) -> str:
-    """The mark that pages of a session put into their posts."""
+    """Return the CSRF token of a session: HMAC-SHA256 of its id, in hexadecimal digits."""
     return hmac.new(secret, session.encode(), hashlib.sha256).hexdigest()
 
 
 class Guard:
-    """The application behind all checks. Pages find ``who`` and ``csrf`` in ``request.state``."""
+    """ASGI middleware with all checks of a request before an application sees it.
+
+    Pages find ``who`` and ``csrf`` in ``request.state``.
+
+    Args:
+        app: The application.
+        settings: Who may use it, and its limits.
+        clock: Returns the time in seconds.
+    """
 
     def __init__(
         self,
@@ -110,30 +127,38 @@ class Guard:
         }
 
     async def __call__(
-        self, scope: Scope, receive: Receive, send: Send
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
     ) -> None:
-        """Answer a request, or say why not."""
+        """Answer a request by the application, or refuse it."""
+        # Plan: give the browser a session; refuse or sign in (`_refusal`); pass safe requests on;
+        # of a POST read the whole body, check its origin and CSRF token, and replay the body.
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # no page of ours speaks over web sockets
+        if scope["type"] != "http":  # no page of ours uses web sockets
             return
         headers, cookies = Headers(scope=scope), Request(scope).cookies
-        known = cookies.get(SESSION, "")
+        cookie = cookies.get(SESSION, "")
         session = (
-            known if _SESSION_FORM.match(known) else secrets.token_urlsafe(24)
+            cookie
+            if _SESSION_FORM.match(cookie)
+            else secrets.token_urlsafe(24)
         )
         scope.setdefault("state", {})["csrf"] = csrf(
             self._settings.secret, session
         )
         answer = self._refusal(scope, cookies)
-        # A link on another site brings no cookies: the session that it may have is left alone.
+        # A link on another site brings no cookies (SameSite=Strict). The browser may have a
+        # session nonetheless, so the answer must not replace it by a new one.
         lost = (
             answer is not None
             and headers.get("sec-fetch-site") == "cross-site"
         )
-        kept = None if lost or session == known else session
-        finish = _Finish(send, kept, self._headers)
+        new_session = None if lost or session == cookie else session
+        finish = _WithHeaders(send, new_session, self._headers)
         if answer is not None:
             await answer(scope, receive, finish)
             return
@@ -142,7 +167,7 @@ class Guard:
             return
         try:
             _check_origin(headers)
-            async with self._bodies.read(scope, receive) as body:
+            async with self._bodies.collect(scope, receive) as body:
                 await _check_mark(scope, body)
                 app = (
                     await self._sign_in(scope, body)
@@ -155,12 +180,22 @@ class Guard:
             await refusal(scope, receive, finish)
 
     def _refusal(
-        self, scope: Scope, cookies: dict[str, str]
+        self,
+        scope: Scope,
+        cookies: dict[str, str],
     ) -> Response | None:
-        """What is answered instead of a page, or None."""
+        """Return the answer if the request must not reach a page; None if it may.
+
+        A request that may pass has ``who`` in its state.
+        """
+        # Cheap checks come first: no token is looked up for a wrong host or a long address.
         headers = Headers(scope=scope)
         if not self._settings.may_be_called(headers.get("host", "")):
-            return _text(421, "this server is not called so; use its address")
+            return _text(
+                421,
+                "the host name of this address is not known here; use the address that was"
+                " printed, or allow the name with --name",
+            )
         if len(scope["path"]) > _LONGEST_PATH:
             return _text(
                 414, f"an address has at most {_LONGEST_PATH:,} characters"
@@ -171,10 +206,9 @@ class Guard:
         who = self._settings.who(token) if token else None
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         offered = query.get("token")
-        named = None if offered is None else self._settings.who(offered)
-        if not self._pace.take(
-            token if who else offered if named and offered else address
-        ):
+        offered_name = None if offered is None else self._settings.who(offered)
+        valid_token = _first_valid([(token, who), (offered, offered_name)])
+        if not self._pace.take(valid_token or address):
             return _text(
                 429,
                 "too many requests at once; wait a moment",
@@ -187,11 +221,11 @@ class Guard:
             if isinstance(invited, Response):
                 return invited
             if invited is not None:
-                offered, named = invited, self._settings.who(invited)
+                offered, offered_name = invited, self._settings.who(invited)
         if offered is not None and scope["method"] in _SAFE:
-            if named is None:
-                return self._unknown(address)
-            return self._let_in(scope, offered, named, who)
+            if offered_name is None:
+                return self._refuse_token(address)
+            return self._let_in(scope, offered, offered_name, who)
         if who is None and self._settings.open_to_all:
             who = OWNER
         if who is None:
@@ -203,14 +237,20 @@ class Guard:
         return None
 
     def _invited(
-        self, scope: Scope, query: Mapping[str, str], address: str, token: str
+        self,
+        scope: Scope,
+        query: Mapping[str, str],
+        address: str,
+        token: str,
     ) -> Response | str | None:
-        """The personal token for a link that everybody may open, or what is answered instead."""
+        """Return the personal token for a join link, or the answer; None for other links."""
         if _OPENED not in query:
             # Asked again by a page of ours, the browser brings the cookie of its place also after
             # a link on another site; and a preview of the link takes no place.
-            first = scope["query_string"].decode("latin-1")
-            return _go_on(_target(scope["path"], f"{first}&{_OPENED}=1"))
+            query_string = scope["query_string"].decode("latin-1")
+            return _go_on(
+                _target(scope["path"], f"{query_string}&{_OPENED}=1")
+            )
         try:
             offered = self._settings.invited(query, address, token)
         except ConfigError as error:
@@ -219,8 +259,11 @@ class Guard:
             scope["query_string"] = urlencode({"token": offered}).encode()
         return offered
 
-    def _unknown(self, address: str) -> Response:
-        """What a wrong token gets. A right one is never slowed down by wrong ones."""
+    def _refuse_token(self, address: str) -> Response:
+        """Return the answer to an invalid token, rate-limited per address.
+
+        Valid tokens are never limited here: many annotators may share one address.
+        """
         if not self._tries.take(address):
             return _text(
                 429, "too many tries; wait a minute", {"retry-after": "60"}
@@ -231,22 +274,30 @@ class Guard:
         )
 
     def _let_in(
-        self, scope: Scope, token: str, named: str, who: str | None
+        self,
+        scope: Scope,
+        token: str,
+        name: str,
+        who: str | None,
     ) -> Response:
         """Move a token from the address into a cookie.
 
-        Who is signed in under another name is asked first: the link may come from anybody.
+        A browser that is signed in under another name is asked first: anybody may have sent the
+        link, to have someone work under another name without noticing.
         """
         if Headers(scope=scope).get("sec-fetch-site") == "cross-site":
             # A link on another site brings no cookies: asked again by this page, they come along.
-            whole = scope["path"], scope["query_string"].decode("latin-1")
-            return _go_on(_target(*whole))
+            target_parts = (
+                scope["path"],
+                scope["query_string"].decode("latin-1"),
+            )
+            return _go_on(_target(*target_parts))
         query = parse_qsl(scope["query_string"].decode("latin-1"))
-        rest = urlencode(
+        query_without_token = urlencode(
             [(name, value) for name, value in query if name != "token"]
         )
-        target = _target(scope["path"], rest)
-        if who is not None and who != named:
+        target = _target(scope["path"], query_without_token)
+        if who is not None and who != name:
             fields = {
                 FIELD: scope["state"]["csrf"],
                 "token": token,
@@ -257,13 +308,17 @@ class Guard:
                 fields=fields,
                 address=SIGN_IN,
                 who=who,
-                named=named,
+                named=name,
                 owner=OWNER,
             )
         return self._keep(token, target)
 
     async def _sign_in(self, scope: Scope, body: bytes) -> Response:
-        """Continue as someone else, after a page of ours has asked."""
+        """Sign in as someone else, once the page that asks has been confirmed.
+
+        Raises:
+            HTTPException: The token is not valid any more (403).
+        """
         form = await _form(scope, body)
         token = form.get("token", "")
         if self._settings.who(token) is None:
@@ -275,8 +330,8 @@ class Guard:
         return self._keep(token, _target(unquote(path), query))
 
     def _keep(self, token: str, target: str) -> Response:
-        # No redirect: a cookie that is SameSite=Strict would not come along on one that a link in
-        # a letter began.
+        # A page that leads on instead of a redirect: a redirect belongs to the navigation that a
+        # link in a mail began, and a SameSite=Strict cookie is not sent in that.
         page = _go_on(target)
         name = self._settings.access_cookie
         page.set_cookie(
@@ -285,11 +340,21 @@ class Guard:
         return page
 
 
+def _first_valid(
+    tokens: Sequence[tuple[str | None, str | None]],
+) -> str | None:
+    """Return the first of (token, name) that belongs to a name; None if none does."""
+    for token, name in tokens:
+        if token and name:
+            return token
+    return None
+
+
 async def _check_mark(scope: Scope, body: bytes) -> None:
-    """Refuse a post that does not carry the mark of its session.
+    """Check that a post carries the CSRF token of its session.
 
     Raises:
-        HTTPException: It was not sent by a page of ours.
+        HTTPException: It does not, so it was not sent by a page of ours (403).
     """
     mark = Headers(scope=scope).get(HEADER)
     if mark is None:
@@ -303,6 +368,12 @@ async def _check_mark(scope: Scope, body: bytes) -> None:
 
 
 def _check_origin(headers: Headers) -> None:
+    """Check that a post comes from a page of this server; browsers name it in ``Origin``.
+
+    Raises:
+        HTTPException: It comes from another site (403).
+    """
+    # Clients that are no browsers send no Origin; the CSRF token is still required of them.
     origin = headers.get("origin")
     if origin is not None and origin.split("://", 1)[-1] != headers.get(
         "host"
@@ -311,12 +382,14 @@ def _check_origin(headers: Headers) -> None:
 
 
 def _target(path: str, query: str) -> str:
-    path = "/" + quote(path.lstrip("/\\"))  # never the start of another host
+    """Return an address on this server from a decoded path and an encoded query."""
+    # `//host` and `/\host` would lead to another host.
+    path = "/" + quote(path.lstrip("/\\"))
     return path + (f"?{query}" if query else "")
 
 
 def _go_on(target: str) -> HTMLResponse:
-    """A page that leads to another at once."""
+    """Return a page that leads to another at once."""
     return _page("go_on.html.j2", target=target)
 
 
@@ -325,16 +398,18 @@ def _page(template: str, **context: object) -> HTMLResponse:
 
 
 def _text(
-    status: int, words: str, headers: Mapping[str, str] | None = None
+    status: int,
+    words: str,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     return PlainTextResponse(f"{words}\n", status, headers)
 
 
 async def _form(scope: Scope, body: bytes) -> dict[str, str]:
-    """The fields of a form that are texts.
+    """Parse a form; return its text fields, without files.
 
     Raises:
-        HTTPException: It cannot be read.
+        HTTPException: The form cannot be parsed (400).
     """
     try:
         async with Request(scope, _replay(body)).form() as form:
@@ -349,12 +424,12 @@ async def _form(scope: Scope, body: bytes) -> dict[str, str]:
         ) from error
 
 
-def _replay(body: bytes, rest: Receive | None = None) -> Receive:
-    """A body that was read, to be read again.
+def _replay(body: bytes, later: Receive | None = None) -> Receive:
+    """Return a ``receive`` that yields a body once more.
 
     Args:
         body: The body.
-        rest: Where what comes after it is received: that the browser has gone.
+        later: Where what comes after it is received: that the browser has gone.
     """
     parts: list[Message] = [
         {"type": "http.request", "body": body, "more_body": False}
@@ -363,16 +438,19 @@ def _replay(body: bytes, rest: Receive | None = None) -> Receive:
     async def receive() -> Message:
         if parts:
             return parts.pop()
-        return {"type": "http.disconnect"} if rest is None else await rest()
+        return {"type": "http.disconnect"} if later is None else await later()
 
     return receive
 
 
-class _Finish:
-    """Puts what every answer carries upon it."""
+class _WithHeaders:
+    """A ``send`` that adds the security headers and the session cookie to every response."""
 
     def __init__(
-        self, send: Send, session: str | None, headers: Mapping[str, str]
+        self,
+        send: Send,
+        session: str | None,
+        headers: Mapping[str, str],
     ) -> None:
         self._send, self._session, self._headers = send, session, headers
 
@@ -381,6 +459,7 @@ class _Finish:
             headers = MutableHeaders(scope=message)
             for name, value in self._headers.items():
                 headers[name] = value
+            # Pages are private; style sheets and pictures set their own header.
             headers.setdefault("cache-control", "no-store")
             if self._session is not None:
                 headers.append(
@@ -391,50 +470,55 @@ class _Finish:
 
 
 SMALL = 65_536
-"""Bytes up to which a body always has a place: all that a page of ours sends."""
+"""Bytes up to which a body is always accepted; all that our own pages send is smaller."""
 
 MOST_HELD = 32_000_000
 """Bytes of all larger bodies together."""
 
 
 class Bodies:
-    """The bodies that are held at one moment.
+    """Limits on the bodies that are in memory at the same time.
 
     Args:
         most: Bytes of one.
         seconds: Within which one must arrive.
     """
 
-    def __init__(self, most: int, seconds: float) -> None:
-        self.most = most
+    def __init__(self, max_bytes: int, seconds: float) -> None:
+        self.max_bytes = max_bytes
         self.seconds = seconds
-        self.held = 0
+        self.n_held_bytes = 0
 
     @asynccontextmanager
-    async def read(
-        self, scope: Scope, receive: Receive
+    async def collect(
+        self,
+        scope: Scope,
+        receive: Receive,
     ) -> AsyncIterator[bytes]:
-        """The body of a request, which has a place until the request is answered.
+        """Receive the body of a request and reserve its bytes until the request is answered.
 
         Raises:
-            HTTPException: It is too large or too slow, broke off, or there are too many large ones.
+            HTTPException: It is too large (413), too slow (408), not complete (400), or there are
+                too many large bodies (503).
         """
-        told = Headers(scope=scope).get("content-length", "0")
-        if not told.isdigit() or int(told) > self.most:
+        # The announced length is checked first, so that a body that is too large is not read at
+        # all; bytes are counted as they arrive, because the announcement may be wrong.
+        length = Headers(scope=scope).get("content-length", "0")
+        if not length.isdigit() or int(length) > self.max_bytes:
             raise self._too_large()
         body = bytearray()
         n_held = 0
         try:
             try:
                 async with asyncio.timeout(self.seconds):
-                    more = True
-                    while more:
+                    has_more = True
+                    while has_more:
                         message = await receive()
                         if message["type"] == "http.disconnect":
                             raise HTTPException(400, "the request broke off")
                         body += message.get("body", b"")
                         n_held += self._hold(len(body), n_held)
-                        more = message.get("more_body", False)
+                        has_more = message.get("more_body", False)
             except TimeoutError:
                 closing = {"connection": "close"}
                 raise HTTPException(
@@ -442,22 +526,28 @@ class Bodies:
                 ) from None
             yield bytes(body)
         finally:
-            self.held -= n_held
+            self.n_held_bytes -= n_held
 
     def _hold(self, n: int, n_held: int) -> int:
-        """Bytes that are held more for a body of which ``n`` have arrived."""
-        if n > self.most:
+        """Reserve bytes for a body of which ``n`` have arrived; return how many were added.
+
+        Raises:
+            HTTPException: The body is too large (413), or there are too many large ones (503).
+        """
+        if n > self.max_bytes:
             raise self._too_large()
-        more = n - n_held if n > SMALL else 0
-        if self.held + more > MOST_HELD:
-            later = {"retry-after": "5", "connection": "close"}
+        n_new = n - n_held if n > SMALL else 0
+        if self.n_held_bytes + n_new > MOST_HELD:
+            retry_headers = {"retry-after": "5", "connection": "close"}
             raise HTTPException(
-                503, "too many large requests at once; send it again", later
+                503,
+                "too many large requests at once; send it again",
+                retry_headers,
             )
-        self.held += more
-        return more
+        self.n_held_bytes += n_new
+        return n_new
 
     def _too_large(self) -> HTTPException:
         closing = {"connection": "close"}
-        words = f"more than the {self.most:,} bytes that are taken at once"
+        words = f"a request has at most {self.max_bytes:,} bytes; send less at once"
         return HTTPException(413, words, closing)

@@ -1,7 +1,7 @@
-"""What the viewer knows of a run: numbers, verdicts and groups of all subjects as columns.
+"""A run in memory: numbers, verdicts and groups of all its subjects as columns.
 
-The only place of the viewer that reads a store as a whole. Columns are made once and made again
-when the run is resumed; a page reads from the store the few subjects that it shows.
+Only this module of the viewer reads a store as a whole. Columns are read once, and again when the
+run is resumed; a page reads from the store the few subjects that it shows.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from beholder.base.optional import load
 from beholder.errors import BeholderError, RunError
 from beholder.records import ItemScore, MetricResult
 from beholder.run import manifest
+from beholder.run.codec import StoredAsker
 from beholder.run.export import UNITS
 from beholder.run.kind import features
 from beholder.run.manifest import ValueLog
@@ -47,12 +48,12 @@ _FIRST = ("item", "reviews", "storyline", "picture")
 STATES = ("open", "scored", "failed")
 NO_VERDICT = ""
 JUDGED = "judgments"
-"""What people judged, among the names of askers."""
+"""Name of the asker of which the values are numbers that people gave."""
 
 
 @dataclass(frozen=True)
-class AskedColumns:
-    """What a run asked, with what came out, a place per subject.
+class AskerColumns:
+    """The outcomes of an asker, with a place per subject.
 
     Attributes:
         name: Canonical name of the asker.
@@ -85,9 +86,13 @@ class AskedColumns:
         return int((self.state == FAILED).sum())
 
     def value(self, name: str | None) -> ValueLog | None:
-        """A value by name, or the headline; None where it has none such."""
-        known = {value.name: value for value in self.values}
-        return known.get(name) if name else next(iter(self.values), None)
+        """Return a value by name, or the headline without a name; None if there is no such."""
+        if not name:
+            return next(iter(self.values), None)
+        for value in self.values:
+            if value.name == name:
+                return value
+        return None
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class SubjectColumns:
     ids: Sequence[str]
     groups: Mapping[str, GroupColumn]
     texts: Texts
-    judged: AskedColumns | None = None
+    judged: AskerColumns | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,45 +121,59 @@ class Snapshot:
     Attributes:
         log: The content of ``run.json``.
         subjects: Per kind of subject.
-        asked: In the order of the run.
+        askers: In the order of the run.
     """
 
     log: manifest.RunLog
     subjects: Mapping[str, SubjectColumns]
-    asked: tuple[AskedColumns, ...]
+    askers: tuple[AskerColumns, ...]
 
     def word_incomplete(self, name: str) -> str:
-        """The caution of a run that is not complete; empty for a complete one."""
+        """Return the caution about a run that is not complete; empty for a complete one."""
         if self.log.status == COMPLETE:
             return ""
-        counts = {one.name: (one.n_done, len(one.state)) for one in self.asked}
+        counts = {
+            columns.name: (columns.n_done, len(columns.state))
+            for columns in self.askers
+        }
         return word_incomplete(name, self.log.status, counts)
 
-    def of_kind(self, kind: str) -> tuple[AskedColumns, ...]:
-        """What was asked of a kind of subject."""
-        return tuple(one for one in self.asked if one.kind == kind)
+    def of_kind(self, kind: str) -> tuple[AskerColumns, ...]:
+        """Return the askers of a kind of subject."""
+        return tuple(
+            columns for columns in self.askers if columns.kind == kind
+        )
 
-    def listed(self, kind: str) -> tuple[AskedColumns, ...]:
-        """The same, and what people judged."""
+    def listed(self, kind: str) -> tuple[AskerColumns, ...]:
+        """Return the askers of a kind of subject, and the judgments of people as another."""
+        askers = self.of_kind(kind)
         judged = self.subjects[kind].judged
-        return (*self.of_kind(kind), *([judged] if judged else ()))
+        if judged is None:
+            return askers
+        return (*askers, judged)
 
-    def asker(self, kind: str, name: str) -> AskedColumns | None:
-        """One of them by name, or None."""
-        by_name = {one.name: one for one in self.listed(kind)}
+    def asker(self, kind: str, name: str) -> AskerColumns | None:
+        """Return one of ``listed`` by name; None if there is no such."""
+        by_name = {columns.name: columns for columns in self.listed(kind)}
         return by_name.get(name)
 
     @property
     def main_kind(self) -> str:
-        """The kind of subject that is listed first: pictures of storylines are their parts."""
+        """Kind of subject that is listed first; pictures come last, as parts of storylines."""
         return min(self.subjects, key=_FIRST.index)
 
 
 class RunView:
-    """A run that is looked at; follows it while it is made.
+    """A run that is open in the viewer; follows it while it is made.
+
+    Attributes:
+        folder: Its folder.
+        kind: Its kind.
+        snapshot: Its columns, as last read; without subjects before the first reading.
+        problem: Why the last reading failed; empty if it did not.
 
     Raises:
-        RunError: The folder holds no run that can be read.
+        RunError: The folder contains no run that can be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -166,11 +185,11 @@ class RunView:
         self.snapshot = Snapshot(manifest.read(folder), {}, ())
 
     def store(self) -> AbstractContextManager[Store]:
-        """The store, to read the subjects of a page."""
+        """Open the store for reading."""
         return Store.read(self.folder)
 
     def try_refresh(self) -> None:
-        """As ``refresh``; the pages report an error, and reading is retried."""
+        """Call ``refresh``; keep an error in ``problem``, which pages show until it succeeds."""
         try:
             self.refresh()
         except (BeholderError, OSError) as error:
@@ -179,107 +198,102 @@ class RunView:
             self.problem = ""
 
     def refresh(self) -> bool:
-        """Read the columns if the run changed since; whether it did.
+        """Read the columns if the run has changed; return whether it has.
 
         Raises:
             RunError: The run cannot be read.
         """
+        # The files are looked at before reading: a change during the reading is seen next time.
         with self._refreshing:
-            marks = self._marks()
+            marks = self._file_states()
             if marks == self._seen:
                 return False
             log = manifest.read(self.folder)
             with self.store() as store:
-                self.snapshot = self._read(store, log)
+                self.snapshot = self._read_snapshot(store, log)
             self._seen = marks
             return True
 
-    def _marks(self) -> tuple[object, ...]:
-        """What changes when the run does."""
-        found: list[object] = []
+    def _file_states(self) -> tuple[object, ...]:
+        """Return times and sizes of the files of the run; they change whenever the run does."""
+        marks: list[object] = []
         names = (manifest.FILE_NAME, FILE_NAME, f"{FILE_NAME}-wal", PARTS)
         for name in names:
             try:
                 file = (self.folder / name).stat()
             except FileNotFoundError:
                 continue
-            found += [file.st_mtime_ns, file.st_size]
-        return tuple(found)
+            marks += [file.st_mtime_ns, file.st_size]
+        return tuple(marks)
 
-    def _read(self, store: Store, log: manifest.RunLog) -> Snapshot:
+    def _read_snapshot(self, store: Store, log: manifest.RunLog) -> Snapshot:
+        """Read all columns of a run.
+
+        Raises:
+            RunError: The table of units of a finished run cannot be read.
+        """
+        # Four steps: the subjects; groups that kinds of work add to items; numbers and states of
+        # each asker; and verdicts, which a finished run has in a table. In a run that is being
+        # made they are counted from outcomes, of which only the new ones are read.
         results = manifest.results(log)
-        askers = [one for one in store.askers() if one.kind in KINDS]
+        askers = [asker for asker in store.askers() if asker.kind in KINDS]
         subjects = {
             name: self._subjects(store, KINDS[name], log)
             for name in dict.fromkeys(
-                [one.kind for one in askers] or list(KINDS)
+                [asker.kind for asker in askers] or list(KINDS)
             )
             if store.n_subjects(KINDS[name])
         }
         if ITEM.name in subjects:
             items = subjects[ITEM.name]
-            groups = {}
-            for part in filter(None, (each.groups for each in features())):
-                for name, by_id in load(part)(store).items():
-                    groups[name] = _encode(
-                        [by_id.get(one) for one in items.ids]
-                    )
-            if groups:
-                groups = {**items.groups, **groups}
+            further = _read_further_groups(store, items.ids)
+            if further:
+                groups = {**items.groups, **further}
                 subjects[ITEM.name] = replace(items, groups=groups)
-        before = {one.name: one for one in self._known(log).asked}
-        asked = []
-        for one in askers:
-            if one.kind not in subjects:
-                continue
-            n = len(subjects[one.kind].ids)
-            outcomes = read_columns(store, one.name, n)
-            state = np.full(n, OPEN, dtype=np.int8)
-            state[outcomes.positions] = SCORED
-            state[list(outcomes.failures)] = FAILED
-            values = (
-                log.askers[one.name].values if one.name in log.askers else ()
-            )
-            numbers = {value.name: np.full(n, np.nan) for value in values}
-            for name in numbers.keys() & outcomes.values.keys():
-                numbers[name][outcomes.positions] = outcomes.values[name]
-            asked.append(
-                AskedColumns(
-                    name=one.name,
-                    kind=one.kind,
-                    signature=one.signature,
-                    values=values,
-                    state=state,
-                    numbers=numbers,
-                    verdicts={},
-                    result=results.get(one.name),
-                )
-            )
+        before = {
+            columns.name: columns for columns in self._cached(log).askers
+        }
+        all_columns = []
+        for asker in askers:
+            if asker.kind in subjects:
+                n = len(subjects[asker.kind].ids)
+                columns = _read_outcomes(store, log, asker, n)
+                result = results.get(asker.name)
+                all_columns.append(replace(columns, result=result))
         if log.status == COMPLETE:
-            counts = _tabled(self.folder, asked, subjects)
+            counts = _read_verdicts(self.folder, all_columns, subjects)
         else:
             counts = {
-                one.name: _counted(store, one, before.get(one.name))
-                for one in asked
+                columns.name: _count_verdicts(
+                    store, columns, before.get(columns.name)
+                )
+                for columns in all_columns
             }
-        done = (
-            replace(one, verdicts=dict(sorted(counts[one.name].items())))
-            for one in asked
-        )
-        return Snapshot(log, subjects, tuple(done))
+        with_verdicts = []
+        for columns in all_columns:
+            verdicts = dict(sorted(counts[columns.name].items()))
+            with_verdicts.append(replace(columns, verdicts=verdicts))
+        return Snapshot(log, subjects, tuple(with_verdicts))
 
-    def _known(self, log: manifest.RunLog) -> Snapshot:
-        """What was read of this run; nothing if the run was deleted and made again."""
-        same = self.snapshot.log.data.sha256 == log.data.sha256
-        return self.snapshot if same else Snapshot(log, {}, ())
+    def _cached(self, log: manifest.RunLog) -> Snapshot:
+        """Return the last snapshot; an empty one if the run was deleted and made again."""
+        is_same_run = self.snapshot.log.data.sha256 == log.data.sha256
+        return self.snapshot if is_same_run else Snapshot(log, {}, ())
 
     def _subjects(
-        self, store: Store, kind: SubjectKind[Any], log: manifest.RunLog
+        self,
+        store: Store,
+        kind: SubjectKind[Any],
+        log: manifest.RunLog,
     ) -> SubjectColumns:
-        known = self._known(log).subjects.get(kind.name)
+        """Read the subjects of one kind; those of the last snapshot if there are no new ones."""
+        # Subjects are only added to a run, so an equal number means the same subjects. A run that
+        # is being made may get further ones meanwhile: they are read next time, with their
+        # outcomes.
+        cached = self._cached(log).subjects.get(kind.name)
         n = store.n_subjects(kind)
-        if known is not None and len(known.ids) == n:
-            return known
+        if cached is not None and len(cached.ids) == n:
+            return cached
         ids: list[str] = []
         groups: list[Mapping[str, str]] = []
         judgments: list[Mapping[str, Any]] = []
@@ -298,27 +312,74 @@ class RunView:
             name: _encode([group.get(name) for group in groups])
             for name in _keys(groups)
         }
-        judged = _judged(kind.name, judgments)
+        judged = _judgment_columns(kind.name, judgments)
         return SubjectColumns(kind, ids, columns, folded, judged)
 
 
+def _read_further_groups(
+    store: Store,
+    ids: Sequence[str],
+) -> dict[str, GroupColumn]:
+    """Return the group columns that kinds of runs derive from a store, such as categories."""
+    groups = {}
+    for feature in features():
+        if not feature.groups:
+            continue
+        for name, by_id in load(feature.groups)(store).items():
+            groups[name] = _encode([by_id.get(item_id) for item_id in ids])
+    return groups
+
+
+def _read_outcomes(
+    store: Store,
+    log: manifest.RunLog,
+    asker: StoredAsker,
+    n: int,
+) -> AskerColumns:
+    """Read state and numbers of n subjects under an asker, without verdicts and result."""
+    outcomes = read_columns(store, asker.name, n)
+    state = np.full(n, OPEN, dtype=np.int8)
+    state[outcomes.positions] = SCORED
+    state[list(outcomes.failures)] = FAILED
+    values: tuple[ValueLog, ...] = ()
+    if asker.name in log.askers:
+        values = log.askers[asker.name].values
+    numbers = {}
+    for value in values:
+        column = np.full(n, np.nan)
+        if value.name in outcomes.values:
+            column[outcomes.positions] = outcomes.values[value.name]
+        numbers[value.name] = column
+    return AskerColumns(
+        name=asker.name,
+        kind=asker.kind,
+        signature=asker.signature,
+        values=values,
+        state=state,
+        numbers=numbers,
+        verdicts={},
+        result=None,
+    )
+
+
 def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """All keys of rows, in the order in which they are met."""
+    """Return all keys of rows, in the order of their first row."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def _encode(values: Sequence[str | None]) -> GroupColumn:
-    """The different values, and per value its place among them, -1 for None."""
+    """Return the distinct values, and per value its place among them, -1 for None."""
     different = dict.fromkeys(value for value in values if value is not None)
     places: dict[str | None, int] = {v: n for n, v in enumerate(different)}
     codes = [places.get(value, -1) for value in values]
     return tuple(different), np.array(codes, dtype=np.int32)
 
 
-def _judged(
-    kind: str, judgments: Sequence[Mapping[str, Any]]
-) -> AskedColumns | None:
-    """The numbers that people gave, as columns of an asker; None without any."""
+def _judgment_columns(
+    kind: str,
+    judgments: Sequence[Mapping[str, Any]],
+) -> AskerColumns | None:
+    """Return the numbers that people gave, as columns of an asker; None if there are none."""
     numbers = {}
     for name in _keys(judgments):
         column = [
@@ -329,55 +390,69 @@ def _judged(
             numbers[name] = np.array(column, dtype=np.float64)
     if not numbers:
         return None
-    known = ~np.isnan(list(numbers.values())).all(axis=0)
+    is_judged = ~np.isnan(list(numbers.values())).all(axis=0)
     values = tuple(ValueLog(name, higher_is_better=None) for name in numbers)
-    state = np.where(known, SCORED, OPEN).astype(np.int8)
-    return AskedColumns(JUDGED, kind, "", values, state, numbers, {}, None)
+    state = np.where(is_judged, SCORED, OPEN).astype(np.int8)
+    return AskerColumns(JUDGED, kind, "", values, state, numbers, {}, None)
 
 
 def _no_counts(n: int) -> dict[str, NDArray[np.int32]]:
-    """Verdicts of n subjects; zeros for a verdict that none has yet."""
+    """Return counts by verdict of n subjects, which begin at zero for a new verdict."""
     return defaultdict(lambda: np.zeros(n, dtype=np.int32))
 
 
-def _counted(
-    store: Store, columns: AskedColumns, before: AskedColumns | None
+def _count_verdicts(
+    store: Store,
+    columns: AskerColumns,
+    before: AskerColumns | None,
 ) -> dict[str, NDArray[np.int32]]:
-    """Verdicts of a run that is being made: those known stay, the new ones are read."""
+    """Count the verdicts of an asker in a run that is being made.
+
+    Args:
+        store: The store of the run.
+        columns: The asker, without verdicts.
+        before: The asker in the last snapshot; its counts are kept, and only new outcomes read.
+    """
     n = len(columns.state)
-    found = _no_counts(n)
-    known = np.zeros(n, dtype=bool)
+    verdicts = _no_counts(n)
+    is_counted = np.zeros(n, dtype=bool)
     if before is not None and len(before.state) == n:
         for verdict, counts in before.verdicts.items():
-            found[verdict] = counts.copy()
-        known = before.state == SCORED
-    new = np.flatnonzero((columns.state == SCORED) & ~known)
-    for position in new.tolist():
+            verdicts[verdict] = counts.copy()
+        is_counted = before.state == SCORED
+    new_positions = np.flatnonzero((columns.state == SCORED) & ~is_counted)
+    for position in new_positions.tolist():
         outcome = store.score(columns.name, position)
         units = outcome.units if isinstance(outcome, ItemScore) else ()
         for unit in units:
-            found[unit.verdict or NO_VERDICT][position] += 1
-    return found
+            verdicts[unit.verdict or NO_VERDICT][position] += 1
+    return verdicts
 
 
-def _tabled(
+def _read_verdicts(
     folder: Path,
-    asked: Sequence[AskedColumns],
+    columns: Sequence[AskerColumns],
     subjects: Mapping[str, SubjectColumns],
 ) -> dict[str, dict[str, NDArray[np.int32]]]:
-    """Verdicts of a finished run by asker, from its table of units.
+    """Count the verdicts of a finished run by asker, from its table of units.
 
     Raises:
-        RunError: The table cannot be read.
+        RunError: The table cannot be read, or contains an item that the run does not have.
     """
-    found = {one.name: _no_counts(len(one.state)) for one in asked}
+    # Arrow counts the units of each asker, verdict and item; Python only places the counts.
+    # Dictionary encoding keeps the three columns small: their values repeat in most rows.
+    verdicts = {
+        asker_columns.name: _no_counts(len(asker_columns.state))
+        for asker_columns in columns
+    }
     names = ["metric", "verdict", "item"]
     try:
         table = pq.read_table(
             folder / UNITS, columns=names, read_dictionary=names
         ).unify_dictionaries()
     except FileNotFoundError:
-        return found  # runs of the first version left no tables
+        # Runs of the first version have no tables.
+        return verdicts
     except (OSError, pa.ArrowException) as error:
         raise RunError(
             f"{folder / UNITS} cannot be read ({error}); run the same command again to write it"
@@ -386,24 +461,26 @@ def _tabled(
         kind: {name: place for place, name in enumerate(columns.ids)}
         for kind, columns in subjects.items()
     }
-    kinds_of = {one.name: one.kind for one in asked}
+    kinds_of = {
+        asker_columns.name: asker_columns.kind for asker_columns in columns
+    }
     counted = table.group_by(names).aggregate([([], "count_all")])
     for row in counted.to_pylist():
-        if row["metric"] not in found:
+        if row["metric"] not in verdicts:
             continue
-        at = places[kinds_of[row["metric"]]]
-        if row["item"] not in at:
+        positions_by_id = places[kinds_of[row["metric"]]]
+        if row["item"] not in positions_by_id:
             raise RunError(
                 f"{folder / UNITS} contains {row['item']!r}, which the run does not have; run the"
                 " same command again to write it"
             )
-        counts = found[row["metric"]][row["verdict"] or NO_VERDICT]
-        counts[at[row["item"]]] = row["count_all"]
-    return found
+        counts = verdicts[row["metric"]][row["verdict"] or NO_VERDICT]
+        counts[positions_by_id[row["item"]]] = row["count_all"]
+    return verdicts
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All texts in a row, however deep."""
+    """Yield all texts in a row, also in nested lists and mappings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -414,32 +491,45 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-class Remembered:
-    """What pages show of runs, made once per state of these runs."""
+class SnapshotCache:
+    """Values that are computed from snapshots of runs, once per state of these runs."""
 
     def __init__(self) -> None:
-        self._kept: dict[object, tuple[list[Snapshot], Any]] = {}
+        self._entries: dict[object, tuple[list[Snapshot], Any]] = {}
 
-    def of(
-        self, what: str, views: Sequence[RunView], make: Callable[[], T]
+    def get_or_make(
+        self,
+        what: str,
+        views: Sequence[RunView],
+        make: Callable[[], T],
     ) -> T:
-        """What ``make`` made of the runs as they are now.
+        """Return a value for the present snapshots of runs, computed if they have changed.
 
         Args:
-            what: Names it among other things that are made of the same runs.
+            what: Name of the value, among others of the same runs.
             views: The runs.
-            make: Makes it.
+            make: Computes the value.
         """
-        key, now = (what, *map(id, views)), [view.snapshot for view in views]
-        if key not in self._kept or self._kept[key][0] != now:
-            self._kept[key] = now, make()
-        found: T = self._kept[key][1]
-        return found
+        # Snapshots are compared by identity (`eq=False`), so a run that is read again counts as
+        # changed. Only the value of the present state is kept.
+        key = (what, *map(id, views))
+        snapshots = [view.snapshot for view in views]
+        entry = self._entries.get(key)
+        if entry is None or entry[0] != snapshots:
+            entry = snapshots, make()
+            self._entries[key] = entry
+        content: T = entry[1]
+        return content
 
 
 @dataclass
 class Watcher:
-    """Refreshes run views in a thread, for at most a tenth of the time."""
+    """Refreshes run views in a thread, for at most a tenth of the time.
+
+    Attributes:
+        views: The runs.
+        pause: Seconds between two readings, at least.
+    """
 
     views: Sequence[RunView]
     pause: float = 2.0
@@ -447,18 +537,20 @@ class Watcher:
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Read all runs, and then every change."""
+        """Start the thread: it reads all runs, and then every change."""
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop before the next reading."""
+        """Stop the thread before it reads the next run, and wait for it."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
 
     def _work(self) -> None:
         while True:
+            # A large run takes seconds to read: waiting ten times as long leaves the processor
+            # to the run itself and to the pages.
             started = time.monotonic()
             for view in self.views:
                 if self._stop.is_set():
@@ -471,10 +563,10 @@ class Watcher:
 
 
 class Texts:
-    """Texts by position, held without their cases of letters.
+    """Searchable texts by position, with letter case folded.
 
     An index of their words would take longer to make than a run to score; a hundred thousand texts
-    of a page each are looked through in about a fifth of a second, in any script.
+    of a page each are searched in about a fifth of a second, in any script.
 
     Args:
         texts: In the order of their positions.
@@ -485,9 +577,9 @@ class Texts:
         self._texts = pa.array(folded, type=pa.large_binary())
 
     def having(self, words: str) -> NDArray[np.int64]:
-        """Positions of the texts in which the words stand, in any case of letters, ascending."""
+        """Return the positions of texts that contain the words, ignoring case, ascending, (m,)."""
         needle = words.casefold().encode("utf-8", "replace")
-        found = pc.match_substring(self._texts, needle)
-        return np.flatnonzero(found.to_numpy(zero_copy_only=False)).astype(
+        matches = pc.match_substring(self._texts, needle)
+        return np.flatnonzero(matches.to_numpy(zero_copy_only=False)).astype(
             np.int64
         )

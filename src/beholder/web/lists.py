@@ -1,6 +1,6 @@
-"""Which subjects of a run an address asks to be listed, in what order, and a page of them.
+"""Lists of a run's subjects: filters and orders of an address, and one page of the result.
 
-Subjects are found by the columns of a run alone.
+Filters and orders use the columns of a run alone; the store is not read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from beholder.records import Item
 from beholder.web.items import (
     NO_VERDICT,
     STATES,
-    AskedColumns,
+    AskerColumns,
     Snapshot,
     SubjectColumns,
 )
@@ -43,7 +43,7 @@ class Query:
 
     Attributes:
         kind: Kind of subject.
-        asked: Name of the asker whose values and verdicts count.
+        asker: Name of the asker whose values and verdicts count.
         value: Name of the value that is shown, filtered and sorted by.
         low: Least value, or None.
         high: Greatest value, or None.
@@ -56,7 +56,7 @@ class Query:
     """
 
     kind: str
-    asked: str = ""
+    asker: str = ""
     value: str = ""
     low: float | None = None
     high: float | None = None
@@ -68,55 +68,62 @@ class Query:
     down: bool = False
 
 
-def find(snapshot: Snapshot, wanted: Query) -> NDArray[np.int64]:
-    """Positions of the subjects that are wanted, in order; equal ones in the order of the data."""
-    subjects = snapshot.subjects[wanted.kind]
+def find_positions(snapshot: Snapshot, selection: Query) -> NDArray[np.int64]:
+    """Return the positions of the selected subjects, in order, (m,).
+
+    Equal subjects stay in the order of the data.
+    """
+    # Each filter is a mask over all subjects; a filter that is not set keeps everything. Of one
+    # group column any of the chosen values will do, of several columns all must match.
+    subjects = snapshot.subjects[selection.kind]
     keep = np.ones(len(subjects.ids), dtype=bool)
-    columns = snapshot.asker(wanted.kind, wanted.asked)
-    for name in dict.fromkeys(name for name, _ in wanted.groups):
+    columns = snapshot.asker(selection.kind, selection.asker)
+    for name in dict.fromkeys(name for name, _ in selection.groups):
         values, codes = subjects.groups.get(name, ((), np.full(len(keep), -1)))
         keep &= np.isin(
             codes,
             [
-                at
-                for at, one in enumerate(values)
-                if (name, one) in wanted.groups
+                code
+                for code, value in enumerate(values)
+                if (name, value) in selection.groups
             ],
         )
     if columns is not None:
-        keep &= _kept_by_outcome(columns, wanted)
-    if wanted.words:
+        keep &= _matches_outcome(columns, selection)
+    if selection.words:
         having = np.zeros(len(keep), dtype=bool)
-        having[subjects.texts.having(wanted.words)] = True
+        having[subjects.texts.having(selection.words)] = True
         keep &= having
     positions = np.flatnonzero(keep)
-    chosen = _sort_key(subjects, columns, wanted)[positions]
+    chosen = _sort_key(subjects, columns, selection)[positions]
     # NaN stays last in both directions.
     return positions[
-        np.argsort(-chosen if wanted.down else chosen, kind="stable")
+        np.argsort(-chosen if selection.down else chosen, kind="stable")
     ]
 
 
 def _sort_key(
-    subjects: SubjectColumns, columns: AskedColumns | None, wanted: Query
+    subjects: SubjectColumns,
+    columns: AskerColumns | None,
+    selection: Query,
 ) -> NDArray[np.float64]:
-    """(n,) what the subjects are sorted by; all equal if no subject has it."""
+    """Return the key by which the subjects are sorted, (n,); all equal if none has it."""
     n = len(subjects.ids)
     key: NDArray[Any] = np.zeros(n)
-    if wanted.order == "position":
+    if selection.order == "position":
         key = np.arange(n)
-    elif wanted.order == "id":
+    elif selection.order == "id":
         ids = np.array(subjects.ids, dtype=object)
         key = np.unique(ids, return_inverse=True)[1]
-    elif columns is not None and wanted.order == "verdict":
-        key = columns.verdicts.get(wanted.verdict or NO_VERDICT, key)
+    elif columns is not None and selection.order == "verdict":
+        key = columns.verdicts.get(selection.verdict or NO_VERDICT, key)
     elif columns is not None:
-        key = columns.numbers.get(wanted.value, key)
+        key = columns.numbers.get(selection.value, key)
     return key.astype(np.float64)
 
 
-def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
-    """Verdicts with the number of subjects that have one."""
+def verdict_counts(columns: AskerColumns) -> list[tuple[str, int]]:
+    """Return the verdicts with the number of subjects that have a unit of each."""
     return [
         (name, int((counts > 0).sum()))
         for name, counts in columns.verdicts.items()
@@ -124,27 +131,30 @@ def verdict_counts(columns: AskedColumns) -> list[tuple[str, int]]:
 
 
 def group_counts(subjects: SubjectColumns, name: str) -> list[tuple[str, int]]:
-    """Values of a group column with the number of subjects, the most frequent first."""
+    """Return the values of a group column with their numbers of subjects, most frequent first."""
     values, codes = subjects.groups[name]
     counted = Counter(codes[codes >= 0].tolist())
     return [(values[code], n) for code, n in counted.most_common()]
 
 
-def _kept_by_outcome(
-    columns: AskedColumns, wanted: Query
+def _matches_outcome(
+    columns: AskerColumns,
+    selection: Query,
 ) -> NDArray[np.bool_]:
+    """Return whether each subject's outcome passes state, verdict and limits, (n,)."""
+    # A subject without the value has NaN, which is within no limit.
     keep = np.ones(len(columns.state), dtype=bool)
-    if wanted.state in STATES:
-        keep &= columns.state == STATES.index(wanted.state)
-    if wanted.verdict is not None:
+    if selection.state in STATES:
+        keep &= columns.state == STATES.index(selection.state)
+    if selection.verdict is not None:
         none = np.zeros(len(keep), dtype=np.int32)
-        keep &= columns.verdicts.get(wanted.verdict, none) > 0
-    numbers = columns.numbers.get(wanted.value)
+        keep &= columns.verdicts.get(selection.verdict, none) > 0
+    numbers = columns.numbers.get(selection.value)
     if numbers is not None:
-        if wanted.low is not None:
-            keep &= numbers >= wanted.low
-        if wanted.high is not None:
-            keep &= numbers <= wanted.high
+        if selection.low is not None:
+            keep &= numbers >= selection.low
+        if selection.high is not None:
+            keep &= numbers <= selection.high
     return keep
 
 
@@ -161,27 +171,32 @@ class PagedList:
     page: int
 
     @property
-    def shown(self) -> list[int]:
-        """Positions on this page."""
-        first = self.page * PAGE
-        shown: list[int] = self.positions[first : first + PAGE].tolist()
-        return shown
+    def page_positions(self) -> list[int]:
+        """Positions of the subjects on this page."""
+        start = self.page * PAGE
+        positions: list[int] = self.positions[start : start + PAGE].tolist()
+        return positions
 
     @property
     def n_pages(self) -> int:
         """Number of pages; one if nothing matches."""
         return count_pages(self.positions)
 
-    def beside(
+    def neighbours(
         self, position: int
     ) -> tuple[int | None, int | None, int | None]:
-        """Place of a subject in the list, and the subjects before and after it."""
+        """Return the place of a subject in the list, and the subjects before and after it.
+
+        All are None if the list does not contain it.
+        """
         listed = self.positions.tolist()
         if position not in listed:
             return None, None, None
         place = listed.index(position)
-        before = listed[place - 1] if place else None
-        return place, before, next(iter(listed[place + 1 :]), None)
+        before = listed[place - 1] if place > 0 else None
+        is_last = place == len(listed) - 1
+        after = None if is_last else listed[place + 1]
+        return place, before, after
 
 
 def count_pages(positions: NDArray[np.int64]) -> int:
@@ -193,7 +208,7 @@ def read_page(query: Mapping[str, str], positions: NDArray[np.int64]) -> int:
     """Return the number of the page that a query asks for, or of the last page.
 
     Raises:
-        ConfigError: It is no number.
+        ConfigError: It is not a number.
     """
     page = read_whole(query.get("page", "0"))
     if page is None:
@@ -208,84 +223,97 @@ class Listing(PagedList):
     """A page of the subjects of a run.
 
     Attributes:
-        wanted: What was asked for.
+        selection: Which subjects, in which order.
     """
 
-    wanted: Query
+    selection: Query
 
 
 def listing(
-    snapshot: Snapshot, query: Mapping[str, str], notes: Notes | None = None
+    snapshot: Snapshot,
+    query: Mapping[str, str],
+    notes: Notes | None = None,
 ) -> Listing:
-    """The list that the query of an address asks for.
+    """Return the list that the query of an address asks for.
 
     Args:
         snapshot: The run.
-        query: Of an address.
-        notes: Where tags are, if the query may ask for one.
+        query: The query of an address.
+        notes: The tags of subjects; None if the query may not filter by tag.
 
     Raises:
-        ConfigError: A part of it is not what it should be.
+        ConfigError: A parameter of the query is not valid.
     """
-    wanted = read_wanted(snapshot, query)
-    positions = find(snapshot, wanted)
+    # Tags are in a file and not in columns, because readers write them at any time: they are
+    # applied last, to the positions that are left.
+    selection = read_selection(snapshot, query)
+    positions = find_positions(snapshot, selection)
     if notes is not None and (tag := query.get("tag")):
         tagged = {
             name
-            for name, own in notes.all(wanted.kind).items()
-            if tag in own.tags
+            for name, note in notes.all(selection.kind).items()
+            if tag in note.tags
         }
-        ids = snapshot.subjects[wanted.kind].ids
-        positions = positions[[ids[at] in tagged for at in positions.tolist()]]
-    return Listing(positions, read_page(query, positions), wanted)
+        ids = snapshot.subjects[selection.kind].ids
+        positions = positions[
+            [ids[position] in tagged for position in positions.tolist()]
+        ]
+    return Listing(positions, read_page(query, positions), selection)
 
 
 def read_pairs(name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """The chosen columns or groups: values of ``pair``, or lists of them; empty ones do not count.
+    """Parse the chosen columns or groups: values of ``pair``, or lists of them.
+
+    Args:
+        name: Parameter of the query, for messages.
+        texts: Its values; empty ones are skipped.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: A value is not valid.
     """
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for text in filter(None, texts):
         if text.startswith("[["):
-            found += _decode(text, name, list[tuple[str, str]], _PAIR)
+            pairs += _decode(text, name, list[tuple[str, str]], _PAIR)
         else:
-            found.append(_decode(text, name, tuple[str, str], _PAIR))
-    return found
+            pairs.append(_decode(text, name, tuple[str, str], _PAIR))
+    return pairs
 
 
 def read_whole(text: str) -> int | None:
-    """A number from 0, of 9 digits at most; None for anything else."""
-    return (
-        int(text)
-        if len(text) <= 9 and text.isascii() and text.isdigit()
-        else None
-    )
+    """Parse a number from 0, of 9 digits at most; return None for anything else."""
+    # `isdigit` alone accepts digits of other scripts; numbers of a thousand digits take long.
+    if len(text) <= 9 and text.isascii() and text.isdigit():
+        return int(text)
+    return None
 
 
-def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
-    """What the query of an address asks for; what it does not say has a default.
+def read_selection(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
+    """Parse the query of an address; parameters that it lacks have defaults.
 
     Raises:
-        ConfigError: A part of it is not what it should be.
+        ConfigError: A parameter is not valid, or names what the run does not have.
     """
+    # Each name is looked up in the run, so that a link from an older run says what is missing.
     kind = query.get("kind") or snapshot.main_kind
     if kind not in snapshot.subjects:
         raise ConfigError(
-            f"kind: the run has no {kind!r}; it has {', '.join(snapshot.subjects)}"
+            f"kind: expected {', '.join(snapshot.subjects)}, got {kind!r}"
         )
-    asked = snapshot.listed(kind)
-    first = asked[0].name if asked else ""
-    name, value = read_pair(query, "by") or (first, "")
+    askers = snapshot.listed(kind)
+    first_name = askers[0].name if askers else ""
+    name, value = read_pair(query, "by") or (first_name, "")
     columns = snapshot.asker(kind, name)
-    if columns is None and asked:
+    if columns is None and askers:
         raise ConfigError(
-            f"by: the run asked nothing called {name!r} of a {kind}"
+            f"by: expected {', '.join(asker.name for asker in askers)}, got {name!r}"
         )
-    shown = columns.value(value or None) if columns else None
-    if value and shown is None:
-        raise ConfigError(f"by: {name} has no value {value!r}")
+    chosen_value = columns.value(value or None) if columns else None
+    if value and chosen_value is None:
+        names = [log.name for log in columns.values] if columns else []
+        raise ConfigError(
+            f"by: expected a value of {name} ({', '.join(names)}), got {value!r}"
+        )
     order, state = query.get("sort") or "position", query.get("state", "")
     if order not in _ORDERS:
         raise ConfigError(
@@ -295,16 +323,16 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
         raise ConfigError(
             f"state: expected {', '.join(STATES)}, got {state!r}"
         )
-    verdict = query.get("verdict")
+    verdict = None
+    if encoded := query.get("verdict"):
+        verdict = _decode(encoded, "verdict", str, "a text in quotes")
     return Query(
         kind=kind,
-        asked=name,
-        value=shown.name if shown else "",
+        asker=name,
+        value=chosen_value.name if chosen_value else "",
         low=_number(query, "low"),
         high=_number(query, "high"),
-        verdict=_decode(verdict, "verdict", str, "a text in quotes")
-        if verdict
-        else None,
+        verdict=verdict,
         state=state,
         groups=tuple(read_pairs("group", [query.get("group", "")])),
         words=query.get("q", "").strip(),
@@ -313,39 +341,50 @@ def read_wanted(snapshot: Snapshot, query: Mapping[str, str]) -> Query:
     )
 
 
-def write_wanted(query: Mapping[str, str], **changed: object) -> str:
-    """A query with some parts changed, encoded for an address; None removes a part."""
+def write_query(query: Mapping[str, str], **changed: object) -> str:
+    """Return a query with some parameters changed, encoded for an address; None removes one."""
     parts = {**query, **changed}
     return urlencode(
-        {k: value for k, value in parts.items() if value not in (None, "")}
+        {
+            name: value
+            for name, value in parts.items()
+            if value not in (None, "")
+        }
     )
 
 
 def pair(first: str, second: str) -> str:
-    """Two names as one value of a form."""
+    """Return two names as one value of a form, in JSON: names may contain any separator."""
     return json.dumps([first, second], ensure_ascii=False)
 
 
-def value_choices(askers: Iterable[AskedColumns]) -> list[tuple[str, str]]:
-    """Per value of askers, its ``pair`` and what a form calls it."""
+def value_choices(askers: Iterable[AskerColumns]) -> list[tuple[str, str]]:
+    """Return, per value of askers, its ``pair`` and its label in a form."""
     return [
-        (pair(one.name, value.name), f"{one.name} · {value.name}")
-        for one in askers
-        for value in one.values
+        (pair(asker.name, value.name), f"{asker.name} · {value.name}")
+        for asker in askers
+        for value in asker.values
     ]
 
 
 def read_pair(query: Mapping[str, str], name: str) -> tuple[str, str] | None:
-    """Two names that ``pair`` wrote into a query; None where it has none.
+    """Parse two names that ``pair`` wrote into a query; return None if the query has none.
 
     Raises:
-        ConfigError: It is something else.
+        ConfigError: The parameter is not valid.
     """
     text = query.get(name)
-    return _decode(text, name, tuple[str, str], _PAIR) if text else None
+    if not text:
+        return None
+    return _decode(text, name, tuple[str, str], _PAIR)
 
 
 def _decode(text: str, name: str, kind: type[T], what: str) -> T:
+    """Decode JSON of a parameter.
+
+    Raises:
+        ConfigError: It is not JSON of this type.
+    """
     try:
         return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, RecursionError):
@@ -355,6 +394,11 @@ def _decode(text: str, name: str, kind: type[T], what: str) -> T:
 
 
 def _number(query: Mapping[str, str], name: str) -> float | None:
+    """Parse a finite number of a query; return None if it has none.
+
+    Raises:
+        ConfigError: The parameter is not a finite number.
+    """
     text = query.get(name, "").strip()
     if not text:
         return None
@@ -376,11 +420,11 @@ OF_ITEMS: Mapping[str, Callable[[Item], str]] = {
         f"{k}: {v}" for k, v in item.group.items()
     ),
 }
-"""Columns of a list of items that are no values."""
+"""Columns of a list of items that show fields of the data."""
 
 
-Beside: TypeAlias = Mapping[int, tuple[int, float, str]]
-"""Per position of a subject the place, the value (or NaN) and the text of another one."""
+MatchedSubjects: TypeAlias = Mapping[int, tuple[int, float, str]]
+"""Position, value (or NaN) and text of the matching subject, by position of a subject."""
 
 
 def cell(
@@ -388,42 +432,47 @@ def cell(
     column: tuple[str, str],
     position: int,
     subject: Any,
-    beside: Mapping[str, Beside],
+    matched: Mapping[str, MatchedSubjects],
 ) -> tuple[float | str | None, int | None]:
-    """The cell of a chosen column, and the place that it links to.
+    """Return the cell of a chosen column, and the position that it links to.
 
     Args:
         snapshot: The run.
-        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or a name in ``beside``
+        column: An asker and its value; ``text`` and one of ``OF_ITEMS``; or a name in ``matched``
             with ``text`` or ``value``.
         position: Place of the subject.
         subject: The subject.
-        beside: Subjects of other runs or systems.
+        matched: Subjects of other runs or systems.
     """
     name, value = column
-    if name in beside:
-        place, number, text = beside[name].get(position, (None, math.nan, ""))
-        return (text if value == "text" else as_number(number)), place
+    if name in matched:
+        place, number, text = matched[name].get(position, (None, math.nan, ""))
+        if value == "text":
+            return text, place
+        return as_number(number), place
     if name == "text":
-        has_text = value in OF_ITEMS and isinstance(subject, Item)
-        return (OF_ITEMS[value](subject) if has_text else ""), position
+        if value in OF_ITEMS and isinstance(subject, Item):
+            return OF_ITEMS[value](subject), position
+        return "", position
     for kind in snapshot.subjects:
-        asked = snapshot.asker(kind, name)
-        if asked is not None and value in asked.numbers:
-            return as_number(asked.numbers[value][position]), position
+        columns = snapshot.asker(kind, name)
+        if columns is not None and value in columns.numbers:
+            return as_number(columns.numbers[value][position]), position
     return None, None
 
 
 def as_number(number: float) -> float | None:
-    """A number, or None for NaN."""
+    """Return a number, or None for NaN."""
     return None if math.isnan(number) else float(number)
 
 
 def spread(names: Sequence[str]) -> list[str]:
-    """Names that differ: a number behind those that are there before."""
-    seen: dict[str, int] = {}
-    found = []
+    """Return distinct names: a name that occurs again gets a number in brackets."""
+    n_by_name: dict[str, int] = {}
+    distinct = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        n_by_name[name] = n_by_name.get(name, 0) + 1
+        distinct.append(
+            name if n_by_name[name] == 1 else f"{name} ({n_by_name[name]})"
+        )
+    return distinct

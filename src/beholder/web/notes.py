@@ -18,7 +18,7 @@ MAX_TAGS, MAX_TAG, MAX_NOTE = 20, 60, 5_000
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What is said about one subject; the last line about it counts.
+    """Tags and a text of a reader about one subject; the last line about it counts.
 
     Attributes:
         kind: Kind of the subject.
@@ -35,7 +35,11 @@ class Note(msgspec.Struct, frozen=True):
 
 @dataclass
 class Notes:
-    """The notes of a run; lines are only added to their file."""
+    """The notes of a run; lines are only added to their file.
+
+    Attributes:
+        folder: Folder of the run.
+    """
 
     folder: Path
 
@@ -43,7 +47,7 @@ class Notes:
         self._writing = threading.Lock()
 
     def all(self, kind: str) -> Mapping[str, Note]:
-        """By id, the notes of a kind of subject that have a tag or a text.
+        """Return the notes of a kind of subject that have a tag or a text, by id.
 
         Raises:
             RunError: The file cannot be read.
@@ -58,28 +62,39 @@ class Notes:
             raise RunError(
                 f"{self.folder / FILE} cannot be read ({error}); repair or delete it"
             ) from error
-        last = {row.id: row for row in rows if row.kind == kind}
+        last_rows = {row.id: row for row in rows if row.kind == kind}
         return {
-            name: row for name, row in last.items() if row.tags or row.note
+            name: row
+            for name, row in last_rows.items()
+            if row.tags or row.note
         }
 
     def write(self, kind: str, name: str, tags: str, note: str) -> None:
-        """Keep tags, separated by commas, and a text.
+        """Save the tags and the text of a subject; they replace the former ones.
+
+        Args:
+            kind: Kind of the subject.
+            name: Its id.
+            tags: Tags, separated by commas.
+            note: A text; empty for none.
 
         Raises:
-            ConfigError: There are too many, or one is too long.
+            ConfigError: There are too many tags, or a tag or the text is too long.
             RunError: The file cannot be written.
         """
         different = dict.fromkeys(map(str.strip, tags.split(",")))
-        given = tuple(filter(None, different))
-        if len(given) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in given):
+        tag_names = tuple(filter(None, different))
+        if len(tag_names) > MAX_TAGS or any(
+            len(tag) > MAX_TAG for tag in tag_names
+        ):
             raise ConfigError(
                 f"tags: at most {MAX_TAGS} of {MAX_TAG} characters each"
             )
         if len(note) > MAX_NOTE:
             raise ConfigError(f"note: at most {MAX_NOTE:,} characters")
-        line = msgspec.json.encode(Note(kind, name, given, note.strip()))
+        line = msgspec.json.encode(Note(kind, name, tag_names, note.strip()))
         try:
+            # The lock keeps lines of two threads apart; a note is on disk before the page answers.
             with (
                 self._writing,
                 (self.folder / FILE).open("ab") as file,

@@ -13,7 +13,7 @@ from beholder.report import charts
 from beholder.report.tones import by_tone, tone
 from beholder.run.answers import costs
 from beholder.run.manifest import ValueLog
-from beholder.web.items import AskedColumns, RunView, Snapshot
+from beholder.web.items import AskerColumns, RunView, Snapshot
 from beholder.web.lists import verdict_counts
 
 _MOST_ROWS = 12
@@ -39,32 +39,40 @@ class ValueOverview:
 
 
 def overview(view: RunView) -> Mapping[str, object]:
-    """What every asker found, and what judges cost: the context of the page.
+    """Return the context of a run's first page: results of all askers, and the cost of judges.
 
     Raises:
         RunError: The store cannot be read.
     """
+    # The total is given only if every row has a price: a sum without some would mislead.
     paid = costs(view.folder)
-    known = [row.cost for row in paid if row.cost is not None]
+    costs_known = [row.cost for row in paid if row.cost is not None]
     return {
-        "found": [_asked(view.snapshot, one) for one in view.snapshot.asked],
+        "sections": [
+            _asker_context(view.snapshot, columns)
+            for columns in view.snapshot.askers
+        ],
         "costs": paid,
-        "cost": sum(known) if len(known) == len(paid) else None,
+        "cost": sum(costs_known) if len(costs_known) == len(paid) else None,
     }
 
 
-def _asked(snapshot: Snapshot, columns: AskedColumns) -> Mapping[str, object]:
-    """What an asker found over the run: the context of its section."""
+def _asker_context(
+    snapshot: Snapshot,
+    columns: AskerColumns,
+) -> Mapping[str, object]:
+    """Return the context of an asker's section: values, histogram, verdicts, groups, failures."""
+    # An asker that only makes texts has no value: its section has no histogram and no groups.
     headline = columns.value(None)
     scores = (
         np.empty(0) if headline is None else columns.numbers[headline.name]
     )
-    known = scores[np.isfinite(scores)]
+    finite_scores = scores[np.isfinite(scores)]
     failures = columns.result.failures if columns.result else {}
     subjects = dict(verdict_counts(columns))
     histogram = None
-    if headline and len(known):
-        histogram = charts.histogram(headline, known)
+    if headline and len(finite_scores):
+        histogram = charts.histogram(headline, finite_scores)
     return {
         "columns": columns,
         "values": [
@@ -87,22 +95,25 @@ def _asked(snapshot: Snapshot, columns: AskedColumns) -> Mapping[str, object]:
     }
 
 
-def _value(columns: AskedColumns, value: ValueLog) -> ValueOverview:
+def _value(columns: AskerColumns, value: ValueLog) -> ValueOverview:
+    """Return the mean, number and range of a value over the run."""
     scores = columns.numbers[value.name]
-    known = scores[np.isfinite(scores)]
+    finite_scores = scores[np.isfinite(scores)]
     estimate = (
         columns.result.values.get(value.name) if columns.result else None
     )
-    if not len(known):
+    if not len(finite_scores):
         return ValueOverview(value, estimate, 0, None, None)
-    low, high = float(known.min()), float(known.max())
-    return ValueOverview(value, estimate, len(known), low, high)
+    low = float(finite_scores.min())
+    high = float(finite_scores.max())
+    return ValueOverview(value, estimate, len(finite_scores), low, high)
 
 
 def _whole_values(
-    snapshot: Snapshot, columns: AskedColumns
+    snapshot: Snapshot,
+    columns: AskerColumns,
 ) -> Iterator[ValueOverview]:
-    """Values of the whole set; no single subject has one."""
+    """Yield the values of the whole set, such as CIDEr's; no single subject has one."""
     estimates = columns.result.values if columns.result else {}
     log = snapshot.log.askers.get(columns.name)
     for value in log.corpus_values if log else ():
@@ -111,14 +122,21 @@ def _whole_values(
 
 
 def _groups(
-    snapshot: Snapshot, columns: AskedColumns, scores: charts.Scores
+    snapshot: Snapshot,
+    columns: AskerColumns,
+    scores: charts.Scores,
 ) -> Iterator[tuple[str, list[tuple[str, int, float]]]]:
-    groups = snapshot.subjects[columns.kind].groups if columns.values else {}
+    """Yield each group column with its largest values: value, number of subjects, mean score."""
+    # Sums and counts of all values at once, by the codes of the column. A column with one value,
+    # or a different one for each subject, groups nothing and is left out.
+    if not columns.values:
+        return
+    groups = snapshot.subjects[columns.kind].groups
     for name, (values, codes) in groups.items():
-        known = np.isfinite(scores) & (codes >= 0)
-        counts = np.bincount(codes[known], minlength=len(values))
+        is_known = np.isfinite(scores) & (codes >= 0)
+        counts = np.bincount(codes[is_known], minlength=len(values))
         sums = np.bincount(
-            codes[known], weights=scores[known], minlength=len(values)
+            codes[is_known], weights=scores[is_known], minlength=len(values)
         )
         largest = np.argsort(-counts, kind="stable")[:_MOST_ROWS].tolist()
         if len(values) > 1 and counts.max(initial=0) > 1:

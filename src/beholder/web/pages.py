@@ -21,13 +21,13 @@ from beholder.report.pages import environment, styles
 from beholder.report.study_tables import html
 from beholder.report.tones import strength, tone
 from beholder.run.kind import kinds
-from beholder.web.lists import pair, write_wanted
+from beholder.web.lists import pair, write_query
 
 _HERE = Path(__file__).parent
 _STATUS = {403: "Not allowed", 404: "Not found", 500: "A bug"}
 TEMPLATE = environment(_HERE / "templates")
 TEMPLATE.globals.update(
-    address=write_wanted,
+    address=write_query,
     as_json=json.dumps,
     differences=differences,
     pair=pair,
@@ -45,7 +45,7 @@ def page(
     status: int = 200,
     templates: Environment = TEMPLATE,
 ) -> HTMLResponse:
-    """A page of a template, which also receives ``request`` and ``csrf``."""
+    """Return a page of a template, which also receives ``request``, ``csrf`` and ``path``."""
     shared = {
         "request": request,
         "csrf": request.state.csrf,
@@ -57,7 +57,7 @@ def page(
 
 
 def error_page(request: Request, error: Exception) -> Response:
-    """An error as a page; of a bug, the place in the code goes to the terminal alone."""
+    """Return the page of an error; the traceback of a bug goes to the terminal alone."""
     if isinstance(error, HTTPException):
         status, words = error.status_code, error.detail
     elif isinstance(error, BeholderError):
@@ -76,7 +76,8 @@ ERRORS = dict.fromkeys((HTTPException, BeholderError, Exception), error_page)
 
 
 def download(name: str, rows: Iterable[object]) -> Response:
-    """Rows as a JSONL file that a browser saves."""
+    """Return rows as a JSONL file that a browser saves under a name."""
+    # RFC 6266 with UTF-8 (RFC 8187): names of runs may have letters of any script.
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     header = {
         "content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"
@@ -86,25 +87,26 @@ def download(name: str, rows: Iterable[object]) -> Response:
     )
 
 
-def kept(text: str, media_type: str) -> Response:
-    """A style sheet or script, which a browser keeps for a while."""
+def static_text(text: str, media_type: str) -> Response:
+    """Return a style sheet or script, which browsers cache for ten minutes."""
     return Response(
         text, media_type=media_type, headers={"cache-control": "max-age=600"}
     )
 
 
 async def _css(request: Request) -> Response:
-    """The style sheet of the static report, and what the subjects of kinds of work have besides."""
+    """Send the style sheet of all pages, or the style sheets that kinds of runs add."""
     sheets = ["page.css"]
     if request.url.path.endswith("report.css"):
         sheets = list(
             dict.fromkeys(sheet for kind in kinds() for sheet in kind.styles)
         )
-    return kept(styles(*sheets), "text/css")
+    return static_text(styles(*sheets), "text/css")
 
 
 def static_routes() -> list[Route | Mount]:
-    """Routes of style sheets and scripts; nothing else lies in that folder."""
+    """Return the routes of style sheets and scripts."""
+    # `static` contains only files that anybody may read; templates are elsewhere.
     return [
         Route("/static/page.css", _css),
         Route("/static/report.css", _css),

@@ -26,26 +26,31 @@ _KEPT_BYTES = 64_000_000
 
 
 class SmallPictures:
-    """Small copies of the pictures below one folder; nothing outside it is ever read."""
+    """Small copies of the pictures below one folder; nothing outside it is read.
+
+    Args:
+        root: The folder.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._made: LRUCache[tuple[Path, int, int], bytes] = LRUCache(
+        self._cache: LRUCache[tuple[Path, int, int], bytes] = LRUCache(
             _KEPT_BYTES, getsizeof=len
         )
         self._lock = threading.Lock()
 
     def jpeg(self, name: str, side: int) -> bytes:
-        """A picture as JPEG bytes without metadata.
+        """Return a picture as JPEG bytes without metadata.
 
         Args:
             name: Its path, relative to the folder or absolute.
             side: Pixels of the longer side at most.
 
         Raises:
-            ItemError: It lies outside the folder, is missing, is no picture, or one of a video and
-                what reads videos is not installed.
+            ItemError: It is outside the folder, is missing or not a picture, or it is a frame of
+                a video and the extra that reads videos is not installed.
         """
+        # The time of the last change is part of the key: a picture that was replaced is read anew.
         path = inside(self.root, name)
         file = self.file(name)
         try:
@@ -55,27 +60,37 @@ class SmallPictures:
                 f"{name}: cannot be read ({error.strerror})"
             ) from error
         with self._lock:
-            found = self._made.get(key)
-        if found is None:
+            jpeg = self._cache.get(key)
+        if jpeg is None:
+            # Decoded without the lock: two requests may do the same work, but none waits.
             try:
-                found = encode_jpeg(load_image(path, max_side=side))
+                jpeg = encode_jpeg(load_image(path, max_side=side))
             except MissingExtraError as error:
                 raise ItemError(str(error)) from error
             with self._lock:
-                if len(found) <= _KEPT_BYTES:
-                    self._made[key] = found
-        return found
+                if len(jpeg) <= _KEPT_BYTES:
+                    self._cache[key] = jpeg
+        return jpeg
 
     def file(self, name: str) -> Path:
-        """The file in which a picture lies; errors as ``jpeg`` for a file outside the folder."""
-        # An absolute name is the data's word; here it must lie in the folder, too.
+        """Return the file that contains a picture, such as the video of a frame.
+
+        Raises:
+            ItemError: It is outside the folder.
+        """
+        # Data may name pictures by absolute paths and through links. Pages serve them to other
+        # machines, so here the file itself must be in the folder.
         file = file_of(inside(self.root, name))
         if not file.resolve().is_relative_to(self.root.resolve()):
             raise ItemError(f"{name}: lies outside {self.root}")
         return file
 
     def response(self, request: Request, name: str, side: int) -> Response:
-        """A picture as an answer; 304 when the browser has it. Raises as ``jpeg``."""
+        """Return a picture as a response; 304 if the browser has the same.
+
+        Raises:
+            ItemError: As ``jpeg``.
+        """
         data = self.jpeg(name, side)
         tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
         headers = {"etag": tag, "cache-control": "private, max-age=300"}
@@ -85,7 +100,7 @@ class SmallPictures:
 
 
 class RunPictures:
-    """Pictures of one run: those of its data, or else the small ones that the run keeps.
+    """Pictures of one run: those of its data, or else the thumbnails in the run's folder.
 
     Args:
         view: The run.
@@ -102,9 +117,13 @@ class RunPictures:
         self._kept = SmallPictures(view.folder / FOLDER)
 
     def has(
-        self, kind: str, position: int, subject: Any, number: int = 0
+        self,
+        kind: str,
+        position: int,
+        subject: Any,
+        number: int = 0,
     ) -> bool:
-        """Whether there may be a picture to show; whether it can be read shows when it is asked."""
+        """Return whether a subject has a picture file; it is not opened, so it may be damaged."""
         return self._find(kind, position, subject, number) is not None
 
     def response(
@@ -115,10 +134,10 @@ class RunPictures:
         subject: Any,
         number: int,
     ) -> Response:
-        """A picture of a subject; a small one if the query has ``small=1``.
+        """Return a picture of a subject; a small one if the query has ``small=1``.
 
         Raises:
-            HTTPException: There is none, or it cannot be shown; says why.
+            HTTPException: There is none, or it cannot be shown; says why (404).
         """
         place = self._find(kind, position, subject, number)
         if place is None:
@@ -134,10 +153,10 @@ class RunPictures:
             raise HTTPException(404, str(error)) from error
 
     def frame(self, request: Request, number: int) -> Response:
-        """A frame of storylines, by its number in the run.
+        """Return the thumbnail of a frame of storylines, by its number in the run.
 
         Raises:
-            HTTPException: There is none.
+            HTTPException: There is none (404).
         """
         try:
             return self._kept.response(
@@ -149,9 +168,13 @@ class RunPictures:
             ) from None
 
     def _find(
-        self, kind: str, position: int, subject: Any, number: int
+        self,
+        kind: str,
+        position: int,
+        subject: Any,
+        number: int,
     ) -> tuple[SmallPictures, str] | None:
-        """The folder and the name of a picture: that of the data, or a small one of the run."""
+        """Return the folder and the name of a picture of the data, or of a thumbnail of the run."""
         images = tuple(KINDS[kind].pictures(subject))
         if number >= len(images):
             return None
@@ -159,7 +182,8 @@ class RunPictures:
             try:
                 if file_of(self._found.root / images[number]).is_file():
                     return self._found, images[number]
-            except (OSError, ValueError):  # too long, or a NUL in it
+            except (OSError, ValueError):
+                # The name in the data is too long for a file, or contains a NUL.
                 pass
         if number == 0 and (kind == "picture" or self._one_a_subject):
             path = thumb(self._folder, position)

@@ -1,4 +1,4 @@
-"""Where the pages are served and what a browser may do there."""
+"""Settings of a server: its address, who may use it, and the limits of requests."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from beholder.errors import ConfigError
 
 OWNER = "owner"
-"""Who comes with the token of the server, or over loopback if none is asked for."""
+"""Name of whoever has the token of the server, or uses loopback if it has no token."""
 
 ACCESS = "beholder_access"
-"""What the name of the cookie begins with that holds a token."""
+"""Beginning of the name of the cookie that contains a token."""
 
 JOIN = "join"
 """Parameter of a link that everybody may open."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Return whether only this machine can reach an address."""
     if host == "localhost":
         return True
     try:
@@ -41,12 +41,11 @@ class Settings:
         token: Required from other machines. On loopback no token is required unless one is given;
             elsewhere one is made if none is given.
         names: Names besides addresses by which browsers may call the server from other machines.
-        people: Gives the name of whoever holds a personal token, or None: annotators' links.
-        invited: Gives a personal token for the parameters of a link that everybody may open, the
+        people: Returns the name that belongs to a personal token; None for an unknown token.
+        invited: Returns a personal token for the parameters of a link that everybody may open, the
             address that opens it and the token that its browser has; None for other links.
         pictures_from: Address below which pages may also load pictures; empty for none.
-        secret: Key of the marks against forged posts. One that is kept lets a page that was open
-            before a restart continue.
+        secret: Key of CSRF tokens. With the same key after a restart, open pages continue to work.
         max_body: Bytes of a request at most.
         body_seconds: Within which a request's body must arrive.
         header_seconds: Within which a request's header must arrive.
@@ -91,16 +90,17 @@ class Settings:
         Browsers send the cookies of a host to all its ports, so that studies beside each other need
         names of their own.
         """
-        told = hashlib.sha256((self.token or "").encode()).hexdigest()
-        return f"{ACCESS}_{told[:12]}"
+        digest = hashlib.sha256((self.token or "").encode()).hexdigest()
+        return f"{ACCESS}_{digest[:12]}"
 
     @property
     def open_to_all(self) -> bool:
-        """Whether a request without a token is the owner's."""
+        """True if a request without a token counts as the owner's."""
         return self.token is None
 
     def who(self, token: str) -> str | None:
-        """Whose a token is: ``OWNER``, a name, or None for no one's."""
+        """Return the name that belongs to a token, such as ``OWNER``; None for an unknown one."""
+        # Compared in constant time, so that the time of an answer says nothing about the token.
         if self.token is not None and hmac.compare_digest(
             token.encode(), self.token.encode()
         ):
@@ -108,12 +108,15 @@ class Settings:
         return self.people(token)
 
     def may_be_called(self, host: str) -> bool:
-        """Whether a ``Host`` header names this server.
+        """Return whether a ``Host`` header names this server.
 
         Another site may point its own name at this machine and read answers as its own (DNS
         rebinding). It cannot do so with an address or with ``localhost``.
         """
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        # `[::1]` without a port ends with a bracket; its last colon belongs to the address.
+        name = host
+        if not host.endswith("]"):
+            name = host.rsplit(":", 1)[0]
         name = name.removeprefix("[").removesuffix("]").lower()
         if is_loopback(self.host):
             return is_loopback(name)
@@ -122,5 +125,7 @@ class Settings:
         try:
             ipaddress.ip_address(name)
         except ValueError:
-            return name in {known.lower() for known in self.names}
+            return name in {
+                name_of_server.lower() for name_of_server in self.names
+            }
         return True

@@ -1,6 +1,6 @@
-"""How the viewer draws one subject, and what judges were asked about it.
+"""The page of one subject in the viewer, and the questions of judges about it.
 
-The kind of run says how a subject is drawn; otherwise its values are shown.
+A kind of run may define how its subjects are drawn; otherwise a page shows row and values.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class SeenSubject:
 
 
 Draw: TypeAlias = Callable[[SeenSubject], Drawn | None]
-"""Draws a subject; None where the results of the run are not there yet."""
+"""Draws a subject; returns None while the run has no results of it."""
 
 
 def first_text(subject: Any) -> str:
-    """The beginning of what a subject says, for a list."""
+    """Return the beginning of a subject's text for a list; of a storyline its pictures' ids."""
     if isinstance(subject, Item):
         text = subject.candidate
     elif isinstance(subject, Reviews):
@@ -68,32 +68,44 @@ def first_text(subject: Any) -> str:
         text = " → ".join(frame.id for frame in subject.frames)
     else:
         text = ""
+    # A text may be megabytes long: it is cut before its spaces are normalised, and again after.
     words = " ".join(text[: 2 * _SNIPPET].split())
     return words if len(words) <= _SNIPPET else words[: _SNIPPET - 1] + "…"
 
 
-def subject_page(seen: SeenSubject) -> Drawn:
-    """How a subject is drawn.
+def subject_page(seen_subject: SeenSubject) -> Drawn:
+    """Return the template and context of a subject's page.
 
     Raises:
         RunError: The store or a result of the run cannot be read.
     """
     try:
-        part = kind_named(seen.view.kind).subject_pages.get(seen.kind, "")
-    except RunError:  # made by a package that is not installed
+        part = kind_named(seen_subject.view.kind).subject_pages.get(
+            seen_subject.kind, ""
+        )
+    except RunError:
+        # The run was made by a package that is not installed: its rows can be shown still.
         part = ""
-    return (load(part)(seen) if part else None) or _plain(seen)
+    drawing = None
+    if part:
+        drawing = load(part)(seen_subject)
+    return drawing or _plain(seen_subject)
 
 
-def _plain(seen: SeenSubject) -> Drawn:
-    snapshot = seen.view.snapshot
+def _plain(seen_subject: SeenSubject) -> Drawn:
+    snapshot = seen_subject.view.snapshot
     return "plain_item.html.j2", {
-        "row": snapshot.subjects[seen.kind].kind.to_row(seen.subject),
+        "row": snapshot.subjects[seen_subject.kind].kind.to_row(
+            seen_subject.subject
+        ),
         "outcomes": [
-            (one.name, seen.store.score(one.name, seen.position))
-            for one in snapshot.of_kind(seen.kind)
+            (
+                columns.name,
+                seen_subject.store.score(columns.name, seen_subject.position),
+            )
+            for columns in snapshot.of_kind(seen_subject.kind)
         ],
-        "pictures": seen.pictures,
+        "pictures": seen_subject.pictures,
     }
 
 
@@ -102,9 +114,9 @@ class AskedQuestion:
     """One question of an asker.
 
     Attributes:
-        asker: Who put it.
-        messages: Its words; None where the run kept the answer alone.
-        answer: What came back, or None if nothing did.
+        asker: Name of the asker.
+        messages: Its messages; None if the run stored only the answer.
+        answer: The judge's answer; None if there is none.
     """
 
     asker: str
@@ -112,32 +124,34 @@ class AskedQuestion:
     answer: GivenAnswer | None
 
     def mentions(self, words: str) -> bool:
-        """Whether words occur in the question or the answer, in any case of letters."""
-        wanted = words.casefold()
-        said = self.answer.said if self.answer else ()
-        texts = [text for _, text in self.messages or ()] + list(said)
-        return any(wanted in text.casefold() for text in texts)
+        """Return whether the question or the answer contains words, ignoring case."""
+        needle = words.casefold()
+        answers = self.answer.said if self.answer else ()
+        texts = [text for _, text in self.messages or ()] + list(answers)
+        return any(needle in text.casefold() for text in texts)
 
 
 def questions_of(
-    view: RunView, kind: str, position: int
+    view: RunView,
+    kind: str,
+    position: int,
 ) -> list[AskedQuestion]:
-    """All questions about one subject, by asker and operation.
+    """Return all questions about one subject, ordered by asker and operation.
 
     Raises:
         RunError: The store cannot be read.
     """
     questions: list[AskedQuestion] = []
     with view.store() as store:
-        for one in view.snapshot.of_kind(kind):
-            outcome = store.score(one.name, position)
+        for columns in view.snapshot.of_kind(kind):
+            outcome = store.score(columns.name, position)
             noted = _noted({} if outcome is None else outcome.detail)
-            given = answers(view.folder, [key for key, _ in noted])
-            own = [
-                AskedQuestion(one.name, messages, given.get(key))
+            answers_by_key = answers(view.folder, [key for key, _ in noted])
+            questions_of_asker = [
+                AskedQuestion(columns.name, messages, answers_by_key.get(key))
                 for key, messages in noted
             ]
-            questions += sorted(own, key=_operation)
+            questions += sorted(questions_of_asker, key=_operation)
     return questions
 
 
@@ -146,12 +160,18 @@ def _operation(question: AskedQuestion) -> str:
 
 
 def _noted(detail: Mapping[str, Any]) -> list[tuple[str, Messages | None]]:
-    """Keys and words of questions; of runs from before prompts were stored only the keys."""
+    """Return keys and messages of questions from the detail of an outcome.
+
+    Runs from before prompts were stored have only the keys.
+    """
     questions, keys = detail.get("questions"), detail.get("answers")
     if isinstance(questions, list):
         return [
-            (one["key"], tuple((role, text) for role, text in one["messages"]))
-            for one in questions
+            (
+                question["key"],
+                tuple((role, text) for role, text in question["messages"]),
+            )
+            for question in questions
         ]
     if isinstance(keys, list):
         return [(key, None) for key in keys if isinstance(key, str)]

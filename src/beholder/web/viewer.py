@@ -23,10 +23,10 @@ from beholder.run.store import Store
 from beholder.run.subjects import ITEM, KINDS
 from beholder.web.app import make_app
 from beholder.web.comparing import Comparisons, shared_askers
-from beholder.web.items import STATES, Remembered, RunView, Watcher
+from beholder.web.items import STATES, RunView, SnapshotCache, Watcher
 from beholder.web.lists import (
     OF_ITEMS,
-    Beside,
+    MatchedSubjects,
     Query,
     cell,
     group_counts,
@@ -37,11 +37,11 @@ from beholder.web.lists import (
     spread,
     value_choices,
     verdict_counts,
-    write_wanted,
+    write_query,
 )
 from beholder.web.notes import Notes
 from beholder.web.overview import overview
-from beholder.web.pages import download, kept, page
+from beholder.web.pages import download, page, static_text
 from beholder.web.pictures import RunPictures
 from beholder.web.settings import Settings
 from beholder.web.subject_pages import (
@@ -81,11 +81,11 @@ class Viewer:
         self._notes = [Notes(folder) for folder in folders]
         self.watcher = Watcher(self.runs)
         self._pictures = [RunPictures(view, media_root) for view in self.runs]
-        self._made = Remembered()
+        self._cache = SnapshotCache()
         self._comparisons = Comparisons()
 
     def routes(self) -> list[BaseRoute]:
-        """The pages."""
+        """Return the routes of all pages."""
         run = "/runs/{run:int}"
         subject = run + "/{kind}/{position:int}"
         return [
@@ -105,7 +105,7 @@ class Viewer:
             Route("/compare/selection", self.compare_selection),
             Route(f"{run}/thumbs/{{number:int}}", self.frame),
             Route(subject, self.subject),
-            Route(f"{subject}/asked", self.asked),
+            Route(f"{subject}/asked", self.questions),
             Route(f"{subject}/note", self.note, methods=["POST"]),
             Route(f"{subject}/pictures/{{number:int}}", self.picture),
         ]
@@ -113,151 +113,161 @@ class Viewer:
     # Pages
 
     def start(self, request: Request) -> Response:
-        """All runs."""
+        """Show the list of runs."""
         runs = list(zip(self.names, self.runs, strict=True))
         return page(request, "runs.html.j2", {"runs": runs})
 
     def overview(self, request: Request) -> Response:
-        """A run as a whole: means, distributions, failures, cost."""
+        """Show a run as a whole: means, distributions, failures, cost."""
         number, view = self._run(request)
         snapshot = view.snapshot
         context = self._of_run(number, view)
         if not snapshot.subjects:
             return page(request, "reading.html.j2", context)
-        made = self._made.of("overview", [view], lambda: overview(view))
-        return page(request, "overview.html.j2", {**context, **made})
+        content = self._cache.get_or_make(
+            "overview", [view], lambda: overview(view)
+        )
+        return page(request, "overview.html.j2", {**context, **content})
 
     def progress(self, request: Request) -> Response:
-        """How far a run is: the part of its page that is asked for again and again."""
+        """Send the progress of a run, the part of its page that the browser polls."""
         number, view = self._run(request)
         return page(request, "progress.html.j2", self._of_run(number, view))
 
     def items(self, request: Request) -> Response:
-        """A page of the list of subjects."""
+        """Show a page of the list of subjects."""
+        # Plan: the list of the address and the page of it; columns that were chosen besides, some
+        # of other runs or systems; a row per subject, read from the store; the form's choices.
         number, view = self._run(request)
         snapshot = view.snapshot
         context = self._of_run(number, view)
         if not snapshot.subjects:
             return page(request, "reading.html.j2", context)
         query = _query(request)
-        shown = read_pairs("col", [query.get("col", "")])
-        found = listing(snapshot, query, self._notes[number])
-        wanted = found.wanted
-        notes = self._notes[number].all(wanted.kind)
-        subjects = snapshot.subjects[wanted.kind]
-        others = self._beside(number, wanted)
-        chosen = {name for name, _ in shown} & others.keys()
-        beside = {name: others[name][1](found.shown) for name in chosen}
-        asked = snapshot.listed(wanted.kind)
-        columns = snapshot.asker(wanted.kind, wanted.asked)
+        chosen_columns = read_pairs("col", [query.get("col", "")])
+        listed = listing(snapshot, query, self._notes[number])
+        selection = listed.selection
+        notes = self._notes[number].all(selection.kind)
+        subjects = snapshot.subjects[selection.kind]
+        finders = self._find_finders(number, selection)
+        chosen = {name for name, _ in chosen_columns} & finders.keys()
+        matched = {
+            name: finders[name][1](listed.page_positions) for name in chosen
+        }
+        askers = snapshot.listed(selection.kind)
+        columns = snapshot.asker(selection.kind, selection.asker)
+        score_column = selection.asker, selection.value
+        rows = []
         with view.store() as store:
-            rows = [
-                {
+            for position, subject in store.subjects(
+                subjects.kind, listed.page_positions
+            ):
+                score, _ = cell(snapshot, score_column, position, subject, {})
+                row = {
                     "position": position,
                     "id": subjects.ids[position],
                     "text": first_text(subject),
                     "picture": self._pictures[number].has(
-                        wanted.kind, position, subject
+                        selection.kind, position, subject
                     ),
-                    "state": STATES[columns.state[position]]
-                    if columns
-                    else "",
-                    "score": cell(
-                        snapshot,
-                        (wanted.asked, wanted.value),
-                        position,
-                        subject,
-                        {},
-                    )[0],
+                    "state": "",
+                    "score": score,
                     "more": [
-                        cell(snapshot, column, position, subject, beside)
-                        for column in shown
+                        cell(snapshot, column, position, subject, matched)
+                        for column in chosen_columns
                         if column != _MARKS
                     ],
-                    "marks": _MARKS in shown
-                    and _marked(store, wanted.asked, position, subject),
+                    "marks": None,
                     "note": notes.get(subjects.ids[position]),
                 }
-                for position, subject in store.subjects(
-                    subjects.kind, found.shown
-                )
-            ]
+                if columns is not None:
+                    row["state"] = STATES[columns.state[position]]
+                if _MARKS in chosen_columns:
+                    row["marks"] = _marked(
+                        store, selection.asker, position, subject
+                    )
+                rows.append(row)
         further = {("text", name): name for name in ("marks", *OF_ITEMS)}
-        if wanted.kind != ITEM.name:
+        if selection.kind != ITEM.name:
             further = {}
-        for key, (label, _) in others.items():
-            further[key, "value"] = f"{label} · {wanted.value}"
+        for key, (label, _) in finders.items():
+            further[key, "value"] = f"{label} · {selection.value}"
             further[key, "text"] = f"{label} · text"
         context |= {
-            "found": found,
-            "wanted": wanted,
+            "listed": listed,
+            "selection": selection,
             "rows": rows,
             "query": query,
             "subjects": subjects,
             "columns": columns,
-            "by": value_choices(asked),
-            "chosen_by": pair(wanted.asked, wanted.value),
+            "by": value_choices(askers),
+            "chosen_by": pair(selection.asker, selection.value),
             "verdicts": verdict_counts(columns) if columns else [],
             "groups": {
                 name: group_counts(subjects, name)[:_MOST_GROUPS]
                 for name in subjects.groups
             },
             "states": STATES,
-            "shown": shown,
+            "chosen_columns": chosen_columns,
             "further": further,
             "tags": sorted(
-                {tag for one in notes.values() for tag in one.tags}
+                {tag for note in notes.values() for tag in note.tags}
             ),
         }
         return page(request, "list.html.j2", context)
 
     def selection(self, request: Request) -> Response:
-        """The rows of the subjects that a list has, as a data file."""
+        """Send the rows of all subjects of a list as a data file."""
+        # The store yields subjects in the order of the data, the file has that of the list.
         number, view = self._run(request)
-        found = listing(view.snapshot, _query(request), self._notes[number])
-        kind = view.snapshot.subjects[found.wanted.kind].kind
+        listed = listing(view.snapshot, _query(request), self._notes[number])
+        kind = view.snapshot.subjects[listed.selection.kind].kind
         with view.store() as store:
-            wanted = found.positions.tolist()
+            positions = listed.positions.tolist()
             rows = {
-                at: kind.to_row(one)
-                for at, one in store.subjects(kind, wanted)
+                position: kind.to_row(subject)
+                for position, subject in store.subjects(kind, positions)
             }
         return download(
-            f"{self.names[number]}.jsonl", [rows[at] for at in wanted]
+            f"{self.names[number]}.jsonl",
+            [rows[position] for position in positions],
         )
 
     def compare_selection(self, request: Request) -> Response:
-        """The rows of the items that differ, with both values: a list of regressions."""
+        """Send the rows of the items that differ, with both values: a list of regressions."""
         a, b = self._two(request)
         query = {**request.query_params, "only": "1"}
-        _, found = self._comparisons.page(
+        _, comparison = self._comparisons.page(
             self.runs[a], self.runs[b], query, whole=True
         )
         rows = [
             {name: cell for name, cell in row.items() if name != "at"}
-            for row in found.get("rows", ())
+            for row in comparison.get("rows", ())
         ]
         return download(f"{self.names[b]}-against-{self.names[a]}.jsonl", rows)
 
     async def note(self, request: Request) -> Response:
-        """Keep the tags and the note of a subject."""
+        """Save the tags and the note of a subject, and return to its page."""
         number, view, kind, position = self._subject(request)
         form = await request.form()
-        tags, text = str(form.get("tags", "")), str(form.get("note", ""))
+        tags = str(form.get("tags", ""))
+        text = str(form.get("note", ""))
         name = view.snapshot.subjects[kind].ids[position]
         self._notes[number].write(kind, name, tags, text)
-        back = write_wanted(dict(request.query_params))
+        back = write_query(dict(request.query_params))
         return RedirectResponse(
             f"/runs/{number}/{kind}/{position}?{back}", 303
         )
 
     def subject(self, request: Request) -> Response:
-        """A subject with its outcomes."""
+        """Show a subject with its outcomes."""
         number, view, kind, position = self._subject(request)
         snapshot = view.snapshot
         query = _query(request)
-        found = listing(snapshot, {**query, "kind": kind}, self._notes[number])
-        place, before, after = found.beside(position)
+        listed = listing(
+            snapshot, {**query, "kind": kind}, self._notes[number]
+        )
+        place, before, after = listed.neighbours(position)
         with view.store() as store:
             [(_, subject)] = store.subjects(
                 snapshot.subjects[kind].kind, [position]
@@ -274,35 +284,37 @@ class Viewer:
             "position": position,
             "id": name,
             "place": place,
-            "n_found": len(found.positions),
+            "n_found": len(listed.positions),
             "before": before,
             "after": after,
-            "rest": write_wanted({**query, "kind": kind}, page=None),
-            "chosen": found.wanted.asked,
+            "rest": write_query({**query, "kind": kind}, page=None),
+            "chosen": listed.selection.asker,
             "note": self._notes[number].all(kind).get(name),
         }
         return page(request, template, context)
 
-    def asked(self, request: Request) -> Response:
-        """What judges were asked of a subject, word by word, and what they said."""
+    def questions(self, request: Request) -> Response:
+        """Show the questions to judges about a subject, with all messages and answers."""
         number, view, kind, position = self._subject(request)
         words = request.query_params.get("q", "").strip()
         questions = questions_of(view, kind, position)
-        shown = [one for one in questions if one.mentions(words)]
+        matching = [
+            question for question in questions if question.mentions(words)
+        ]
         context = {
             **self._of_run(number, view),
             "kind": kind,
             "position": position,
             "id": view.snapshot.subjects[kind].ids[position],
             "words": words,
-            "questions": shown,
+            "questions": matching,
             "n_questions": len(questions),
-            "names": [one.name for one in view.snapshot.of_kind(kind)],
+            "names": [columns.name for columns in view.snapshot.of_kind(kind)],
         }
         return page(request, "asked.html.j2", context)
 
     def picture(self, request: Request) -> Response:
-        """A picture of a subject, reduced and encoded again."""
+        """Send a picture of a subject, reduced and encoded again."""
         number, view, kind, position = self._subject(request)
         with view.store() as store:
             [(_, subject)] = store.subjects(
@@ -314,32 +326,32 @@ class Viewer:
         )
 
     def frame(self, request: Request) -> Response:
-        """The small picture that a run over narratives keeps of a frame."""
+        """Send the thumbnail of a frame, which runs over narratives store."""
         number, _ = self._run(request)
         return self._pictures[number].frame(
             request, request.path_params["number"]
         )
 
     def compare(self, request: Request) -> Response:
-        """Two runs side by side: differences, and the items that differ most."""
+        """Show two runs side by side: differences, and the items that differ most."""
         a, b = self._two(request)
-        template, found = self._comparisons.page(
+        template, comparison = self._comparisons.page(
             self.runs[a], self.runs[b], request.query_params
         )
-        context = {**found, "a": a, "b": b, "names": self.names}
+        context = {**comparison, "a": a, "b": b, "names": self.names}
         return page(request, template, context)
 
     def compare_item(self, request: Request) -> Response:
-        """One item in two runs."""
+        """Show one item in two runs."""
         a, b = self._two(request)
-        found = self._comparisons.item(
+        comparison = self._comparisons.item(
             self.runs[a], self.runs[b], request.query_params
         )
         pictures = self._addresses(
-            a, ITEM.name, found["at_a"], found["sides"][0]["item"]
+            a, ITEM.name, comparison["at_a"], comparison["sides"][0]["item"]
         )
         context = {
-            **found,
+            **comparison,
             "a": a,
             "b": b,
             "names": self.names,
@@ -350,7 +362,11 @@ class Viewer:
     # Parts
 
     def _addresses(
-        self, number: int, kind: str, position: int, subject: Any
+        self,
+        number: int,
+        kind: str,
+        position: int,
+        subject: Any,
     ) -> list[str]:
         pictures = self._pictures[number]
         return [
@@ -367,40 +383,47 @@ class Viewer:
             "snapshot": view.snapshot,
             "log": view.snapshot.log,
             "several": len(self.runs) > 1,
-            "others": self._others(number),
+            "others": self._other_runs(number),
         }
 
-    def _beside(
-        self, number: int, wanted: Query
-    ) -> dict[str, tuple[str, Callable[[list[int]], Beside]]]:
-        """Per system of a run and per other run, its label and what finds its subjects."""
+    def _find_finders(
+        self,
+        number: int,
+        selection: Query,
+    ) -> dict[str, tuple[str, Callable[[list[int]], MatchedSubjects]]]:
+        """Return, per system and per other run, its label and the function that matches subjects.
+
+        Keys begin with ``=`` for a system and ``@`` for a run, as columns of addresses name them.
+        """
         view, comparisons = self.runs[number], self._comparisons
-        finders: dict[str, tuple[str, Callable[[list[int]], Beside]]] = {}
-        groups = view.snapshot.subjects[wanted.kind].groups
+        finders: dict[
+            str, tuple[str, Callable[[list[int]], MatchedSubjects]]
+        ] = {}
+        groups = view.snapshot.subjects[selection.kind].groups
         systems = groups["system"][0] if "system" in groups else ()
-        if wanted.kind == ITEM.name and len(systems) > 1:
+        if selection.kind == ITEM.name and len(systems) > 1:
             for system in systems[:_MOST_GROUPS]:
                 of_system = partial(
-                    comparisons.by_system, view, wanted, system
+                    comparisons.match_system, view, selection, system
                 )
                 finders[f"={system}"] = system, of_system
-        for other in self._others(number, wanted.kind):
+        for other_run in self._other_runs(number, selection.kind):
             of_run = partial(
-                comparisons.beside, view, self.runs[other], wanted
+                comparisons.match_run, view, self.runs[other_run], selection
             )
-            finders[f"@{other}"] = self.names[other], of_run
+            finders[f"@{other_run}"] = self.names[other_run], of_run
         return finders
 
-    def _others(self, number: int, kind: str = "") -> list[int]:
-        """The other runs that have a value of this one, too."""
-        own = self.runs[number].snapshot
+    def _other_runs(self, number: int, kind: str = "") -> list[int]:
+        """Return the numbers of other runs that share an asker with values with this run."""
+        snapshot = self.runs[number].snapshot
         return [
             n
             for n, view in enumerate(self.runs)
             if n != number
             and any(
-                one.kind == (kind or one.kind)
-                for one, _ in shared_askers(own, view.snapshot)
+                columns.kind == (kind or columns.kind)
+                for columns, _ in shared_askers(snapshot, view.snapshot)
             )
         ]
 
@@ -408,7 +431,8 @@ class Viewer:
         number = request.path_params["run"]
         if number >= len(self.runs):
             raise HTTPException(
-                404, f"there is no run {number}; {len(self.runs)} are shown"
+                404,
+                f"run {number} is missing; the viewer shows {len(self.runs)}",
             )
         return number, self.runs[number]
 
@@ -418,7 +442,9 @@ class Viewer:
         position = request.path_params["position"]
         subjects = view.snapshot.subjects.get(kind)
         if subjects is None or position >= len(subjects.ids):
-            raise HTTPException(404, f"the run has no {kind} {position}")
+            raise HTTPException(
+                404, f"{kind} {position} is missing in this run"
+            )
         return number, view, kind, position
 
     def _two(self, request: Request) -> tuple[int, int]:
@@ -427,16 +453,17 @@ class Viewer:
             text = request.query_params.get(name, default)
             number = read_whole(text)
             if number is None or number >= len(self.runs):
-                shown = len(self.runs)
+                n_runs = len(self.runs)
                 raise HTTPException(
-                    404, f"there is no run {text[:20]!r}; {shown} are shown"
+                    404,
+                    f"run {text[:20]!r} is missing; the viewer shows {n_runs}",
                 )
             numbers.append(number)
         return numbers[0], numbers[1]
 
 
 def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
-    """The application of a viewer; reads its runs while it serves."""
+    """Return the application of a viewer; it reads its runs while it serves."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -450,26 +477,29 @@ def make_viewer(viewer: Viewer, settings: Settings) -> ASGIApp:
 
 
 async def item_js(_: Request) -> Response:
-    """The script that draws an item, as the static report has it."""
-    rest = (Path(__file__).parent / "scripts" / "one_item.js").read_text(
+    """Send the script that draws an item; the static report contains the same."""
+    item_page = (Path(__file__).parent / "scripts" / "one_item.js").read_text(
         encoding="utf-8"
     )
-    return kept(item_script(rest), "text/javascript")
+    return static_text(item_script(item_page), "text/javascript")
 
 
 def _query(request: Request) -> dict[str, str]:
-    """The query of an address; columns and groups that it has several times are one list."""
+    """Return the query of an address; repeated columns and groups become one list."""
     query = dict(request.query_params)
     for name in ("col", "group"):
-        if found := read_pairs(name, request.query_params.getlist(name)):
-            query[name] = json.dumps(found, ensure_ascii=False)
+        if pairs := read_pairs(name, request.query_params.getlist(name)):
+            query[name] = json.dumps(pairs, ensure_ascii=False)
     return query
 
 
 def _marked(
-    store: Store, asked: str, position: int, item: Item
+    store: Store,
+    asker: str,
+    position: int,
+    item: Item,
 ) -> tuple[CutText, Sequence[Unit]]:
-    """The candidate cut at the units of a metric, and these units."""
-    outcome = store.score(asked, position)
+    """Return the candidate cut at the units of a metric, and these units."""
+    outcome = store.score(asker, position)
     units = outcome.units if isinstance(outcome, ItemScore) else ()
     return marked_texts(item, units)[0], units

@@ -39,7 +39,7 @@ class Flagger(Metric[None]):
 
     def score_item(self, item: Item, evidence: None) -> ItemScore:
         spans = words(item.candidate)
-        told = [
+        flagged_spans = [
             (span, item.candidate[slice(*span)] in FLAGGED) for span in spans
         ]
         units = [
@@ -54,7 +54,7 @@ class Flagger(Metric[None]):
             else Unit(
                 "attribute", "bad", "candidate", (span,), 0.0, "contradicted"
             )
-            for span, bad in told
+            for span, bad in flagged_spans
         ]
         facts = [
             part.strip() for part in item.candidate.split(".") if part.strip()
@@ -98,10 +98,10 @@ Judge = Callable[..., Path]
 
 @pytest.fixture
 def judge(cli: Cli, tmp_path: Path) -> Judge:
-    """Makes a study by the command, has people judge, and exports what they said."""
+    """Return a function that creates a study by the command, judges, and exports the judgments."""
 
     def make(
-        task: str, said: Mapping[str, Mapping[str, Mapping[str, Any]]]
+        task: str, judgments: Mapping[str, Mapping[str, Mapping[str, Any]]]
     ) -> Path:
         DATA_OF[task](tmp_path)
         data = {
@@ -110,7 +110,7 @@ def judge(cli: Cli, tmp_path: Path) -> Judge:
             "ratings": "items",
             "facts": "items",
         }.get(task, {"ranking": "reviews"}.get(task, "storylines"))
-        names = ",".join(said)
+        names = ",".join(judgments)
         done = cli(
             "annotate",
             task,
@@ -125,14 +125,14 @@ def judge(cli: Cli, tmp_path: Path) -> Judge:
         study = AnnotationStudy.open(tmp_path / "study")
         for name, token in study.annotators().items():
             assert f"{name}: http://127.0.0.1:8765/?token={token}" in done.out
-        for name, units in said.items():
+        for name, units in judgments.items():
             for unit, parts in units.items():
                 finish(study, name, unit, parts)
         study.close()
         exported = cli("annotate", "export", "study", "-o", "said.jsonl")
         assert exported.code == 0, exported.err
         assert (
-            f"{sum(map(len, said.values()))} finished judgments"
+            f"{sum(map(len, judgments.values()))} finished judgments"
             in exported.err
         )
         return tmp_path / "said.jsonl"
@@ -140,7 +140,7 @@ def judge(cli: Cli, tmp_path: Path) -> Judge:
     return make
 
 
-def shown(cli: Cli, *arguments: str) -> Any:
+def read_report(cli: Cli, *arguments: str) -> Any:
     done = cli(*arguments, "--json")
     assert done.code == 0, done.err
     return json.loads(done.out)
@@ -159,13 +159,13 @@ def test_marks_go_to_agree(cli: Cli, judge: Judge, flagger: None) -> None:
             }
         },
     )
-    found = shown(
+    report = read_report(
         cli, "agree", "said.jsonl", "-m", "flagger", "--resamples", "20"
     )
     mistakes = next(
-        one
-        for one in found["findings"]
-        if (one["metric"], one["label"]) == ("flagger", "mistakes")
+        finding
+        for finding in report["findings"]
+        if (finding["metric"], finding["label"]) == ("flagger", "mistakes")
     )
     # Marked: blue, Three, people of 12 words; flagged: blue, Three.
     assert mistakes["precision"]["value"] == 1.0
@@ -179,7 +179,7 @@ def test_pairs_go_to_agree(cli: Cli, judge: Judge) -> None:
         for name in ("harbour", "street", "field")
     }
     levels = {"harbour": 1, "street": 2, "field": 0}
-    said = {
+    judgments = {
         units[name]: {
             "mistakes": level,
             "omissions": 2,
@@ -187,8 +187,8 @@ def test_pairs_go_to_agree(cli: Cli, judge: Judge) -> None:
         }
         for name, level in levels.items()
     }
-    judge("pairs", {"anna": said})
-    found = shown(
+    judge("pairs", {"anna": judgments})
+    report = read_report(
         cli,
         "agree",
         "said.jsonl",
@@ -199,8 +199,8 @@ def test_pairs_go_to_agree(cli: Cli, judge: Judge) -> None:
         "--no-figures",
     )
     values = {
-        one["name"]: one["metrics"][0]["agreement"]
-        for one in found["measures"]
+        measure["name"]: measure["metrics"][0]["agreement"]
+        for measure in report["measures"]
     }
     # Words 12 - 11, 12 - 9, 11 - 6; labels 1, 0, 2. One tie: only differences from 3 on are none.
     assert values["spearman, overall_quality"] == pytest.approx(0.5)
@@ -221,12 +221,12 @@ def test_facts_go_to_agree(cli: Cli, judge: Judge) -> None:
             }
         },
     )
-    found = shown(
+    report = read_report(
         cli, "agree", "said.jsonl", "--label", "true", "-m", "length", "--resamples", "0",
         "--no-figures",
     )  # fmt: skip
     # Shares 0.5, 1, 0 of texts of 12, 9 and 6 words: ranks 2, 3, 1 against 3, 2, 1.
-    assert found["measures"][0]["metrics"][0]["agreement"] == pytest.approx(
+    assert report["measures"][0]["metrics"][0]["agreement"] == pytest.approx(
         0.5
     )
 
@@ -234,8 +234,8 @@ def test_facts_go_to_agree(cli: Cli, judge: Judge) -> None:
 def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
     candidates = {"harbour": (7, 5), "street": (8, 6), "field": (3, 1)}
     references = {"harbour": (9, 9), "street": (10, 8), "field": (9, 9)}
-    said: dict[str, dict[str, Any]] = {"anna": {}, "ben": {}}
-    for place, units in enumerate(said.values()):
+    judgments: dict[str, dict[str, Any]] = {"anna": {}, "ben": {}}
+    for place, units in enumerate(judgments.values()):
         for name in candidates:
             units[f"{name}-north/candidate"] = {
                 "rating": candidates[name][place]
@@ -243,7 +243,7 @@ def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
             units[f"{name}-north/reference"] = {
                 "rating": references[name][place]
             }
-    judge("ratings", said)
+    judge("ratings", judgments)
     scored = cli(
         "score",
         "said.jsonl",
@@ -253,10 +253,12 @@ def test_ratings_go_to_bidirectional(cli: Cli, judge: Judge) -> None:
         "both",
     )
     assert scored.code == 0, scored.err
-    found = shown(cli, "bidirectional", "both")
-    means = {row["who"]: (row["mean"], row["n"]) for row in found["ratings"]}
+    report = read_report(cli, "bidirectional", "both")
+    means = {row["who"]: (row["mean"], row["n"]) for row in report["ratings"]}
     assert means == {"people": (9.0, 6), "north": (5.0, 6)}
-    gap = next(row for row in found["rating_gaps"] if row["category"] == "all")
+    gap = next(
+        row for row in report["rating_gaps"] if row["category"] == "all"
+    )
     assert (gap["median"], gap["n"]) == (-3.0, 6)  # of -2, -4, -2, -2, -6, -8
 
 
@@ -267,7 +269,7 @@ def test_rankings_go_to_rank(cli: Cli, judge: Judge) -> None:
         "ranking",
         {"anna": plain, "ben": {**plain, "street (en)": {"order": [1, 0, 2]}}},
     )
-    found = shown(
+    report = read_report(
         cli,
         "rank",
         "said.jsonl",
@@ -276,7 +278,7 @@ def test_rankings_go_to_rank(cli: Cli, judge: Judge) -> None:
         "--threshold",
         "none",
     )
-    table = found[0] if isinstance(found, list) else found
+    table = report[0] if isinstance(report, list) else report
     text = json.dumps(table)
     # The longest text comes first in each set. People agree 1, 0.5 and 1.
     assert f"{2.5 / 3:.10f}"[:8] in text
@@ -294,11 +296,11 @@ def test_ratings_of_sequences_go_to_narrate(cli: Cli, judge: Judge) -> None:
             for place, who in enumerate(("anna", "ben"))
         },
     )
-    found = shown(
+    report = read_report(
         cli, "narrate", "judge", "storylines.jsonl", "--judge", "people:said.jsonl", "--by",
         "sight", "-o", "run",
     )  # fmt: skip
-    means = {row["source"]: row["mean"] for row in found["tables"]["scores"]}
+    means = {row["source"]: row["mean"] for row in report["tables"]["scores"]}
     assert means == {
         "human": pytest.approx(8.25),
         "random": pytest.approx(2.5),
@@ -306,9 +308,10 @@ def test_ratings_of_sequences_go_to_narrate(cli: Cli, judge: Judge) -> None:
 
 
 def test_steps_go_to_narrate(cli: Cli, judge: Judge) -> None:
-    def steps(*told: tuple[int, list[str]]) -> dict[str, Any]:
+    def steps(*judgments: tuple[int, list[str]]) -> dict[str, Any]:
         return {
-            str(n): {"rating": r, "breaks": b} for n, (r, b) in enumerate(told)
+            str(n): {"rating": r, "breaks": b}
+            for n, (r, b) in enumerate(judgments)
         }
 
     judge(
@@ -326,11 +329,11 @@ def test_steps_go_to_narrate(cli: Cli, judge: Judge) -> None:
             },
         },
     )
-    found = shown(
+    report = read_report(
         cli, "narrate", "transitions", "storylines.jsonl", "--judge", "people:said.jsonl", "-o",
         "run",
     )  # fmt: skip
-    sources = {row["source"]: row for row in found["steps"]["sources"]}
+    sources = {row["source"]: row for row in report["steps"]["sources"]}
     assert sources["human"]["mean"] == pytest.approx((6.5 + 8.75) / 2)
     assert sources["random"]["mean"] == pytest.approx(2.0)
 
@@ -361,7 +364,7 @@ def test_the_suggested_command_works(
     for row in rows if not referenced else ():
         del row["references"]
     write_rows(data, rows)
-    made = cli(
+    output = cli(
         "annotate",
         name,
         data.name,
@@ -371,7 +374,7 @@ def test_the_suggested_command_works(
         "anna,ben",
         "--prepare",
     )
-    assert made.code == 0, made.err
+    assert output.code == 0, output.err
     study = AnnotationStudy.open(tmp_path / "study")
     unit, parts = ONE_JUDGMENT[name]
     for who in ("anna", "ben"):
@@ -406,21 +409,21 @@ def test_revisions_of_no_file_suggest_none(cli: Cli, tmp_path: Path) -> None:
         study = AnnotationStudy.open(tmp_path / folder)
         finish(study, "annotator-1", "harbour-north", {"decision": "accept"})
         study.close()
-        told = cli("annotate", "export", folder, "-o", "said.jsonl").err
+        messages = cli("annotate", "export", folder, "-o", "said.jsonl").err
         assert (
-            "next: beholder revise said.jsonl --write NEW-FILE" in told
+            "next: beholder revise said.jsonl --write NEW-FILE" in messages
         ) == bool(source)
 
 
-def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
+def test_the_command_prints_agreement(cli: Cli, judge: Judge) -> None:
     units = ("walk", "trip", "mix")
     anna, ben = (
         {n: {"rating": r} for n, r in zip(units, rs, strict=True)}
         for rs in ((8, 5, 2), (7, 5, 3))
     )
     judge("sequences", {"anna": anna, "ben": ben})
-    found = shown(cli, "annotate", "agreement", "study")
-    assert found["progress"][0] == {
+    report = read_report(cli, "annotate", "agreement", "study")
+    assert report["progress"][0] == {
         "annotator": "anna",
         "assigned": 3,
         "begun": 0,
@@ -429,15 +432,15 @@ def test_agreement_is_told(cli: Cli, judge: Judge) -> None:
         "participant": None,
     }
     values = {
-        one["name"]: one["value"]
-        for one in found["agreement"][0]["coefficients"]
+        coefficient["name"]: coefficient["value"]
+        for coefficient in report["agreement"][0]["coefficients"]
     }
     assert values["ICC(2,1)"] == pytest.approx(12 / (13 - 1 / 3))
-    told = cli("annotate", "agreement", "study")
-    assert "ben: 3 of 3 done" in told.out
-    assert "0.947" in told.out
-    assert "Raters: anna, ben." in told.out
-    assert "Intervals of fewer than 20 items are too narrow." in told.out
+    output = cli("annotate", "agreement", "study")
+    assert "ben: 3 of 3 done" in output.out
+    assert "0.947" in output.out
+    assert "Raters: anna, ben." in output.out
+    assert "Intervals of fewer than 20 items are too narrow." in output.out
 
 
 def test_only_few_items_bring_a_caution() -> None:
@@ -445,7 +448,7 @@ def test_only_few_items_bring_a_caution() -> None:
         reliability_table(Reliability("x", ("a", "b"), n, 0, ())).notes
         for n in (19, 20)
     ]
-    assert [len(own) for own in notes] == [2, 1]
+    assert [len(table_notes) for table_notes in notes] == [2, 1]
 
 
 def test_judgments_without_rows_are_not_exported(
@@ -506,15 +509,15 @@ def test_judgments_go_from_study_to_study(cli: Cli, judge: Judge) -> None:
         ).code
         == 0
     )
-    made = cli(
+    output = cli(
         "annotate", "sequences", "storylines.jsonl", "-o", "other", "--prepare"
     )
-    assert made.code == 0, made.err
-    taken = cli("annotate", "import", "other", "j.jsonl")
-    assert "1 judgments, 1 of them new" in taken.err
-    other = AnnotationStudy.open(Path("other"))
-    assert list(other.annotators()) == ["annotator-1", "anna"]
-    other.close()
+    assert output.code == 0, output.err
+    imported = cli("annotate", "import", "other", "j.jsonl")
+    assert "1 judgments, 1 of them new" in imported.err
+    copy = AnnotationStudy.open(Path("other"))
+    assert list(copy.annotators()) == ["annotator-1", "anna"]
+    copy.close()
 
 
 def test_marks_are_proposed_by_a_run(
@@ -522,7 +525,7 @@ def test_marks_are_proposed_by_a_run(
 ) -> None:
     DATA_OF["marks"](tmp_path)
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
-    made = cli(
+    output = cli(
         "annotate",
         "marks",
         "items.jsonl",
@@ -532,7 +535,7 @@ def test_marks_are_proposed_by_a_run(
         "run",
         "--prepare",
     )
-    assert made.code == 0, made.err
+    assert output.code == 0, output.err
     study = AnnotationStudy.open(Path("study"))
     at = study.positions()["harbour-north"]
     proposed = {"kind": "attribute", "severity": None}
@@ -543,9 +546,12 @@ def test_marks_are_proposed_by_a_run(
     # one is taken away, one kept: half of the proposals stand
     finish(study, "annotator-1", "harbour-north", {"mistakes:28-33": None})
     study.close()
-    found = shown(cli, "annotate", "agreement", "study")
-    (kept,) = found["agreement"][-1]["coefficients"]
-    assert (kept["name"], kept["value"]) == ("proposals kept", 0.5)
+    report = read_report(cli, "annotate", "agreement", "study")
+    (coefficient,) = report["agreement"][-1]["coefficients"]
+    assert (coefficient["name"], coefficient["value"]) == (
+        "proposals kept",
+        0.5,
+    )
 
 
 def test_facts_and_verdicts_are_proposed_by_a_run(
@@ -562,7 +568,7 @@ def test_facts_and_verdicts_are_proposed_by_a_run(
     assert refused.code == 2
     assert "--prefill RUN" in refused.err
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
-    made = cli(
+    output = cli(
         "annotate",
         "facts",
         "items.jsonl",
@@ -572,7 +578,7 @@ def test_facts_and_verdicts_are_proposed_by_a_run(
         "run",
         "--prepare",
     )
-    assert made.code == 0, made.err
+    assert output.code == 0, output.err
     study = AnnotationStudy.open(Path("study"))
     unit = study.unit(study.positions()["harbour-north"])
     assert unit.texts == (
@@ -588,7 +594,7 @@ def test_other_tasks_take_no_proposals(
 ) -> None:
     DATA_OF["pairs"](tmp_path)
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
-    made = cli(
+    output = cli(
         "annotate",
         "pairs",
         "items.jsonl",
@@ -598,8 +604,8 @@ def test_other_tasks_take_no_proposals(
         "run",
         "--prepare",
     )
-    assert made.code == 2
-    assert "pairs takes no --prefill; marks and facts do" in made.err
+    assert output.code == 2
+    assert "pairs takes no --prefill; marks and facts do" in output.err
 
 
 DOCS = Path(__file__).parents[3] / "docs" / "annotate.md"
@@ -618,12 +624,12 @@ def test_commands_of_the_page_are_understood(line: str) -> None:
 
 
 def test_the_page_shows_every_task_and_command() -> None:
-    own = set(TASKS.builtin())
+    builtin = set(TASKS.builtin())
     assert {
-        task for task in own if f"annotate-{task}.png" in DOCS.read_text()
-    } == own
-    shown = {line.split()[2] for line in COMMANDS}
-    assert {"serve", "agreement", "export", "import", "tasks"} <= shown
+        task for task in builtin if f"annotate-{task}.png" in DOCS.read_text()
+    } == builtin
+    commands = {line.split()[2] for line in COMMANDS}
+    assert {"serve", "agreement", "export", "import", "tasks"} <= commands
 
 
 @pytest.mark.parametrize("field", ["candidate", "images"])
@@ -633,12 +639,12 @@ def test_proposals_of_another_text_or_picture_are_refused(
     path = DATA_OF["marks"](tmp_path)
     assert cli("score", "items.jsonl", "-m", "flagger", "-o", "run").code == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    for row, other in zip(
+    for row, replacement in zip(
         rows, [value[field] for value in rows[::-1]], strict=True
     ):
-        row[field] = other  # as the same ids in a file in another order
+        row[field] = replacement  # as the same ids in a file in another order
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    made = cli(
+    output = cli(
         "annotate",
         "marks",
         "items.jsonl",
@@ -648,7 +654,7 @@ def test_proposals_of_another_text_or_picture_are_refused(
         "run",
         "--prepare",
     )
-    assert made.code == 2
-    assert "--prefill run: " in made.err
-    assert "score items.jsonl itself" in made.err
+    assert output.code == 2
+    assert "--prefill run: " in output.err
+    assert "score items.jsonl itself" in output.err
     assert not Path("study").exists()

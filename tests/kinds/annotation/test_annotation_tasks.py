@@ -40,7 +40,7 @@ UNITS = {
     "facts": "harbour-north",
     "revisions": "harbour-north",
 }
-TAKEN = [
+VALID_PARTS = [
     ("marks", "mistakes:2-11", MARK),
     ("marks", "mistakes:2-11", {"kind": "other", "severity": None}),
     ("marks", "omissions:2-10", MARK),
@@ -126,30 +126,30 @@ REFUSED = [
 @pytest.fixture(scope="module")
 def units(tmp_path_factory: pytest.TempPathFactory) -> Units:
     """Each task with one unit of its data."""
-    found = {}
+    task_units = {}
     for name, unit_id in UNITS.items():
         task = task_named(name)
         data = DATA_OF[name](tmp_path_factory.mktemp(name))
         by_id = {u.id: u for u in units_of(task, str(data), DataOptions())[0]}
-        found[name] = task, by_id[unit_id]
-    return found
+        task_units[name] = task, by_id[unit_id]
+    return task_units
 
 
-@pytest.mark.parametrize(("task", "part", "value"), TAKEN)
-def test_a_part_that_can_be_is_taken(
+@pytest.mark.parametrize(("task", "part", "value"), VALID_PARTS)
+def test_a_valid_part_is_accepted(
     units: Units, task: str, part: str, value: Any
 ) -> None:
-    asked, unit = units[task]
-    asked.check(unit, part, value)
+    annotation_task, unit = units[task]
+    annotation_task.check(unit, part, value)
 
 
 @pytest.mark.parametrize(("task", "part", "value", "words"), REFUSED)
-def test_a_part_that_cannot_be_is_refused(
+def test_a_part_that_is_not_valid_is_refused(
     units: Units, task: str, part: str, value: Any, words: str
 ) -> None:
-    asked, unit = units[task]
+    annotation_task, unit = units[task]
     with pytest.raises(ItemError, match=words):
-        asked.check(unit, part, value)
+        annotation_task.check(unit, part, value)
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_a_part_that_cannot_be_is_refused(
         ("facts", {"0": "unsure", "1": "true"}, None),
     ],
 )
-def test_what_a_judgment_lacks(
+def test_a_judgment_names_the_parts_that_it_lacks(
     units: Units, task: str, state: dict[str, Any], lacking: str | None
 ) -> None:
-    asked, unit = units[task]
-    told = asked.missing(unit, state)
-    assert told is None if lacking is None else lacking in (told or "")
+    annotation_task, unit = units[task]
+    message = annotation_task.missing(unit, state)
+    assert message is None if lacking is None else lacking in (message or "")
 
 
 def test_tasks_refuse_data_that_lack_what_is_judged() -> None:
@@ -220,21 +220,23 @@ def test_both_forms_of_pairs_are_read() -> None:
         {"id": "4", "candidate": "d", "candidate_b": "e", "references": ["r"]},
     ]
     units = task_named("pairs").units([from_row(row) for row in rows])
-    found = {unit.id: unit.texts for unit in units}
+    texts_by_unit = {unit.id: unit.texts for unit in units}
     # of one picture only texts of different systems are compared
-    assert found == {
+    assert texts_by_unit == {
         "4": ("d", "e", "r"),
         "1 | 2": ("a", "b"),
         "2 | 3": ("b", "c"),
     }
 
 
-def told(study: AnnotationStudy) -> dict[tuple[str, str], Any]:
+def read_coefficients(study: AnnotationStudy) -> dict[tuple[str, str], Any]:
     """Coefficients by what was judged and by name, each with its number of units."""
-    found = agreement_of(study.task, study.judged(), tuple(study.annotators()))
+    reliabilities = agreement_of(
+        study.task, study.judged(), tuple(study.annotators())
+    )
     return {
         (r.what, c.name): (c.value, r.n_items)
-        for r in found
+        for r in reliabilities
         for c in r.coefficients
     }
 
@@ -248,11 +250,14 @@ def test_agreement_on_ratings(tmp_path: Path) -> None:
     }.items():
         for name, rating in zip(("anna", "ben"), ratings, strict=True):
             finish(study, name, unit, {"rating": rating})
-    found = told(study)
+    coefficients = read_coefficients(study)
     # Mean squares: items 12.5, raters 0, error 0.5 (two-way table of three items).
-    assert found["rating", "ICC(2,1)"] == (pytest.approx(12 / (13 - 1 / 3)), 3)
+    assert coefficients["rating", "ICC(2,1)"] == (
+        pytest.approx(12 / (13 - 1 / 3)),
+        3,
+    )
     # Observed disagreement 4/6; expected 312/30 over the 30 ordered pairs of six values.
-    assert found["rating", "Krippendorff alpha (interval)"] == (
+    assert coefficients["rating", "Krippendorff alpha (interval)"] == (
         pytest.approx(1 - (4 / 6) / 10.4),
         3,
     )
@@ -261,7 +266,7 @@ def test_agreement_on_ratings(tmp_path: Path) -> None:
 
 def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
     nan = float("nan")
-    found = of_numbers(
+    reliability = of_numbers(
         Cells(
             "x",
             np.array([[8, 7, nan], [5, nan, 5], [nan, 2, 3]]),
@@ -269,7 +274,10 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
             [(n,) for n in "xyz"],
         )
     )
-    by_name = {one.name: one.value for one in found.coefficients}
+    by_name = {
+        coefficient.name: coefficient.value
+        for coefficient in reliability.coefficients
+    }
     # One-way: between 12.5, within (0.5 + 0 + 0.5) / 3 = 1/3.
     assert by_name["ICC(1,1)"] == pytest.approx(
         (12.5 - 1 / 3) / (12.5 + 1 / 3)
@@ -283,7 +291,10 @@ def test_agreement_where_each_text_has_annotators_of_its_own() -> None:
         )
     )
     assert (uneven.n_items, uneven.n_left_out) == (2, 1)
-    reasons = {one.name: one.reason or "" for one in uneven.coefficients}
+    reasons = {
+        coefficient.name: coefficient.reason or ""
+        for coefficient in uneven.coefficients
+    }
     assert "2 to 3" in reasons["ICC(1,1)"]
 
 
@@ -298,14 +309,14 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
                 unit,
                 {"mistakes": level, "omissions": 2, "overall_quality": level},
             )
-    found = told(study)
+    coefficients = read_coefficients(study)
     # Mean distance 1/3; of all nine pairs of the two annotators' answers 17/9.
-    assert found["mistakes", "Cohen kappa (linear weights)"] == (
+    assert coefficients["mistakes", "Cohen kappa (linear weights)"] == (
         pytest.approx(1 - 3 / 17),
         3,
     )
     assert (
-        found["omissions", "Krippendorff alpha (ordinal)"][0] is None
+        coefficients["omissions", "Krippendorff alpha (ordinal)"][0] is None
     )  # nobody could disagree
     study.close()
 
@@ -313,7 +324,7 @@ def test_agreement_on_pairs(tmp_path: Path) -> None:
 def test_agreement_on_facts() -> None:
     # Counts (true, false, unsure): (3,0,0), (0,3,0), (2,1,0), (1,1,1).
     rows = np.array([[0.0, 0, 0], [1, 1, 1], [0, 1, 0], [0, 1, 2]])
-    found = of_kinds(
+    reliability = of_kinds(
         Cells(
             "facts",
             rows,
@@ -322,7 +333,10 @@ def test_agreement_on_facts() -> None:
         ),
         3,
     )
-    by_name = {one.name: one.value for one in found.coefficients}
+    by_name = {
+        coefficient.name: coefficient.value
+        for coefficient in reliability.coefficients
+    }
     observed, expected = (1 + 1 + 1 / 3 + 0) / 4, (36 + 25 + 1) / 144
     assert by_name["Fleiss kappa"] == pytest.approx(
         (observed - expected) / (1 - expected)
@@ -332,21 +346,27 @@ def test_agreement_on_facts() -> None:
 def test_agreement_on_steps(tmp_path: Path) -> None:
     study = study_of(tmp_path, "steps")
     # Time breaks, by step: anna names it in the first, ben in the first and the last.
-    named = {"anna": (1, 0, 0, 0), "ben": (1, 0, 0, 1)}
-    for name, flags in named.items():
+    break_flags = {"anna": (1, 0, 0, 0), "ben": (1, 0, 0, 1)}
+    for name, flags in break_flags.items():
         steps = [
             {"rating": 5 + n, "breaks": ["time"] * flag}
             for n, flag in enumerate(flags)
         ]
         finish(study, name, "walk", {"0": steps[0], "1": steps[1]})
         finish(study, name, "trip", {"0": steps[2], "1": steps[3]})
-    found = told(study)
-    assert found["break of time", "Cohen kappa"] == (pytest.approx(0.5), 4)
-    assert found["break of time", "Krippendorff alpha (nominal)"] == (
+    coefficients = read_coefficients(study)
+    assert coefficients["break of time", "Cohen kappa"] == (
+        pytest.approx(0.5),
+        4,
+    )
+    assert coefficients["break of time", "Krippendorff alpha (nominal)"] == (
         pytest.approx(1 - 0.25 / (30 / 56)),
         4,
     )
-    assert found["rating of a step", "ICC(2,1)"] == (pytest.approx(1.0), 4)
+    assert coefficients["rating of a step", "ICC(2,1)"] == (
+        pytest.approx(1.0),
+        4,
+    )
     study.close()
 
 
@@ -356,13 +376,13 @@ def test_agreement_on_rankings(tmp_path: Path) -> None:
         finish(study, name, "harbour (en)", {"order": [0, 1, 2]})
         finish(study, name, "street (en)", {"order": order})
     finish(study, "anna", "field (en)", {"order": [0, 1, 2]})
-    found = told(study)
+    coefficients = read_coefficients(study)
     # Of the second set: rank sums 3, 3, 6, so W = 12 * 6 / (4 * 24) = 0.75; Spearman 1 - 12/24.
-    assert found["ranks", "Kendall W, mean over sets"] == (
+    assert coefficients["ranks", "Kendall W, mean over sets"] == (
         pytest.approx(0.875),
         2,
     )
-    assert found["ranks", "Spearman of two, mean over sets"] == (
+    assert coefficients["ranks", "Spearman of two, mean over sets"] == (
         pytest.approx(0.75),
         2,
     )
@@ -394,8 +414,10 @@ def test_rankings_in_two_languages_are_of_one_picture(tmp_path: Path) -> None:
     units = RankTask().units(rows)
     orders = {"anna": {"order": [0, 1]}, "ben": {"order": [1, 0]}}
     judged = [Judgments(unit, orders) for unit in units]
-    (found,) = RankTask().agreement(judged, ["anna", "ben"])
-    assert [one.interval for one in found.coefficients] == [None, None]
+    (reliability,) = RankTask().agreement(judged, ["anna", "ben"])
+    assert [
+        coefficient.interval for coefficient in reliability.coefficients
+    ] == [None, None]
 
 
 def test_agreement_on_marks(tmp_path: Path) -> None:
@@ -415,12 +437,12 @@ def test_agreement_on_marks(tmp_path: Path) -> None:
         "harbour-north",
         {"mistakes:2-6": MARK, "omissions:2-5": MARK},
     )
-    found = told(study)
-    assert found["mistakes", "span F1 (half of the words)"] == (
+    coefficients = read_coefficients(study)
+    assert coefficients["mistakes", "span F1 (half of the words)"] == (
         pytest.approx(2 / 3),
         1,
     )
-    assert found["omissions", "span F1 (half of the words)"] == (0.0, 1)
+    assert coefficients["omissions", "span F1 (half of the words)"] == (0.0, 1)
     study.close()
 
 

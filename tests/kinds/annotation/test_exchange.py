@@ -11,7 +11,7 @@ import pytest
 from annotated_data import write_rows
 from annotating import finish, study_of
 from beholder.errors import DataError
-from beholder.kinds.annotation.exchange import bring_in, exported
+from beholder.kinds.annotation.exchange import export_rows, import_rows
 from beholder.kinds.annotation.records import Act
 
 JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -46,26 +46,28 @@ JUDGED: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("task", JUDGED)
-def test_judgments_come_back_as_they_left(tmp_path: Path, task: str) -> None:
+def test_exported_judgments_are_imported_unchanged(
+    tmp_path: Path, task: str
+) -> None:
     unit, parts = JUDGED[task]
     study = study_of(tmp_path / "a", task)
     finish(study, "anna", unit, {**parts, "remark": "a remark"})
-    file = write_rows(tmp_path / "out.jsonl", exported(study, "judgments"))
-    other = study_of(tmp_path / "b", task, ("ben",))
-    assert bring_in(other, file) == (1, 1)
-    (judged,) = other.judged()
+    file = write_rows(tmp_path / "out.jsonl", export_rows(study, "judgments"))
+    copy = study_of(tmp_path / "b", task, ("ben",))
+    assert import_rows(copy, file) == (1, 1)
+    (judged,) = copy.judged()
     assert dict(judged.by["anna"]) == {
         **parts,
         "remark": "a remark",
         "done": True,
     }
-    assert bring_in(other, file) == (1, 0)
-    assert list(other.annotators()) == ["ben", "anna"]
-    assert list(other.task.results(other.judged())) == list(
+    assert import_rows(copy, file) == (1, 0)
+    assert list(copy.annotators()) == ["ben", "anna"]
+    assert list(copy.task.results(copy.judged())) == list(
         study.task.results(study.judged())
     )
     study.close()
-    other.close()
+    copy.close()
 
 
 def test_an_import_replaces_what_the_same_annotator_said(
@@ -73,12 +75,12 @@ def test_an_import_replaces_what_the_same_annotator_said(
 ) -> None:
     study = study_of(tmp_path, "marks")
     finish(study, "anna", *JUDGED["marks"])
-    (row,) = exported(study, "judgments")
+    (row,) = export_rows(study, "judgments")
     del row["judgment"]["mistakes:2-11"]
     row["judgment"]["omissions:2-10"] = {"kind": "other", "severity": "minor"}
     file = tmp_path / "in.jsonl"
     file.write_text(json.dumps(row) + "\n")
-    assert bring_in(study, file) == (1, 1)
+    assert import_rows(study, file) == (1, 1)
     (judged,) = study.judged()
     assert dict(judged.by["anna"]) == row["judgment"]
     # acts are only added: undoing the last one brings back what stood before it
@@ -128,9 +130,9 @@ def test_a_wrong_row_stops_an_import_before_anything_is_taken(
     file = tmp_path / "in.jsonl"
     for row, words in WRONG:
         file.write_text(f"{json.dumps(GOOD)}\n{json.dumps(row)}\n")
-        with pytest.raises(DataError, match=words) as told:
-            bring_in(study, file)
-        assert told.value.line == 2
+        with pytest.raises(DataError, match=words) as error_info:
+            import_rows(study, file)
+        assert error_info.value.line == 2
         assert list(study.annotators()) == ["anna", "ben"], row
-        assert exported(study, "judgments") == []
+        assert export_rows(study, "judgments") == []
     study.close()

@@ -11,9 +11,9 @@ import pytest
 from annotated_data import DATA_OF, write_rows
 from annotating import finish
 from beholder.errors import ConfigError, DataError
-from beholder.kinds.annotation.agreement import competence, disputed
+from beholder.kinds.annotation.agreement import competence, find_disputed
 from beholder.kinds.annotation.assignment import AnnotationDesign
-from beholder.kinds.annotation.exchange import exported, with_gold
+from beholder.kinds.annotation.exchange import export_rows, with_gold
 from beholder.kinds.annotation.load import units_of
 from beholder.kinds.annotation.pages import PLACES_AT_ONCE, study_settings
 from beholder.kinds.annotation.study import AnnotationStudy
@@ -40,22 +40,26 @@ GOLD = (
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Callable[..., AnnotationStudy]:
+def make_study(tmp_path: Path) -> Callable[..., AnnotationStudy]:
     """Makes a study of ratings, with the rows of a gold file."""
 
     def make(
         *gold: Mapping[str, Any], task: str = "ratings", **design: Any
     ) -> AnnotationStudy:
-        named = task_named(task)
-        units, _ = units_of(named, str(DATA_OF[task](tmp_path)), DataOptions())
+        annotation_task = task_named(task)
+        units, _ = units_of(
+            annotation_task, str(DATA_OF[task](tmp_path)), DataOptions()
+        )
         if gold:
             units = with_gold(
-                named, units, write_rows(tmp_path / "gold.jsonl", gold)
+                annotation_task,
+                units,
+                write_rows(tmp_path / "gold.jsonl", gold),
             )
         people = design.pop("annotators", ("anna", "ben"))
         return AnnotationStudy.make(
             tmp_path / "study",
-            named,
+            annotation_task,
             units,
             AnnotationDesign(people, **design),
             media=tmp_path,
@@ -65,16 +69,18 @@ def made(tmp_path: Path) -> Callable[..., AnnotationStudy]:
 
 
 def test_everybody_gets_the_gold_units_and_training_comes_first(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made(*GOLD, overlap=1)
+    study = make_study(*GOLD, overlap=1)
     at = study.positions()
     training, gold, attention = (at[str(row["unit"])] for row in GOLD)
     for who in ("anna", "ben"):
         share = study.assigned(who)
         assert share[0] == training
         # six units and references are left of nine: of three pictures, so 2 and 4 of them
-        places = sorted(share.index(one) for one in (gold, attention))
+        places = sorted(
+            share.index(position) for position in (gold, attention)
+        )
         assert 0 < places[0] < places[1] < len(share) - 1
     assert (
         len(study.assigned("anna")) + len(study.assigned("ben")) == 6 + 2 * 3
@@ -83,15 +89,15 @@ def test_everybody_gets_the_gold_units_and_training_comes_first(
 
 
 def test_gold_units_are_in_no_result(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made(*GOLD)
+    study = make_study(*GOLD)
     finish(study, "anna", "street-north/candidate", {"rating": 4})
     finish(study, "anna", "street-south/candidate", {"rating": 8})
-    assert [one.unit.id for one in study.judged()] == [
+    assert [judgments.unit.id for judgments in study.judged()] == [
         "street-south/candidate"
     ]
-    rows = exported(study, "results")
+    rows = export_rows(study, "results")
     assert [row["id"] for row in rows] == ["street-south"]
     study.close()
 
@@ -116,31 +122,35 @@ def test_gold_units_are_in_no_result(
     ],
 )
 def test_a_wrong_gold_row_is_refused_with_its_line(
-    made: Callable[..., AnnotationStudy], row: Mapping[str, Any], words: str
+    make_study: Callable[..., AnnotationStudy],
+    row: Mapping[str, Any],
+    words: str,
 ) -> None:
-    with pytest.raises(DataError, match=words) as found:
-        made(GOLD[0], row)
-    assert "gold.jsonl:2" in str(found.value)
+    with pytest.raises(DataError, match=words) as error_info:
+        make_study(GOLD[0], row)
+    assert "gold.jsonl:2" in str(error_info.value)
 
 
-def test_what_cannot_be_judged_is_done_and_in_no_result(
-    made: Callable[..., AnnotationStudy],
+def test_units_that_cannot_be_judged_are_done_and_in_no_result(
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made()
+    study = make_study()
     finish(study, "anna", "field-north/candidate", {"cannot": True})
     finish(study, "anna", "field-south/candidate", {"rating": 6})
     progress = study.progress()[0]
     assert (progress.done, progress.cannot) == (2, 1)
-    assert [one.unit.id for one in study.judged()] == ["field-south/candidate"]
-    rows = exported(study, "judgments")
+    assert [judgments.unit.id for judgments in study.judged()] == [
+        "field-south/candidate"
+    ]
+    rows = export_rows(study, "judgments")
     assert rows[0]["judgment"] == {"cannot": True, "done": True}
     study.close()
 
 
 def test_a_third_person_decides_disputes(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made(adjudicator="carl")
+    study = make_study(adjudicator="carl")
     for unit, ratings in {
         "field-north/candidate": (2, 8),
         "field-south/candidate": (6, 7),
@@ -148,13 +158,15 @@ def test_a_third_person_decides_disputes(
         for who, rating in zip(("anna", "ben"), ratings, strict=True):
             finish(study, who, unit, {"rating": rating})
     far = study.positions()["field-north/candidate"]
-    assert disputed(study) == [far]  # 6 and 7 are one level apart
-    study.admit("carl", disputed(study))
-    study.admit("carl", disputed(study))
+    assert find_disputed(study) == [far]  # 6 and 7 are one level apart
+    study.admit("carl", find_disputed(study))
+    study.admit("carl", find_disputed(study))
     assert study.assigned("carl") == [far]
     finish(study, "carl", "field-north/candidate", {"rating": 5})
-    assert [list(one.by) for one in study.judged()] == [["anna", "ben"]] * 2
-    rows = exported(study, "results")
+    assert [list(judgments.by) for judgments in study.judged()] == [
+        ["anna", "ben"]
+    ] * 2
+    rows = export_rows(study, "results")
     assert [row["judgments"]["rating"] for row in rows] == [[5], [6, 7]]
     assert rows[0]["annotators"] == ["carl"]
     study.close()
@@ -168,9 +180,9 @@ def test_the_adjudicator_is_no_annotator() -> None:
 
 
 def test_participants_take_places_and_keep_them(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made(participants=True, adjudicator="carl")
+    study = make_study(participants=True, adjudicator="carl")
     tokens = study.annotators()
     assert study.claim("p1") == tokens["anna"]
     assert study.claim("p2") == tokens["ben"]
@@ -187,16 +199,20 @@ def test_participants_take_places_and_keep_them(
         study.claim("p3")
     with pytest.raises(ConfigError, match="1 to 64 letters"):
         study.claim("a b")
-    assert [one.participant for one in study.progress()] == ["p1", "p2", None]
+    assert [progress.participant for progress in study.progress()] == [
+        "p1",
+        "p2",
+        None,
+    ]
     codes = {study.code(name) for name in ("anna", "ben")}
     assert len(codes) == 2
     study.close()
 
 
 def test_one_code_for_all_if_it_is_given(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made(participants=True, completion_code="C1AB2")
+    study = make_study(participants=True, completion_code="C1AB2")
     assert study.code("anna") == study.code("ben") == "C1AB2"
     study.close()
     with pytest.raises(ConfigError, match="completion code 'a b'"):
@@ -204,13 +220,13 @@ def test_one_code_for_all_if_it_is_given(
 
 
 def test_competence_counts_known_answers_and_others(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
     gold = [
         {**GOLD[1], "unit": f"{name}-north/candidate"}
         for name in ("field", "street")
     ]
-    study = made(
+    study = make_study(
         *gold, GOLD[0], {**GOLD[2], "unit": "harbour-south/candidate"}
     )
     finish(
@@ -224,19 +240,20 @@ def test_competence_counts_known_answers_and_others(
     for who, ratings in {"anna": (6, 2), "ben": (6, 9)}.items():
         for unit, rating in zip(("field", "street"), ratings, strict=True):
             finish(study, who, f"{unit}-south/candidate", {"rating": rating})
-    found = competence(
+    competences = competence(
         study.task, study.judged(), study.judged(gold=True), ("anna", "ben")
     )
-    told = {
-        one.what: {c.name: c.value for c in one.coefficients} for one in found
+    shares = {
+        use.what: {c.name: c.value for c in use.coefficients}
+        for use in competences
     }
-    assert told == {
+    assert shares == {
         "gold units right": {"anna": 0.5},
         "attention checks passed": {"ben": 1.0},
         "answers that another annotator gave, too": {"anna": 0.5, "ben": 0.5},
     }
     # Wilson's interval of 1 of 2: 0.5 +- z * sqrt(0.25/2 + z^2/16) / (1 + z^2/2), z = 1.95996
-    interval = found[0].coefficients[0].interval
+    interval = competences[0].coefficients[0].interval
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx(
         (0.0945, 0.9055), abs=1e-4
@@ -264,18 +281,18 @@ def test_differences_of_marks_and_of_steps() -> None:
     assert marks.differences(unit, {"cannot": True}, blue) == [
         "whether it can be judged"
     ]
-    assert steps.close(
+    assert steps.is_close(
         {"rating": 4, "breaks": ["time"]}, {"rating": 5, "breaks": ["time"]}
     )
-    assert not steps.close(
+    assert not steps.is_close(
         {"rating": 4, "breaks": []}, {"rating": 4, "breaks": ["time"]}
     )
 
 
 def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
-    made: Callable[..., AnnotationStudy],
+    make_study: Callable[..., AnnotationStudy],
 ) -> None:
-    study = made(participants=True, annotators=tuple("abcdefgh"))
+    study = make_study(participants=True, annotators=tuple("abcdefgh"))
     settings = study_settings(study, "127.0.0.1", 8000)
     assert study.join is not None
 
@@ -293,9 +310,9 @@ def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
         ConfigError, match="came from your network address just now"
     ):
         open_link("more", "192.0.2.1")
-    own = zip(ids, tokens, strict=True)
+    places = zip(ids, tokens, strict=True)
     assert [
-        open_link(who, "192.0.2.1", token or "") for who, token in own
+        open_link(who, "192.0.2.1", token or "") for who, token in places
     ] == tokens
     assert open_link("more", "192.0.2.2") not in tokens
     study.close()
@@ -313,7 +330,7 @@ def test_a_new_place_may_be_refused_and_a_place_that_is_taken_is_not(
     ],
 )
 def test_half_of_a_surrogate_pair_in_a_gold_file_is_named(
-    made: Callable[..., AnnotationStudy], change: Mapping[str, Any]
+    make_study: Callable[..., AnnotationStudy], change: Mapping[str, Any]
 ) -> None:
     with pytest.raises(DataError, match=r"gold\.jsonl:1: "):
-        made({**GOLD[0], **change})
+        make_study({**GOLD[0], **change})

@@ -17,7 +17,7 @@ from beholder.kinds.annotation.pages import study_routes, study_settings
 from beholder.kinds.annotation.shown import (
     Instructions,
     iiif_service,
-    not_shown,
+    list_hidden_pictures,
 )
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
@@ -45,11 +45,11 @@ ROW = {"id": "1", "candidate": "A dog."}
 )
 def test_the_service_of_an_address(rest: str, base: str | None) -> None:
     address = f"https://iiif.example.org{rest}"
-    found = None if base is None else f"https://iiif.example.org{base}"
+    service = None if base is None else f"https://iiif.example.org{base}"
     assert (
         iiif_service(address, SERVER)
         == iiif_service(address, f"{SERVER}/")
-        == found
+        == service
     )
     assert iiif_service(address, None) is None
 
@@ -61,42 +61,42 @@ def units(folder: Path, **row: Any) -> list[Any]:
 
 def test_addresses_of_other_servers_are_named_once(tmp_path: Path) -> None:
     images = [f"{SERVER}/p/info.json", "https://x.org/a.jpg", "here.png"]
-    made = units(tmp_path, images=images) * 2
-    assert not_shown(made, SERVER) == ["https://x.org/a.jpg"]
-    assert not_shown(made, None) == images[:2]
+    rated_units = units(tmp_path, images=images) * 2
+    assert list_hidden_pictures(rated_units, SERVER) == ["https://x.org/a.jpg"]
+    assert list_hidden_pictures(rated_units, None) == images[:2]
 
 
-@pytest.mark.parametrize("given", ["fast", 0, -25, "nan", 1001])
+@pytest.mark.parametrize("fps", ["fast", 0, -25, "nan", 1001])
 def test_a_wrong_frame_rate_is_named_with_its_row(
-    tmp_path: Path, given: object
+    tmp_path: Path, fps: object
 ) -> None:
     with pytest.raises(
-        ConfigError, match=f"row '1': fps: expected frames .* got {given!r}"
+        ConfigError, match=f"row '1': fps: expected frames .* got {fps!r}"
     ):
-        units(tmp_path, video="a.mp4", fps=given)
+        units(tmp_path, video="a.mp4", fps=fps)
 
 
 @pytest.mark.parametrize(
-    ("given", "rate"), [("29.97", 29.97), (None, None), ("", None)]
+    ("fps", "rate"), [("29.97", 29.97), (None, None), ("", None)]
 )
 def test_the_frame_rate_of_a_row(
-    tmp_path: Path, given: object, rate: float | None
+    tmp_path: Path, fps: object, rate: float | None
 ) -> None:
-    (unit,) = units(tmp_path, images=["a.png"], video="a.mp4", fps=given)
+    (unit,) = units(tmp_path, images=["a.png"], video="a.mp4", fps=fps)
     assert unit.fps == rate
     assert [picture.image for picture in unit.pictures] == ["a.png", "a.mp4"]
 
 
 def test_html_of_instructions_is_text_and_pictures_have_numbers() -> None:
-    made = Instructions.of(
+    instructions = Instructions.from_markdown(
         "# A\n\n<b onclick=x>b</b> [go](javascript:x) ![p](p.png) ![q](q.png)\n"
     )
-    assert made.html == (
+    assert instructions.html == (
         "<h3>A</h3>\n<p>&lt;b onclick=x&gt;b&lt;/b&gt; [go](javascript:x)"
         ' <img src="/instructions/pictures/0" alt="p" />'
         ' <img src="/instructions/pictures/1" alt="q" /></p>\n'
     )
-    assert made.pictures == ("p.png", "q.png")
+    assert instructions.pictures == ("p.png", "q.png")
 
 
 def opened(
@@ -150,21 +150,24 @@ def test_pages_load_pictures_from_the_server_that_the_study_names(
     assert f"connect-src 'self' {SERVER}/" in policy
     assert f'data-iiif="{SERVER}/p"' in answer.text
     study.close()
-    other = study_of(tmp_path / "other", "ratings")
-    app = make_app(study_routes(other), study_settings(other, "127.0.0.1", 0))
+    study_without_server = study_of(tmp_path / "other", "ratings")
+    app = make_app(
+        study_routes(study_without_server),
+        study_settings(study_without_server, "127.0.0.1", 0),
+    )
     plain = TestClient(
         app, base_url="http://127.0.0.1", client=("127.0.0.1", 5000)
     ).get("/")
     assert "connect-src 'self'; " in plain.headers["content-security-policy"]
-    other.close()
+    study_without_server.close()
 
 
 def test_progress_is_sent_without_agreement(tmp_path: Path) -> None:
     study, client = opened(tmp_path, who="owner")
-    whole, part = client.get("/").text, client.get("/?live").text
-    assert "<strong>0 of 1 judgments done, 1 left.</strong>" in whole
+    full, part = client.get("/").text, client.get("/?live").text
+    assert "<strong>0 of 1 judgments done, 1 left.</strong>" in full
     assert "<strong>0 of 1 judgments done, 1 left.</strong>" in part
-    assert "No agreement yet" in whole
+    assert "No agreement yet" in full
     assert "No agreement yet" not in part
     study.close()
 
@@ -208,16 +211,16 @@ def test_instructions_and_server_of_the_command(
     wrong = make("--iiif", "https://x.org/; script-src *")
     assert wrong.code == 2
     assert "expected an address such as" in wrong.err
-    named = ("--instructions", "how.md")
-    first = make(*named)
+    with_instructions = ("--instructions", "how.md")
+    first = make(*with_instructions)
     assert first.code == 0, first.err
     assert (
         "pages do not show pictures at addresses, such as https://x.org/p/i"
         in first.err
     )
-    assert make(*named).code == 0
+    assert make(*with_instructions).code == 0
     (tmp_path / "how.md").write_text("# Read that\n")
-    assert "holds another study" in make(*named).err
+    assert "contains another study" in make(*with_instructions).err
     study = AnnotationStudy.open(tmp_path / "study")
     assert study.design.instructions == "# Read this\n"
     study.close()

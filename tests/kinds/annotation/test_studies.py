@@ -19,7 +19,7 @@ from beholder.base.postgres import Address
 from beholder.errors import ConfigError, ItemError, RunError
 from beholder.kinds.annotation.assignment import AnnotationDesign, order_of
 from beholder.kinds.annotation.database import SharedCommits, engine_of
-from beholder.kinds.annotation.exchange import exported
+from beholder.kinds.annotation.exchange import export_rows
 from beholder.kinds.annotation.records import Act, State, state_of
 from beholder.kinds.annotation.study import AnnotationStudy
 from beholder.kinds.annotation.tasks import task_named
@@ -32,7 +32,7 @@ UNIT = "harbour-north/candidate"
     params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 )
 def database(request: pytest.FixtureRequest) -> str | None:
-    """Where a study is kept."""
+    """URL of the study's database; None for a SQLite file."""
     return (
         None
         if request.param == "sqlite"
@@ -41,10 +41,13 @@ def database(request: pytest.FixtureRequest) -> str | None:
 
 
 def test_undo_takes_back_what_still_stands() -> None:
-    def acts(*told: Any) -> State:
+    def acts(*acts_from_first: Any) -> State:
         return state_of(
             {"a": 0},
-            [Act("c", n, *one) for n, one in enumerate(told, start=1)],
+            [
+                Act("c", n, *part_and_value)
+                for n, part_and_value in enumerate(acts_from_first, start=1)
+            ],
         )
 
     assert acts() == {"a": 0}
@@ -56,7 +59,7 @@ def test_undo_takes_back_what_still_stands() -> None:
     assert acts(("a", None), ()) == {"a": 0}
 
 
-def test_an_act_that_comes_again_is_no_second_act(
+def test_a_repeated_act_is_saved_once(
     tmp_path: Path, database: str | None
 ) -> None:
     study = study_of(tmp_path, "ratings", database=database)
@@ -83,7 +86,9 @@ def test_an_act_that_comes_again_is_no_second_act(
     study.close()
 
 
-def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
+def test_an_act_that_is_not_valid_is_refused_and_not_saved(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings")
     at = study.positions()[UNIT]
     for part, value in (
@@ -103,7 +108,7 @@ def test_an_act_that_cannot_be_is_refused_and_not_kept(tmp_path: Path) -> None:
     assert study.state("anna", at) == {}
 
 
-def test_a_study_goes_on_where_it_was(
+def test_a_study_is_resumed_where_it_was(
     tmp_path: Path, database: str | None
 ) -> None:
     study = study_of(tmp_path, "ratings", database=database)
@@ -114,7 +119,8 @@ def test_a_study_goes_on_where_it_was(
     assert again.id == study.id
     assert again.annotators() == tokens
     assert [
-        (one.annotator, one.done, one.assigned) for one in again.progress()
+        (progress.annotator, progress.done, progress.assigned)
+        for progress in again.progress()
     ] == [
         ("anna", 1, 9),
         ("ben", 0, 9),
@@ -147,7 +153,7 @@ def test_a_judgment_counts_when_it_is_done_and_whole(tmp_path: Path) -> None:
     assert study.done("anna") == {at}
 
 
-def test_many_save_at_once_and_none_is_lost(
+def test_acts_saved_at_the_same_time_are_all_stored(
     tmp_path: Path, database: str | None
 ) -> None:
     names = [f"person {n}" for n in range(8)]
@@ -177,38 +183,40 @@ def test_the_same_act_at_once_is_one_act(
 ) -> None:
     study = study_of(tmp_path, "ratings", database=database)
     together = threading.Barrier(6)
-    found: list[Any] = []
+    saved_acts: list[Any] = []
 
     def work() -> None:
         together.wait()
-        found.append(study.save("anna", 0, Act("c1", 1, "rating", 6)))
+        saved_acts.append(study.save("anna", 0, Act("c1", 1, "rating", 6)))
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [(one.accepted, one.last) for one in found] == [(True, 1)] * 6
+    assert [
+        (saved_act.accepted, saved_act.last) for saved_act in saved_acts
+    ] == [(True, 1)] * 6
     assert (
         study.save("anna", 0, Act("c1", 2)).state == {}
-    )  # one undo takes the one act back
+    )  # saved_act undo takes the saved_act act back
     study.close()
 
 
-def test_a_url_is_told_without_its_password(tmp_path: Path) -> None:
+def test_errors_show_a_url_without_its_password(tmp_path: Path) -> None:
     secret = "hunter2hunter2"
-    with pytest.raises(RunError) as told:
+    with pytest.raises(RunError) as refused_connection:
         study_of(
             tmp_path,
             "ratings",
             database=f"postgresql://me:{secret}@127.0.0.1:9/none",
         )
-    assert secret not in str(told.value)
-    with pytest.raises(ConfigError, match="postgresql://USER") as other:
+    assert secret not in str(refused_connection.value)
+    with pytest.raises(ConfigError, match="postgresql://USER") as wrong_scheme:
         study_of(
             tmp_path, "ratings", database=f"mysql://me:{secret}@127.0.0.1/none"
         )
-    assert secret not in str(other.value)
+    assert secret not in str(wrong_scheme.value)
 
 
 def test_a_file_of_a_study_holds_no_password(
@@ -225,8 +233,8 @@ def test_a_file_of_a_study_holds_no_password(
     again.close()
 
 
-def test_nothing_else_than_a_study_is_opened(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="holds no study"):
+def test_a_folder_that_is_not_a_study_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is not a study"):
         AnnotationStudy.open(tmp_path)
 
 
@@ -241,7 +249,7 @@ def test_nothing_else_than_a_study_is_opened(tmp_path: Path) -> None:
         (("anna",), 0, "overlap"),
     ],
 )
-def test_designs_that_cannot_be_are_refused(
+def test_designs_that_are_not_possible_are_refused(
     annotators: tuple[str, ...], overlap: int | None, words: str
 ) -> None:
     with pytest.raises(ConfigError, match=words):
@@ -256,36 +264,40 @@ def test_too_large_an_overlap_is_refused_before_anything_is_made(
     assert not (tmp_path / "study").exists()
 
 
-def test_each_picture_goes_to_as_many_as_asked(tmp_path: Path) -> None:
+def test_each_picture_goes_to_as_many_annotators_as_the_overlap(
+    tmp_path: Path,
+) -> None:
     study = study_of(tmp_path, "ratings", ("a", "b", "c"), overlap=2)
-    seen: dict[str, set[str]] = {}
+    people_by_unit: dict[str, set[str]] = {}
     for name in ("a", "b", "c"):
         for at in study.assigned(name):
             unit = study.unit(at)
-            seen.setdefault(unit.id, set()).add(name)
-    assert len(seen) == 9
-    assert {len(people) for people in seen.values()} == {2}
+            people_by_unit.setdefault(unit.id, set()).add(name)
+    assert len(people_by_unit) == 9
+    assert {len(people) for people in people_by_unit.values()} == {2}
     # all texts of a picture go to the same two
     for picture in ("harbour", "street", "field"):
         assert (
             len(
                 {
                     frozenset(v)
-                    for k, v in seen.items()
+                    for k, v in people_by_unit.items()
                     if k.startswith(picture)
                 }
             )
             == 1
         )
     assert sorted(len(study.assigned(name)) for name in "abc") == [6, 6, 6]
-    other = study_of(
+    reseeded = study_of(
         tmp_path / "b", "ratings", ("a", "b", "c"), overlap=2, seed=1
     )
-    orders = [one.assigned(name) for one in (study, other) for name in "abc"]
+    orders = [
+        design.assigned(name) for design in (study, reseeded) for name in "abc"
+    ]
     assert len({tuple(order) for order in orders}) == 6
 
 
-def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(
+def test_nobody_sees_a_text_in_two_pairs_if_that_is_possible(
     tmp_path: Path,
 ) -> None:
     # Two systems: one pair a picture, so nobody meets a text again.
@@ -320,7 +332,7 @@ def test_nobody_sees_a_text_in_two_pairs_where_that_can_be(
     assert {len(share) for share in dealt.shares} == {3}
 
 
-def test_texts_are_shown_in_orders_that_differ_and_stay() -> None:
+def test_orders_of_texts_differ_between_annotators_and_stay_the_same() -> None:
     orders = {tuple(order_of(2, 0, f"p{n}", "unit")) for n in range(20)}
     assert orders == {(0, 1), (1, 0)}
     assert order_of(5, 0, "anna", "unit") == order_of(5, 0, "anna", "unit")
@@ -347,7 +359,7 @@ def test_an_address_without_its_password_leads_to_the_same_place(
     assert Address.read(written) == replace(Address.read(text), password=None)
 
 
-def test_a_database_that_was_restarted_costs_no_act(
+def test_a_restart_of_the_database_loses_no_act(
     tmp_path: Path, postgres_url: str, postgres_server: Server
 ) -> None:
     study = study_of(tmp_path, "ratings", database=postgres_url)
@@ -369,17 +381,17 @@ def test_a_database_that_was_restarted_costs_no_act(
 def one_write(began: list[int]) -> Iterator[list[str]]:
     """A transaction of a disk that has no room for what is broken."""
     began.append(len(began))
-    kept: list[str] = []
-    yield kept
-    if "broken" in kept:
+    written: list[str] = []
+    yield written
+    if "broken" in written:
         raise OSError("the disk is full")
 
 
 def keep(name: str) -> Callable[[list[str]], str]:
-    def work(kept: list[str]) -> str:
+    def work(written: list[str]) -> str:
         if name == "refused":
             raise ItemError("not this one")
-        kept.append(name)
+        written.append(name)
         return name
 
     return work
@@ -389,17 +401,17 @@ def test_saves_that_wait_together_are_written_together() -> None:
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     holds = threading.Event()
-    found: dict[str, str | Exception] = {}
+    results: dict[str, str | Exception] = {}
 
-    def slow(kept: list[str]) -> str:
+    def slow(written: list[str]) -> str:
         assert holds.wait(20)
         return "slow"
 
     def save(name: str, work: Callable[[list[str]], str]) -> None:
         try:
-            found[name] = commits.do(work)
+            results[name] = commits.do(work)
         except ItemError as error:
-            found[name] = error
+            results[name] = error
 
     names = [*(f"s{n}" for n in range(7)), "refused"]
     threads = [threading.Thread(target=save, args=("slow", slow))]
@@ -420,30 +432,30 @@ def test_saves_that_wait_together_are_written_together() -> None:
     for thread in threads:
         thread.join()
     assert len(began) == 2
-    assert str(found.pop("refused")) == "not this one"
-    assert found == {name: name for name in ("slow", *names[:-1])}
+    assert str(results.pop("refused")) == "not this one"
+    assert results == {name: name for name in ("slow", *names[:-1])}
 
 
-def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothing() -> (
+def test_an_act_that_cannot_be_written_does_not_affect_its_transaction() -> (
     None
 ):
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     holds = threading.Event()
-    found: dict[str, str | Exception] = {}
+    results: dict[str, str | Exception] = {}
 
-    def slow(kept: list[str]) -> str:
+    def slow(written: list[str]) -> str:
         assert holds.wait(20)
         return "slow"
 
-    def odd(kept: list[str]) -> str:
+    def odd(written: list[str]) -> str:
         raise UnicodeError("surrogates not allowed")
 
     def save(name: str, work: Callable[[list[str]], str]) -> None:
         try:
-            found[name] = commits.do(work)
+            results[name] = commits.do(work)
         except UnicodeError as error:
-            found[name] = error
+            results[name] = error
 
     works = {"s1": keep("s1"), "odd": odd, "s2": keep("s2")}
     threads = [threading.Thread(target=save, args=("slow", slow))]
@@ -460,11 +472,11 @@ def test_an_act_that_cannot_be_written_costs_the_others_of_its_transaction_nothi
     holds.set()
     for thread in threads:
         thread.join()
-    assert isinstance(found.pop("odd"), UnicodeError)
-    assert found == {"slow": "slow", "s1": "s1", "s2": "s2"}
+    assert isinstance(results.pop("odd"), UnicodeError)
+    assert results == {"slow": "slow", "s1": "s1", "s2": "s2"}
 
 
-def test_a_write_that_fails_is_told_and_the_next_goes_on() -> None:
+def test_a_failed_write_is_an_error_and_the_next_succeeds() -> None:
     began: list[int] = []
     commits = SharedCommits[str](lambda: one_write(began), OSError)
     with pytest.raises(OSError, match="disk is full"):
@@ -499,7 +511,7 @@ def test_a_study_of_an_earlier_version_is_read_and_resumed(
         "mix",
     ]
     # as text: the order of the parts counts
-    assert json.dumps(exported(study, "judgments")[0]) == (
+    assert json.dumps(export_rows(study, "judgments")[0]) == (
         '{"task": "steps", "unit": "walk", "annotator": "anna", "judgment":'
         ' {"1": {"rating": 2, "breaks": ["place", "people"]},'
         ' "0": {"breaks": [], "rating": 7}, "done": true}}'

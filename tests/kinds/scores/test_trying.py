@@ -72,7 +72,7 @@ def test_posts_beyond_the_queue_are_refused_and_pages_are_answered(
     release = threading.Event()
     n_scored = 0
 
-    def score(given: Mapping[str, str], chosen: Sequence[str]) -> Any:
+    def score(fields: Mapping[str, str], chosen: Sequence[str]) -> Any:
         nonlocal n_scored
         release.wait()
         n_scored += 1
@@ -120,8 +120,8 @@ def test_a_post_whose_browser_has_gone_is_not_scored(
 ) -> None:
     scored = []
 
-    def score(given: Mapping[str, str], chosen: Sequence[str]) -> Any:
-        scored.append(given["text"])
+    def score(fields: Mapping[str, str], chosen: Sequence[str]) -> Any:
+        scored.append(fields["text"])
         raise ConfigError("scored")
 
     monkeypatch.setattr(page, "_score", score)
@@ -213,7 +213,7 @@ def test_pages_behind_the_guard_see_whether_the_browser_has_gone(
         (" ", "expected a text"),
     ],
 )
-def test_texts_are_bounded_by_the_work_that_they_make(
+def test_texts_are_limited_by_the_time_that_parsing_takes(
     page: TryPage, text: str, message: str
 ) -> None:
     answer = post(page, form={**FORM, "text": text})

@@ -21,7 +21,7 @@ MAX_NAME = 100
 
 
 def check_name(name: str) -> None:
-    """Refuse an impossible name of an annotator.
+    """Check the name of an annotator.
 
     Raises:
         ConfigError: The name is empty, too long or not printable.
@@ -103,12 +103,14 @@ def assign_units(
 ) -> Assignment:
     """Assign units to annotators, each in a different order.
 
-    Loads differ by at most one picture. For tasks whose units are not ``together``, first as few
-    annotators as possible see a text twice.
+    Loads differ by at most one picture. For tasks whose units are not ``together``, as few
+    annotators as possible see a text twice; this comes before equal loads.
 
     Raises:
         ConfigError: The overlap is larger than the number of annotators.
     """
+    # Units without a known answer are divided among annotators; everybody gets all gold units,
+    # which are inserted into the shares afterwards.
     positions = {unit.id: position for position, unit in enumerate(units)}
     items = [unit for unit in units if unit.gold is None]
     texts: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
@@ -117,21 +119,22 @@ def assign_units(
         items = [replace(unit, source=(unit.id,)) for unit in items]
     n = len(design.annotators)
     shares = assign(items, n, design.overlap or n, design.seed, apart=texts)
-    twice = set()
+    # Count what the assignment could not avoid, for a warning to the owner of the study.
+    repeated_ids = set()
     for share in shares:
-        seen: dict[tuple[str, ...], str] = {}
+        first_units: dict[tuple[str, ...], str] = {}
         for item in share:
             for text in texts.get((item.id,), ()):
-                if text in seen:
-                    twice |= {item.id, seen[text]}
-                seen[text] = item.id
-    whole = [
+                if text in first_units:
+                    repeated_ids |= {item.id, first_units[text]}
+                first_units[text] = item.id
+    full_shares = [
         _with_gold(
             [positions[item.id] for item in share], units, design.seed, name
         )
         for name, share in zip(design.annotators, shares, strict=True)
     ]
-    return Assignment(tuple(whole), len(twice))
+    return Assignment(tuple(full_shares), len(repeated_ids))
 
 
 def _with_gold(
@@ -140,29 +143,37 @@ def _with_gold(
     seed: int,
     annotator: str,
 ) -> tuple[int, ...]:
-    """A share with the training units first, and the other gold units at even distances."""
-    known = [
-        (at, unit.gold.use)
-        for at, unit in enumerate(units)
+    """Return a share with the training units first, other gold units at even distances."""
+    gold_uses = [
+        (position, unit.gold.use)
+        for position, unit in enumerate(units)
         if unit.gold is not None
     ]
-    spread = [at for at, use in known if use != "training"]
-    found = list(share)
+    spread = [position for position, use in gold_uses if use != "training"]
+    # Each annotator meets gold units in an order of their own, so that nobody can pass on which
+    # units are checks. Each insertion shifts the later places by one, hence the `+ n`.
+    places = list(share)
     for n, place in enumerate(order_of(len(spread), seed, annotator, "gold")):
-        found.insert(
+        places.insert(
             (n + 1) * len(share) // (len(spread) + 1) + n, spread[place]
         )
-    return (*(at for at, use in known if use == "training"), *found)
+    return (
+        *(position for position, use in gold_uses if use == "training"),
+        *places,
+    )
 
 
 def _texts(task: Task, unit: AnnotationUnit) -> tuple[tuple[str, ...], ...]:
-    """The judged texts, without a reference; a text about another picture is another text."""
+    """Return (source, text) of the judged texts of a unit, without its reference."""
+    # All shuffled texts are judged ones; a task that shuffles none judges all texts (`or None`).
     judged = unit.texts[: task.n_shuffled(unit) or None]
     return tuple((*unit.source, text) for text in judged)
 
 
 def order_of(n: int, seed: int, annotator: str, unit: str) -> list[int]:
-    """The order in which n texts of a unit are shown to an annotator."""
+    """Return the order in which an annotator sees the n texts of a unit, a permutation."""
+    # Hashes instead of a random generator: the order is the same in all versions of Python, and
+    # a unit that is added does not change the orders of others.
 
     def chance(place: int) -> bytes:
         key = json.dumps([seed, "texts", annotator, unit, place])

@@ -80,7 +80,11 @@ class PeopleGroup:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names; generated if only their number was given."""
+        """Names of the annotators; generated from their number.
+
+        Raises:
+            ConfigError: The number is 0 or more than 10,000.
+        """
         if self.annotators.strip().isdecimal():
             n = int(self.annotators)
             if not 1 <= n <= 10_000:
@@ -123,34 +127,44 @@ def annotate(
     from beholder.kinds.annotation.assignment import AnnotationDesign
     from beholder.kinds.annotation.exchange import with_gold
     from beholder.kinds.annotation.load import media_folder, units_of
-    from beholder.kinds.annotation.shown import not_shown, read_instructions
+    from beholder.kinds.annotation.shown import (
+        list_hidden_pictures,
+        read_instructions,
+    )
     from beholder.kinds.annotation.study import AnnotationStudy
 
-    asked = task_named(task)
+    annotation_task = task_named(task)
     if prefill is not None:
         say_incomplete(prefill)
     notes = RowNotes()
-    units, bad = units_of(
-        asked, data, rows, pictures=pictures, run=prefill, notes=notes
+    units, skipped_rows = units_of(
+        annotation_task,
+        data,
+        rows,
+        pictures=pictures,
+        run=prefill,
+        notes=notes,
     )
-    say_left_out(bad)
+    say_left_out(skipped_rows)
     say_each(notes.sentences())
     if people.gold is not None:
-        units = with_gold(asked, units, people.gold)
-    if hidden := not_shown(units, people.iiif):
+        units = with_gold(annotation_task, units, people.gold)
+    if hidden := list_hidden_pictures(units, people.iiif):
         say(
             f"beholder: pages do not show pictures at addresses, such as {hidden[0]}"
             f" ({len(hidden)} in all); name their IIIF server with --iiif"
         )
-    given = asdict(people) | {"annotators": people.names}
-    given.pop("gold")
+    # The options have the names of the design's fields, except the file of gold units, which is
+    # read into the units.
+    design_fields = asdict(people) | {"annotators": people.names}
+    design_fields.pop("gold")
     if people.instructions is not None:
-        given["instructions"] = read_instructions(people.instructions)
+        design_fields["instructions"] = read_instructions(people.instructions)
     study = AnnotationStudy.make(
         out,
-        asked,
+        annotation_task,
         units,
-        AnnotationDesign(**given),
+        AnnotationDesign(**design_fields),
         media=media_folder(data, rows, pictures),
         database=database,
     )
@@ -206,11 +220,11 @@ def export(
         form: Rows of finished judgments for other commands, or all judgments.
     """
     from beholder.base import files
-    from beholder.kinds.annotation.exchange import exported
+    from beholder.kinds.annotation.exchange import export_rows
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    rows = exported(opened, form)
+    rows = export_rows(opened, form)
     judged = opened.settled()
     left_out = opened.task.left_out(judged)
     if not rows:
@@ -219,7 +233,7 @@ def export(
             f" beholder annotate serve {study}"
         )
     files.write_jsonl(out, rows)
-    n = sum(len(one.by) for one in judged)
+    n = sum(len(judgments.by) for judgments in judged)
     if form == "results":
         say(
             f"{n:,} finished judgments of {len(judged):,} units, in {len(rows):,} rows: {out}"
@@ -245,11 +259,11 @@ def import_judgments(
         study: Folder of the study.
         source: The file; it must have the units of the study.
     """
-    from beholder.kinds.annotation.exchange import bring_in
+    from beholder.kinds.annotation.exchange import import_rows
     from beholder.kinds.annotation.study import AnnotationStudy
 
     opened = AnnotationStudy.open(study, database)
-    n, n_changed = bring_in(opened, source)
+    n, n_changed = import_rows(opened, source)
     say(f"{n} judgments, {n_changed} of them new or changed")
     opened.close()
 
@@ -272,30 +286,36 @@ def agreement(
     opened = AnnotationStudy.open(study, database)
     progress = opened.progress()
     names, judged = tuple(opened.annotators()), opened.judged()
-    found = agreement_of(opened.task, judged, names)
-    known = competence(opened.task, judged, opened.judged(gold=True), names)
+    agreements = agreement_of(opened.task, judged, names)
+    competences = competence(
+        opened.task, judged, opened.judged(gold=True), names
+    )
     opened.close()
-    given: dict[str, Sequence[Any]] = {
+    sections: dict[str, Sequence[Any]] = {
         "progress": progress,
-        "agreement": found,
-        "competence": known,
+        "agreement": agreements,
+        "competence": competences,
     }
-    plain = {name: list(map(asdict, own)) for name, own in given.items()}
+    plain = {
+        name: list(map(asdict, records)) for name, records in sections.items()
+    }
     if not as_json:
-        for one in progress:
-            cannot = f" ({one.cannot} cannot be judged)" if one.cannot else ""
+        for row in progress:
+            cannot = f" ({row.cannot} cannot be judged)" if row.cannot else ""
             tell(
-                f"{one.annotator}: {one.done} of {one.assigned} done{cannot}, {one.begun} begun"
+                f"{row.annotator}: {row.done} of {row.assigned} done{cannot}, {row.begun} begun"
             )
-    tell_result(plain, map(reliability_table, [*found, *known]), as_json)
-    if not found:
+    tell_result(
+        plain, map(reliability_table, [*agreements, *competences]), as_json
+    )
+    if not agreements:
         say(
             "no agreement yet: two annotators must have finished the same unit"
         )
 
 
 def _serve(study: AnnotationStudy, server: ServerGroup, prepare: bool) -> None:
-    """Print the links and serve until interrupted."""
+    """Print the links and serve the study until interrupted; only print them with ``prepare``."""
     from beholder.kinds.annotation.pages import (
         join_link,
         study_routes,

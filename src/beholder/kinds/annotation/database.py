@@ -32,21 +32,30 @@ FILE_NAME = "study.sqlite"
 TASK_LENGTH = 32
 """Characters of the name of a task."""
 
+# How long a write waits for another process that writes to the same SQLite file.
 _WAIT_MS = 30_000
 
 
 def sql() -> Any:
-    """SQLAlchemy, which is part of the extra ``web``."""
+    """Import SQLAlchemy, which is part of the extra ``web``.
+
+    Raises:
+        MissingExtraError: The extra is not installed.
+    """
     return require("sqlalchemy", extra="web", purpose="a study")
 
 
 def tables() -> MetaData:
-    """The tables of studies, units, annotators, assignments and acts; acts are only added."""
+    """Return the tables of studies, units, annotators, participants, assignments and acts.
+
+    Acts are only added: an undo is an act, too, so that no judgment is ever lost.
+    """
     sa = sql()
     meta: MetaData = sa.MetaData()
     text, number = sa.Text(), sa.Integer()
     short, name = sa.String(64), sa.String(200)
 
+    # Three helpers keep each column on a line: a primary key, a required column, a table.
     def key(column: str, kind: Any = short) -> Any:
         return sa.Column(column, kind, primary_key=True)
 
@@ -99,6 +108,7 @@ def tables() -> MetaData:
         needed("study"),
         needed("annotator", name),
         needed("unit", number),
+        # Client and number identify an act: a browser that sends one twice saves it once.
         needed("client"),
         needed("number", number),
         sa.Column("part", short),
@@ -111,7 +121,7 @@ def tables() -> MetaData:
 
 
 def engine_of(folder: Path, database: str | None) -> Engine:
-    """The database of a study; missing tables are created.
+    """Return the engine of a study's database; missing tables are created.
 
     Args:
         folder: The study's folder, which has the SQLite file if no database is named.
@@ -123,42 +133,44 @@ def engine_of(folder: Path, database: str | None) -> Engine:
         MissingExtraError: A package is not installed.
     """
     sa = sql()
-    made: Engine
+    study_engine: Engine
     if database is None:
         where = str(folder / FILE_NAME)
         try:
-            keep_private(folder / FILE_NAME)  # it has everybody's links
+            # The file contains the personal links of all annotators.
+            keep_private(folder / FILE_NAME)
         except OSError as error:
             raise RunError(
                 f"{where} cannot be used: {error.strerror or error}"
             ) from error
-        made = sa.create_engine(
+        study_engine = sa.create_engine(
             f"sqlite:///{where}", connect_args={"timeout": _WAIT_MS / 1000}
         )
-        sa.event.listen(made, "connect", _settle_sqlite)
+        sa.event.listen(study_engine, "connect", _settle_sqlite)
     else:
         address = Address.read(database)
         where = str(address)
         # Tested before each use, so that a restart of the server loses no act.
-        made = engine(
+        study_engine = engine(
             address, pool_size=20, max_overflow=10, pool_pre_ping=True
         )
     try:
-        with made.begin() as db:
+        with study_engine.begin() as db:
+            # Two commands that begin together would both create the tables.
             if database is not None:
                 db.execute(sa.text(TABLES_LOCK))
             tables().create_all(db)
     except sa.exc.SQLAlchemyError as error:
-        made.dispose()
+        study_engine.dispose()
         raise RunError(
             f"{where} cannot be used: {getattr(error, 'orig', None) or error}; check that it runs,"
             " and its name and password"
         ) from error
-    return made
+    return study_engine
 
 
 def _settle_sqlite(connection: Any, _: Any) -> None:
-    """Readers do not wait for the writer, and a committed write is on disk."""
+    """Configure a new connection: readers do not wait for the writer, commits reach the disk."""
     cursor = connection.cursor()
     for setting in (
         "journal_mode=WAL",
@@ -170,13 +182,14 @@ def _settle_sqlite(connection: Any, _: Any) -> None:
 
 
 class SharedCommits(Generic[T]):
-    """Writes of many threads to SQLite, which allows one writer: one transaction for all waiting.
+    """Group commit for SQLite, which allows one writer: one transaction for all waiting threads.
 
-    On a slow disk each thread waits for the current write and for its own.
+    On a slow disk each thread waits for the current transaction and for its own, not for those of
+    all threads before it.
 
     Args:
-        begin: Opens a transaction, which is committed unless an error leaves it.
-        of_all: Error of a database that accepts no writes now.
+        begin: Opens a transaction; it is committed unless the block raises.
+        of_all: Error of a database that accepts no writes now; it concerns all waiting threads.
     """
 
     def __init__(
@@ -188,15 +201,17 @@ class SharedCommits(Generic[T]):
         self._list, self._turn = Lock(), Lock()
 
     def do(self, work: Callable[[Any], T]) -> T:
-        """The result of work, once it is on disk.
+        """Run work in a shared transaction; return its result once that is on disk.
 
         Args:
-            work: Takes the connection. It refuses with an ItemError, having written nothing.
+            work: Receives the connection. It raises ItemError before it has written anything.
 
         Raises:
-            ItemError: The work refused.
+            ItemError: The work raised it; the transaction of the others is written.
             Exception: The transaction was not written.
         """
+        # Threads queue here while one of them writes. The next to get the turn writes the work of
+        # all that came meanwhile, and those find their result when their turn comes.
         result: Future[T] = Future()
         with self._list:
             self._waiting.append((work, result))
@@ -208,29 +223,33 @@ class SharedCommits(Generic[T]):
         return result.result()
 
     def _write(self, batch: list[_Job[T]]) -> None:
-        found: list[Callable[[], None]] = []
+        """Run a batch in one transaction and settle its futures; each alone if one breaks it."""
+        # Futures are settled after the commit: nobody may learn of an act that is not on disk.
+        settlers: list[Callable[[], None]] = []
         try:
             with self._begin() as db:
                 for work, result in batch:
                     try:
-                        found.append(partial(result.set_result, work(db)))
+                        settlers.append(partial(result.set_result, work(db)))
                     except ItemError as error:
-                        found.append(partial(result.set_exception, error))
+                        settlers.append(partial(result.set_exception, error))
         except BaseException as error:
-            whole = isinstance(error, self._of_all) or not isinstance(
+            concerns_all = isinstance(error, self._of_all) or not isinstance(
                 error, Exception
             )
             for job in batch:
-                if whole or len(batch) == 1:
+                if concerns_all or len(batch) == 1:
                     job[1].set_exception(error)
-                else:  # nothing was written: find the work that fails
+                else:
+                    # The rollback dropped the work of all: each is tried again by itself, so that
+                    # only the one that fails sees the error.
                     self._write([job])
         else:
-            for settle in found:
+            for settle in settlers:
                 settle()
 
 
-_LATER = (
+_OPTIONAL_FIELDS = (
     "gold",
     "fps",
     "adjudicator",
@@ -239,11 +258,11 @@ _LATER = (
     "instructions",
     "iiif",
 )
-"""Fields that the digest contains only if they are set: older studies have none of them."""
+"""Fields that the digest contains only if they are set, so that older studies keep their digest."""
 
 
 def check_units(task: Task, units: Sequence[AnnotationUnit]) -> None:
-    """Refuse units that no study can keep.
+    """Check that a study can store the units.
 
     Raises:
         ConfigError: The name of the task is too long, or two units have the same id.
@@ -263,17 +282,22 @@ def check_units(task: Task, units: Sequence[AnnotationUnit]) -> None:
 def digest_of(
     task: Task, units: Sequence[AnnotationUnit], design: AnnotationDesign
 ) -> str:
-    """Hash of the task, the units and the design."""
-    value = [task.full_name, [_set(unit) for unit in units], _set(design)]
+    """Return the SHA-256 of the task, the units and the design, in hexadecimal digits."""
+    value = [
+        task.full_name,
+        [_digest_fields(unit) for unit in units],
+        _digest_fields(design),
+    ]
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _set(record: Any) -> Mapping[str, object]:
+def _digest_fields(record: Any) -> Mapping[str, object]:
+    """Return the fields of a record, without later ones that are not set."""
     return {
         name: value
         for name, value in asdict(record).items()
-        if value or name not in _LATER
+        if value or name not in _OPTIONAL_FIELDS
     }
 
 
@@ -285,9 +309,12 @@ def insert_study(
     assignment: Assignment,
     digest: str,
 ) -> str:
-    """Write a new study into an open transaction and return its id."""
+    """Insert a new study within an open transaction and return its id."""
     study = secrets.token_hex(16)
-    settings = {**_set(design), "n_seen_twice": assignment.n_seen_twice}
+    settings = {
+        **_digest_fields(design),
+        "n_seen_twice": assignment.n_seen_twice,
+    }
     row = {
         "id": study,
         "task": task.full_name,
@@ -300,15 +327,16 @@ def insert_study(
     rows = [
         {
             "study": study,
-            "position": at,
+            "position": position,
             "id": json.dumps(unit.id),  # PostgreSQL rejects texts with a NUL
-            "body": json.dumps(_set(unit), ensure_ascii=False),
+            "body": json.dumps(_digest_fields(unit), ensure_ascii=False),
         }
-        for at, unit in enumerate(units)
+        for position, unit in enumerate(units)
     ]
     _insert(db, "units", rows)
     shares = dict(zip(design.annotators, assignment.shares, strict=True))
     if design.adjudicator is not None:
+        # Units are assigned when judgments differ; the link exists from the beginning.
         shares[design.adjudicator] = ()
     for place, (name, share) in enumerate(shares.items()):
         insert_annotator(db, study, name, place)
@@ -317,7 +345,7 @@ def insert_study(
 
 
 def insert_annotator(db: Any, study: str, name: str, place: int) -> None:
-    """Add an annotator with a personal link."""
+    """Insert an annotator with the token of a new personal link."""
     row = {
         "study": study,
         "annotator": name,
@@ -330,10 +358,10 @@ def insert_annotator(db: Any, study: str, name: str, place: int) -> None:
 def assign_further(
     db: Any, study: str, name: str, units: Sequence[int], first: int
 ) -> None:
-    """Assign units to an annotator, from a place of the share on."""
-    own = {"study": study, "annotator": name}
+    """Append units to the share of an annotator, whose next place is ``first``."""
+    owner_columns = {"study": study, "annotator": name}
     rows = [
-        {**own, "place": place, "unit": unit}
+        {**owner_columns, "place": place, "unit": unit}
         for place, unit in enumerate(units, start=first)
     ]
     _insert(db, "assignments", rows)

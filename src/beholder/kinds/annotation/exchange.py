@@ -63,35 +63,46 @@ class GoldRow(msgspec.Struct, frozen=True):
 R = TypeVar("R", JudgmentRow, GoldRow)
 
 
-def _read(
+def _read_rows(
     path: Path,
     kind: type[R],
     task: Task,
     units: Iterable[str],
     unit_named: Callable[[str], AnnotationUnit],
 ) -> Iterator[tuple[R, AnnotationUnit]]:
-    """The rows of a file with their units; each part of a judgment is one that a study would save.
+    """Yield the rows of a file with their units, checked as a study checks what it saves.
+
+    Args:
+        path: JSONL file.
+        kind: Record of a row.
+        task: Checks each part of a judgment.
+        units: Ids of the units that rows may name.
+        unit_named: Returns the unit of an id.
 
     Raises:
-        DataError: A row is wrong, or there is no such unit.
+        DataError: A row is not valid, or names a unit that the study does not have.
     """
+    # Each kind of problem is reported with the line, and with the unit if it could be read.
     unit_ids = set(units)
     for line, row in read_rows(path, str(path)):
         if isinstance(row, DataError):
             raise row
         name = None
         try:
-            judged = read_as(row, kind, "judgment")
-            # refuses halves of surrogate pairs, wherever they are
-            msgspec.json.encode(judged)
-            name = judged.unit
+            judgment_row = read_as(row, kind, "judgment")
+            # Fails on halves of surrogate pairs, wherever they are: JSON files may contain them,
+            # but no database stores them.
+            msgspec.json.encode(judgment_row)
+            name = judgment_row.unit
             if name not in unit_ids:
                 raise ItemError(f"the study has no unit {name[:60]!r}")
             unit = unit_named(name)
-            for part, value in judged.judgment.items():
+            for part, value in judgment_row.judgment.items():
                 task.check(unit, part, value)
-            is_done = kind is GoldRow or judged.judgment.get(DONE)
-            if is_done and (missing := task.unfinished(unit, judged.judgment)):
+            is_done = kind is GoldRow or judgment_row.judgment.get(DONE)
+            if is_done and (
+                missing := task.unfinished(unit, judgment_row.judgment)
+            ):
                 raise ItemError(f"the judgment is not complete: {missing}")
         except UnicodeEncodeError as error:
             reason = str(half_pair("judgment", error))
@@ -100,13 +111,13 @@ def _read(
             raise DataError(
                 str(path), str(error), line=line, field=name
             ) from error
-        yield judged, unit
+        yield judgment_row, unit
 
 
 def with_gold(
     task: Task, units: Sequence[AnnotationUnit], path: Path
 ) -> list[AnnotationUnit]:
-    """Units with the right judgments of a file.
+    """Return units with the right judgments of a file.
 
     Args:
         task: The task.
@@ -114,10 +125,11 @@ def with_gold(
         path: JSONL of ``unit``, ``judgment``, ``use`` and ``feedback``.
 
     Raises:
-        DataError: A row is wrong, names no unit, or its judgment is not complete.
+        DataError: A row is not valid, names an unknown unit, or its judgment is not complete.
     """
     by_id = {unit.id: unit for unit in units}
-    for row, unit in _read(path, GoldRow, task, by_id, by_id.__getitem__):
+    for row, unit in _read_rows(path, GoldRow, task, by_id, by_id.__getitem__):
+        # Exported judgments may serve as gold; remarks would then count as answers.
         judgment = {
             part: value
             for part, value in row.judgment.items()
@@ -128,7 +140,7 @@ def with_gold(
     return list(by_id.values())
 
 
-def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
+def import_rows(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     """Import judgments from a file.
 
     A judgment replaces that of the same annotator on the same unit, act by act, so that undo still
@@ -140,10 +152,11 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     Raises:
         DataError: A row is wrong, or its unit is not in the study; nothing was imported.
     """
+    # Read everything first: a row that is not valid must leave the study as it was.
     positions = study.positions()
     rows = [
         row
-        for row, _ in _read(
+        for row, _ in _read_rows(
             path,
             JudgmentRow,
             study.task,
@@ -157,14 +170,18 @@ def bring_in(study: AnnotationStudy, path: Path) -> tuple[int, int]:
     for annotator, share in shares.items():
         study.admit(annotator, share)
     return len(rows), sum(
-        _replace(study, positions[row.unit], row.annotator, row.judgment)
+        _replace_judgment(
+            study, positions[row.unit], row.annotator, row.judgment
+        )
         for row in rows
     )
 
 
-def _replace(
+def _replace_judgment(
     study: AnnotationStudy, position: int, annotator: str, state: State
 ) -> bool:
+    """Save the acts that turn the present judgment into another; return whether there are any."""
+    # First parts that disappear, then new values, `done` last: it needs a complete judgment.
     now = study.state(annotator, position)
     acts: list[tuple[str, Any]] = [
         (part, None) for part in now if part not in state
@@ -178,11 +195,12 @@ def _replace(
     return bool(acts)
 
 
-def exported(study: AnnotationStudy, form: str) -> list[Row]:
-    """The rows of one of ``EXPORTS``, as JSON values."""
+def export_rows(study: AnnotationStudy, form: str) -> list[Row]:
+    """Return the judgments of a study in one of the forms ``EXPORTS``, as rows of JSON values."""
     if form == "results":
         rows: Iterable[object] = study.task.results(study.settled())
-    else:  # finished or not
+    else:
+        # Judgments that are not finished belong to a copy of the study, too.
         name = study.task.full_name
         rows = (
             JudgmentRow(task=name, unit=unit.id, annotator=who, judgment=state)

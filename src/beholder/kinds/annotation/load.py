@@ -27,29 +27,31 @@ def units_of(
     run: Path | None = None,
     notes: RowNotes | None = None,
 ) -> tuple[list[AnnotationUnit], list[DataError]]:
-    """The units of a data file, and the rows that were skipped.
+    """Return the units of a data file, and the errors of rows that were skipped.
 
     Args:
         task: The task.
         data: A data file.
-        options: Which rows are taken.
+        options: Which rows are read.
         pictures: File or folder of the pictures that rows name by id.
-        run: A run of scores whose findings are proposed to annotators.
+        run: A run of scores whose outcomes are proposed to annotators.
         notes: Counts what is odd about the rows.
 
     Raises:
-        ConfigError: The rows do not have what is judged, the task takes no proposals, or the run
-            has none.
-        DataError: The file cannot be read, or a row is wrong and may not be skipped.
+        ConfigError: The rows lack what is judged, the task takes no proposals, or the run has
+            none.
+        DataError: The file cannot be read, or a row is not valid and may not be skipped.
         RunError: The folder is not a run of scores.
     """
-    bad: list[DataError] = []
-    rows: Sequence[object] = list(task.read(data, options, bad, pictures))
+    skipped_rows: list[DataError] = []
+    rows: Sequence[object] = list(
+        task.read(data, options, skipped_rows, pictures)
+    )
     if notes is not None:
         for row in rows:
             notes.add(row)
     if run is None:
-        return task.units(rows), bad
+        return task.units(rows), skipped_rows
     if not task.proposals_from:
         able = [
             name for name in TASKS.names() if TASKS.get(name).proposals_from
@@ -58,22 +60,26 @@ def units_of(
             f"{task.full_name} takes no --prefill; {' and '.join(able)} do"
         )
     _check_same_texts(run, rows, data)
-    return _prefilled(task, task.units(task.completed(rows, run)), run), bad
+    return _prefilled(
+        task, task.units(task.completed(rows, run)), run
+    ), skipped_rows
 
 
 def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
-    """Refuse a run in which an id of the rows is of another text or picture.
+    """Check that the ids of the rows belong to the same texts and pictures in a run.
 
-    Proposals are looked up by id, and the id of a row without one is its number.
+    Proposals are matched by id, and the id of a row without one is its number: rows in another
+    order would get the proposals of other texts.
 
     Raises:
-        ConfigError: Names the first such id.
+        ConfigError: An id has another text or picture in the run; names the first.
         RunError: The folder is not a run of scores.
     """
     manifest.check_kind(run, manifest.SCORES)
     with Store.read(run) as store:
         scored = list(store.items())
     texts = {item.id: item.candidate for _, item in scored}
+    # Rows that the run did not score get no proposals; they are not compared.
     items = [
         (n, row)
         for n, row in enumerate(rows)
@@ -97,8 +103,8 @@ def _check_same_texts(run: Path, rows: Sequence[object], data: str) -> None:
             )
 
 
-def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
-    """The outcomes by item id of each metric of a run that found units.
+def load_outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
+    """Return the outcomes by item id of each metric of a run whose outcomes have units.
 
     Raises:
         RunError: The folder is not a run of scores.
@@ -106,51 +112,55 @@ def outcomes(run: Path) -> list[Mapping[str, ItemScore]]:
     manifest.check_kind(run, manifest.SCORES)
     with Store.read(run) as store:
         ids = {position: item.id for position, item in store.items()}
-        found: list[Mapping[str, ItemScore]] = []
+        outcomes_by_metric: list[Mapping[str, ItemScore]] = []
         for asker in store.askers():
             scores = {
                 name: store.score(asker.name, position)
                 for position, name in ids.items()
             }
-            own = {
+            scored_units = {
                 name: s
                 for name, s in scores.items()
                 if isinstance(s, ItemScore) and s.units
             }
-            if own:
-                found.append(own)
-    return found
+            if scored_units:
+                outcomes_by_metric.append(scored_units)
+    return outcomes_by_metric
 
 
 def _prefilled(
     task: Task, units: Sequence[AnnotationUnit], run: Path
 ) -> list[AnnotationUnit]:
-    """Units with the proposals of the first metric of a run that has any."""
-    for scores in outcomes(run):
-        made = [
-            _with(task, unit, scores.get(str(unit.row.get("id"))))
+    """Return units with the proposals of the first metric of a run that has any.
+
+    Raises:
+        ConfigError: No metric of the run has a proposal for a unit.
+    """
+    for scores in load_outcomes(run):
+        prefilled_units = [
+            _with_proposals(task, unit, scores.get(str(unit.row.get("id"))))
             for unit in units
         ]
-        if any(unit.prefill for unit in made):
-            return made
+        if any(unit.prefill for unit in prefilled_units):
+            return prefilled_units
     raise ConfigError(
         f"{run} has no proposals for these data; name a run that scored rows of the same ids with a"
         f" metric that {task.proposals_from}"
     )
 
 
-def _with(
-    task: Task, unit: AnnotationUnit, found: ItemScore | None
+def _with_proposals(
+    task: Task, unit: AnnotationUnit, outcome: ItemScore | None
 ) -> AnnotationUnit:
+    """Return a unit with the proposals of an outcome that its task accepts."""
+    if outcome is None:
+        return replace(unit, prefill={})
     proposed = {}
-    for part, value in (
-        {} if found is None else task.proposals(unit, found)
-    ).items():
+    for part, value in task.proposals(unit, outcome).items():
         try:
             task.check(unit, part, value)
-        except (
-            ItemError
-        ):  # a span without a word, which no one could have marked
+        except ItemError:
+            # A metric may flag a span without a word; no annotator could mark or remove it.
             continue
         proposed[part] = value
     return replace(unit, prefill=proposed)
@@ -159,7 +169,10 @@ def _with(
 def media_folder(
     data: str, options: DataOptions, pictures: str | None = None
 ) -> Path | None:
-    """The folder of relative image paths: ``media_root``, else that of the pictures or the data."""
+    """Return the folder of relative image paths: ``media_root``, or that of pictures or data.
+
+    None if the data are no file on this machine, such as a published data set.
+    """
     if options.media_root is not None:
         return options.media_root
     path = Path(pictures or data)

@@ -31,10 +31,10 @@ from beholder.kinds.annotation.agreement import (
     agreement_of,
     answers_shown,
     competence,
-    disputed,
+    find_disputed,
 )
 from beholder.kinds.annotation.assignment import order_of
-from beholder.kinds.annotation.exchange import EXPORTS, exported
+from beholder.kinds.annotation.exchange import EXPORTS, export_rows
 from beholder.kinds.annotation.records import (
     Act,
     AnnotationUnit,
@@ -71,14 +71,24 @@ _USUAL_RATE = 25.0
 def study_settings(
     study: AnnotationStudy, host: str, port: int, names: Sequence[str] = ()
 ) -> Settings:
-    """Access for the owner and the annotators, each by a personal link."""
-    known: dict[str, str] = {}
+    """Return the settings of a study's server: owner and annotators have personal links.
+
+    Args:
+        study: The study.
+        host: Address to listen at.
+        port: Port to listen at.
+        names: Further names by which browsers may call the server.
+    """
+    # Each request asks for the name of its token; names of tokens never change, so they are read
+    # from the database once. Unknown tokens are not stored: anybody can send any number of them.
+    names_by_token: dict[str, str] = {}
     server = study.design.iiif or ""
     new_places = Buckets(PLACES_PER_SECOND, PLACES_AT_ONCE, time.monotonic)
 
     def invited(
         query: Mapping[str, str], address: str, token: str
     ) -> str | None:
+        # Compared as bytes, because `compare_digest` takes texts of ASCII alone.
         key = query.get(JOIN, "").encode()
         join = (study.join or "").encode()
         if not join or not hmac.compare_digest(key, join):
@@ -89,9 +99,9 @@ def study_settings(
         )
 
     def who(token: str) -> str | None:
-        if token not in known and (name := study.annotator_of(token)):
-            known[token] = name
-        return known.get(token)
+        if token not in names_by_token and (name := study.annotator_of(token)):
+            names_by_token[token] = name
+        return names_by_token.get(token)
 
     return Settings(
         host=host,
@@ -106,24 +116,28 @@ def study_settings(
 
 
 def join_link(study: AnnotationStudy, base: str) -> str | None:
-    """The link for all participants, as Prolific takes it; None if they are invited by name."""
+    """Return the link for all participants with Prolific's placeholders.
+
+    None if annotators are invited by name.
+    """
+    # Prolific replaces {{%NAME%}} in the address; other services send `participant` or `workerId`.
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
     ids = "&".join(f"{name}={{{{%{name}%}}}}" for name in names)
     return None if study.join is None else f"{base}?{JOIN}={study.join}&{ids}"
 
 
 def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
-    """The pages of a study; scripts of its task are at ``/task``."""
-    own = _Pages(study)
+    """Return the routes of a study's pages; scripts of its task are at ``/task``."""
+    pages = _Pages(study)
     routes: list[Route | Mount] = [
-        Route("/", own.start),
-        Route("/units/{place:int}", own.unit),
-        Route("/units/{place:int}/acts", own.act, methods=["POST"]),
-        Route("/units/{place:int}/pictures/{number:int}", own.picture),
+        Route("/", pages.start),
+        Route("/units/{place:int}", pages.unit),
+        Route("/units/{place:int}/acts", pages.act, methods=["POST"]),
+        Route("/units/{place:int}/pictures/{number:int}", pages.picture),
         Route(
-            f"{INSTRUCTION_PICTURES}/{{number:int}}", own.instruction_picture
+            f"{INSTRUCTION_PICTURES}/{{number:int}}", pages.instruction_picture
         ),
-        Route("/export/{form}", own.export),
+        Route("/export/{form}", pages.export),
         Mount(
             "/annotate",
             StaticFiles(directory=Path(__file__).parent / "static"),
@@ -136,15 +150,23 @@ def study_routes(study: AnnotationStudy) -> list[Route | Mount]:
 
 
 @dataclass(frozen=True)
-class _Shown:
-    """A text as an annotator sees it, and its place in the unit."""
+class _ShownText:
+    """A text as an annotator sees it.
+
+    Attributes:
+        place: Its place in the unit.
+        text: The text.
+    """
 
     place: int
     text: str
 
     @property
     def pieces(self) -> list[tuple[str, int | None, int | None]]:
-        """Words with their ranges, and the text between them."""
+        """The text cut into (piece, start, end); pieces between words have no range.
+
+        Annotators mark whole words, so only these have ranges of characters.
+        """
         ranges = set(words(self.text))
         borders = sorted({0, len(self.text), *chain.from_iterable(ranges)})
         return [
@@ -157,31 +179,44 @@ class _Shown:
 
 
 class _Pages:
-    """Answers to requests. Endpoints that are not coroutines run in threads of the server."""
+    """Endpoints of a study's pages.
+
+    Endpoints that are not coroutines run in threads of the server, so that a slow database holds
+    up only the request that waits for it.
+    """
 
     def __init__(self, study: AnnotationStudy) -> None:
         self.study = study
         self._pictures = (
             None if study.media is None else SmallPictures(study.media)
         )
+        # Positions by annotator, as last read: every request of a unit needs them.
         self._shares: dict[str, list[int]] = {}
-        self._instructions = Instructions.of(study.design.instructions or "")
+        self._instructions = Instructions.from_markdown(
+            study.design.instructions or ""
+        )
+        # Templates of the task's package come first: it may replace any of ours.
         folder = Path(str(files(study.task.package))) / "templates"
         assert TEMPLATE.loader is not None
         loaders = [FileSystemLoader(folder), TEMPLATE.loader]
         self._templates = TEMPLATE.overlay(loader=ChoiceLoader(loaders))
 
     def start(self, request: Request) -> Response:
-        """An annotator's progress, with a link to the next unit; for the owner, an overview."""
+        """Show an annotator the progress and a link to the next unit, the owner an overview."""
         who = request.state.who
         if who == OWNER:
             return self._overview(request)
         third = who == self.study.design.adjudicator
         if third:
-            self.study.admit(who, disputed(self.study))
+            # Units may have become disputed since the adjudicator was here.
+            self.study.admit(who, find_disputed(self.study))
         assigned, done = self.study.assigned(who), self.study.done(who)
         next_place = next(
-            (n for n, at in enumerate(assigned, start=1) if at not in done),
+            (
+                number
+                for number, position in enumerate(assigned, start=1)
+                if position not in done
+            ),
             None,
         )
         facts = {
@@ -200,18 +235,20 @@ class _Pages:
         return self._page(request, "start", facts)
 
     def _link(self, request: Request, token: str) -> str:
-        """A personal link."""
+        """Return a personal link at the address by which the browser reached the server."""
         return f"{request.base_url}?token={token}"
 
     def unit(self, request: Request) -> Response:
-        """A unit to judge."""
-        who, place, unit, position = self._asked(request)
+        """Show a unit to judge; redirect to the first training unit that is not finished."""
+        who, place, unit, position = self._find_unit(request)
         task, state = self.study.task, self.study.state(who, position)
         share, done = self._shares[who], self.study.done(who)
         n_training = self._n_training(share)
-        for first, at in enumerate(share[:n_training], start=1):
-            if at not in done and place > first:
+        # Training comes before all other units, in its order, also for who types an address.
+        for first, unit_position in enumerate(share[:n_training], start=1):
+            if unit_position not in done and place > first:
                 return RedirectResponse(f"/units/{first}", 303)
+        # Only the first n texts are shuffled; a reference keeps its place after them.
         n = task.n_shuffled(unit)
         order = [
             *order_of(n, self.study.design.seed, who, unit.id),
@@ -229,7 +266,10 @@ class _Pages:
             "who": who,
             "done": position in done,
             "shown": answers_shown(self.study, who, position, state),
-            "texts": [_Shown(at, unit.texts[at]) for at in order],
+            "texts": [
+                _ShownText(place_in_unit, unit.texts[place_in_unit])
+                for place_in_unit in order
+            ],
             "pictures": unit.pictures,
             "fps": unit.fps or _USUAL_RATE,
             "film": is_film,
@@ -240,12 +280,18 @@ class _Pages:
         )
 
     async def act(self, request: Request) -> Response:
-        """Save an act and return the judgment."""
+        """Save an act and return the judgment as JSON."""
+        # A coroutine because the body is awaited; the database is used from a thread.
         return await run_in_threadpool(
-            self._save, request, _act(await request.body())
+            self._save, request, _parse_act(await request.body())
         )
 
     def _save(self, request: Request, act: Act) -> Response:
+        """Save an act; return the judgment, or why it was not saved.
+
+        The status is 200 if the act is saved, 409 if acts before it are missing, 412 if the page
+        belongs to someone else, 422 if the act is not valid.
+        """
         who = request.state.who
         position = self._position(request)
         sent_by = request.headers.get(PAGE_KEY, "").encode()
@@ -256,14 +302,18 @@ class _Pages:
             error = "the page that sent this belongs to another annotator or another unit"
             return JSONResponse({"error": error, "who": who}, 412)
 
-        def shown(state: State) -> list[dict[str, object]]:
+        def other_answers(state: State) -> list[dict[str, object]]:
             if who == self.study.design.adjudicator:
+                # Sees the others' answers before deciding, so they lock nothing.
                 return []
             return answers_shown(self.study, who, position, state)
 
         state = self.study.state(who, position)
         try:
-            if shown(state) and act.number > self.study.last(who, act.client):
+            # An act that is sent again has a number that is saved already: it may pass.
+            if other_answers(state) and act.number > self.study.last(
+                who, act.client
+            ):
                 raise ItemError(
                     "the right answer was shown, so this one can no longer be changed"
                 )
@@ -271,22 +321,29 @@ class _Pages:
         except ItemError as error:
             return JSONResponse({"error": str(error), "state": state}, 422)
         answer = {"last": saved.last, "state": saved.state}
-        if answers := shown(saved.state):
+        if answers := other_answers(saved.state):
             answer["shown"] = answers
         return JSONResponse(answer, 200 if saved.accepted else 409)
 
     def picture(self, request: Request) -> Response:
-        """A small copy of a unit's picture, or its film."""
-        _, _, unit, _ = self._asked(request)
-        return self._picture(request, [one.image for one in unit.pictures])
+        """Send a small copy of a unit's picture, or its film."""
+        _, _, unit, _ = self._find_unit(request)
+        return self._picture(
+            request, [unit_picture.image for unit_picture in unit.pictures]
+        )
 
     def instruction_picture(self, request: Request) -> Response:
-        """A picture of the owner's instructions."""
+        """Send a picture of the owner's instructions."""
         return self._picture(request, self._instructions.pictures)
 
     def _picture(
         self, request: Request, names: Sequence[str | None]
     ) -> Response:
+        """Send a picture by its number among names.
+
+        Raises:
+            HTTPException: There is no such picture, or it cannot be shown (404).
+        """
         number = request.path_params["number"]
         image = names[number] if number < len(names) else None
         if image is None or self._pictures is None:
@@ -295,6 +352,7 @@ class _Pages:
         try:
             if not is_film(image):
                 return self._pictures.response(request, image, side)
+            # A film is sent as it is; `FileResponse` answers the ranges that players ask for.
             film = self._pictures.file(image)
             if not film.is_file():
                 raise ItemError(f"{image}: there is no such file")
@@ -307,7 +365,7 @@ class _Pages:
             ) from error
 
     def export(self, request: Request) -> Response:
-        """The judgments as a file."""
+        """Send the judgments as a JSONL file; only the owner may have it."""
         if request.state.who != OWNER:
             raise HTTPException(
                 403, "only the owner of the study may open this page"
@@ -316,13 +374,14 @@ class _Pages:
         if form not in EXPORTS:
             raise HTTPException(404, f"expected one of {', '.join(EXPORTS)}")
         name = f"{self.study.task.name}-{form}.jsonl"
-        return download(name, exported(self.study, form))
+        return download(name, export_rows(self.study, form))
 
     def _overview(self, request: Request) -> Response:
+        """Show the owner progress, links and agreement; with ``?live`` without agreement."""
         study = self.study
         third = study.design.adjudicator
         if third is not None:
-            study.admit(third, disputed(study))
+            study.admit(third, find_disputed(study))
         judged, tokens, progress = (
             study.judged(),
             study.annotators(),
@@ -335,8 +394,8 @@ class _Pages:
             "live": live,
             "now": f"{datetime.now(UTC):%H:%M}",
             "progress": progress,
-            "n_done": sum(one.done for one in progress),
-            "n_assigned": sum(one.assigned for one in progress),
+            "n_done": sum(row.done for row in progress),
+            "n_assigned": sum(row.assigned for row in progress),
             "links": {
                 name: self._link(request, token)
                 for name, token in tokens.items()
@@ -376,11 +435,13 @@ class _Pages:
             templates=self._templates,
         )
 
-    def _asked(self, request: Request) -> tuple[str, int, AnnotationUnit, int]:
-        """Annotator, place, unit and its position.
+    def _find_unit(
+        self, request: Request
+    ) -> tuple[str, int, AnnotationUnit, int]:
+        """Return annotator, place, unit and position of the address of a unit.
 
         Raises:
-            HTTPException: The unit is not in the share of who asks.
+            HTTPException: The owner asks (403), or the unit is not in the annotator's share (404).
         """
         who, place = request.state.who, request.path_params["place"]
         if who == OWNER:
@@ -394,11 +455,11 @@ class _Pages:
         return who, place, self.study.unit(position), position
 
     def _position(self, request: Request) -> int | None:
-        """Position of the unit of an address; None if it is not in the share of who asks."""
+        """Return the position of an address's unit; None if it is not in the annotator's share."""
         who, place = request.state.who, request.path_params["place"]
         if who == OWNER:
             return None
-        # Not read yet, or an import added to the share.
+        # The share is not read yet, or an import or a dispute made it longer since.
         if place > len(self._shares.get(who, ())):
             self._shares[who] = self.study.assigned(who)
         share = self._shares[who]
@@ -411,22 +472,29 @@ class _Pages:
         )
 
     def _key(self, who: str, position: int) -> str:
-        """The proof of a page that it is for this unit and this annotator."""
+        """Return the key by which a page proves that it is for this unit and annotator.
+
+        Annotators who share a computer could otherwise save acts under each other's names: the
+        cookie changes for all tabs, the key of an open page does not.
+        """
         page_of = f"{self.study.id} {who} {position}".encode()
         return hmac.new(
             self.study.secret.encode(), page_of, hashlib.sha256
         ).hexdigest()[:24]
 
 
-def _act(body: bytes) -> Act:
-    """The act that a page sent.
+def _parse_act(body: bytes) -> Act:
+    """Parse the act that a page sent.
 
     Raises:
-        HTTPException: The body is not an act.
+        HTTPException: The body is not an act (400).
     """
     try:
         act = read_as(json.loads(body), Act, "act")
-    except (ValueError, RecursionError) as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # brackets in brackets exhaust the stack
         raise HTTPException(400, "an act is JSON") from error
     except ItemError as error:
         raise HTTPException(400, str(error)) from error

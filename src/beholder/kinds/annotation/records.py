@@ -99,7 +99,13 @@ class Act(msgspec.Struct, frozen=True):
 
 
 def state_of(prefill: State, acts: Iterable[Act]) -> State:
-    """A judgment after its acts, which are in the order in which they were saved."""
+    """Return the judgment that results from proposals and acts.
+
+    Args:
+        prefill: The parts that a judge proposes.
+        acts: All acts, in the order in which they were saved; an undo removes the last act that is
+            not undone yet. An undo without such an act changes nothing.
+    """
     standing: list[Act] = []
     for act in acts:
         if act.part is not None:
@@ -134,26 +140,28 @@ Judged: TypeAlias = Sequence[Judgments]
 
 
 def read_as(value: object, kind: type[T], what: str) -> T:
-    """JSON values as a record.
+    """Convert JSON values to a record.
 
     Args:
-        value: What was read; nothing about it is trusted.
+        value: From a browser or a file; nothing about it is trusted.
         kind: The record's class, or any other type that ``msgspec`` knows.
         what: Its name in the message.
 
     Raises:
-        ItemError: The value is of another form; the message has the path of the wrong part.
+        ItemError: The value has another form; the message has the path of the wrong part.
     """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
+        # Messages quote the value, which may be megabytes long.
         raise ItemError(f"{what}: {str(error)[:200]}") from None
-    except UnicodeEncodeError as error:  # while msgspec writes the message
+    except UnicodeEncodeError as error:
+        # msgspec fails while it writes the message: the value has half of a surrogate pair.
         raise half_pair(what, error) from None
 
 
 def half_pair(what: str, error: UnicodeEncodeError) -> ItemError:
-    """Return the error of a text that no file or database can keep."""
+    """Return the error of a text that cannot be encoded as UTF-8, so that it cannot be stored."""
     return ItemError(
         f"{what}: has half of a surrogate pair, {error.object[error.start]!r}"
     )

@@ -21,7 +21,7 @@ INSTRUCTION_PICTURES = "/instructions/pictures"
 
 
 def read_instructions(path: Path) -> str:
-    """The Markdown of a file.
+    """Read the Markdown of a file.
 
     Raises:
         ConfigError: It is not UTF-8.
@@ -49,8 +49,12 @@ class Instructions:
     pictures: tuple[str, ...]
 
     @classmethod
-    def of(cls, markdown: str) -> Instructions:
-        """The instructions of a Markdown source; headings are two levels lower."""
+    def from_markdown(cls, markdown: str) -> Instructions:
+        """Render Markdown; headings become two levels lower, because pages have a title.
+
+        Pictures get addresses of this server, and their files are collected: pages load nothing
+        from elsewhere, and only files that the instructions name are served.
+        """
         tokens = _MARKDOWN.parse(markdown)
         pictures: list[str] = []
         for token in tokens:
@@ -68,12 +72,12 @@ class Instructions:
 
 
 def is_film(name: str | None) -> bool:
-    """Whether a file is a film, and not a picture of one moment of it."""
+    """Return whether a file is a film; a frame of it, such as ``a.mp4#t=3``, is not."""
     return name is not None and Path(name).suffix.lower() in ENDINGS
 
 
 def iiif_service(name: str | None, server: str | None) -> str | None:
-    """The image service of an address; None if it is not one of the study's server.
+    """Return the address of an image service; None if it is not on the study's server.
 
     Args:
         name: The address of a picture in any size, or of its ``info.json``.
@@ -85,19 +89,21 @@ def iiif_service(name: str | None, server: str | None) -> str | None:
         or not name.startswith(f"{server.rstrip('/')}/")
     ):
         return None
+    # The server's address must end at a slash, or `https://iiif.org.evil.org` would pass. A query
+    # or fragment could hide the end of the address, so that it names something else.
     base = IIIF_IMAGE.sub("", name.removesuffix("/info.json"))
     return None if base == name or not set(base).isdisjoint("?#") else base
 
 
-def not_shown(
+def list_hidden_pictures(
     units: Sequence[AnnotationUnit], server: str | None
 ) -> list[str]:
-    """Addresses of pictures that pages do not load, each once."""
-    given = (picture.image for unit in units for picture in unit.pictures)
+    """Return the addresses of pictures that pages do not load, each once."""
+    images = (picture.image for unit in units for picture in unit.pictures)
     return list(
         dict.fromkeys(
-            n
-            for n in given
-            if n and "://" in n and not iiif_service(n, server)
+            image
+            for image in images
+            if image and "://" in image and not iiif_service(image, server)
         )
     )

@@ -132,6 +132,7 @@ class AnnotationStudy:
         self.id = study
         self._db = engine_of(folder, database)
         one_writer = self._db.dialect.name == "sqlite"
+        # PostgreSQL lets many write at once; SQLite has one writer.
         commits = SharedCommits[SavedAct](
             self._db.begin, sql().exc.OperationalError
         )
@@ -145,20 +146,24 @@ class AnnotationStudy:
                     f"{folder} belongs to a study that is not in its database; name the right"
                     " database with --database URL"
                 )
-            found = rows[0]
-            self.task: Task = task_named(found.task)
+            study_row = rows[0]
+            self.task: Task = task_named(study_row.task)
             self.design = read_as(
-                json.loads(found.settings), _Design, f"settings of {folder}"
+                json.loads(study_row.settings),
+                _Design,
+                f"settings of {folder}",
             )
         except Exception:
+            # Nobody else can close the connections of an object that was never made.
             self.close()
             raise
-        self.digest: str = found.digest
-        self.secret: str = found.secret
-        self.token: str = found.token
+        self.digest: str = study_row.digest
+        self.secret: str = study_row.secret
+        self.token: str = study_row.token
         self.join = (
             self._signed("join")[:32] if self.design.participants else None
         )
+        # Units of a study never change, so they may be cached; a large study has more than fit.
         self.unit = lru_cache(_KEPT_UNITS)(self._unit)
         self.positions = cache(self._positions)
 
@@ -173,7 +178,7 @@ class AnnotationStudy:
         media: Path | None = None,
         database: str | None = None,
     ) -> AnnotationStudy:
-        """Create a study, or open it again if the folder holds the same study.
+        """Create a study, or open it again if the folder contains the same study.
 
         Args:
             folder: The study's folder.
@@ -185,16 +190,19 @@ class AnnotationStudy:
 
         Raises:
             ConfigError: The design is not possible, or two units have the same id.
-            RunError: The folder holds another study, or the database cannot be used.
+            RunError: The folder contains another study, or the database cannot be used.
         """
+        # The digest tells whether the folder contains the same study. The file study.json is
+        # written last: a study without it was interrupted and is created again.
         digest = digest_of(task, units, design)
         if (folder / ABOUT).is_file():
             study = cls.open(folder, database)
             if study.digest != digest:
                 study.close()
                 raise RunError(
-                    f"{folder} holds another study ({study.task.full_name}, other data, annotators"
-                    " or design); choose another folder with -o, or repeat the first command"
+                    f"{folder} contains another study ({study.task.full_name}, other data,"
+                    " annotators or design); choose another folder with -o, or repeat the first"
+                    " command"
                 )
             return study
         check_units(task, units)
@@ -226,45 +234,45 @@ class AnnotationStudy:
             database: The URL of its database, if it has moved or needs a password.
 
         Raises:
-            RunError: The folder holds no study, or its database cannot be used.
+            RunError: The folder contains no study, or its database cannot be used.
             UnknownNameError: The package of its task is not installed.
         """
         missing = (
-            f"{folder} holds no study; make one with "
+            f"{folder} is not a study; create one with "
             f"'beholder annotate TASK DATA -o {folder}'"
         )
-        found = files.read_json(
+        content = files.read_json(
             folder / ABOUT, form=_FORMAT, kind="study", missing=missing
         )
         try:
-            about = read_as(found, _About, str(folder / ABOUT))
+            about = read_as(content, _About, str(folder / ABOUT))
         except ItemError as error:
             raise RunError(str(error)) from error
         media = None if about.media is None else Path(about.media)
         return cls(folder, about.study, media, database or about.database)
 
     def annotators(self) -> dict[str, str]:
-        """Token by name, in the order of the design."""
+        """Return the token of each annotator by name, in the order of the design."""
         return {
             row.annotator: row.token
             for row in self._rows("annotators", "place")
         }
 
     def annotator_of(self, token: str) -> str | None:
-        """The annotator of a personal token; None if it is no one's."""
+        """Return the name of the annotator whose token it is; None for an unknown token."""
         for row in self._rows("annotators", "place", token=token):
             return str(row.annotator)
         return None
 
     def assigned(self, annotator: str) -> list[int]:
-        """Positions of an annotator's units, in the order of showing."""
+        """Return the positions of an annotator's units, in the order in which they are shown."""
         return [
             row.unit
             for row in self._rows("assignments", "place", annotator=annotator)
         ]
 
     def last(self, annotator: str, client: str, db: Any = None) -> int:
-        """Number of a client's last saved act; 0 if it has none."""
+        """Return the number of a client's last saved act; 0 if it has none."""
         acts, sa = self._tables["beholder_acts"].c, sql()
         query = sa.select(sa.func.max(acts.number)).where(
             acts.study == self.id,
@@ -274,18 +282,25 @@ class AnnotationStudy:
         return self._all(query, db)[0][0] or 0
 
     def state(self, annotator: str, position: int, db: Any = None) -> State:
-        """An annotator's judgment of a unit, as it stands, also within an open transaction."""
+        """Return an annotator's present judgment of a unit.
+
+        Args:
+            annotator: The annotator.
+            position: The unit.
+            db: An open transaction, whose acts count; None for a connection of its own.
+        """
         rows = self._all(
             self._query("acts", "id", annotator=annotator, unit=position), db
         )
-        return state_of(self.unit(position).prefill, map(_act, rows))
+        return state_of(self.unit(position).prefill, map(_read_act, rows))
 
     def save(self, annotator: str, position: int, act: Act) -> SavedAct:
-        """Save an act. An act that is saved already, or has a gap before it, changes nothing.
+        """Save an act; one that is saved already, or has a gap before it, changes nothing.
 
         Raises:
             ItemError: The act is not possible on this unit; says what was expected.
         """
+        # The value is checked outside the transaction, which others wait for.
         if not _CLIENT.fullmatch(act.client) or not 1 <= act.number < 2**31:
             raise ItemError(
                 "an act needs a client of 1 to 64 letters and a number from 1"
@@ -298,19 +313,26 @@ class AnnotationStudy:
                 return self._commits.do(keep)
             with self._db.begin() as db:
                 return keep(db)
-        except sql().exc.IntegrityError:  # the same act arrived twice at once
-            last = self.last(annotator, act.client)
+        except sql().exc.IntegrityError:
+            # The same act arrived twice at once; the other transaction has saved it.
+            last_number = self.last(annotator, act.client)
             state = self.state(annotator, position)
-            return SavedAct(act.number <= last, last, state)
+            return SavedAct(act.number <= last_number, last_number, state)
 
     def _keep(
         self, annotator: str, position: int, act: Act, db: Any
     ) -> SavedAct:
-        """Save an act within an open transaction."""
-        last = self.last(annotator, act.client, db)
+        """Save an act within an open transaction.
+
+        Raises:
+            ItemError: The act finishes a judgment that is not complete.
+        """
+        # Acts of one page are numbered without gaps. After a lost connection the page sends all
+        # acts again from the number that it gets back here.
+        last_number = self.last(annotator, act.client, db)
         state = self.state(annotator, position, db)
-        if act.number != last + 1:
-            return SavedAct(act.number <= last, last, state)
+        if act.number != last_number + 1:
+            return SavedAct(act.number <= last_number, last_number, state)
         if act.part == DONE and act.value:
             missing = self.task.unfinished(self.unit(position), state)
             if missing is not None:
@@ -328,45 +350,51 @@ class AnnotationStudy:
         return SavedAct(True, act.number, self.state(annotator, position, db))
 
     def progress(self) -> list[AnnotatorProgress]:
-        """Each annotator's progress, in the order of the design."""
+        """Return each annotator's progress, in the order of the design."""
         participants, progress = self._participants(), []
         for name in self.annotators():
             states = self._states(annotator=name)
-            done = [
+            done_states = [
                 state
-                for (_, at), state in states.items()
-                if self._is_done(at, state)
+                for (_, position), state in states.items()
+                if self._is_done(position, state)
             ]
             progress.append(
                 AnnotatorProgress(
                     annotator=name,
                     assigned=len(self.assigned(name)),
-                    begun=len(states) - len(done),
-                    done=len(done),
-                    cannot=sum(bool(state.get(CANNOT)) for state in done),
+                    begun=len(states) - len(done_states),
+                    done=len(done_states),
+                    cannot=sum(
+                        bool(state.get(CANNOT)) for state in done_states
+                    ),
                     participant=participants.get(name),
                 )
             )
         return progress
 
     def done(self, annotator: str) -> set[int]:
-        """Positions of an annotator's finished units."""
+        """Return the positions of an annotator's finished units."""
         states = self._states(annotator=annotator)
         return {
-            at for (_, at), state in states.items() if self._is_done(at, state)
+            position
+            for (_, position), state in states.items()
+            if self._is_done(position, state)
         }
 
     def judgments(self) -> Iterator[tuple[AnnotationUnit, str, State]]:
-        """All judgments, finished or not, in the order of the data and of annotators."""
+        """Yield (unit, annotator, judgment), finished or not, by unit and then by annotator."""
         states = self._states()
         places = {name: place for place, name in enumerate(self.annotators())}
-        for who, at in sorted(
+        for who, position in sorted(
             states, key=lambda key: (key[1], places[key[0]])
         ):
-            yield self.unit(at), who, states[who, at]
+            yield self.unit(position), who, states[who, position]
 
     def judged(self, *, gold: bool = False) -> list[Judgments]:
-        """Units with finished judgments of annotators, in data order, without "cannot judge".
+        """Return units with finished judgments of annotators, in the order of the data.
+
+        Judgments of the adjudicator and those that say "cannot judge" are left out.
 
         Args:
             gold: Whether to return the units whose right judgment is known, or all others.
@@ -379,7 +407,7 @@ class AnnotationStudy:
         return judged
 
     def settled(self) -> list[Judgments]:
-        """Like ``judged``; an adjudicator's judgment replaces those of the annotators."""
+        """Return units like ``judged``; an adjudicator's judgment replaces the annotators'."""
         third = self.design.adjudicator
         return [
             Judgments(unit, {third: by[third]} if third in by else by)
@@ -393,21 +421,23 @@ class AnnotationStudy:
         token: str = "",
         may_take: Callable[[], bool] = lambda: True,
     ) -> str:
-        """The token of the place that a participant has or now takes.
+        """Return the token of a participant's place; a new participant takes the next free one.
 
         Args:
             participant: The id in the link, which nothing proves.
-            token: The token that the browser has; that of the place once it is taken.
+            token: The token in the browser's cookie; that of the place once it is taken.
             may_take: Called before a new place is taken; returns whether it may be.
 
         Raises:
-            ConfigError: The id has another form, its place was taken in another browser, all
-                places are taken, or no new one may be.
+            ConfigError: The id is not valid, its place was taken in another browser, all places
+                are taken, or no new one may be taken now.
         """
         if not _PARTICIPANT.fullmatch(participant):
             raise ConfigError(
                 "a participant's id has 1 to 64 letters, digits, - and _"
             )
+        # Several participants may want the same free place at once. The database lets one have
+        # it (an annotator is unique in the table); the others look for the next.
         table = self._tables["beholder_participants"]
         is_allowed = False
         while True:
@@ -415,6 +445,7 @@ class AnnotationStudy:
             for name, who in participants.items():
                 if who != participant:
                     continue
+                # Ids can be guessed: whoever has one must not get the place of another person.
                 if not hmac.compare_digest(
                     token.encode(), tokens[name].encode()
                 ):
@@ -424,9 +455,9 @@ class AnnotationStudy:
                         " neither, ask the owner of the study for that link"
                     )
                 return tokens[name]
-            taken = {*participants, self.design.adjudicator}
-            free = [name for name in tokens if name not in taken]
-            if not free:
+            taken_places = {*participants, self.design.adjudicator}
+            free_places = [name for name in tokens if name not in taken_places]
+            if not free_places:
                 raise ConfigError(
                     "all places of this study are taken; thank you for your interest"
                 )
@@ -440,17 +471,17 @@ class AnnotationStudy:
             place = {
                 "study": self.id,
                 "participant": participant,
-                "annotator": free[0],
+                "annotator": free_places[0],
             }
             try:
                 with self._db.begin() as db:
                     db.execute(table.insert(), place)
-                return tokens[free[0]]
+                return tokens[free_places[0]]
             except sql().exc.IntegrityError:
                 continue  # another participant took the place
 
     def code(self, annotator: str) -> str | None:
-        """What an annotator sees when everything is done; None if the study gives no codes."""
+        """Return an annotator's completion code; None if the study gives no codes."""
         if self.design.completion_code is None and self.join is None:
             return None
         return (
@@ -459,32 +490,42 @@ class AnnotationStudy:
         )
 
     def admit(self, annotator: str, positions: Sequence[int]) -> None:
-        """Assign further units to an annotator; a new annotator gets a personal link."""
-        known, has = self.annotators(), self.assigned(annotator)
-        new = [at for at in dict.fromkeys(positions) if at not in set(has)]
+        """Assign further units to an annotator; a new annotator is added with a personal link."""
+        tokens, assigned = self.annotators(), self.assigned(annotator)
+        new_positions = [
+            position
+            for position in dict.fromkeys(positions)
+            if position not in set(assigned)
+        ]
         with self._db.begin() as db:
-            if annotator not in known:
-                insert_annotator(db, self.id, annotator, len(known))
-            assign_further(db, self.id, annotator, new, len(has))
+            if annotator not in tokens:
+                insert_annotator(db, self.id, annotator, len(tokens))
+            assign_further(
+                db, self.id, annotator, new_positions, len(assigned)
+            )
 
     def close(self) -> None:
         """Close all connections."""
         self._db.dispose()
 
     def _finished(self) -> list[tuple[AnnotationUnit, dict[str, State]]]:
-        """All finished judgments by unit.
+        """Return all finished judgments by unit.
 
-        Of units without a known answer, judgments that say that it cannot be judged are left out.
+        Of units without a known answer, "cannot judge" is left out; of gold units it is an answer.
         """
-        found: dict[str, tuple[AnnotationUnit, dict[str, State]]] = {}
+        judgments_by_unit: dict[
+            str, tuple[AnnotationUnit, dict[str, State]]
+        ] = {}
         for unit, who, state in self.judgments():
-            counts = unit.gold is not None or not state.get(CANNOT)
-            if counts and self._is_done(self.positions()[unit.id], state):
-                found.setdefault(unit.id, (unit, {}))[1][who] = state
-        return list(found.values())
+            is_counted = unit.gold is not None or not state.get(CANNOT)
+            if is_counted and self._is_done(self.positions()[unit.id], state):
+                judgments_by_unit.setdefault(unit.id, (unit, {}))[1][who] = (
+                    state
+                )
+        return list(judgments_by_unit.values())
 
     def _participants(self) -> dict[str, str]:
-        """Who took each annotator's place by the join link."""
+        """Return the participant by annotator whose place was taken by the join link."""
         return {
             row.annotator: row.participant
             for row in self._rows("participants", "annotator")
@@ -496,12 +537,18 @@ class AnnotationStudy:
         ).hexdigest()
 
     def _is_done(self, position: int, state: State) -> bool:
+        # After `done` a part may still be removed; the judgment then counts as not finished.
         return (
             bool(state.get(DONE))
             and self.task.unfinished(self.unit(position), state) is None
         )
 
     def _unit(self, position: int) -> AnnotationUnit:
+        """Read a unit.
+
+        Raises:
+            ItemError: The study has no such unit, or its row is damaged.
+        """
         for row in self._rows("units", "position", position=position):
             return read_as(
                 json.loads(row.body), AnnotationUnit, f"unit {position}"
@@ -509,23 +556,25 @@ class AnnotationStudy:
         raise ItemError(f"there is no unit {position}")
 
     def _positions(self) -> dict[str, int]:
-        """Position of each unit by its id."""
+        """Return the position of each unit by its id."""
         units = self._tables["beholder_units"].c
         query = sql().select(units.id, units.position)
         rows = self._all(query.where(units.study == self.id))
         return {json.loads(row.id): row.position for row in rows}
 
     def _states(self, **where: object) -> dict[tuple[str, int], State]:
-        """All judgments by annotator and position."""
+        """Return the judgments by (annotator, position), of the rows with these columns."""
         rows = self._rows("acts", "id", **where)
-        acts = by_key(((row.annotator, row.unit), _act(row)) for row in rows)
+        acts = by_key(
+            ((row.annotator, row.unit), _read_act(row)) for row in rows
+        )
         return {
-            key: state_of(self.unit(key[1]).prefill, own)
-            for key, own in acts.items()
+            key: state_of(self.unit(key[1]).prefill, unit_acts)
+            for key, unit_acts in acts.items()
         }
 
     def _query(self, name: str, order: str, **where: object) -> Any:
-        """Select the rows of this study in a table."""
+        """Return the query of this study's rows in a table, ordered by a column."""
         table = self._tables[f"beholder_{name}"]
         query = (
             table.select()
@@ -546,6 +595,6 @@ class AnnotationStudy:
             return list(db.execute(query))
 
 
-def _act(row: Any) -> Act:
+def _read_act(row: Any) -> Act:
     value = None if row.value is None else json.loads(row.value)
     return Act(row.client, row.number, row.part, value)

@@ -1,4 +1,4 @@
-"""A page that scores a pasted text at once, as the item of a run would be shown; keeps nothing."""
+"""The page that scores a pasted text and shows it like an item of a run; it stores nothing."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class TryPage:
     """
 
     def __init__(
-        self, judges: Sequence[str], work: WorkOptions | None = None
+        self,
+        judges: Sequence[str],
+        work: WorkOptions | None = None,
     ) -> None:
         self._judges = tuple(judges)
         self._work = work or WorkOptions()
@@ -68,7 +70,9 @@ class TryPage:
         self._unusable = _unusable({"judge": judges[0]} if judges else {})
 
     async def page(self, request: Request) -> Response:
-        """The form, with the result of what was sent."""
+        """Show the form; after a POST, with the result."""
+        # Plan: read the form, refuse if too many posts wait, score when it is this post's turn.
+        # One post is scored at a time, so that what is left of the common limit on cost is known.
         context: dict[str, Any] = {
             "layout": "try.html.j2",
             "given": {},
@@ -85,9 +89,9 @@ class TryPage:
         if request.method != "POST":
             return page(request, "try.html.j2", context)
         form = await request.form()
-        given = {k: v for k, v in form.items() if isinstance(v, str)}
+        fields = {k: v for k, v in form.items() if isinstance(v, str)}
         chosen = [str(name) for name in form.getlist("metric")]
-        context |= {"given": given, "chosen": chosen}
+        context |= {"given": fields, "chosen": chosen}
         if self._n_waiting >= MOST_WAITING:
             context["problems"] = [
                 "too many texts wait to be scored; send it again in a moment"
@@ -95,12 +99,13 @@ class TryPage:
             return page(request, "try.html.j2", context, status=503)
         self._n_waiting += 1
         try:
-            # Waiting here takes none of the threads that make the other pages.
+            # Waiting here occupies none of the threads that make the other pages.
             async with self._turn:
                 if await request.is_disconnected():
+                    # Nobody reads the result any more; this status is not sent.
                     return Response(status_code=400)
                 template, parts = await run_in_threadpool(
-                    self._score, given, chosen
+                    self._score, fields, chosen
                 )
         except BeholderError as error:
             template, parts = "try.html.j2", {"problems": [str(error)]}
@@ -109,19 +114,23 @@ class TryPage:
         status = 200 if "scored" in parts else 400
         return page(request, template, {**context, **parts}, status=status)
 
-    def _score(self, given: Mapping[str, str], chosen: Sequence[str]) -> Drawn:
-        text = given.get("text", "").strip()
+    def _score(
+        self,
+        fields: Mapping[str, str],
+        chosen: Sequence[str],
+    ) -> Drawn:
+        text = fields.get("text", "").strip()
         if not text:
             raise ConfigError("text: expected a text, got none")
-        judge = given.get("judge", "")
+        judge = fields.get("judge", "")
         unknown = [name for name in chosen if name not in METRICS.names()]
         if not chosen or unknown or (judge and judge not in self._judges):
             raise ConfigError(
                 "choose a metric, and a judge that the page offers"
             )
-        references = given.get("references", "").replace("\r", "")
-        others = map(str.strip, re.split(r"\n\s*\n", references))
-        item = Item("pasted", text, tuple(filter(None, others)))
+        references = fields.get("references", "").replace("\r", "")
+        reference_texts = map(str.strip, re.split(r"\n\s*\n", references))
+        item = Item("pasted", text, tuple(filter(None, reference_texts)))
         Bounds(MAX_TEXT).check(item, "this page")
         _check_cost(item)
         built, problems = _built(chosen, {"judge": judge} if judge else {})
@@ -157,9 +166,9 @@ class TryPage:
             "chosen_metric": next(iter(built)),
             "problems": problems,
             "cautions": [
-                (name, said)
-                for name, one in results.items()
-                for said in one.cautions
+                (name, caution)
+                for name, result in results.items()
+                for caution in result.cautions
             ],
         }
 
@@ -172,7 +181,7 @@ class TryPage:
 
 
 def _check_cost(item: Item) -> None:
-    """Refuse texts that would hold the turn of others for long.
+    """Check that texts take little time to parse, because other posts wait meanwhile.
 
     Raises:
         ItemError: The sentences are too long.
@@ -191,27 +200,29 @@ def _check_cost(item: Item) -> None:
 
 
 def _unusable(tools: Mapping[str, object]) -> dict[str, str]:
-    """Why metrics cannot score a text and references alone, by name."""
+    """Return why metrics cannot score a text with references alone, by name."""
+    # A metric that needs a picture, a judge or a package that is missing says so itself.
     words = "A dog runs on a beach."
-    found = {}
+    reasons = {}
     for name in METRICS.names():
         try:
             metric(name, **tools).check_item(Item("pasted", words, (words,)))
         except (BeholderError, ImportError) as error:
-            found[name] = str(error)
-    return found
+            reasons[name] = str(error)
+    return reasons
 
 
 def _built(
-    names: Sequence[str], tools: Mapping[str, object]
+    names: Sequence[str],
+    tools: Mapping[str, object],
 ) -> tuple[dict[str, Metric[Any]], list[str]]:
-    """The metrics by name, and why others cannot be used."""
+    """Return the usable metrics by name, and why others cannot be used."""
     built, problems = {}, []
     for name in names:
         try:
-            made = metric(name, **tools)
-            made.identities(Tools())
-            built[name] = made
+            candidate = metric(name, **tools)
+            candidate.identities(Tools())
+            built[name] = candidate
         except BeholderError as error:
             problems.append(f"{name}: {error}")
     return built, problems

@@ -26,7 +26,7 @@ TASKS: Registry[Task] = Registry(
 
 
 def task_named(name: str) -> Task:
-    """The task of a name; tasks of other packages are called ``package/name``.
+    """Return the task of a name; tasks of other packages are called ``package/name``.
 
     Raises:
         UnknownNameError: No task has that name; the message lists all.

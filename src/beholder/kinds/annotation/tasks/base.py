@@ -92,144 +92,171 @@ class Task(ABC):
     @property
     def full_name(self) -> str:
         """The name on the command line: ``package/name`` for a task of another package."""
-        found = origin(type(self))
-        return found.name if found and found.name else self.name
+        origin_of_task = origin(type(self))
+        return (
+            origin_of_task.name
+            if origin_of_task and origin_of_task.name
+            else self.name
+        )
 
     def read(
         self,
         data: str,
         options: DataOptions,
-        bad: list[DataError],
+        errors: list[DataError],
         pictures: str | None,
     ) -> Iterator[Any]:
-        """Read the rows that ``units`` takes: items, unless a task overrides this.
+        """Read the rows for ``units``: items, unless a task overrides this.
 
         Args:
             data: The data file.
-            options: Which rows are taken.
-            bad: Collects rows that are wrong and may be skipped.
+            options: Which rows are read.
+            errors: Collects the errors of rows that are skipped.
             pictures: File or folder of pictures that rows name by id.
 
         Raises:
-            DataError: The file cannot be read, or a row is wrong and may not be skipped.
+            DataError: The file cannot be read, or a row is not valid and may not be skipped.
         """
+        # Imported here: readers take as long to load as the help of a command may.
         from beholder.data import read_items
         from beholder.data.read import good_rows
 
-        return good_rows(read_items(data, options), options, bad, name=data)
+        return good_rows(read_items(data, options), options, errors, name=data)
 
     def completed(self, rows: Sequence[Any], run: Path) -> Sequence[Any]:
-        """Rows with what a run of ``--prefill`` adds to them; unchanged by default."""
+        """Return the rows with what a run of ``--prefill`` adds to them; unchanged by default."""
         return rows
 
     @abstractmethod
     def units(self, rows: Sequence[Any]) -> list[AnnotationUnit]:
-        """The units to judge.
+        """Return the units to judge.
 
         Args:
-            rows: What ``read`` returned.
+            rows: The rows from ``read``.
 
         Raises:
-            ConfigError: The rows do not have what is judged; names the first and what it needs.
+            ConfigError: A row lacks what is judged; names the first such row and what it needs.
         """
 
     @abstractmethod
     def parts(self, unit: AnnotationUnit) -> Sequence[JudgmentPart]:
-        """The parts that a whole judgment of a unit has."""
+        """Return the parts of a complete judgment of a unit."""
 
     def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
-        """The part of a name.
+        """Return the part of a name.
 
         Raises:
             ItemError: The unit has no such part; lists those it has.
         """
         parts = self.parts(unit)
-        found = next((part for part in parts if part.name == name), None)
-        if found is None:
+        match = next((part for part in parts if part.name == name), None)
+        if match is None:
             names = [part.name for part in parts]
-            known = ", ".join(
-                names if len(names) < 20 else [*names[:3], "...", names[-1]]
-            )
+            # A text may have a thousand facts; the message names the first and the last.
+            if len(names) >= 20:
+                names = [*names[:3], "...", names[-1]]
+            expected = ", ".join(names)
             raise ItemError(
-                f"there is no part {name[:60]!r}; expected {known}"
+                f"there is no part {name[:60]!r}; expected {expected}"
             )
-        return found
+        return match
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """Further values for the task's template; ``order`` has the places of texts as shown."""
+        """Return further values for the task's template.
+
+        Args:
+            unit: The unit.
+            order: The places of its texts, in the order in which they are shown.
+        """
         return {}
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
-        """How many texts, from the first on, are shown in an order of the annotator's own."""
+        """Return the number of texts, from the first, whose order differs between annotators."""
         return 0
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """What is missing from a judgment, for the annotator; None if it is complete."""
-        left = [
-            one.words
-            for one in self.parts(unit)
-            if not self.is_whole(state.get(one.name))
+        """Return a message about the parts that a judgment lacks; None if it is complete."""
+        unanswered_parts = [
+            part.words
+            for part in self.parts(unit)
+            if not self.is_whole(state.get(part.name))
         ]
-        return f"{self.unanswered}: {', '.join(left)}" if left else None
+        return (
+            f"{self.unanswered}: {', '.join(unanswered_parts)}"
+            if unanswered_parts
+            else None
+        )
 
     def unfinished(self, unit: AnnotationUnit, state: State) -> str | None:
-        """Like ``missing``; None, too, for a unit that cannot be judged."""
+        """Return the message of ``missing``; None, too, if the unit cannot be judged."""
         return None if state.get(CANNOT) else self.missing(unit, state)
 
     def is_whole(self, value: Any) -> bool:
-        """Whether the value of a part answers it."""
+        """Return whether the value of a part is a complete answer."""
         return value is not None
 
-    def close(self, given: Any, expected: Any) -> bool:
-        """Whether two values of a part count as the same answer."""
-        return bool(given == expected)
+    def is_close(self, answer: Any, expected: Any) -> bool:
+        """Return whether two values of a part count as the same answer."""
+        return bool(answer == expected)
 
     def differences(
         self, unit: AnnotationUnit, state: State, expected: State
     ) -> list[str]:
-        """The parts in which two judgments differ, in words; empty if they agree."""
+        """Return the parts in which two judgments differ, in words; empty if they agree.
+
+        Args:
+            unit: The unit.
+            state: An annotator's judgment.
+            expected: The right judgment, or another annotator's; only its parts are compared.
+        """
         if state.get(CANNOT) or expected.get(CANNOT):
-            return (
-                []
-                if state.get(CANNOT) == expected.get(CANNOT)
-                else ["whether it can be judged"]
-            )
+            # "Cannot judge" needs no other part, so there is nothing else to compare.
+            if state.get(CANNOT) == expected.get(CANNOT):
+                return []
+            return ["whether it can be judged"]
         return [
-            one.words
-            for one in self.parts(unit)
-            if one.name in expected
-            and not self.close(state.get(one.name), expected[one.name])
+            part.words
+            for part in self.parts(unit)
+            if part.name in expected
+            and not self.is_close(state.get(part.name), expected[part.name])
         ]
 
     @abstractmethod
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Agreement of annotators, with intervals; only units that two or more have finished."""
+        """Return the agreement of annotators, with intervals, on units that two or more finished.
+
+        Args:
+            judged: Units with finished judgments.
+            annotators: Those with a finished judgment, two or more.
+        """
 
     @abstractmethod
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows for other commands."""
+        """Yield the rows of ``beholder annotate export``, as other commands read them."""
 
     def next_command(self, judged: Judged) -> str:
-        """The command that reads these results, with ``{file}`` for their file; may be empty."""
-        referenced = all(row.get("references") for row in self.results(judged))
-        return (
-            not referenced and self.next_without_references
-        ) or self.next_step
+        """Return the command that reads these results, ``{file}`` for their file; may be empty."""
+        has_references = all(
+            row.get("references") for row in self.results(judged)
+        )
+        if self.next_without_references and not has_references:
+            return self.next_without_references
+        return self.next_step
 
     def left_out(self, judged: Judged) -> str:
-        """A sentence about judgments that no row of the results contains; empty if none."""
+        """Return a sentence about judgments that no row of the results contains; may be empty."""
         return ""
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
-        """Parts that a metric's outcome for the unit's item proposes."""
+    def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
+        """Return the parts that a metric's outcome for the unit's item proposes."""
         return {}
 
     def check(self, unit: AnnotationUnit, name: str, value: Any) -> None:
-        """Refuse a part or a value that no judgment of this unit can have.
+        """Check that a judgment of this unit may have this value of this part.
 
         Args:
             unit: The unit.
@@ -253,6 +280,11 @@ class Task(ABC):
 
 
 def _check_remark(value: Any) -> None:
+    """Check that a remark is a text that a database stores, or None.
+
+    Raises:
+        ItemError: It is not.
+    """
     if value is None:
         return
     if not isinstance(value, str) or len(value) > MAX_REMARK:
@@ -270,49 +302,52 @@ def _check_remark(value: Any) -> None:
 def unit_of(
     item: Item, *texts: str, name: str = "", row: Row | None = None
 ) -> AnnotationUnit:
-    """The unit of an item.
+    """Return the unit of an item.
 
     Args:
         item: The item, whose pictures and film are shown.
         texts: The judged texts and any reference.
-        name: Its id if it is not the item's.
-        row: Its row if it is not the item's.
+        name: Id of the unit; that of the item if empty.
+        row: Row of the unit; that of the item if None.
 
     Raises:
-        ConfigError: The field ``fps`` is no frame rate.
+        ConfigError: The field ``fps`` is not a frame rate.
     """
     from beholder.data.row import to_row
 
-    shown = item.images if item.video is None else (*item.images, item.video)
-    made = to_row(item) if row is None else row
-    pictures = tuple(map(ShownPicture, shown))
+    images = item.images if item.video is None else (*item.images, item.video)
+    unit_row = to_row(item) if row is None else row
+    pictures = tuple(map(ShownPicture, images))
     return AnnotationUnit(
         name or item.id,
         item.source,
         texts,
         pictures,
-        made,
+        unit_row,
         fps=_frame_rate(item),
     )
 
 
 def _frame_rate(item: Item) -> float | None:
-    given = item.meta.get("fps")
+    """Return the frames per second of an item's film, above 0, at most 1000; None if not given."""
+    # The page steps by frames, so a rate that is not valid would show wrong moments. Comparing
+    # with 0 and 1000 also catches NaN.
+    value = item.meta.get("fps")
     try:
-        rate = None if given in (None, "") else float(str(given))
+        rate = None if value in (None, "") else float(str(value))
     except ValueError:
         rate = 0.0
     if rate is None or 0 < rate <= 1000:
         return rate
     raise ConfigError(
-        f"row {item.id!r}: fps: expected frames per second, such as 25 or 29.97, got {given!r}"
+        f"row {item.id!r}: fps: expected frames per second, such as 25 or 29.97, got {value!r}"
     )
 
 
-def statements_of(found: ItemScore) -> list[Unit]:
-    """The statements that a metric took from the candidate, in order."""
+def statements_of(outcome: ItemScore) -> list[Unit]:
+    """Return the statements that a metric extracted from the candidate, in order."""
     return [
         u
-        for u in found.units
+        for u in outcome.units
         if u.kind == "statement" and u.side == "candidate"
     ]

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 
 from beholder.errors import ConfigError
 from beholder.kinds.annotation.agreement import cells, of_kinds
-from beholder.kinds.annotation.load import outcomes
+from beholder.kinds.annotation.load import load_outcomes
 from beholder.kinds.annotation.records import (
     AnnotationUnit,
     Judged,
@@ -48,11 +48,15 @@ class FactTask(Task):
     proposals_from: ClassVar[str] = "checks statements (dcscore)"
 
     def completed(self, rows: Sequence[Item], run: Path) -> Sequence[Item]:
-        """Items without ``facts`` get the run's statements; without any they are left out."""
-        for scores in outcomes(run):
+        """Return items with the run's statements as ``facts``, where they have none.
+
+        Items from which the metric extracted no statement are left out.
+        """
+        # The first metric with a statement decides; others would split the texts differently.
+        for scores in load_outcomes(run):
             stated = {
-                name: [u.text for u in statements_of(one)]
-                for name, one in scores.items()
+                name: [u.text for u in statements_of(outcome)]
+                for name, outcome in scores.items()
             }
             if any(stated.values()):
                 return [
@@ -65,11 +69,11 @@ class FactTask(Task):
         return rows
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One per item: its ``facts``."""
+        """Return one unit per item: its ``facts``."""
         return [unit_of(item, *_facts(item)) for item in rows]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """A verdict per fact."""
+        """Return a part per fact, whose value is a verdict."""
         return [
             JudgmentPart(str(n), Verdict, str(n + 1))
             for n in range(len(unit.texts))
@@ -78,7 +82,7 @@ class FactTask(Task):
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Nominal alpha and kappa over all facts."""
+        """Return nominal alpha and kappa over all facts."""
         return [
             of_kinds(
                 cells(self, "facts", judged, annotators, VERDICTS.index),
@@ -87,20 +91,25 @@ class FactTask(Task):
         ]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows whose judgment ``true`` lists, per annotator, the share of facts that are true.
+        """Yield rows whose judgment ``true`` is a list of each annotator's share of true facts.
 
         Facts of which an annotator is unsure do not count; who is unsure of all has no share.
         """
-        for one in judged:
+        for judgments in judged:
             verdicts = {
-                name: [state[str(n)] for n in range(len(one.unit.texts))]
-                for name, state in one.by.items()
+                name: [state[str(n)] for n in range(len(judgments.unit.texts))]
+                for name, state in judgments.by.items()
             }
             sure = [
-                [v for v in own if v != "unsure"] for own in verdicts.values()
+                [v for v in annotator_verdicts if v != "unsure"]
+                for annotator_verdicts in verdicts.values()
             ]
-            shares = [own.count("true") / len(own) for own in sure if own]
-            row = one.unit.row
+            shares = [
+                annotator_verdicts.count("true") / len(annotator_verdicts)
+                for annotator_verdicts in sure
+                if annotator_verdicts
+            ]
+            row = judgments.unit.row
             yield {
                 **row,
                 "judgments": {**row.get("judgments", {}), "true": shares},
@@ -108,18 +117,20 @@ class FactTask(Task):
                     {
                         "text": text,
                         "verdicts": {
-                            name: own[n] for name, own in verdicts.items()
+                            name: annotator_verdicts[n]
+                            for name, annotator_verdicts in verdicts.items()
                         },
                     }
-                    for n, text in enumerate(one.unit.texts)
+                    for n, text in enumerate(judgments.unit.texts)
                 ],
             }
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
-        """A judge's verdicts on statements of the same words."""
+    def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
+        """Return a judge's verdicts on statements with the same words as a fact."""
+        # Only statements that the judge verified have a verdict; `None` means not asked.
         verified = {
-            one.text: one.detail.get("verified")
-            for one in statements_of(found)
+            statement.text: statement.detail.get("verified")
+            for statement in statements_of(outcome)
         }
         return {
             str(n): "true" if verified[text] else "false"
@@ -129,6 +140,11 @@ class FactTask(Task):
 
 
 def _facts(item: Item) -> tuple[str, ...]:
+    """Return the facts of an item.
+
+    Raises:
+        ConfigError: The field ``facts`` is missing or is not a list of texts.
+    """
     facts = item.meta.get("facts")
     if (
         not isinstance(facts, list)

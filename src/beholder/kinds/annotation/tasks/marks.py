@@ -80,25 +80,30 @@ class MarkTask(Task):
     proposals_from: ClassVar[str] = "marks spans (posh)"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One per item: its candidate, and its first reference if it has one."""
+        """Return one unit per item: its candidate, and its first reference if it has one."""
         return [
             unit_of(item, item.candidate, *item.references[:1])
             for item in rows
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """None: a text without mistakes has no marks."""
+        """Return no part: a text without mistakes is judged completely by no mark."""
+        # A part is named by its range, so the possible parts are too many to list; see `part`.
         return []
 
     def part(self, unit: AnnotationUnit, name: str) -> JudgmentPart:
-        """A mark on a range that contains a word of its text."""
-        label, (start, end) = _read(name)
-        at = _TEXTS[label][0]
-        if at >= len(unit.texts):
+        """Return the part of a mark, whose range must contain a word of its text.
+
+        Raises:
+            ItemError: The name is not valid, the text is missing, or the range has no word.
+        """
+        label, (start, end) = _parse_part(name)
+        place = _TEXTS[label][0]
+        if place >= len(unit.texts):
             raise ItemError(
                 "there is no reference in which omissions could be marked"
             )
-        text = unit.texts[at]
+        text = unit.texts[place]
         if not 0 <= start < end <= len(text) or not touched(
             words(text), [(start, end)]
         ):
@@ -108,7 +113,8 @@ class MarkTask(Task):
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The kinds with their keys, and the severities."""
+        """Return the kinds with their keys on the keyboard, and the severities."""
+        # `o` is the key of "object", so "other" has another letter.
         keys = {
             kind: "x" if kind == "other" else kind[0]
             for kind in get_args(Kind)
@@ -116,7 +122,7 @@ class MarkTask(Task):
         return {"mark_keys": keys, "severities": get_args(Severity)}
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """Only too many marks make a judgment incomplete."""
+        """Return a message if there are too many marks; nothing else can be missing."""
         n = len(_marks(state))
         return (
             f"{n} marks are more than {MAX_PARTS:,}" if n > MAX_PARTS else None
@@ -125,53 +131,66 @@ class MarkTask(Task):
     def differences(
         self, unit: AnnotationUnit, state: State, expected: State
     ) -> list[str]:
-        """Marks of either judgment of which no mark of the other covers half of the words."""
+        """Return the marks of either judgment that no mark of the other matches, as texts.
+
+        A mark matches if it covers half or more of the words; kinds and severities may differ.
+        """
         if state.get(CANNOT) or expected.get(CANNOT):
             return super().differences(unit, state, expected)
-        found: dict[str, None] = {}
-        for own, other in ((state, expected), (expected, state)):
-            for _, label, _, span, text in _marked(unit, own):
+        unmatched: dict[str, None] = {}
+        # Both ways: a mark that is missing is a difference like one too many. Ranges are compared
+        # in words, so that spaces and punctuation at the ends do not count.
+        for judgment, compared in ((state, expected), (expected, state)):
+            for _, label, _, span, text in _list_marks(unit, judgment):
                 tokens = words(unit.texts[_TEXTS[label][0]])
-                others = touched(tokens, _spans(other, label))
+                ranges = touched(tokens, _spans(compared, label))
                 ((start, end),) = touched(tokens, [span])
                 if not any(
                     2 * (min(end, b) - max(start, a)) >= end - start
-                    for a, b in others
+                    for a, b in ranges
                 ):
-                    found[f'{label}: "{text}"'] = None
-        return list(found)
+                    unmatched[f'{label}: "{text}"'] = None
+        return list(unmatched)
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Span F1 of each pair of annotators, for mistakes and for omissions."""
-        found = []
+        """Return the span F1 of each pair of annotators, for mistakes and for omissions."""
+        reliabilities = []
         for label, _ in SIDES:
-            at = _TEXTS[label][0]
-            having = [one for one in judged if at < len(one.unit.texts)]
+            place = _TEXTS[label][0]
+            # Items without a reference have no text in which omissions could be marked.
+            texts_of_side = [
+                judgments
+                for judgments in judged
+                if place < len(judgments.unit.texts)
+            ]
             marked = [
                 (
-                    one.unit.source,
+                    judgments.unit.source,
                     [
-                        touched(words(one.unit.texts[at]), _spans(s, label))
-                        for s in one.by.values()
+                        touched(
+                            words(judgments.unit.texts[place]),
+                            _spans(s, label),
+                        )
+                        for s in judgments.by.values()
                     ],
                 )
-                for one in having
+                for judgments in texts_of_side
             ]
             if marked:
-                found.append(of_spans(label, marked, annotators))
-        return found
+                reliabilities.append(of_spans(label, marked, annotators))
+        return reliabilities
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """A row per annotator of an item, in the granular protocol of ``agree``."""
-        for one in judged:
-            row = one.unit.row
-            for name, state in one.by.items():
+        """Yield a row per annotator of an item, in the granular protocol of ``agree``."""
+        for judgments in judged:
+            row = judgments.unit.row
+            for name, state in judgments.by.items():
                 spans = {
                     label: [list(span) for span in _spans(state, label)]
-                    for label, (at, _) in _TEXTS.items()
-                    if at < len(one.unit.texts)
+                    for label, (place, _) in _TEXTS.items()
+                    if place < len(judgments.unit.texts)
                 }
                 yield {
                     **row,
@@ -187,24 +206,29 @@ class MarkTask(Task):
                             "text": text,
                             **state[part],
                         }
-                        for part, _, side, (start, end), text in _marked(
-                            one.unit, state
+                        for part, _, side, (start, end), text in _list_marks(
+                            judgments.unit, state
                         )
                     ],
                 }
 
-    def proposals(self, unit: AnnotationUnit, found: ItemScore) -> State:
-        """The spans of units that a metric calls mistakes or omissions."""
+    def proposals(self, unit: AnnotationUnit, outcome: ItemScore) -> State:
+        """Return a mark for each span of the units that a metric calls mistakes or omissions."""
+        # A metric finds units of the candidate to be mistakes, units of the reference to be
+        # omissions. It knows the kind of a unit but no severity, which annotators add.
         parts: dict[str, object] = {}
         for label, side in SIDES:
             if _TEXTS[label][0] >= len(unit.texts):
                 continue
-            for own in found.units:
-                here = own.side == side and own.reference_index in (None, 0)
-                if not here or own.verdict not in _BAD[label]:
+            for scored_unit in outcome.units:
+                is_on_side = (
+                    scored_unit.side == side
+                    and scored_unit.reference_index in (None, 0)
+                )
+                if not is_on_side or scored_unit.verdict not in _BAD[label]:
                     continue
-                for start, end in own.spans:
-                    kind = _KIND_OF.get(own.kind, "other")
+                for start, end in scored_unit.spans:
+                    kind = _KIND_OF.get(scored_unit.kind, "other")
                     parts.setdefault(
                         f"{label}:{start}-{end}",
                         {"kind": kind, "severity": None},
@@ -213,9 +237,11 @@ class MarkTask(Task):
 
 
 def _spans(state: State, label: Label) -> list[Span]:
-    """The marked ranges of characters of one side, in order."""
+    """Return the marked ranges of characters in the text of a label, in order."""
     return sorted(
-        span for own, span in map(_read, _marks(state)) if own == label
+        span
+        for part_label, span in map(_parse_part, _marks(state))
+        if part_label == label
     )
 
 
@@ -223,21 +249,26 @@ def _marks(state: State) -> list[str]:
     return [part for part in state if _PART.fullmatch(part)]
 
 
-def _marked(
+def _list_marks(
     unit: AnnotationUnit, state: State
 ) -> Iterator[tuple[str, Label, str, Span, str]]:
-    """Part, label, side, range and text of each mark."""
+    """Yield part, label, side, range and text of each mark."""
     for part in _marks(state):
-        label, (start, end) = _read(part)
-        at, side = _TEXTS[label]
-        yield part, label, side, (start, end), unit.texts[at][start:end]
+        label, (start, end) = _parse_part(part)
+        place, side = _TEXTS[label]
+        yield part, label, side, (start, end), unit.texts[place][start:end]
 
 
-def _read(part: str) -> tuple[Label, Span]:
-    found = _PART.fullmatch(part)
-    if found is None:
+def _parse_part(part: str) -> tuple[Label, Span]:
+    """Parse the name of a part: its label and its range of characters.
+
+    Raises:
+        ItemError: The name has another form.
+    """
+    match = _PART.fullmatch(part)
+    if match is None:
         raise ItemError(
             f"{shorten(part)}: expected mistakes:START-END or omissions:START-END"
         )
-    label: Label = "mistakes" if found[1] == "mistakes" else "omissions"
-    return label, (int(found[2]), int(found[3]))
+    label: Label = "mistakes" if match[1] == "mistakes" else "omissions"
+    return label, (int(match[2]), int(match[3]))

@@ -49,67 +49,77 @@ class PairTask(Task):
     together: ClassVar[bool] = False
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """Each two texts of different systems about one picture; or a row's two texts."""
-        found = [_of_row(item) for item in rows if "candidate_b" in item.meta]
-        alone = (
+        """Return pairs of texts: those of a row, and of different systems about one picture.
+
+        Raises:
+            ConfigError: There is no pair.
+        """
+        # Rows with `candidate_b` are pairs already. Of the others, rows about the same picture
+        # are paired unless they are known to be of the same system.
+        units = [
+            _unit_of_row(item) for item in rows if "candidate_b" in item.meta
+        ]
+        items_by_source = (
             (item.source, item)
             for item in rows
             if "candidate_b" not in item.meta
         )
-        for items in by_key(alone).values():
+        for items in by_key(items_by_source).values():
             for a, b in combinations(items, 2):
                 if (
                     a.group.get("system") != b.group.get("system")
                     or "system" not in a.group
                 ):
-                    found.append(_of_two(a, b))
-        if not found:
+                    units.append(_unit_of_two(a, b))
+        if not units:
             raise ConfigError(
                 "pairs need two texts about one picture: rows of the same images (or references)"
                 " by different group.system, or rows with candidate_b"
             )
-        return found
+        return units
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """An answer per question."""
+        """Return a part per question."""
         return [
             JudgmentPart(name, Level, f'"{words}"')
             for name, words in QUESTIONS.items()
         ]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
-        """The two texts, and not the reference."""
+        """Return 2: the two texts are shuffled, the reference stays last."""
         return 2
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The questions, and the levels as shown with the value of each."""
-        shown = list(enumerate(LEVELS))
+        """Return the questions, and the levels as shown with the value of each."""
+        # Values count from the first text of the data. An annotator who sees the second text as
+        # #1 gets the same words with mirrored values.
+        levels = list(enumerate(LEVELS))
         if order[0] == 1:
-            shown = [
-                (len(LEVELS) - 1 - value, words) for value, words in shown
+            levels = [
+                (len(LEVELS) - 1 - value, words) for value, words in levels
             ]
-        return {"questions": QUESTIONS, "levels": shown}
+        return {"questions": QUESTIONS, "levels": levels}
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Ordinal alpha and weighted kappa for each question."""
-        given = [
+        """Return ordinal alpha and weighted kappa for each question."""
+        tables = [
             cells(self, name, judged, annotators, part=name)
             for name in QUESTIONS
         ]
-        return [of_order(one, range(len(LEVELS))) for one in given]
+        return [of_order(table, range(len(LEVELS))) for table in tables]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """A row per judgment in the coarse protocol of ``agree``: 2 means #1 is much better."""
-        for one in judged:
-            a, b = one.unit.row["a"], one.unit.row.get("b")
+        """Yield a row per judgment in the coarse protocol of ``agree``: 2 means #1 much better."""
+        for judgments in judged:
+            a, b = judgments.unit.row["a"], judgments.unit.row.get("b")
             models = {}
             if b is not None:
                 models = {"model1": _system(a), "model2": _system(b)}
-            for name, state in one.by.items():
+            for name, state in judgments.by.items():
                 labels = {
                     question: 2 - state[question] for question in QUESTIONS
                 }
@@ -119,20 +129,22 @@ class PairTask(Task):
                         for key in ("references", "images", "video")
                         if a.get(key)
                     },
-                    "id": f"{one.unit.id}/{name}",
+                    "id": f"{judgments.unit.id}/{name}",
                     "dataset": "docent_coarse",
-                    "candidate": one.unit.texts[0],
-                    "candidate_b": one.unit.texts[1],
+                    "candidate": judgments.unit.texts[0],
+                    "candidate_b": judgments.unit.texts[1],
                     "judgments": {**labels, **models},
                     "annotator": name,
                 }
 
 
 def _system(row: Row) -> str:
+    """Return the system of a row; empty if it has none."""
     return str(row.get("group", {}).get("system", ""))
 
 
-def _of_row(item: Item) -> AnnotationUnit:
+def _unit_of_row(item: Item) -> AnnotationUnit:
+    """Return the unit of a row with two texts."""
     texts = (
         item.candidate,
         str(item.meta["candidate_b"]),
@@ -141,7 +153,8 @@ def _of_row(item: Item) -> AnnotationUnit:
     return unit_of(item, *texts, row={"a": to_row(item)})
 
 
-def _of_two(a: Item, b: Item) -> AnnotationUnit:
+def _unit_of_two(a: Item, b: Item) -> AnnotationUnit:
+    """Return the unit of two rows about one picture."""
     rows = {"a": to_row(a), "b": to_row(b)}
     texts = (a.candidate, b.candidate, *a.references[:1])
     return unit_of(a, *texts, name=f"{a.id} | {b.id}", row=rows)

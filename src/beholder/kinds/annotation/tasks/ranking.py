@@ -44,37 +44,39 @@ class RankTask(Task):
         self,
         data: str,
         options: DataOptions,
-        bad: list[DataError],
+        errors: list[DataError],
         pictures: str | None,
     ) -> Iterator[Reviews]:
-        """Sets of texts."""
-        found = read_reviews(data, media_root=options.media_root)
-        return good_rows(found, options, bad, name=data)
+        """Read sets of texts."""
+        sets_of_texts = read_reviews(data, media_root=options.media_root)
+        return good_rows(sets_of_texts, options, errors, name=data)
 
     def units(self, rows: Sequence[Reviews]) -> list[AnnotationUnit]:
-        """One per set of texts."""
+        """Return one unit per set of texts."""
         return [
             AnnotationUnit(
-                one.full_id,
-                (one.source,),
-                one.texts,
-                () if one.image is None else (ShownPicture(one.image),),
-                reviews_row(one),
+                reviews.full_id,
+                (reviews.source,),
+                reviews.texts,
+                ()
+                if reviews.image is None
+                else (ShownPicture(reviews.image),),
+                reviews_row(reviews),
             )
-            for one in rows
+            for reviews in rows
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """The order."""
+        """Return one part, the order."""
         words = "move a text, or confirm that the order is right"
         return [JudgmentPart(ORDER, list[int], words)]
 
     def n_shuffled(self, unit: AnnotationUnit) -> int:
-        """All texts."""
+        """Return the number of texts: all are shuffled."""
         return len(unit.texts)
 
     def check(self, unit: AnnotationUnit, name: str, value: Any) -> None:
-        """The order has each text once."""
+        """Check that the order has each text once."""
         super().check(unit, name, value)
         if (
             name == ORDER
@@ -89,24 +91,29 @@ class RankTask(Task):
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Kendall's W and Spearman within sets, means over sets; intervals resample pictures."""
+        """Return Kendall's W and Spearman, means over sets; intervals resample pictures."""
         rankings = [
-            (one.unit.source, [_ranks(state) for state in one.by.values()])
-            for one in judged
+            (
+                judgments.unit.source,
+                [_ranks(state) for state in judgments.by.values()],
+            )
+            for judgments in judged
         ]
         return [of_rankings("ranks", rankings, annotators)]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows for ``rank``, with the ranks of each annotator."""
-        for one in judged:
-            ranks = {name: _ranks(state) for name, state in one.by.items()}
+        """Yield rows for ``rank``, with the ranks of each annotator."""
+        for judgments in judged:
+            ranks = {
+                name: _ranks(state) for name, state in judgments.by.items()
+            }
             yield {
-                **one.unit.row,
-                "ranks": {**one.unit.row.get("ranks", {}), **ranks},
+                **judgments.unit.row,
+                "ranks": {**judgments.unit.row.get("ranks", {}), **ranks},
             }
 
 
 def _ranks(state: State) -> list[int]:
-    """The rank of each text; 1 is best."""
+    """Return the rank of each text, in the order of the data; 1 is best."""
     order = state[ORDER]
     return [order.index(place) + 1 for place in range(len(order))]

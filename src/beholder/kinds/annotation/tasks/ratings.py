@@ -46,23 +46,23 @@ class RatingTask(Task):
     unanswered: ClassVar[str] = "not rated"
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """The rating."""
+        """Return one part, the rating."""
         return [JudgmentPart(RATING, Rating, f"the {self.rated}")]
 
-    def close(self, given: int | None, expected: int) -> bool:
-        """Whether two ratings are at most one level apart."""
-        return given is not None and abs(given - expected) <= 1
+    def is_close(self, answer: int | None, expected: int) -> bool:
+        """Return whether two ratings are at most one level apart."""
+        return answer is not None and abs(answer - expected) <= 1
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The scale."""
+        """Return the levels of the scale."""
         return {"ratings": range(LOWEST, HIGHEST + 1)}
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Alpha, ICC and correlation."""
+        """Return alpha, ICC and mean pairwise correlation of the ratings."""
         return [of_numbers(cells(self, RATING, judged, annotators))]
 
 
@@ -80,8 +80,10 @@ class TextRatingTask(RatingTask):
     rated: ClassVar[str] = "text"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """Each candidate, and each first reference once per picture."""
-        found = [
+        """Return a unit per candidate, and one per first reference of a picture."""
+        # Rows of several systems share a picture and its reference, which is rated only once.
+        # The row of a unit is empty for references: `results` tells both apart by it.
+        candidates = [
             unit_of(item, item.candidate, name=f"{item.id}/candidate")
             for item in rows
         ]
@@ -90,58 +92,65 @@ class TextRatingTask(RatingTask):
             for text in item.references[:1]:
                 unit = unit_of(item, text, name=f"{item.id}/reference", row={})
                 references.setdefault((item.source, text), unit)
-        return [*found, *references.values()]
+        return [*candidates, *references.values()]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows with all ratings: ``rating`` of the candidate, ``human_rating`` of the reference.
+        """Yield rows with all ratings: ``rating`` of the candidate, ``human_rating`` of references.
 
         ``annotators`` and ``human_annotators`` name the annotators in the same order.
         """
+        # First collect the ratings of references by picture and text, then add them to each row
+        # that has this reference.
         human = {
-            (one.unit.source, one.unit.texts[0]): one.by
-            for one in judged
-            if not one.unit.row
+            (judgments.unit.source, judgments.unit.texts[0]): judgments.by
+            for judgments in judged
+            if not judgments.unit.row
         }
-        for one in judged:
-            row = one.unit.row
+        for judged_unit in judged:
+            row = judged_unit.unit.row
             if not row:
                 continue
             judgments, names = dict(row.get("judgments", {})), {}
-            given = [(RATING, "annotators", one.by)]
+            ratings_by_label = [(RATING, "annotators", judged_unit.by)]
             for text in row.get("references", ())[:1]:
-                by = human.get((one.unit.source, text), {})
-                given.append(("human_rating", "human_annotators", by))
-            for label, who, by in given:
+                by = human.get((judged_unit.unit.source, text), {})
+                ratings_by_label.append(
+                    ("human_rating", "human_annotators", by)
+                )
+            for label, who, by in ratings_by_label:
                 if by:
                     judgments[label] = [state[RATING] for state in by.values()]
                     names[who] = list(by)
             yield {**row, "judgments": judgments, **names}
 
     def left_out(self, judged: Judged) -> str:
-        """Ratings of references whose candidates have no rating: they have no row."""
+        """Return a sentence about ratings of references that no rated candidate has."""
         rated = {
-            (one.unit.source, text)
-            for one in judged
-            for text in one.unit.row.get("references", ())[:1]
+            (judgments.unit.source, text)
+            for judgments in judged
+            for text in judgments.unit.row.get("references", ())[:1]
         }
         n = sum(
-            len(one.by)
-            for one in judged
-            if not one.unit.row
-            and (one.unit.source, one.unit.texts[0]) not in rated
+            len(judgments.by)
+            for judgments in judged
+            if not judgments.unit.row
+            and (judgments.unit.source, judgments.unit.texts[0]) not in rated
         )
+        if n == 0:
+            return ""
         return (
             f"{n:,} ratings of references are left out: no candidate is rated"
-            if n
-            else ""
         )
 
     def next_command(self, judged: Judged) -> str:
-        """``bidirectional`` compares ratings of both sides; ``agree`` reads those of candidates."""
-        if any(not one.unit.row for one in judged):
+        """Return the command for ratings of both sides, or that for ratings of candidates alone."""
+        if any(not judgments.unit.row for judgments in judged):
             return self.next_step
-        needs = any(one.unit.row.get("references") for one in judged)
-        return f"beholder agree {{file}} --label rating -m {'accord' if needs else 'length'}"
+        has_references = any(
+            judgments.unit.row.get("references") for judgments in judged
+        )
+        metric = "accord" if has_references else "length"
+        return f"beholder agree {{file}} --label rating -m {metric}"
 
 
 class StepJudgment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -173,34 +182,37 @@ class _SequenceTask(Task):
         self,
         data: str,
         options: DataOptions,
-        bad: list[DataError],
+        errors: list[DataError],
         pictures: str | None,
     ) -> Iterator[Storyline]:
-        """Sequences, whose pictures may be named by id."""
+        """Read sequences, whose pictures may be named by id in a collection."""
         collection: list[Frame] = []
         if pictures is not None:
             frames = read_frames(pictures, media_root=options.media_root)
-            whole = DataOptions(skip_bad_rows=options.skip_bad_rows)
-            collection = list(good_rows(frames, whole, bad, name=pictures))
-        found = read_storylines(
+            # `--limit` and the like are about sequences; any of them may name any picture.
+            all_rows = DataOptions(skip_bad_rows=options.skip_bad_rows)
+            collection = list(
+                good_rows(frames, all_rows, errors, name=pictures)
+            )
+        storylines = read_storylines(
             data, collection, media_root=options.media_root
         )
-        return good_rows(found, options, bad, name=data)
+        return good_rows(storylines, options, errors, name=data)
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
-        """One per sequence, with the pictures and what is known of each."""
+        """Return one unit per sequence, with its pictures and their captions."""
         return [
             AnnotationUnit(
-                one.id,
-                (one.id,),
+                storyline.id,
+                (storyline.id,),
                 (),
                 tuple(
-                    ShownPicture(frame.image, _known(frame))
-                    for frame in one.frames
+                    ShownPicture(frame.image, _caption(frame))
+                    for frame in storyline.frames
                 ),
-                storyline_row(one),
+                storyline_row(storyline),
             )
-            for one in rows
+            for storyline in rows
         ]
 
 
@@ -218,10 +230,12 @@ class SequenceRatingTask(_SequenceTask, RatingTask):
     rated: ClassVar[str] = "sequence"
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """The ratings of each sequence by annotator: a judge ``people:FILE`` of ``narrate``."""
-        for one in judged:
-            ratings = {name: state[RATING] for name, state in one.by.items()}
-            yield {"id": one.unit.id, "ratings": ratings}
+        """Yield each sequence's ratings by annotator, as ``--judge people:FILE`` reads them."""
+        for judgments in judged:
+            ratings = {
+                name: state[RATING] for name, state in judgments.by.items()
+            }
+            yield {"id": judgments.unit.id, "ratings": ratings}
 
 
 class StepTask(_SequenceTask):
@@ -238,45 +252,50 @@ class StepTask(_SequenceTask):
     unanswered: ClassVar[str] = "steps not rated"
 
     def units(self, rows: Sequence[Storyline]) -> list[AnnotationUnit]:
-        """One per sequence of two pictures or more."""
-        for one in rows:
-            if not 2 <= len(one.frames) <= MAX_PARTS:
+        """Return one unit per sequence.
+
+        Raises:
+            ConfigError: A sequence has fewer than 2 pictures, or too many.
+        """
+        for storyline in rows:
+            if not 2 <= len(storyline.frames) <= MAX_PARTS:
                 raise ConfigError(
-                    f"sequence {one.id!r} has {len(one.frames)} pictures: steps need 2 to"
-                    f" {MAX_PARTS:,}"
+                    f"sequence {storyline.id!r} has {len(storyline.frames)} pictures: steps need"
+                    f" 2 to {MAX_PARTS:,}"
                 )
         return super().units(rows)
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """A rating and breaks per step."""
+        """Return a part per step, whose value has a rating and breaks."""
         return [
             JudgmentPart(str(n), StepJudgment, str(n + 1))
             for n in range(len(unit.pictures) - 1)
         ]
 
     def is_whole(self, value: object) -> bool:
-        """Whether a step has a rating."""
+        """Return whether a step has a rating; breaks may be named before."""
         return isinstance(value, Mapping) and value[RATING] is not None
 
-    def close(
-        self, given: Mapping[str, Any] | None, expected: Mapping[str, Any]
+    def is_close(
+        self, answer: Mapping[str, Any] | None, expected: Mapping[str, Any]
     ) -> bool:
-        """Whether the same breaks are named, and the ratings are at most one level apart."""
-        if given is None or set(given["breaks"]) != set(expected["breaks"]):
+        """Return whether the breaks are the same and the ratings at most one level apart."""
+        if answer is None or set(answer["breaks"]) != set(expected["breaks"]):
             return False
-        return bool(abs(given[RATING] - expected[RATING]) <= 1)
+        return bool(abs(answer[RATING] - expected[RATING]) <= 1)
 
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The scale, and the kinds of break with their keys."""
+        """Return the levels of the scale, and the kinds of break with their keys."""
         keys = dict(zip(BREAK_KINDS, "lthp", strict=True))
         return {"ratings": range(LOWEST, HIGHEST + 1), "break_keys": keys}
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Agreement on the ratings of all steps, and on each kind of break."""
+        """Return the agreement on the ratings of all steps, and on each kind of break."""
+        # Each kind of break is a yes-no question of its own: a step may have several.
         ratings = cells(
             self, "rating of a step", judged, annotators, itemgetter(RATING)
         )
@@ -290,24 +309,25 @@ class StepTask(_SequenceTask):
             )
             for kind in BREAK_KINDS
         ]
-        return [of_numbers(ratings), *(of_kinds(one, 2) for one in breaks)]
+        return [of_numbers(ratings), *(of_kinds(table, 2) for table in breaks)]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """The steps of each sequence by annotator: a judge ``people:FILE`` of ``narrate``."""
-        for one in judged:
-            parts = self.parts(one.unit)
+        """Yield each sequence's steps by annotator, as ``--judge people:FILE`` reads them."""
+        for judgments in judged:
+            parts = self.parts(judgments.unit)
             steps = {
-                name: [state[own.name] for own in parts]
-                for name, state in one.by.items()
+                name: [state[part.name] for part in parts]
+                for name, state in judgments.by.items()
             }
-            yield {"id": one.unit.id, "steps": steps}
+            yield {"id": judgments.unit.id, "steps": steps}
 
 
 def _breaks(kind: str, step: Mapping[str, Any]) -> bool:
     return kind in step["breaks"]
 
 
-def _known(frame: Frame) -> str:
+def _caption(frame: Frame) -> str:
+    """Return date, place and caption of a picture, as far as they are known."""
     facts = (
         None if frame.date is None else str(frame.date),
         frame.place,

@@ -38,7 +38,11 @@ class RevisionTask(Task):
     unanswered: ClassVar[str] = "open"
 
     def units(self, rows: Sequence[Item]) -> list[AnnotationUnit]:
-        """One per proposal that differs from its text."""
+        """Return one unit per proposal that differs from its text.
+
+        Raises:
+            ConfigError: A row has no proposal.
+        """
         for item in rows:
             if not isinstance(item.meta.get("revision"), dict):
                 raise ConfigError(
@@ -51,7 +55,7 @@ class RevisionTask(Task):
         ]
 
     def parts(self, unit: AnnotationUnit) -> list[JudgmentPart]:
-        """The decision, its reason and the edited text."""
+        """Return three parts: the decision, its reason and the edited text."""
         return [
             JudgmentPart("decision", Decision, "the decision"),
             JudgmentPart("reason", Reason, "the reason"),
@@ -61,19 +65,23 @@ class RevisionTask(Task):
     def context(
         self, unit: AnnotationUnit, order: Sequence[int]
     ) -> Mapping[str, object]:
-        """The former text cut at its edits, what was left, and the reasons for refusals."""
-        revision, pieces, at = unit.row["meta"]["revision"], [], 0
+        """Return the former text cut at its edits, refused edits, and reasons for a refusal."""
+        # Edits are ranges of characters of the former text, in order and without overlap.
+        revision, pieces, start = unit.row["meta"]["revision"], [], 0
         for edit in revision["edits"]:
-            pieces += [("kept", unit.texts[1][at : edit["start"]])]
+            pieces += [("kept", unit.texts[1][start : edit["start"]])]
             pieces += [("old", edit["old"]), ("new", edit["new"])]
-            at = edit["end"]
-        pieces.append(("kept", unit.texts[1][at:]))
+            start = edit["end"]
+        pieces.append(("kept", unit.texts[1][start:]))
         return {"pieces": pieces, "unrevised": revision["refused"], "reasons": get_args(Reason),
                 "worse": unit.row["meta"].get("not_better", False)}  # fmt: skip
 
     def next_command(self, judged: Judged) -> str:
-        """The command that writes the final texts into the file that they come from, if any."""
-        sources = [one.unit.row["meta"].get("source") or {} for one in judged]
+        """Return the command that writes the texts into their file; empty if they have none."""
+        sources = [
+            judgments.unit.row["meta"].get("source") or {}
+            for judgments in judged
+        ]
         return (
             self.next_step
             if any("file" in source for source in sources)
@@ -81,25 +89,23 @@ class RevisionTask(Task):
         )
 
     def missing(self, unit: AnnotationUnit, state: State) -> str | None:
-        """A decision; for an edit the text, for a refusal the reason."""
+        """Return what is open: the decision, for an edit the text, for a refusal the reason."""
         decision = state.get("decision")
         needed = {"edit": "final", "refuse": "reason"}.get(
             str(decision), "decision"
         )
-        done = decision == "accept" or (
+        is_complete = decision == "accept" or (
             decision is not None and state.get(needed) is not None
         )
-        return (
-            None
-            if done
-            else f"{self.unanswered}: {self.part(unit, needed).words}"
-        )
+        if is_complete:
+            return None
+        return f"{self.unanswered}: {self.part(unit, needed).words}"
 
     def agreement(
         self, judged: Judged, annotators: Sequence[str]
     ) -> list[Reliability]:
-        """Nominal alpha and kappa of the decisions."""
-        known = get_args(Decision)
+        """Return nominal alpha and kappa of the decisions."""
+        choices = get_args(Decision)
         return [
             of_kinds(
                 cells(
@@ -107,21 +113,21 @@ class RevisionTask(Task):
                     "decision",
                     judged,
                     annotators,
-                    known.index,
+                    choices.index,
                     "decision",
                 ),
-                len(known),
+                len(choices),
             )
         ]
 
     def results(self, judged: Judged) -> Iterator[Row]:
-        """Rows with ``decision``, ``reason`` and the final text as candidate.
+        """Yield rows with ``decision``, ``reason`` and the final text as candidate.
 
         If annotators of a row differ in decision or text, ``decision`` is ``contested`` and the
         candidate is the former text. ``decisions`` has the decision of each.
         """
-        for one in judged:
-            proposal, text = one.unit.texts
+        for judgments in judged:
+            proposal, text = judgments.unit.texts
             final = {"accept": proposal, "refuse": text}
             decisions = {
                 who: {
@@ -129,18 +135,19 @@ class RevisionTask(Task):
                     "reason": state.get("reason", ""),
                     "final": final.get(state["decision"]) or state["final"],
                 }
-                for who, state in one.by.items()
+                for who, state in judgments.by.items()
             }
-            first, *others = decisions.values()
+            first, *further = decisions.values()
+            # Reasons may differ without a dispute: what happens to the text is the same.
             agreed: Mapping[str, Any] = first
             if any(
-                (other["decision"], other["final"])
+                (decision["decision"], decision["final"])
                 != (first["decision"], first["final"])
-                for other in others
+                for decision in further
             ):
                 agreed = {"decision": "contested", "reason": "", "final": text}
             yield {
-                **one.unit.row,
+                **judgments.unit.row,
                 "candidate": agreed["final"],
                 "text": text,
                 "proposal": proposal,
