@@ -76,9 +76,9 @@ def test_an_answer_does_not_depend_on_the_batch() -> None:
 
 def test_repeated_and_empty_questions() -> None:
     pair = (PREMISE, "There is a dog.")
-    found = entail([pair, pair])
-    assert found.shape == (2, 3)
-    np.testing.assert_array_equal(found[0], found[1])
+    probabilities = entail([pair, pair])
+    assert probabilities.shape == (2, 3)
+    np.testing.assert_array_equal(probabilities[0], probabilities[1])
     assert entail([]).shape == (0, 3)
 
 

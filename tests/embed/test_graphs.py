@@ -115,25 +115,25 @@ def test_products_are_exact(
     np.testing.assert_array_equal(outputs, rows @ codes)
 
 
-@pytest.mark.parametrize("most", [SIGNED, UNSIGNED])
+@pytest.mark.parametrize("greatest", [SIGNED, UNSIGNED])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_sums_of_the_greatest_numbers_do_not_saturate(
-    multiply: Any, most: int, sign: int
+    multiply: Any, greatest: int, sign: int
 ) -> None:
     # A kernel that adds two products in 16 bits would stop at 32,767; 2 * 255 * 63 is 32,130.
     # The sum is the greatest that is let through: 255 * (1044 * 63 + 21) is 2**24 - 1.
     codes = np.full((1045, 4), sign * WEIGHT)
     codes[-1] = sign * 21
-    rows = np.full((5, 1045), most)
+    rows = np.full((5, 1045), greatest)
     if (
-        most == SIGNED
+        greatest == SIGNED
     ):  # also the numbers that are far below and above 0 in turn
         rows[1:3] *= -1
         rows[3, ::2] *= -1
         rows[4, 1::2] *= -1
-    bias = np.zeros(4) if most == SIGNED else codes.sum(axis=0)
+    bias = np.zeros(4) if greatest == SIGNED else codes.sum(axis=0)
     outputs = multiply(
-        f32(codes), f32(bias), raised=0 if most == SIGNED else 1
+        f32(codes), f32(bias), raised=0 if greatest == SIGNED else 1
     )(rows)
     np.testing.assert_array_equal(outputs, rows @ codes)
 
@@ -305,11 +305,11 @@ def test_gelu_is_that_of_scipy_in_steps_and_ends(
 
     x = np.linspace(-12, 63, 30_001, dtype=np.float32)
     # Half of a 512th off at most, where the curve rises by 1.13 at most.
-    wanted = (
+    expected = (
         x.astype(np.float64) * scipy.special.ndtr(x.astype(np.float64))
         + RAISED
     )
-    np.testing.assert_allclose(gelu(x), wanted, rtol=1e-6, atol=1.13 / 1024)
+    np.testing.assert_allclose(gelu(x), expected, rtol=1e-6, atol=1.13 / 1024)
     assert gelu(x).min() > 0
     ends = gelu([0, 20, -20, -7.9, -1e6, 64, 1e6]) - RAISED
     np.testing.assert_allclose(ends[:5], [0, 20, 0, 0, 0], atol=1e-12)
@@ -360,7 +360,7 @@ def attending(
     return run
 
 
-def drawn(
+def draw_attention_inputs(
     seed: int, k: int, n: int = 2, heads: int = 3, d: int = 16
 ) -> list[FloatArray]:
     """Queries, keys and values in steps, each (n, k, heads, d)."""
@@ -442,7 +442,7 @@ def test_shares_are_those_of_the_table(
 def test_results_are_as_near_softmax_as_the_steps_allow(
     attending: Any, k: int, q: int, scale: float
 ) -> None:
-    queries, keys, values = drawn(k, k)
+    queries, keys, values = draw_attention_inputs(k, k)
     added = (
         np.rint(
             SCORE_STEPS * np.random.default_rng(q).normal(size=(2, 1, q, k))
@@ -459,25 +459,25 @@ def test_results_are_as_near_softmax_as_the_steps_allow(
     # Attention in float64, by scipy, not in steps.
     points = [a.astype(np.float64) / POINT for a in (queries[:, :q], keys)]
     scores = scale * np.einsum("nqhd,nkhd->nhqk", *points) + added
-    wanted = np.einsum(
+    expected = np.einsum(
         "nhqk,nkhd->nqhd",
         scipy.special.softmax(scores, axis=3),
         values / VALUE,
     )
-    wanted = wanted.reshape(*wanted.shape[:2], -1)
+    expected = expected.reshape(*expected.shape[:2], -1)
     # A share is off by a 1,024th of itself, as are all others together; and by what its last step,
     # the end of the table, and the table's own steps make, each as much as a key's.
     of_keys = k * (0.5 / SHARE + math.exp(-11) + 0.5 / 65536)
-    assert np.abs(rows - wanted).max() <= np.abs(values).max() / VALUE * (
+    assert np.abs(rows - expected).max() <= np.abs(values).max() / VALUE * (
         2 / 1024 + of_keys
     )
-    assert np.sqrt(((rows - wanted) ** 2).mean()) < 0.002
+    assert np.sqrt(((rows - expected) ** 2).mean()) < 0.002
 
 
 def test_keys_that_are_left_out_do_not_show_nor_does_the_order_of_keys(
     attending: Any,
 ) -> None:
-    queries, keys, values = drawn(4, 6, n=1)
+    queries, keys, values = draw_attention_inputs(4, 6, n=1)
     expected = attending(joined(queries, keys, values), 3, 5, None, 0.25)
     queries, keys, values = (
         np.concatenate([a, np.full_like(a, 500)], axis=1)
@@ -496,13 +496,16 @@ def test_keys_that_are_left_out_do_not_show_nor_does_the_order_of_keys(
 
 
 def test_heads_and_texts_do_not_see_each_other(attending: Any) -> None:
-    parts = drawn(11, 9, n=3)
+    parts = draw_attention_inputs(11, 9, n=3)
     together = attending(joined(*parts), 3, 9, None, 0.25)
     for i, head in np.ndindex(3, 3):
-        own = joined(*(a[i : i + 1, :, head : head + 1] for a in parts))
+        single_head = joined(
+            *(a[i : i + 1, :, head : head + 1] for a in parts)
+        )
         columns = together[i, :, 16 * head : 16 * head + 16]
         assert (
-            attending(own, 1, 9, None, 0.25)[0].tobytes() == columns.tobytes()
+            attending(single_head, 1, 9, None, 0.25)[0].tobytes()
+            == columns.tobytes()
         )
 
 
@@ -606,15 +609,15 @@ def test_an_encoder_is_the_formulas_of_bert(
     inputs = {"vectors": np.concatenate(vectors), **lay_out(LENGTHS)}
     run = session(encoders.encoder_graph(tensors))
     states = run(["state 0", "state 1", "state 2"], inputs)
-    wanted = [first_states(tensors, rows) for rows in vectors]
+    expected = [first_states(tensors, rows) for rows in vectors]
     # Rows have a deviation of about 1. Steps of attention and of GELU cost a thousandth a layer;
     # whole numbers of 7 and 8 bits about a hundredth.
     for i, (rows, limit) in enumerate(
         zip(states, (1e-6, 0.02, 0.04), strict=True)
     ):
         if i:
-            wanted = [formulas(layers, i - 1, x) for x in wanted]
-        error = rows - np.concatenate(wanted)
+            expected = [formulas(layers, i - 1, x) for x in expected]
+        error = rows - np.concatenate(expected)
         assert np.sqrt((error**2).mean()) < (limit if whole else limit / 10)
 
 
@@ -634,10 +637,10 @@ def test_a_text_has_the_same_bits_in_any_company(
         "vectors": np.concatenate(vectors[::-1]),
         **lay_out(LENGTHS[::-1]),
     }
-    found = np.split(
+    parts = np.split(
         run(["state 2"], backwards)[0], np.cumsum(LENGTHS[::-1])[:-1]
     )
-    assert np.concatenate(found[::-1]).tobytes() == together.tobytes()
+    assert np.concatenate(parts[::-1]).tobytes() == together.tobytes()
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -655,7 +658,7 @@ def test_entailment_is_the_last_product_of_the_hypothesis(
         "inside": inside[:, : max(sizes), None],
     }
     (scores,) = session(encoders.entailment_graph(tensors))(["scores"], inputs)
-    wanted = []
+    expected = []
     for rows, size in zip(vectors, sizes, strict=True):
         sides = tensors["sides table"][
             (np.arange(len(rows)) < size).astype(int)
@@ -666,10 +669,12 @@ def test_entailment_is_the_last_product_of_the_hypothesis(
         pooled = np.concatenate(
             [x[0], x[:size].mean(axis=0), x[:size].max(axis=0)]
         )
-        wanted.append(pooled @ tensors["head.weight"] + tensors["head.bias"])
+        expected.append(pooled @ tensors["head.weight"] + tensors["head.bias"])
     # Scores have a deviation of about 12, the square root of 144 numbers.
     assert scores.dtype == np.float64
-    assert np.sqrt(((scores - wanted) ** 2).mean()) < (0.6 if whole else 0.06)
+    assert np.sqrt(((scores - expected) ** 2).mean()) < (
+        0.6 if whole else 0.06
+    )
 
 
 def test_weights_come_back_from_the_tensors_of_a_graph() -> None:

@@ -107,10 +107,10 @@ def test_vectors_have_length_one_and_follow_the_index(server: Server) -> None:
 
 
 def test_the_request_names_model_texts_and_dimensions(server: Server) -> None:
-    made = embedder(
+    openai_embedder = embedder(
         "openai:org/m", base_url=server.url, api_key="k1", dimensions=2
     )
-    asyncio.run(made.embed(["a", "b"]))
+    asyncio.run(openai_embedder.embed(["a", "b"]))
     (request,) = server.requests
     assert request["path"] == "/v1/embeddings"
     assert request["model"] == "org/m"
@@ -122,10 +122,12 @@ def test_the_request_names_model_texts_and_dimensions(server: Server) -> None:
 def test_one_embedder_serves_several_event_loops_and_many_calls(
     server: Server,
 ) -> None:
-    made = embedder("openai:m", base_url=server.url)
+    openai_embedder = embedder("openai:m", base_url=server.url)
 
     async def many() -> None:
-        await asyncio.gather(*(made.embed([str(i)]) for i in range(5)))
+        await asyncio.gather(
+            *(openai_embedder.embed([str(i)]) for i in range(5))
+        )
 
     asyncio.run(many())
     asyncio.run(many())
@@ -200,21 +202,21 @@ def test_a_bad_answer_is_one_clear_error_after_one_attempt(
 def test_vectors_of_another_length_than_before_are_refused(
     server: Server,
 ) -> None:
-    made = embedder("openai:m", base_url=server.url)
-    asyncio.run(made.embed(["a"]))
+    openai_embedder = embedder("openai:m", base_url=server.url)
+    asyncio.run(openai_embedder.embed(["a"]))
     server.reply = lambda texts: answer([[1.0, 2.0, 3.0]])
     with pytest.raises(
         ItemError, match=r"expected vectors of 2 .* shape \(1, 3\)"
     ):
-        asyncio.run(made.embed(["b"]))
+        asyncio.run(openai_embedder.embed(["b"]))
 
 
 def test_a_server_that_ignores_the_dimensions_is_refused(
     server: Server,
 ) -> None:
-    made = embedder("openai:m", base_url=server.url, dimensions=7)
+    openai_embedder = embedder("openai:m", base_url=server.url, dimensions=7)
     with pytest.raises(ItemError, match="expected vectors of 7"):
-        asyncio.run(made.embed(["a"]))
+        asyncio.run(openai_embedder.embed(["a"]))
 
 
 def test_no_connection_at_all_is_told_before_any_work() -> None:
@@ -228,20 +230,20 @@ def test_no_connection_at_all_is_told_before_any_work() -> None:
 
 def test_an_answer_has_a_most_of_bytes(server: Server) -> None:
     status, kind, body = vectors(["a", "b"])
-    made = embedder("openai:m", base_url=server.url)
+    openai_embedder = embedder("openai:m", base_url=server.url)
     server.reply = lambda texts: (
         status,
         kind,
         body + " " * (664_000 - len(body)),
     )
-    asyncio.run(made.embed(["a", "b"]))
+    asyncio.run(openai_embedder.embed(["a", "b"]))
     server.reply = lambda texts: (
         status,
         kind,
         body + " " * (664_001 - len(body)),
     )
     with pytest.raises(TransientError, match="more than 664000 bytes"):
-        asyncio.run(made.embed(["a", "b"]))
+        asyncio.run(openai_embedder.embed(["a", "b"]))
 
 
 def test_a_key_that_a_server_repeats_is_told_to_nobody(server: Server) -> None:
@@ -275,13 +277,13 @@ def test_a_slow_server_is_transient(server: Server) -> None:
 
 
 def test_identity_names_model_host_and_dimensions_but_no_secret() -> None:
-    made = embedder(
+    openai_embedder = embedder(
         "openai:m",
         base_url="http://me:pw@host:8000/v1",
         api_key="k",
         dimensions=3,
     )
-    assert made.identity == "openai:m@host:8000/3"
+    assert openai_embedder.identity == "openai:m@host:8000/3"
 
 
 def test_a_missing_key_is_reported_before_any_work(

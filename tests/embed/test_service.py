@@ -77,8 +77,10 @@ def test_requests_of_the_same_turn_share_batches() -> None:
     service = EmbeddingService(embedder)
 
     async def main() -> list[FloatArray]:
-        asked = ["a", "bb"], ["bb", "ccc"], ["dddd", "e"]
-        return await asyncio.gather(*(service.embed(texts) for texts in asked))
+        batches = ["a", "bb"], ["bb", "ccc"], ["dddd", "e"]
+        return await asyncio.gather(
+            *(service.embed(texts) for texts in batches)
+        )
 
     rows = asyncio.run(main())
     assert embedder.calls == [["a", "bb", "ccc", "dddd"], ["e"]]
@@ -203,9 +205,9 @@ def test_memory_is_bounded_and_evicted_vectors_come_back() -> None:
     texts = [f"text {i}" for i in range(40)]
     first = asyncio.run(service.embed(texts))
     assert asyncio.run(service.embed(texts)).tolist() == first.tolist()
-    asked = [text for call in embedder.calls for text in call]
+    embedded_texts = [text for call in embedder.calls for text in call]
     assert (
-        40 < len(asked) <= 80
+        40 < len(embedded_texts) <= 80
     )  # the last few stayed, the others were made again
 
 

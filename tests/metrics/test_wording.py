@@ -12,8 +12,8 @@ from beholder.errors import ConfigError
 from beholder.metrics.wording import (
     Reading,
     compare_words,
+    join_tokens,
     peer_adjusted_recall,
-    read,
     recalled_by_peers,
 )
 from beholder.text import weight
@@ -65,7 +65,7 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
     tokens = TokenVectors(
         np.arange(6), special, spans, cut=False, vectors=rows
     )
-    found = read("AB-c d", tokens)
+    found = join_tokens("AB-c d", tokens)
     assert found.words == ("ab-c", "d")
     third = 1 / math.sqrt(3)
     assert found.vectors.tolist() == [
@@ -81,7 +81,7 @@ def test_an_encoder_without_places_is_an_error() -> None:
         np.arange(1), np.zeros(1, bool), None, False, np.ones((1, 2))
     )
     with pytest.raises(ConfigError, match="minilm"):
-        read("dog", tokens)
+        join_tokens("dog", tokens)
 
 
 @pytest.mark.parametrize(

@@ -56,17 +56,17 @@ def test_a_completion_of_something_else_is_named() -> None:
 
 
 def test_items_have_the_references_and_pictures_of_their_rows() -> None:
-    found = items_of(
+    items = items_of(
         ["a", "b", "c"],
         ["one", ["two", " ", "three"], None],
         [None, "x.jpg", ["y"]],
     )
-    assert [item.references for item in found] == [
+    assert [item.references for item in items] == [
         ("one",),
         ("two", "three"),
         (),
     ]
-    assert [item.images for item in found] == [(), ("x.jpg",), ("y",)]
+    assert [item.images for item in items] == [(), ("x.jpg",), ("y",)]
 
 
 def test_columns_of_another_length_or_kind_are_refused() -> None:

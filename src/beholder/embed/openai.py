@@ -41,7 +41,7 @@ class OpenAIEmbedder(Embedder):
         timeout: Seconds to wait for an answer.
 
     Raises:
-        ConfigError: No key was given for OpenAI's own endpoint, or the address is none.
+        ConfigError: No key was given for OpenAI's own endpoint, or the address is not valid.
     """
 
     def __init__(
@@ -89,6 +89,8 @@ class OpenAIEmbedder(Embedder):
             RunError: The account has no quota left.
         """
         body: dict[str, Any] = {"model": self.model, "input": list(texts)}
+        # An endpoint may answer in any order; the index says which text a
+        # vector is of.
         body["encoding_format"] = "float"
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions

@@ -34,7 +34,7 @@ __all__ = ["Bounds", "Metric", "ValueInfo"]
 MOST_PAIRS = 50_000_000
 """Pairs of parts that are compared at once: about 1 GB, in the metrics that hold most for each."""
 
-SIGN = 5
+PUNCTUATION_COST = 5
 """Characters as which one counts that is in no word: analysed, each sign is a token, as a word
 of about five characters is."""
 
@@ -61,7 +61,9 @@ class Bounds:
             if self.compares
             else ""
         )
-        signs = f"{self.characters // SIGN:,} of them outside words"
+        signs = (
+            f"{self.characters // PUNCTUATION_COST:,} of them outside words"
+        )
         return f"{self.characters:,} characters in all texts together, {signs}{pairs}"
 
     def check(self, item: Item, name: str) -> None:
@@ -70,7 +72,7 @@ class Bounds:
         Raises:
             ItemError: Its texts are too long or have too many signs, or its pictures are too many.
         """
-        n, most = (
+        n, max_characters = (
             len(item.candidate) + sum(map(len, item.references)),
             self.characters,
         )
@@ -81,13 +83,13 @@ class Bounds:
             )
         n_signs = (
             sum(map(_n_signs, (item.candidate, *item.references)))
-            if n * SIGN > most
+            if n * PUNCTUATION_COST > max_characters
             else 0
         )
-        if n_signs * SIGN > most:
+        if n_signs * PUNCTUATION_COST > max_characters:
             raise ItemError(
                 f"the texts of this item have {n_signs:,} characters outside words; {name} takes up"
-                f" to {most // SIGN:,}"
+                f" to {max_characters // PUNCTUATION_COST:,}"
             )
         if len(item.images) > MOST_PICTURES:
             raise ItemError(
@@ -156,7 +158,7 @@ def _n_signs(text: str) -> int:
 
 E = TypeVar("E")
 
-_ENOUGH = 3
+_MIN_VALUES = 3
 """Least number of equal values that is reported."""
 
 
@@ -184,7 +186,7 @@ class Metric(Asker[Item], Generic[E]):
         """
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """Fields of the item that it needs as it is configured; none may be empty."""
         return self.required_fields
 
@@ -194,7 +196,7 @@ class Metric(Asker[Item], Generic[E]):
         Raises:
             ItemError: Names the field that is missing or empty, or the text without words.
         """
-        for field in sorted(self.shown):
+        for field in sorted(self.needed_fields):
             if not getattr(item, field):
                 close = get_close_matches(field, item.meta, n=1, cutoff=0.8)
                 hint = ""
@@ -205,7 +207,7 @@ class Metric(Asker[Item], Generic[E]):
                 raise ItemError(
                     f"{self.registered_name} needs {field}, and this item has none{hint}"
                 )
-        check_words_in(item, "references" in self.shown)
+        check_words_in(item, "references" in self.needed_fields)
 
     def check_row(self, item: Item) -> None:
         """Refuse a row whose own fields are malformed, which a run does before all work.
@@ -263,10 +265,10 @@ class Metric(Asker[Item], Generic[E]):
         )
         item = composed(item)
         with one_blas_thread():
-            found = run_sync(
+            score = run_sync(
                 self.prepare([item]).evaluate(item, tools or Tools())
             )
-        return replace(found, item=item)
+        return replace(score, item=item)
 
     def score(
         self, items: Sequence[Item], *, tools: Tools | None = None
@@ -280,7 +282,7 @@ class Metric(Asker[Item], Generic[E]):
         prepared = self.prepare(items)
 
         async def each() -> list[ItemScore | ItemFailure]:
-            found: dict[int, ItemScore | ItemFailure] = {}
+            outcomes: dict[int, ItemScore | ItemFailure] = {}
             attempts = bounded(
                 lambda i: attempt(prepared, items[i], shared),
                 range(len(items)),
@@ -289,8 +291,8 @@ class Metric(Asker[Item], Generic[E]):
             async for index, outcome in attempts:
                 if isinstance(outcome, ItemScore):
                     outcome = replace(outcome, item=items[index])
-                found[index] = outcome
-            return [found[index] for index in range(len(items))]
+                outcomes[index] = outcome
+            return [outcomes[index] for index in range(len(items))]
 
         with one_blas_thread():
             return run_sync(each())
@@ -301,14 +303,14 @@ class Metric(Asker[Item], Generic[E]):
         Raises:
             ConfigError: There is no such value; names what there is.
         """
-        for one in (*self.values, *self.corpus_values):
-            if name in (None, one.name):
-                return one
-        there = ", ".join(
-            one.name for one in (*self.values, *self.corpus_values)
+        for info in (*self.values, *self.corpus_values):
+            if name in (None, info.name):
+                return info
+        names = ", ".join(
+            info.name for info in (*self.values, *self.corpus_values)
         )
         raise ConfigError(
-            f"{self.registered_name} has no value {name!r}; it has: {there}"
+            f"{self.registered_name} has no value {name!r}; it has: {names}"
         )
 
     def needs_corpus(self) -> bool:
@@ -336,11 +338,11 @@ class Metric(Asker[Item], Generic[E]):
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """Report that all texts have the same headline value."""
         headline = self.values[0].name
-        found = columns.get(headline, np.zeros(0))
-        if len(found) < _ENOUGH or found.min() < found.max():
+        column = columns.get(headline, np.zeros(0))
+        if len(column) < _MIN_VALUES or column.min() < column.max():
             return ()
         return (
-            f"all {len(found):,} values of {headline} are {found[0]:.6g}: it separates no texts",
+            f"all {len(column):,} values of {headline} are {column[0]:.6g}: it separates no texts",
         )
 
     async def evaluate_together(
@@ -352,7 +354,7 @@ class Metric(Asker[Item], Generic[E]):
             ItemError: A text cannot be scored; names its place.
         """
 
-        async def one(number: int, item: Item) -> ItemScore:
+        async def evaluate_one(number: int, item: Item) -> ItemScore:
             try:
                 return await self.evaluate(item, tools)
             except ItemError as error:
@@ -360,7 +362,10 @@ class Metric(Asker[Item], Generic[E]):
 
         return list(
             await asyncio.gather(
-                *(one(n, item) for n, item in enumerate(items, start=1))
+                *(
+                    evaluate_one(n, item)
+                    for n, item in enumerate(items, start=1)
+                )
             )
         )
 

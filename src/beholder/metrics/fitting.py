@@ -58,20 +58,22 @@ def _without_references(items: Sequence[Item], judge: bool) -> tuple[str, str]:
     pictured = any(item.images for item in items)
     if pictured and judge:
         return "fleur", "pictures and no references: a judge looks"
-    named = (
+    suggestion = (
         "a metric that looks: -m clipscore (extra hf), or -m fleur --judge openai:MODEL"
         if pictured
         else "one that needs none: -m 'perplexity(judge=hf:MODEL)'"
     )
     raise ConfigError(
-        f"no metric was named, and the rows have no references. Name {named}; or say where"
+        f"no metric was named, and the rows have no references. Name {suggestion}; or say where"
         " references are, with --map references=COLUMN or --references-from FILE; beholder lint"
         " checks alternative texts without references"
     )
 
 
 def _foreign(item: Item) -> str | None:
-    said = language_named(item.language)
-    if said is not None:
-        return None if said == ENGLISH else f"row {item.id} says {said}"
+    language = language_named(item.language)
+    if language is not None:
+        return (
+            None if language == ENGLISH else f"row {item.id} says {language}"
+        )
     return not_english(item.candidate)

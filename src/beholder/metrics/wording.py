@@ -37,7 +37,7 @@ class Reading:
     whole: FloatArray
 
 
-def read(text: str, tokens: TokenVectors) -> Reading:
+def join_tokens(text: str, tokens: TokenVectors) -> Reading:
     """Join the tokens of a text to words: a word's vector is the mean of those of its tokens.
 
     Raises:
@@ -54,10 +54,10 @@ def read(text: str, tokens: TokenVectors) -> Reading:
         (first < ends[:, None]) & (last > starts[:, None]) & ~tokens.special
     )
     vectors = unit_rows(inside.astype(np.float64) @ tokens.vectors)
-    found = tuple(lower_words(text))
-    weights = np.array(frequency.weights(found))
+    word_texts = tuple(lower_words(text))
+    weights = np.array(frequency.weights(word_texts))
     return Reading(
-        found,
+        word_texts,
         weights,
         vectors,
         unit_rows(tokens.vectors.mean(axis=0)[None])[0],
@@ -77,7 +77,8 @@ async def read_all(
         *(service.encode(text, layer) for text in texts)
     )
     return tuple(
-        read(text, found) for text, found in zip(texts, encoded, strict=True)
+        join_tokens(text, tokens)
+        for text, tokens in zip(texts, encoded, strict=True)
     )
 
 
@@ -101,8 +102,8 @@ def compare_words(
     pairs = [_nearest(candidate, reference) for reference in references]
     best = np.max([forward for forward, _ in pairs], axis=0)
     recalls = [
-        _mean(back, own)
-        for (_, back), own in zip(pairs, references, strict=True)
+        _mean(back, reference)
+        for (_, back), reference in zip(pairs, references, strict=True)
     ]
     return Wording(_mean(best, candidate), math.fsum(recalls) / len(recalls))
 
@@ -113,12 +114,12 @@ def recalled_by_peers(references: Sequence[Reading]) -> float:
     People choose different things to say; this is how much of one's words another has. 1 for a
     single reference.
     """
-    among = []
+    recalls = []
     for first, second in combinations(references, 2):
         forward, back = _nearest(first, second)
-        among += [_mean(forward, first), _mean(back, second)]
+        recalls += [_mean(forward, first), _mean(back, second)]
     # Summed exactly, so that the order of references changes no digit.
-    return math.fsum(among) / len(among) if among else 1.0
+    return math.fsum(recalls) / len(recalls) if recalls else 1.0
 
 
 def peer_adjusted_recall(recall: float, peers: float) -> float:

@@ -12,7 +12,7 @@ from beholder.errors import ConfigError
 from beholder.judges import LLMJudge
 from beholder.language.statements import Statement
 from beholder.metrics import metric
-from beholder.metrics.judged.audit import supported
+from beholder.metrics.judged.audit import mark_supported
 from beholder.records import Item, ItemFailure, ItemScore
 from toy.tools import OneJudge
 
@@ -45,7 +45,7 @@ MADE = [
 def test_what_rests_on_an_absent_thing_does_not_hold(
     answers: str, held: str
 ) -> None:
-    found = supported(MADE, [answer == "y" for answer in answers])
+    found = mark_supported(MADE, [answer == "y" for answer in answers])
     assert "".join("y" if yes else "n" for yes in found) == held
 
 
@@ -54,7 +54,7 @@ def test_that_there_is_none_rests_on_nothing() -> None:
         statement("existence", 0, polarity=False),
         statement("attribute", 0),
     ]
-    assert supported(denied, [False, True]) == [False, True]
+    assert mark_supported(denied, [False, True]) == [False, True]
 
 
 def judge_with(*absent: str) -> tuple[LLMJudge, Scripted]:

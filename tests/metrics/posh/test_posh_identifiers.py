@@ -12,7 +12,7 @@ def names(text: str, name: str, without: str = "") -> list[str]:
     graph = scene_graph(parse(text))
     identifiers = Identifiers(graph)
     return [
-        identifiers.of(e.index, without)
+        identifiers.phrase_for(e.index, without)
         for e in graph.entities
         if e.name == name
     ]

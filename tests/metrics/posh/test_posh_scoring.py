@@ -89,12 +89,12 @@ def test_rare_words_weigh_more_where_information_counts() -> None:
     informed = Weighing(
         {"entity": 1.0, "attribute": 2.0, "relation": 1.0}, information=True
     )
-    assert informed.of("entity", "zebra") > informed.of("entity", "man") > 0
-    assert informed.of("attribute", "man") == pytest.approx(
-        2 * informed.of("entity", "man")
+    assert informed.weight_of("entity", "zebra") > informed.weight_of("entity", "man") > 0
+    assert informed.weight_of("attribute", "man") == pytest.approx(
+        2 * informed.weight_of("entity", "man")
     )
-    both = informed.of("entity", "man") + informed.of("entity", "zebra")
-    assert informed.of("entity", "Zebra Man") == pytest.approx(both)
+    both = informed.weight_of("entity", "man") + informed.weight_of("entity", "zebra")
+    assert informed.weight_of("entity", "Zebra Man") == pytest.approx(both)
 
 
 def test_a_contradiction_is_told_by_the_reference_that_says_otherwise() -> (

@@ -175,16 +175,16 @@ class BERTScore(Metric[EncodedTexts]):
 
     def encoder_of(self, item: Item) -> tuple[str, int]:
         """The encoder and the layer for the language that an item's row names."""
-        own = (self.languages or {}).get(language_named(item.language) or "")
-        return own or (self.model, self.compared)
+        entry = (self.languages or {}).get(language_named(item.language) or "")
+        return entry or (self.model, self.compared)
 
     def tool_specs(self) -> list[tuple[str, str]]:
         """The encoders that rows need; all of them if no row was read."""
         further = [
             ("encoder", spec) for spec, _ in (self.languages or {}).values()
         ]
-        every = dict.fromkeys([*super().tool_specs(), *further])
-        return [(kind, spec) for kind, spec in every if self.is_used(spec)]
+        specs = dict.fromkeys([*super().tool_specs(), *further])
+        return [(kind, spec) for kind, spec in specs if self.is_used(spec)]
 
     def is_used(self, encoder: str) -> bool:
         """Whether rows need an encoder; one that no row needs is not loaded."""
@@ -264,29 +264,29 @@ class BERTScore(Metric[EncodedTexts]):
 
         With ``languages`` an encoder is loaded only once rows are known to need it.
         """
-        known = self.languages is None or self.used is not None
-        found = (
+        are_rows_known = self.languages is None or self.used is not None
+        identities = (
             super().identities(tools)
-            if known and self.is_used(self.model)
+            if are_rows_known and self.is_used(self.model)
             else {}
         )
         if self.rarity is not None:
-            found["idf"] = self.rarity.identity
+            identities["idf"] = self.rarity.identity
         if self.baseline != "none":
-            found["baseline"] = read_baseline(
+            identities["baseline"] = read_baseline(
                 self.baseline, self.compared
             ).identity
         if self.languages is not None:
             loaded = {
                 spec: tools.identity("encoder", spec)
                 for spec, _ in self.languages.values()
-                if known and self.is_used(spec)
+                if are_rows_known and self.is_used(spec)
             }
-            found["languages"] = ",".join(
+            identities["languages"] = ",".join(
                 f"{name}={loaded.get(spec, spec)}/{layer}"
                 for name, (spec, layer) in self.languages.items()
             )
-        return found
+        return identities
 
     async def gather(self, item: Item, tools: Tools) -> EncodedTexts:
         """Encode candidate and references.
@@ -306,21 +306,21 @@ class BERTScore(Metric[EncodedTexts]):
             *(service.encode(text, layer) for text in texts)
         )
         sides, n_cut = [], 0
-        for place, read in enumerate(encoded):
-            counts = ~read.special
+        for place, text in enumerate(encoded):
+            counts = ~text.special
             if not counts.any():
                 raise ItemError(
                     f"{f'reference {place}' if place else 'the candidate'} has no token"
                 )
-            kept = counts | (self.special == "match")
+            matchable = counts | (self.special == "match")
             sides.append(
                 Side(
-                    read.ids[kept],
-                    counts[kept],
-                    read.vectors[kept].astype(np.float64),
+                    text.ids[matchable],
+                    counts[matchable],
+                    text.vectors[matchable].astype(np.float64),
                 )
             )
-            n_cut += read.cut
+            n_cut += text.cut
         return EncodedTexts(sides[0], tuple(sides[1:]), n_cut)
 
     def score_item(self, item: Item, evidence: EncodedTexts) -> ItemScore:
@@ -329,12 +329,14 @@ class BERTScore(Metric[EncodedTexts]):
         Raises:
             ItemError: All tokens of a text weigh nothing.
         """
-        ours = evidence.candidate
-        weights = self._weights(ours)
+        candidate = evidence.candidate
+        weights = self._weights(candidate)
         scored = []
-        for theirs in evidence.references:
-            similarity = products(ours.vectors, theirs.vectors)
-            shares = greedy_match(similarity, weights, self._weights(theirs))
+        for reference in evidence.references:
+            similarity = products(candidate.vectors, reference.vectors)
+            shares = greedy_match(
+                similarity, weights, self._weights(reference)
+            )
             scored.append((f1(*shares) if min(shares) > 0 else 0.0, *shares))
         values = dict(
             zip(("f1", "precision", "recall"), max(scored), strict=True)
@@ -359,28 +361,28 @@ class BERTScore(Metric[EncodedTexts]):
         return weights
 
 
-def _by_language(given: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
+def _by_language(encoders: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
     """Encoder and layer by the English name of the language, in the order of the names.
 
     Raises:
         ConfigError: A language is not known, or an entry is no encoder with its layer.
     """
-    found = {}
-    for said, entry in given.items():
-        name = language_named(said)
+    by_language = {}
+    for language, entry in encoders.items():
+        name = language_named(language)
         if name is None:
             raise ConfigError(
-                f"languages={said!r}: no language is called so; hi or Hindi is one"
+                f"languages={language!r}: no language is called so; hi or Hindi is one"
             )
-        pair = isinstance(entry, tuple | list) and len(entry) == 2
-        if not pair or type(entry[1]) is not int or entry[1] < 0:
+        is_pair = isinstance(entry, tuple | list) and len(entry) == 2
+        if not is_pair or type(entry[1]) is not int or entry[1] < 0:
             raise ConfigError(
-                f"languages[{said!r}]={entry!r}: expected an encoder and its layer, such as"
+                f"languages[{language!r}]={entry!r}: expected an encoder and its layer, such as"
                 " ('hf:bert-base-multilingual-cased', 9)"
             )
         spec, layer = entry
-        found[name] = (str(tool(spec)), layer)
-    return dict(sorted(found.items()))
+        by_language[name] = (str(tool(spec)), layer)
+    return dict(sorted(by_language.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +416,7 @@ def read_baseline(path: str, layer: int) -> Baseline:
             int(row["LAYER"]): row for row in csv.DictReader(text.split("\n"))
         }
         row = rows[layer]
-        found = {
+        baselines = {
             name: float(row[name[0].upper()])
             for name in ("f1", "precision", "recall")
         }
@@ -423,10 +425,11 @@ def read_baseline(path: str, layer: int) -> Baseline:
             path,
             f"is no table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}",
         ) from error
-    if not all(value < 1 for value in found.values()):
+    if not all(value < 1 for value in baselines.values()):
         raise DataError(
-            path, f"layer {layer}: a baseline must lie below 1, got {found}"
+            path,
+            f"layer {layer}: a baseline must lie below 1, got {baselines}",
         )
     return Baseline(
-        found, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        baselines, f"table@{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     )

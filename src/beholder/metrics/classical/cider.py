@@ -62,15 +62,15 @@ class Frequencies:
             references: The references of each item; equal ones count once.
             tokenizer: See ``tokenize``.
         """
-        seen: set[bytes] = set()
+        digests: set[bytes] = set()
         counts: Counter[str] = Counter()
         for texts in references:
             digest = hashlib.sha256("\0".join(texts).encode("utf-8")).digest()
-            if digest in seen or not texts:
+            if digest in digests or not texts:
                 continue
-            seen.add(digest)
+            digests.add(digest)
             counts.update(_grams(texts, tokenizer))
-        return cls(len(seen), dict(counts), tokenizer)
+        return cls(len(digests), dict(counts), tokenizer)
 
     @classmethod
     def load(cls, path: str | Path) -> Frequencies:
@@ -151,7 +151,7 @@ _ONE_IMAGE = (
     "a word is worth something only if other images do not have it; score more images, or name a"
     " saved table (df)"
 )
-_APART = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
+_NEGLIGIBLE_GAP = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
 """Words by which the Gaussian brings any score below that."""
 
 
@@ -198,16 +198,16 @@ class CIDEr(WordMetric):
         """
         one_text = False
         if self.df == "run":
-            most = 0
+            max_references = 0
 
             def references() -> Iterator[tuple[str, ...]]:
-                nonlocal most
+                nonlocal max_references
                 for item in items:
-                    most = max(most, len(item.references))
+                    max_references = max(max_references, len(item.references))
                     yield item.references
 
             table = Frequencies.of(references(), self.tokenizer)
-            one_text = most == 1
+            one_text = max_references == 1
             if table.n_documents == 1:
                 name = self.registered_name
                 warnings.warn(
@@ -248,12 +248,12 @@ class CIDEr(WordMetric):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer, and the table of document frequencies."""
-        found = super().identities(tools)
+        identities = super().identities(tools)
         if self.table_identity is not None:
-            found["df"] = (
+            identities["df"] = (
                 f"{'run' if self.df == 'run' else 'table'}:{self.table_identity}"
             )
-        return found
+        return identities
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Compare with each reference and take the mean."""
@@ -274,13 +274,13 @@ class CIDEr(WordMetric):
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
         """Report, too, that many values are almost 0, and why."""
-        found = columns.get(self.registered_name, np.zeros(0))
-        tiny = int((found < _NOTHING).sum())
-        told = super().cautions(columns)
-        if tiny <= _MANY * len(found):
-            return told
+        values = columns.get(self.registered_name, np.zeros(0))
+        tiny = int((values < _NOTHING).sum())
+        cautions = super().cautions(columns)
+        if tiny <= _MANY * len(values):
+            return cautions
         if self.table is not None and self.table.n_documents == 1:
-            return (*told, f"0 over one image: {_ONE_IMAGE}")
+            return (*cautions, f"0 over one image: {_ONE_IMAGE}")
         why = (
             ["document frequencies of one text a picture"]
             if self.one_text
@@ -288,12 +288,12 @@ class CIDEr(WordMetric):
         )
         if self.clips:
             why.append(
-                f"texts {_APART} words longer or shorter than their reference count as 0"
+                f"texts {_NEGLIGIBLE_GAP} words longer or shorter than their reference count as 0"
             )
         reasons = f": {'; '.join(why)}" if why else ""
         return (
-            *told,
-            f"{tiny:,} of {len(found):,} below {_NOTHING:g}{reasons}",
+            *cautions,
+            f"{tiny:,} of {len(values):,} below {_NOTHING:g}{reasons}",
         )
 
     @cached_property
@@ -346,13 +346,13 @@ class _Weigher:
 
     def runs(self, words: Words) -> _Runs:
         """The runs of a text."""
-        found = []
+        runs = []
         for counts in map(Counter, gram_lists(words)):
             norm = sum(
                 n * n * self._square(gram) for gram, n in counts.items()
             )
-            found.append((counts, math.sqrt(norm)))
-        return found
+            runs.append((counts, math.sqrt(norm)))
+        return runs
 
     def similarity(self, candidate: _Runs, words: Words, clips: bool) -> float:
         """Sum over the lengths of runs of the cosine of a candidate with a reference."""
@@ -362,14 +362,14 @@ class _Weigher:
                 self._references.clear()
             reference = self._references[words] = self.runs(words)
         total = 0.0
-        for (ours, norm), (theirs, other_norm) in zip(
+        for (candidate_counts, norm), (reference_counts, other_norm) in zip(
             candidate, reference, strict=True
         ):
             dot = 0.0
-            for gram, n in theirs.items():
-                own = ours.get(gram, 0)
-                if own:
-                    counted = min(own, n) if clips else own
+            for gram, n in reference_counts.items():
+                n_candidate = candidate_counts.get(gram, 0)
+                if n_candidate:
+                    counted = min(n_candidate, n) if clips else n_candidate
                     dot += counted * n * self._square(gram)
             if norm and other_norm:
                 total += dot / (norm * other_norm)

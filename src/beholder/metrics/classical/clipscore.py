@@ -21,7 +21,7 @@ CUT = ValueInfo(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class ImageTextVectors:
     """Vectors of an item in the space of pictures and texts.
 
     Attributes:
@@ -51,7 +51,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class _ImageTextMetric(Metric[Seen]):
+class _ImageTextMetric(Metric[ImageTextVectors]):
     """Base: embeds the pictures, the candidate and, where they are needed, the references."""
 
     model: str = param(
@@ -66,7 +66,7 @@ class _ImageTextMetric(Metric[Seen]):
     looks = True
     """It compares with the pictures."""
 
-    async def gather(self, item: Item, tools: Tools) -> Seen:
+    async def gather(self, item: Item, tools: Tools) -> ImageTextVectors:
         """Embed pictures and texts.
 
         Raises:
@@ -80,7 +80,7 @@ class _ImageTextMetric(Metric[Seen]):
         pictures = await model.pictures(tools.pictures.files(item.images))
         vectors = await model.texts(texts)
         n_cut = await model.n_cut(texts)
-        return Seen(pictures, vectors[0], vectors[1:], n_cut)
+        return ImageTextVectors(pictures, vectors[0], vectors[1:], n_cut)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class CLIPScore(_ImageTextMetric):
     )
     required_fields = frozenset({"images"})
 
-    def score_item(self, item: Item, evidence: Seen) -> ItemScore:
+    def score_item(self, item: Item, evidence: ImageTextVectors) -> ItemScore:
         """Scale the cosine."""
         values = {"clipscore": evidence.score, "cut": evidence.cut}
         return ItemScore(values, detail={"n_cut_texts": evidence.n_cut})
@@ -142,7 +142,7 @@ class RefCLIPScore(_ImageTextMetric):
     )
     required_fields = frozenset({"images", "references"})
 
-    def score_item(self, item: Item, evidence: Seen) -> ItemScore:
+    def score_item(self, item: Item, evidence: ImageTextVectors) -> ItemScore:
         """Scale the cosine and join it with the nearest reference's."""
         cosines = evidence.references.astype(
             np.float64

@@ -139,11 +139,11 @@ class TokenF1(Metric[Vectors]):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Embedder, tokenizer and word weights with their versions."""
-        found = super().identities(tools)
-        found["tokenizer"] = tokenizer_identity(self.tokenizer)
+        identities = super().identities(tools)
+        identities["tokenizer"] = tokenizer_identity(self.tokenizer)
         if self.weights == "frequency":
-            found["weights"] = frequency_identity()
-        return found
+            identities["weights"] = frequency_identity()
+        return identities
 
     async def gather(self, item: Item, tools: Tools) -> Vectors:
         """Embed every distinct word."""
@@ -160,14 +160,14 @@ class TokenF1(Metric[Vectors]):
 
     def score_item(self, item: Item, evidence: Vectors) -> ItemScore:
         """Align with each reference and keep the best."""
-        ours = self._weights(evidence.words[0])
+        candidate_weights = self._weights(evidence.words[0])
         best = (-1.0, 0.0, 0.0)
-        for vectors, theirs in zip(
+        for vectors, reference_words in zip(
             evidence.references, evidence.words[1:], strict=True
         ):
             similar = unit_range(products(evidence.candidate, vectors))
             precision, recall = greedy_match(
-                similar, ours, self._weights(theirs)
+                similar, candidate_weights, self._weights(reference_words)
             )
             best = max(best, (f_beta(precision, recall), precision, recall))
         return ItemScore(
@@ -264,19 +264,21 @@ class PartsMetric(Metric[EmbeddedParts]):
 
     def score_item(self, item: Item, evidence: EmbeddedParts) -> ItemScore:
         """Best cosine per part, means, units."""
-        n_ours = len(evidence.candidate)
+        n_candidate = len(evidence.candidate)
         similar = unit_range(
-            products(evidence.vectors[:n_ours], evidence.vectors[n_ours:])
+            products(
+                evidence.vectors[:n_candidate], evidence.vectors[n_candidate:]
+            )
         )
-        ours = similar.max(axis=1)
-        units = _units(evidence.candidate, ours, None)
+        candidate_best = similar.max(axis=1)
+        units = _units(evidence.candidate, candidate_best, None)
         recalls, start = [], 0
         for index, parts in enumerate(evidence.references):
-            theirs = similar[:, start : start + len(parts)].max(axis=0)
-            units += _units(parts, theirs, index)
-            recalls.append(float(np.mean(theirs)))
+            reference_best = similar[:, start : start + len(parts)].max(axis=0)
+            units += _units(parts, reference_best, index)
+            recalls.append(float(np.mean(reference_best)))
             start += len(parts)
-        precision, recall = float(np.mean(ours)), max(recalls)
+        precision, recall = float(np.mean(candidate_best)), max(recalls)
         values = {
             "f1": f_beta(precision, recall),
             "precision": precision,
@@ -323,7 +325,7 @@ class NGramEmbed(PartsMetric):
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """Runs of words of each sentence."""
-        found = []
+        ngrams = []
         for sentence in tools.splitter(self.splitter).split(text):
             places = words(sentence.of(text))
             for first in range(
@@ -334,5 +336,5 @@ class NGramEmbed(PartsMetric):
                     sentence.start + run[0][0],
                     sentence.start + run[-1][1],
                 )
-                found.append(Part("ngram", text[span[0] : span[1]], (span,)))
-        return found
+                ngrams.append(Part("ngram", text[span[0] : span[1]], (span,)))
+        return ngrams

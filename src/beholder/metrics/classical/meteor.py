@@ -83,13 +83,13 @@ def align(
         Matches in the candidate's order, no place used twice.
     """
     # Equal words share one list of choices, which is counted once: texts can repeat a word a lot.
-    wanted: Counter[int] = Counter()
+    n_uses: Counter[int] = Counter()
     repeats = Counter(map(id, options))
     for choices in {id(choices): choices for choices in options}.values():
         for place, _ in choices:
-            wanted[place] += repeats[id(choices)]
+            n_uses[place] += repeats[id(choices)]
     sure = [
-        len(choices) == 1 and wanted[choices[0][0]] == 1 for choices in options
+        len(choices) == 1 and n_uses[choices[0][0]] == 1 for choices in options
     ]
     rank = _cover if cover else _published
     beam = [_State(0, -2, 0, 0, 0, 0)]
@@ -98,21 +98,21 @@ def align(
         for state in beam:
             for following in _steps(state, position, choices, sure[position]):
                 key = (following.used, following.last)
-                known = best.get(key)
-                if known is None or rank(following) < rank(known):
+                best_state = best.get(key)
+                if best_state is None or rank(following) < rank(best_state):
                     best[key] = following
         beam = (
             sorted(best.values(), key=rank)[:BEAM]
             if len(best) > 1
             else list(best.values())
         )
-    found = []
+    matches = []
     newest: _State | None = beam[0]
     while newest is not None:
         if newest.match is not None:
-            found.append(newest.match)
+            matches.append(newest.match)
         newest = newest.parent
-    return found[::-1]
+    return matches[::-1]
 
 
 def _steps(
@@ -123,7 +123,7 @@ def _steps(
 ) -> Iterator[_State]:
     if not sure:
         yield replace(state, last=-2, match=None, parent=state)
-    for place, weight in _tried(choices, position, state.last + 1):
+    for place, weight in _near_choices(choices, position, state.last + 1):
         if not state.used >> place & 1:
             yield _State(
                 used=state.used | 1 << place,
@@ -137,17 +137,17 @@ def _steps(
             )
 
 
-def _tried(
+def _near_choices(
     choices: Sequence[tuple[int, float]], position: int, following: int
 ) -> Sequence[tuple[int, float]]:
     """All places, or of many those near the same position and near the one that continues."""
     if len(choices) <= 4 * NEAR:
         return choices
-    tried: set[tuple[int, float]] = set()
+    near_choices: set[tuple[int, float]] = set()
     for expected in (position, following):
         middle = bisect_left(choices, (expected, 0.0))
-        tried.update(choices[max(0, middle - NEAR) : middle + NEAR])
-    return sorted(tried)
+        near_choices.update(choices[max(0, middle - NEAR) : middle + NEAR])
+    return sorted(near_choices)
 
 
 EXACT, STEM, SYNONYM = 1.0, 0.6, 0.8
@@ -218,14 +218,14 @@ class METEOR(WordMetric):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer, the stemmer and the synonyms with their versions."""
-        found = super().identities(tools)
+        identities = super().identities(tools)
         if self.stemmer != "none":
-            found["stemmer"] = (
+            identities["stemmer"] = (
                 f"{self.stemmer}@snowball{installed('snowballstemmer')}"
             )
         if self.synonyms != "none":
-            found["synonyms"] = synonyms_identity()
-        return found
+            identities["synonyms"] = synonyms_identity()
+        return identities
 
     def check_tools(self, subject: Item, tools: Tools) -> None:
         """Refuse an item in a language that the stemmer or the synonyms are not made for.
@@ -291,20 +291,20 @@ class METEOR(WordMetric):
     def _options(self, word: str, index: _Index) -> list[tuple[int, float]]:
         """Places a word may match, with the weight of each match."""
         exact = set(index.places.get(word, ()))
-        found = [(place, EXACT) for place in exact]
+        options = [(place, EXACT) for place in exact]
         if index.stems:
             alike = index.stems.get(stem(word, self.stemmer), ())
-            found += [(place, STEM) for place in alike if place not in exact]
+            options += [(place, STEM) for place in alike if place not in exact]
         if index.senses:
             shared = {
                 place
                 for sense in senses(word)
                 for place in index.senses.get(sense, ())
             }
-            found += [
+            options += [
                 (place, SYNONYM) for place in shared if place not in exact
             ]
-        return sorted(found)
+        return sorted(options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,10 +156,10 @@ class ChrF(Metric[list[list[int]]]):
         precision = recall = 0.0
         lengths = 0
         for start in range(0, len(statistics), 3):
-            ours, theirs, shared = statistics[start : start + 3]
-            if ours and theirs:
-                precision += shared / ours
-                recall += shared / theirs
+            n_candidate, n_reference, shared = statistics[start : start + 3]
+            if n_candidate and n_reference:
+                precision += shared / n_candidate
+                recall += shared / n_reference
                 lengths += 1
         if not lengths:
             return 0.0
@@ -179,14 +179,20 @@ def _grams(text: str, char_order: int) -> Grams:
 
 def _statistics(candidate: Grams, reference: Grams) -> list[int]:
     counts: list[int] = []
-    for ours, theirs in zip(candidate, reference, strict=True):
+    for candidate_counts, reference_counts in zip(
+        candidate, reference, strict=True
+    ):
         shared = sum(
-            min(count, theirs[gram])
-            for gram, count in ours.items()
-            if gram in theirs
+            min(count, reference_counts[gram])
+            for gram, count in candidate_counts.items()
+            if gram in reference_counts
         )
         # Of a length that the reference is too short for, nothing goes into sums over items.
-        counts += (ours.total() if theirs else 0, theirs.total(), shared)
+        counts += (
+            candidate_counts.total() if reference_counts else 0,
+            reference_counts.total(),
+            shared,
+        )
     return counts
 
 
@@ -226,9 +232,9 @@ class TER(WordMetric):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer and the package that counts."""
-        found = super().identities(tools)
-        found["tokenizer"] += f"+sacrebleu@{installed('sacrebleu')}"
-        return found
+        identities = super().identities(tools)
+        identities["tokenizer"] += f"+sacrebleu@{installed('sacrebleu')}"
+        return identities
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
         """Words of all texts.
@@ -248,12 +254,12 @@ class TER(WordMetric):
         """Count the edits."""
         from sacrebleu.metrics import ter  # loads slowly
 
-        theirs: Any = ter.TER()
-        found = theirs.sentence_score(
+        scorer: Any = ter.TER()
+        result = scorer.sentence_score(
             " ".join(evidence.candidate),
             [" ".join(words) for words in evidence.references],
         )
-        edits, words = float(found.num_edits), float(found.ref_length)
+        edits, words = float(result.num_edits), float(result.ref_length)
         return ItemScore(
             {"ter": edits / words}, detail={"statistics": [edits, words]}
         )
@@ -308,10 +314,10 @@ class BLEU(WordMetric):
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """The tokenizer, and the package that counts."""
-        found = super().identities(tools)
+        identities = super().identities(tools)
         if self.rules == "sacrebleu":
-            found["rules"] = f"sacrebleu@{installed('sacrebleu')}"
-        return found
+            identities["rules"] = f"sacrebleu@{installed('sacrebleu')}"
+        return identities
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
         """Count, then score."""
@@ -385,7 +391,7 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
     compute: Any = theirs.BLEU.compute_bleu
     values = []
     for order in ORDERS:
-        found = compute(
+        result = compute(
             correct=list(statistics[:order]),
             total=list(statistics[4 : 4 + order]),
             sys_len=statistics[8],
@@ -394,5 +400,5 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
             effective_order=smooth,
             max_ngram_order=order,
         )
-        values.append(min(1.0, found.score / 100))
+        values.append(min(1.0, result.score / 100))
     return values

@@ -72,19 +72,26 @@ class FactMetric(Metric[FactEvidence]):
                 raise ItemError(
                     f"no object was found in the {name}: there are no facts to compare"
                 )
-        ours, theirs = all_facts(candidate), all_facts(references)
-        self.bounds.check_pairs(len(ours), [len(theirs)], self.registered_name)
+        candidate_facts, reference_facts = (
+            all_facts(candidate),
+            all_facts(references),
+        )
+        self.bounds.check_pairs(
+            len(candidate_facts), [len(reference_facts)], self.registered_name
+        )
         vectors: Mapping[str, FloatArray] = {}
         if embedder := getattr(self, "embedder", None):
-            phrases = sorted({phrase(fact) for fact in ours | theirs})
+            phrases = sorted(
+                {phrase(fact) for fact in candidate_facts | reference_facts}
+            )
             rows = await tools.embed(embedder, phrases)
             vectors = dict(zip(phrases, rows, strict=True))
         return FactEvidence(candidate, references, vectors)
 
     def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
         """The three values."""
-        found = zip(self.values, self.measured(evidence), strict=True)
-        return ItemScore({info.name: value for info, value in found})
+        pairs = zip(self.values, self.measured(evidence), strict=True)
+        return ItemScore({info.name: value for info, value in pairs})
 
     @abstractmethod
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
@@ -113,10 +120,11 @@ class SPICE(FactMetric):
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Shares of common facts."""
-        ours = all_facts(evidence.candidate)
-        theirs = all_facts(evidence.references)
+        candidate_facts = all_facts(evidence.candidate)
+        reference_facts = all_facts(evidence.references)
         precision, recall = (
-            len(ours & theirs) / len(side) for side in (ours, theirs)
+            len(candidate_facts & reference_facts) / len(side)
+            for side in (candidate_facts, reference_facts)
         )
         return f_beta(precision, recall), precision, recall
 
@@ -136,9 +144,11 @@ class SoftSPICE(SoftFactMetric):
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Means of best cosines."""
-        ours = sorted(all_facts(evidence.candidate))
-        theirs = sorted(all_facts(evidence.references))
-        similar = _similarity(ours, theirs, evidence.vectors)
+        candidate_facts = sorted(all_facts(evidence.candidate))
+        reference_facts = sorted(all_facts(evidence.references))
+        similar = _similarity(
+            candidate_facts, reference_facts, evidence.vectors
+        )
         means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
         precision, recall = (min(1.0, mean) for mean in means)
         return f_beta(precision, recall), precision, recall
@@ -173,59 +183,72 @@ class CAPTURE(SoftFactMetric):
         """Match each kind and join."""
         sums, total = np.zeros(3), 0
         for kind, weight in self.weights.items():
-            ours = evidence.candidate[kind]
-            theirs = evidence.references[kind]
-            if ours or theirs:
-                shares = _staged(ours, theirs, evidence.vectors)
+            candidate_facts = evidence.candidate[kind]
+            reference_facts = evidence.references[kind]
+            if candidate_facts or reference_facts:
+                shares = _match_in_stages(
+                    candidate_facts, reference_facts, evidence.vectors
+                )
                 sums += weight * np.array([f_beta(*shares), *shares])
                 total += weight
         value, precision, recall = (sums / total).clip(0.0, 1.0).tolist()
         return value, precision, recall
 
 
-def _staged(
-    ours: Collection[Fact],
-    theirs: Collection[Fact],
+def _match_in_stages(
+    candidate_facts: Collection[Fact],
+    reference_facts: Collection[Fact],
     vectors: Mapping[str, FloatArray],
 ) -> tuple[float, float]:
     """Precision and recall of one kind; 0 when one side has none."""
-    if not ours or not theirs:
+    if not candidate_facts or not reference_facts:
         return 0.0, 0.0
-    mine = sorted(fact for fact in ours if fact not in theirs)
-    other = sorted(fact for fact in theirs if fact not in ours)
-    matched = len(ours) - len(mine)
-    for fact in tuple(mine):
+    unmatched_candidate = sorted(
+        fact for fact in candidate_facts if fact not in reference_facts
+    )
+    unmatched_reference = sorted(
+        fact for fact in reference_facts if fact not in candidate_facts
+    )
+    matched = len(candidate_facts) - len(unmatched_candidate)
+    for fact in tuple(unmatched_candidate):
         twin = next(
-            (there for there in other if _synonymous(fact, there)), None
+            (
+                reference_fact
+                for reference_fact in unmatched_reference
+                if _are_synonymous(fact, reference_fact)
+            ),
+            None,
         )
         if twin is not None:
-            mine.remove(fact)
-            other.remove(twin)
+            unmatched_candidate.remove(fact)
+            unmatched_reference.remove(twin)
             matched += 1
-    soft_ours = soft_theirs = 0.0
-    if mine and other:
-        similar = _similarity(mine, other, vectors)
-        soft_ours, soft_theirs = (
+    soft_candidate = soft_reference = 0.0
+    if unmatched_candidate and unmatched_reference:
+        similar = _similarity(
+            unmatched_candidate, unmatched_reference, vectors
+        )
+        soft_candidate, soft_reference = (
             float(similar.max(axis=axis).sum()) for axis in (1, 0)
         )
     return (
-        min(1.0, (matched + soft_ours) / len(ours)),
-        min(1.0, (matched + soft_theirs) / len(theirs)),
+        min(1.0, (matched + soft_candidate) / len(candidate_facts)),
+        min(1.0, (matched + soft_reference) / len(reference_facts)),
     )
 
 
-def _synonymous(a: Fact, b: Fact) -> bool:
+def _are_synonymous(a: Fact, b: Fact) -> bool:
     return all(x == y or are_synonyms(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _similarity(
-    ours: Sequence[Fact],
-    theirs: Sequence[Fact],
+    candidate_facts: Sequence[Fact],
+    reference_facts: Sequence[Fact],
     vectors: Mapping[str, FloatArray],
 ) -> FloatArray:
     a, b = (
         np.array([vectors[phrase(fact)] for fact in side])
-        for side in (ours, theirs)
+        for side in (candidate_facts, reference_facts)
     )
     return unit_range(products(a, b))
 
@@ -250,8 +273,8 @@ class SGEmbed(PartsMetric):
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
         """The parts of a text's scene graph."""
-        found = graph(text, self.parser)
-        things = {e.index: e for e in found.entities if e.kind == "thing"}
+        text_graph = graph(text, self.parser)
+        things = {e.index: e for e in text_graph.entities if e.kind == "thing"}
         names = {index: thing.name for index, thing in things.items()}
         parts = [
             Part("entity", e.name, tuple(m.span for m in e.mentions))
@@ -259,7 +282,7 @@ class SGEmbed(PartsMetric):
         ]
         parts += [
             Part("attribute", f"{a.text} {names[a.entity]}", a.spans)
-            for a in found.attributes
+            for a in text_graph.attributes
             if a.entity in names
         ]
         parts += [
@@ -268,7 +291,7 @@ class SGEmbed(PartsMetric):
                 f"{names[r.subject]} {r.text} {names[r.object]}",
                 r.spans,
             )
-            for r in found.relations
+            for r in text_graph.relations
             if {r.subject, r.object} <= names.keys()
         ]
         return parts
@@ -319,21 +342,21 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
     attributes: set[Fact] = set()
     relations: set[Fact] = set()
     for text in texts:
-        found = graph(text, parser)
+        text_graph = graph(text, parser)
         names = {
             e.index: e.name.casefold()
-            for e in found.entities
+            for e in text_graph.entities
             if e.kind == "thing" and e.polarity
         }
         objects |= {(name,) for name in names.values()}
         attributes |= {
             (names[a.entity], a.value.casefold())
-            for a in found.attributes
+            for a in text_graph.attributes
             if a.polarity and a.entity in names
         }
         relations |= {
             (names[r.subject], r.predicate.casefold(), names[r.object])
-            for r in found.relations
+            for r in text_graph.relations
             if r.polarity and {r.subject, r.object} <= names.keys()
         }
     return {

@@ -157,12 +157,12 @@ class DCScore(Metric[DCScoreEvidence]):
                 f"samples={self.samples!r}: expected n or (match, verify), from 1 to 100"
             )
         if self.direction == "both":
-            named = tuple(
+            directed_values = tuple(
                 replace(v, name=f"{d}_{v.name}", help=f"{d.upper()}: {v.help}")
                 for d in self.directions
                 for v in _VALUES
             )
-            object.__setattr__(self, "values", named)
+            object.__setattr__(self, "values", directed_values)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -215,7 +215,7 @@ class DCScore(Metric[DCScoreEvidence]):
         return super().identities(tools)
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """The references, and pictures where they are the evidence."""
         pictures = {"images"} if self.verify in ("image", "both") else set()
         return self.required_fields | pictures
@@ -299,8 +299,10 @@ class DCScore(Metric[DCScoreEvidence]):
         verified_by = " or ".join(
             ["image"] * bool(images) + ["text"] * (self.verify != "image")
         )
-        own, *others = map(tuple, facts)
-        return DCScoreEvidence(own, tuple(others), tuple(checks), verified_by)
+        candidate_facts, *reference_facts = map(tuple, facts)
+        return DCScoreEvidence(
+            candidate_facts, tuple(reference_facts), tuple(checks), verified_by
+        )
 
     def score_item(self, item: Item, evidence: DCScoreEvidence) -> ItemScore:
         """Turn verdicts into scores.
@@ -310,35 +312,37 @@ class DCScore(Metric[DCScoreEvidence]):
         """
         values: dict[str, float] = {}
         chosen: dict[Direction, Pairing] = {}
-        told: dict[str, Any] = {}
+        directions_detail: dict[str, Any] = {}
         order_factor = word_order.in_order(
             item.candidate, item.references, item.language
         )
         for direction in self.directions:
-            found = [
+            scored_pairings = [
                 (pairing, self._trials(evidence, pairing))
                 for pairing in evidence.pairings
                 if pairing.direction == direction
             ]
-            known = [
+            defined_pairings = [
                 (p, trials)
-                for p, trials in found
+                for p, trials in scored_pairings
                 if not math.isnan(trials["f1"])
             ]
-            if not known:
+            if not defined_pairings:
                 side = "reference" if direction == "har" else "candidate"
                 raise ItemError(
                     f"the judge found no fact in the {side} and none to add to it; there is"
                     " nothing that could be missing"
                 )
-            pairing, best = max(known, key=lambda pair: _closeness(pair[1]))
+            pairing, best = max(
+                defined_pairings, key=lambda pair: _closeness(pair[1])
+            )
             chosen[direction] = pairing
             prefix = f"{direction}_" if self.direction == "both" else ""
             for name in VALUES:
                 column = (
                     [best[name]]
                     if self.over_references == "best"
-                    else [t[name] for _, t in known]
+                    else [t[name] for _, t in defined_pairings]
                 )
                 defined = [value for value in column if not math.isnan(value)]
                 if defined:
@@ -348,7 +352,7 @@ class DCScore(Metric[DCScoreEvidence]):
                     )
                 elif self.on_empty == "zero":
                     values[prefix + name] = 0.0
-            told[direction] = {
+            directions_detail[direction] = {
                 "reference": pairing.reference,
                 "over": self.over_references,
                 "counts": best["counts"],
@@ -362,7 +366,7 @@ class DCScore(Metric[DCScoreEvidence]):
         detail = {
             "verified_by": evidence.verified_by,
             "in_order": order_factor,
-            "directions": told,
+            "directions": directions_detail,
         }
         return ItemScore(
             values, fact_units(item, evidence, chosen), detail=detail

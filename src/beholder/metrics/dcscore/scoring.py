@@ -127,7 +127,7 @@ def score_units(
         flags.append("no relevant half: dcscore is f1")
     else:
         dcscore = (every.f1 + half.f1) / 2
-    found = {
+    values = {
         "f1": every.f1,
         "precision": every.precision,
         "recall": every.recall,
@@ -141,16 +141,16 @@ def score_units(
             facts, len(targets), verified_only=True
         ),
     }
-    undefined = [name for name, value in found.items() if math.isnan(value)]
+    undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined and on_empty == "error":
         raise ConfigError(
             f"{', '.join(undefined)}: not defined ({'; '.join(flags)})"
         )
     if on_empty == "zero":
-        found |= dict.fromkeys(undefined, 0.0)
+        values |= dict.fromkeys(undefined, 0.0)
     return cast(
         FactScores,
-        {**found, "counts": _counts(facts, targets), "flags": flags},
+        {**values, "counts": _counts(facts, targets), "flags": flags},
     )
 
 
@@ -185,7 +185,7 @@ def score_trials(
         for m, v in product(match, verified)
     ]
     columns = {name: [trial[name] for trial in trials] for name in _RATES}
-    found: dict[str, object] = {
+    scores: dict[str, object] = {
         **{name: fmean(column) for name, column in columns.items()},
         "counts": {
             name: fmean(trial["counts"][name] for trial in trials)
@@ -198,7 +198,7 @@ def score_trials(
             name: pvariance(column) for name, column in columns.items()
         },
     }
-    return cast(FactScores, found)
+    return cast(FactScores, scores)
 
 
 def reference_id(raw: Any, n_references: int) -> int | None:
@@ -209,8 +209,8 @@ def reference_id(raw: Any, n_references: int) -> int | None:
         raw = int(raw)
     if isinstance(raw, float) and raw.is_integer():
         raw = int(raw)
-    whole = isinstance(raw, Integral) and not isinstance(raw, bool)
-    return int(raw) if whole and 0 <= int(raw) < n_references else None
+    is_whole = isinstance(raw, Integral) and not isinstance(raw, bool)
+    return int(raw) if is_whole and 0 <= int(raw) < n_references else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,20 +258,22 @@ def _facts(
 def _halves(
     facts: Sequence[_Fact], targets: Sequence[bool], rules: Rules
 ) -> tuple[_Half, _Half]:
-    kept = [fact for fact in facts if fact.relevant]
+    relevant_facts = [fact for fact in facts if fact.relevant]
     if rules == "code":
         weights = Counter(
             fact.key for fact in facts
         )  # of all facts, in both halves
-        every, half = _shared(facts, weights), _shared(kept, weights)
+        every, half = _shared(facts, weights), _shared(relevant_facts, weights)
     else:
         # A relevant fact on an irrelevant reference neither covers nor adds anything.
         on_relevant = [
-            f for f in kept if f.reference is None or targets[f.reference]
+            f
+            for f in relevant_facts
+            if f.reference is None or targets[f.reference]
         ]
         every, half = _covered(facts, rules), _covered(on_relevant, rules)
     return _half(facts, every, len(targets), rules), _half(
-        kept, half, sum(targets), rules
+        relevant_facts, half, sum(targets), rules
     )
 
 
@@ -310,10 +312,10 @@ def _omission(
 ) -> float:
     if not n_references:
         return math.nan
-    found = {f.reference for f in facts if f.verified or not verified_only} - {
-        None
-    }
-    return (n_references - len(found)) / n_references
+    covered = {
+        f.reference for f in facts if f.verified or not verified_only
+    } - {None}
+    return (n_references - len(covered)) / n_references
 
 
 def _counts(facts: Sequence[_Fact], targets: Sequence[bool]) -> dict[str, int]:
@@ -354,22 +356,22 @@ def _flag(value: Any, name: str, *, missing: bool | None = None) -> bool:
 
 
 def _check(
-    given: Mapping[str, Sequence[Any]], rules: str, on_empty: str
+    columns: Mapping[str, Sequence[Any]], rules: str, on_empty: str
 ) -> None:
-    for name, value, known in (
+    for name, value, choices in (
         ("rules", rules, Rules),
         ("on_empty", on_empty, OnEmpty),
     ):
-        if value not in get_args(known):
+        if value not in get_args(choices):
             raise ConfigError(
-                f"{name}={value!r}: expected one of {', '.join(get_args(known))}"
+                f"{name}={value!r}: expected one of {', '.join(get_args(choices))}"
             )
-    if len(set(map(len, given.values()))) > 1:
-        told = ", ".join(
-            f"{name} {len(column)}" for name, column in given.items()
+    if len(set(map(len, columns.values()))) > 1:
+        lengths = ", ".join(
+            f"{name} {len(column)}" for name, column in columns.items()
         )
         raise ConfigError(
-            f"expected one entry per predicted fact in each, got {told}"
+            f"expected one entry per predicted fact in each, got {lengths}"
         )
 
 

@@ -82,7 +82,9 @@ def _side_units(
     reference: int | None,
 ) -> list[Unit]:
     side: Side = "candidate" if reference is None else "reference"
-    own, other = _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
+    own_direction, other_direction = (
+        _DIRECTIONS if reference is None else _DIRECTIONS[::-1]
+    )
     facts, text = evidence.candidate, item.candidate
     if reference is not None:
         facts, text = (
@@ -92,17 +94,17 @@ def _side_units(
     places = Places(text)
     predicted, target = None, None
     for pairing in evidence.pairings:
-        here = pairing.reference == reference
+        is_scored = pairing.reference == reference
         if reference is None:
-            here = pairing is chosen.get(pairing.direction)
-        if here and pairing.direction == own:
+            is_scored = pairing is chosen.get(pairing.direction)
+        if is_scored and pairing.direction == own_direction:
             predicted = pairing
-        elif here:
+        elif is_scored:
             target = pairing
     units = []
     for index, fact in enumerate(facts):
         detail: dict[str, Any] = {
-            "direction": own if predicted else other,
+            "direction": own_direction if predicted else other_direction,
             "index": index,
             "subject": fact.subject,
             "relevant": fact.relevant,
@@ -127,7 +129,7 @@ def _side_units(
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
-        at = places.of(fact)
+        at = places.find_spans(fact)
         units.append(
             Unit(
                 "statement",
@@ -178,7 +180,7 @@ class Places:
             (part.start, part.end) for part in _SPLITTER.split(text)
         ]
 
-    def of(self, fact: AtomicStatement) -> tuple[Span, ...]:
+    def find_spans(self, fact: AtomicStatement) -> tuple[Span, ...]:
         """The characters that say a fact; none where fewer than half of its words are there.
 
         The judge's own places go first, then the fact as it is written, then its words in the
@@ -187,30 +189,33 @@ class Places:
         if fact.spans:
             return fact.spans
         bare = fact.text.strip().rstrip(".!?。．！？।").casefold()
-        found = (
+        start = (
             self._folded.find(bare)
             if len(self._folded) == len(self._text)
             else -1
         )
-        if bare and found >= 0:
-            return ((found, found + len(bare)),)
+        if bare and start >= 0:
+            return ((start, start + len(bare)),)
         return self._by_words(fact.text)
 
     def _by_words(self, fact: str) -> tuple[Span, ...]:
-        wanted = {
+        weights_by_word = {
             _key(fact[a:b]): weight(fact[a:b].lower()) for a, b in words(fact)
         }
         best: list[Span] = []
-        most = _ENOUGH * sum(wanted.values())
+        best_weight = _ENOUGH * sum(weights_by_word.values())
         for start, end in self._sentences:
-            there = [
+            shared_words = [
                 (s, key)
                 for s, key in self._words
-                if start <= s[0] < end and key in wanted
+                if start <= s[0] < end and key in weights_by_word
             ]
-            shared = sum(wanted[key] for key in {key for _, key in there})
-            if there and shared > most:
-                most, best = shared, [span for span, _ in there]
+            shared = sum(
+                weights_by_word[key]
+                for key in {key for _, key in shared_words}
+            )
+            if shared_words and shared > best_weight:
+                best_weight, best = shared, [span for span, _ in shared_words]
         return _joined(self._text, best)
 
 

@@ -28,7 +28,7 @@ class ShowingMetric(Metric[E]):
     """Base: a judge is shown fields of the item, of which none may be missing or empty."""
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """Fields of the item that the judge sees beside the candidate.
 
         The references are among them if the metric has a parameter that says so.
@@ -40,7 +40,7 @@ class ShowingMetric(Metric[E]):
     @property
     def looks(self) -> bool:
         """Whether the judge sees the pictures."""
-        return "images" in self.shown
+        return "images" in self.needed_fields
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,9 @@ class AssessingMetric(ShowingMetric[Assessment]):
         return Assess(
             item.candidate,
             tuple(self.aspects.values()),
-            references=item.references if "references" in self.shown else (),
+            references=item.references
+            if "references" in self.needed_fields
+            else (),
             images=await tools.pictures.read(item.images)
             if self.looks
             else (),
@@ -149,7 +151,7 @@ class DirectAssessment(AssessingMetric):
         return (self.operations[self.setting == "page"],)
 
     @property
-    def shown(self) -> frozenset[str]:
+    def needed_fields(self) -> frozenset[str]:
         """What the setting shows to the judge."""
         if self.setting == "both":
             return frozenset({"images", "references"})
@@ -276,8 +278,8 @@ class FLEUR(ShowingMetric[Grade]):
         """Ask the judge."""
         images = await tools.pictures.read(item.images)
         references = item.references if self.references else ()
-        asked = GradeDescription(item.candidate, images, references)
-        return await tools.judge(self.judge).ask(asked)
+        operation = GradeDescription(item.candidate, images, references)
+        return await tools.judge(self.judge).ask(operation)
 
     def score_item(self, item: Item, evidence: Grade) -> ItemScore:
         """Divide by 9."""

@@ -21,7 +21,7 @@ INSTRUCTIONS = {
 TOKENS = "tokens"
 """The value with the number of the model's tokens in a text."""
 
-_MOST = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
+_MAX_PERPLEXITY = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,11 @@ class Perplexity(Metric[Surprisal]):
     registered_name = "perplexity"
     values = (
         ValueInfo(
-            "perplexity", "per token", 1.0, _MOST, higher_is_better=False
+            "perplexity",
+            "per token",
+            1.0,
+            _MAX_PERPLEXITY,
+            higher_is_better=False,
         ),
         ValueInfo(
             "bits_per_character",
@@ -95,8 +99,8 @@ class Perplexity(Metric[Surprisal]):
         Raises:
             ItemError: The image cannot be read, or the text is too long for the model.
         """
-        (found,) = await self._measure([item], tools)
-        return found
+        (surprisal,) = await self._measure([item], tools)
+        return surprisal
 
     def score_item(self, item: Item, evidence: Surprisal) -> ItemScore:
         """Perplexity, bits per character, total NLL and tokens."""
@@ -104,8 +108,8 @@ class Perplexity(Metric[Surprisal]):
         return ItemScore(
             {
                 "perplexity": math.exp(per_token)
-                if per_token < math.log(_MOST)
-                else _MOST,
+                if per_token < math.log(_MAX_PERPLEXITY)
+                else _MAX_PERPLEXITY,
                 "bits_per_character": evidence.nll
                 / math.log(2.0)
                 / evidence.n_characters,
@@ -121,8 +125,8 @@ class Perplexity(Metric[Surprisal]):
         for item in items:
             self.check(item)
         signature = self.signature(self.identities(tools))
-        found = await self._measure(items, tools)
-        scores = map(self.score_item, items, found)
+        surprisals = await self._measure(items, tools)
+        scores = map(self.score_item, items, surprisals)
         return [replace(score, signature=signature) for score in scores]
 
     async def _measure(
@@ -133,9 +137,11 @@ class Perplexity(Metric[Surprisal]):
         images = await tools.pictures.read(
             item.images if self.image else (), self.max_side or None
         )
-        own = INSTRUCTIONS.get(item.language.lower()[:2], INSTRUCTIONS["en"])
-        prompt = self.instruction or own
-        texts = [one.candidate for one in items]
+        default_instruction = INSTRUCTIONS.get(
+            item.language.lower()[:2], INSTRUCTIONS["en"]
+        )
+        prompt = self.instruction or default_instruction
+        texts = [text_item.candidate for text_item in items]
         return await tools.judge(self.judge).ask(
             MeasureSurprisal(texts, prompt, images)
         )

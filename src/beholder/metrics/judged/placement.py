@@ -62,18 +62,18 @@ class PictureContext(
 
     def parts(self, *, names: bool = True) -> dict[str, str]:
         """The parts that are known, under the names that judges use."""
-        known = {
+        parts = {
             "page": self.page_text,
             "caption": self.caption,
             "link": self.link_target,
         }
-        known |= {
+        parts |= {
             "role": self.role,
             "names": ", ".join(self.names) if names else "",
         }
-        known |= {"date": self.date, "long description": self.long}
+        parts |= {"date": self.date, "long description": self.long}
         return {
-            name: text for name, text in known.items() if text and text.strip()
+            name: text for name, text in parts.items() if text and text.strip()
         }
 
 
@@ -83,22 +83,22 @@ def context_of(item: Item) -> PictureContext:
     Raises:
         ItemError: It has another form, or its page is too long; names the field.
     """
-    given = item.meta.get("context") or {}
+    field = item.meta.get("context") or {}
     try:
-        found = msgspec.convert(
-            json.loads(given) if isinstance(given, str) else given,
+        context = msgspec.convert(
+            json.loads(field) if isinstance(field, str) else field,
             PictureContext,
         )
     except (ValueError, msgspec.ValidationError) as error:
         raise ItemError(
             f"context: {error}; expected an object with page_text, caption, ..."
         ) from None
-    if (n := len(words(found.page_text or ""))) > MOST_WORDS:
+    if (n := len(words(context.page_text or ""))) > MOST_WORDS:
         raise ItemError(
             f"context.page_text has {n:,} words, and a judge is shown at most {MOST_WORDS:,}; give"
             " the text near the picture"
         )
-    return found
+    return context
 
 
 def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
@@ -108,11 +108,11 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
     used where its last word is in the text.
     """
     english = language_named(context.language or "") in (None, ENGLISH)
-    known = [
+    known_names = [
         *context.names,
         *(_names(context.caption or "") if english else ()),
     ]
-    said = set(folded(text))
+    text_words = set(folded(text))
     supported = {
         word for part in context.parts().values() for word in folded(part)
     }
@@ -121,10 +121,12 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
         for name in (_names(text) if english else ())
         if not supported & set(folded(name))
     ]
-    if any(folded(name)[-1] in said for name in known if folded(name)):
+    if any(
+        folded(name)[-1] in text_words for name in known_names if folded(name)
+    ):
         return "used", strange
     return (
-        "other" if strange else "left_out" if known else "none_known"
+        "other" if strange else "left_out" if known_names else "none_known"
     ), strange
 
 
@@ -135,16 +137,16 @@ def folded(text: str) -> list[str]:
 
 def _names(text: str) -> Iterator[str]:
     """Capitalised names; a single word that begins a sentence is none."""
-    for found in _NAME.finditer(text):
+    for match in _NAME.finditer(text):
         begins = (
-            re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: found.start()])
+            re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: match.start()])
             is not None
         )
         if not begins:
-            yield found[0]
-        elif " " in found[0]:
-            first, rest = found[0].split(" ", 1)
-            yield rest if first.lower() in _ARTICLES else found[0]
+            yield match[0]
+        elif " " in match[0]:
+            first, remainder = match[0].split(" ", 1)
+            yield remainder if first.lower() in _ARTICLES else match[0]
 
 
 _ARTICLES = frozenset(
@@ -172,26 +174,26 @@ VERDICTS = {
 
 _DECIDES = {"only here": "text", "simple": "describe", "complex": "long"}
 _DECIDES |= dict.fromkeys(("elsewhere", "effect", "redundant"), "empty")
-_TOLD = "The text names the target of the link, or the action of the button, that it stands for."
-_WORDS_TOLD = 0.8
+_NAMES_FUNCTION = "The text names the target of the link, or the action of the button, that it stands for."
+_MIN_WORD_SHARE = 0.8
 """Share of the picture's words that a text must have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class PlacementEvidence:
     """What a judge said of a picture on its page.
 
     Attributes:
         answers: One per question; None where the judge gave no usable one.
-        named: Whether the text names what a link or button does; None if that was not asked.
+        names_function: True if the text names what a link or button does; None if that was not asked.
     """
 
     answers: Sequence[TextAnswer | None]
-    named: bool | None
+    names_function: bool | None
 
 
 @dataclass(frozen=True)
-class Placement(Metric[Placed]):
+class Placement(Metric[PlacementEvidence]):
     """What an alternative text should do on its page, and whether it does.
 
     A judge answers the four questions of the W3C's decision tree about the picture and the row's
@@ -237,17 +239,17 @@ class Placement(Metric[Placed]):
 
     def check_item(self, item: Item) -> None:
         """Refuse an item without a picture that is to be shown; the candidate may be empty."""
-        known = context_of(item).parts()
+        parts = context_of(item).parts()
         if self.sight and not item.images:
             raise ItemError(
                 "placement needs images; sight=False decides by the context alone"
             )
-        if not self.sight and not known:
+        if not self.sight and not parts:
             raise ItemError(
                 "placement(sight=False) needs the field 'context', and it is empty"
             )
 
-    async def gather(self, item: Item, tools: Tools) -> Placed:
+    async def gather(self, item: Item, tools: Tools) -> PlacementEvidence:
         """Ask the four questions, and of a function whether the text names it."""
         judge, context = tools.judge(self.judge), context_of(item)
         parts = context.parts(names=self.use_names)
@@ -256,19 +258,22 @@ class Placement(Metric[Placed]):
         answers = await judge.ask(
             PlaceText(item.candidate, parts, images, language)
         )
-        told = None
+        names_function = None
         if item.candidate.strip() and _decision(answers)[0] == "function":
             target = (
                 f" It leads to: {parts['link']}" if "link" in parts else ""
             )
-            asked = CheckCriteria(
-                [_TOLD + target], item.candidate, frozenset([0]), language
+            operation = CheckCriteria(
+                [_NAMES_FUNCTION + target],
+                item.candidate,
+                frozenset([0]),
+                language,
             )
-            (said,) = await judge.ask(asked)
-            told = said is not None and said.state == MET
-        return Placed(answers, told)
+            (answer,) = await judge.ask(operation)
+            names_function = answer is not None and answer.state == MET
+        return PlacementEvidence(answers, names_function)
 
-    def score_item(self, item: Item, evidence: Placed) -> ItemScore:
+    def score_item(self, item: Item, evidence: PlacementEvidence) -> ItemScore:
         """Turn answers into a decision and a verdict.
 
         Raises:
@@ -282,7 +287,7 @@ class Placement(Metric[Placed]):
             decision,
             deciding,
             item.candidate,
-            evidence.named,
+            evidence.names_function,
             bool(context.long),
         )
         values = dict.fromkeys((*DECISIONS, *VERDICTS), 0.0) | {
@@ -305,8 +310,12 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
     if answer is None:
         return Unit("question", question, "candidate", (), verdict="unread")
     spans = [list(span) for span in answer.spans]
-    told = {"evidence": answer.evidence, "quote": answer.quote, "spans": spans}
-    detail = (told if answer.evidence else {}) | (
+    evidence = {
+        "evidence": answer.evidence,
+        "quote": answer.quote,
+        "spans": spans,
+    }
+    detail = (evidence if answer.evidence else {}) | (
         {"tied": True} if answer.tied else {}
     )
     verdict = str(answer.state).replace(" ", "_")
@@ -328,23 +337,25 @@ def _verdict(
     decision: str,
     deciding: TextAnswer,
     text: str,
-    told: bool | None,
+    names_function: bool | None,
     has_long: bool,
 ) -> str:
-    said = set(folded(text))
+    text_words = set(folded(text))
     if decision in ("unclear", "empty"):
-        if decision == "empty" and said:
+        if decision == "empty" and text_words:
             return (
                 "repeats"
                 if deciding.state == "redundant"
                 else "should_be_empty"
             )
         return "unclear" if decision == "unclear" else "fits"
-    if not said:
+    if not text_words:
         return "should_not_be_empty"
-    wanted = folded(deciding.quote) if decision == "text" else []
-    if sum(word in said for word in wanted) < _WORDS_TOLD * len(wanted):
+    picture_words = folded(deciding.quote) if decision == "text" else []
+    if sum(
+        word in text_words for word in picture_words
+    ) < _MIN_WORD_SHARE * len(picture_words):
         return "text_left_out"
-    if decision == "function" and not told:
+    if decision == "function" and not names_function:
         return "target_not_named"
     return "needs_long" if decision == "long" and not has_long else "fits"

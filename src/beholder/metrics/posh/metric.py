@@ -190,8 +190,8 @@ class PoSh(Metric[PoShEvidence]):
 
     def threshold(self, judge: Judge) -> float:
         """Grade from which a unit is present: the one given, else that of the judge's scale."""
-        given = self.presence_threshold
-        return judge.presence_threshold if given is None else given
+        threshold = self.presence_threshold
+        return judge.presence_threshold if threshold is None else threshold
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
@@ -235,8 +235,8 @@ class PoSh(Metric[PoShEvidence]):
             or not judge.can(Contradict)
         ):
             return ()
-        own = self._settled(judge).asking
-        return (replace(self, asking="one" if own == "list" else "list"),)
+        asking = self._settled(judge).asking
+        return (replace(self, asking="one" if asking == "list" else "list"),)
 
     def identities(self, tools: Tools) -> dict[str, str]:
         """Those of the tools, and the threshold and form in use."""
@@ -265,7 +265,9 @@ class PoSh(Metric[PoShEvidence]):
         texts = (item.candidate, *item.references)
         self.bounds.check_words(texts, self.registered_name)
         reader = GraphReader(self.rules, self.parser, self.coref)
-        first, *others = await english_graphs_together(texts, reader)
+        candidate_graph, *reference_graphs = await english_graphs_together(
+            texts, reader
+        )
         judge = tools.judge(self.judge)
         words = None
         if (
@@ -277,7 +279,13 @@ class PoSh(Metric[PoShEvidence]):
             references = tuple(item.references[place] for place in places)
             words = await judge.ask(AlignWords(item.candidate, references))
         peers = words.peers if words else await self._peers(item, tools)
-        plan = Plan(first, tuple(others), self.threshold(judge), words, peers)
+        plan = Plan(
+            candidate_graph,
+            tuple(reference_graphs),
+            self.threshold(judge),
+            words,
+            peers,
+        )
         grades: dict[Ask, Grade] = {}
         wordings: dict[str, str] = {}
         while (
@@ -302,7 +310,7 @@ class PoSh(Metric[PoShEvidence]):
         by_pair = by_key(((ask.side, ask.reference), ask) for ask in asks)
         operation = PresenceList if self.asking == "list" else Presence
         version = "1" if self.asks_instead(judge) else "4"
-        asking = []
+        pending = []
         for pair, group in by_pair.items():
             # Published identifiers stand alone; places in the source are ours.
             source = plan.source(*pair).text if self.rules == "fixed" else None
@@ -310,15 +318,17 @@ class PoSh(Metric[PoShEvidence]):
                 [ask.question for ask in group],
                 plan.target(*pair).text,
             )
-            asking.append(
+            pending.append(
                 judge.ask(operation(questions, target, source, version))
             )
-        answers = await asyncio.gather(*asking)
+        answers = await asyncio.gather(*pending)
         listed = self.asking == "list" and not self.contradictions
         return {
             ask: replace(grade, contradiction="") if listed else grade
-            for group, given in zip(by_pair.values(), answers, strict=True)
-            for ask, grade in zip(group, given, strict=True)
+            for group, pair_grades in zip(
+                by_pair.values(), answers, strict=True
+            )
+            for ask, grade in zip(group, pair_grades, strict=True)
         }
 
     async def _peers(self, item: Item, tools: Tools) -> float:
@@ -439,7 +449,7 @@ class PoSh(Metric[PoShEvidence]):
 
     def _published(
         self, plan: Plan, grades: Grades, wording: Wording
-    ) -> tuple[scoring.Judged, scoring.Judged]:
+    ) -> tuple[scoring.ScoredSide, scoring.ScoredSide]:
         """Both sides under the published rules, with the candidate's units of its best pair."""
         places = plan.distinct
         forward = [
@@ -455,10 +465,10 @@ class PoSh(Metric[PoShEvidence]):
         if self.references == "mean":
             recall = math.fsum(recalls) / len(recalls)
         units = tuple(unit for side in back for unit in side.units)
-        return max(forward, key=_closeness), scoring.Judged(recall, units)
+        return max(forward, key=_closeness), scoring.ScoredSide(recall, units)
 
 
-def _closeness(side: scoring.Judged) -> tuple[float, int]:
+def _closeness(side: scoring.ScoredSide) -> tuple[float, int]:
     """The value, then the matches: the order of references must not decide which units count."""
     return side.value, sum(unit.verdict == "match" for unit in side.units)
 
@@ -491,15 +501,17 @@ async def contradicted_grades(
     answers = await asyncio.gather(
         *(judge.ask(Contradict(questions, target)) for target in targets)
     )
-    told = {}
-    for reference, target, places_told in zip(
+    changed_grades = {}
+    for reference, target, contradicted_places in zip(
         places, targets, answers, strict=True
     ):
-        for question, place in zip(questions, places_told, strict=True):
+        for question, place in zip(
+            questions, contradicted_places, strict=True
+        ):
             if place is not None:
                 ask = Ask("candidate", reference, question)
                 words = " ".join(target[slice(*place)].split())
-                told[ask] = replace(
+                changed_grades[ask] = replace(
                     grades[ask], contradiction=words, where=(place,)
                 )
-    return told
+    return changed_grades

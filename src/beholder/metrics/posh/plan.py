@@ -145,12 +145,12 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
     An entity that shares its name with others is named by what sets it apart; an attribute is never
     asked about an entity that is named by that attribute.
     """
-    found = []
+    questions = []
     identifiers = Identifiers(graph)
     for unit in graph_units(graph):
         if not unit.asked:
             continue
-        subject = identifiers.of(unit.subject, without=unit.value)
+        subject = identifiers.phrase_for(unit.subject, without=unit.value)
         place = unit.place(graph)
         denied = "" if unit.polarity else "not "
         if unit.kind == "entity":
@@ -161,12 +161,12 @@ def unit_questions(graph: SceneGraph) -> list[tuple[GraphUnit, Question]]:
                 "attribute", denied + unit.text, subject, place=place
             )
         else:
-            other = identifiers.of(unit.object)
+            object_name = identifiers.phrase_for(unit.object)
             question = Question(
-                "relation", denied + unit.text, subject, other, place
+                "relation", denied + unit.text, subject, object_name, place
             )
-        found.append((unit, question))
-    return found
+        questions.append((unit, question))
+    return questions
 
 
 def fixed_asks(plan: Plan) -> list[Ask]:
@@ -220,7 +220,7 @@ class Identifiers:
             self._relations[relation.subject].append(relation)
             self._owners[name, *self._end(relation)].add(relation.subject)
 
-    def of(self, entity: int, without: str = "") -> str:
+    def phrase_for(self, entity: int, without: str = "") -> str:
         """The name alone where it is unique, else with what no namesake has, else with a number.
 
         Args:
@@ -232,10 +232,14 @@ class Identifiers:
         if len(namesakes) == 1:
             return name
         for attribute in self._attributes[entity]:
-            told = attribute.value != without and self._owners[
+            is_distinctive = attribute.value != without and self._owners[
                 name, attribute.value
             ] == {entity}
-            if told and attribute.kind == "quality" and attribute.polarity:
+            if (
+                is_distinctive
+                and attribute.kind == "quality"
+                and attribute.polarity
+            ):
                 return f"{attribute.value} {name}"
         for relation in self._relations[entity]:
             if self._owners[name, *self._end(relation)] == {entity}:

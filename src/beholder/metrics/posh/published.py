@@ -24,7 +24,7 @@ from beholder.metrics.base import f1 as f1
 from beholder.metrics.posh.published_graph import PART_OF, PublishedGraph
 from beholder.records import Side, Span
 
-Known: TypeAlias = Callable[[Question], Grade | None]
+GradeLookup: TypeAlias = Callable[[Question], Grade | None]
 Wording: TypeAlias = Callable[[str], str | None]
 """What a phrase is called; None until it is asked."""
 Answer: TypeAlias = Callable[
@@ -99,7 +99,7 @@ def as_made(phrase: str) -> str:
 
 def advance(
     graph: PublishedGraph,
-    known: Known,
+    grade_of: GradeLookup,
     threshold: float,
     wording: Wording = as_made,
 ) -> Advance:
@@ -107,24 +107,26 @@ def advance(
 
     Args:
         graph: The graph whose components are looked for.
-        known: Grade of a question, or None if it was not asked yet.
+        grade_of: Grade of a question, or None if it was not asked yet.
         threshold: Score from which an entity is present.
         wording: What a candidate identifier is called.
     """
-    passes = _Passes(graph, known, threshold, wording)
+    passes = _Passes(graph, grade_of, threshold, wording)
     for nested in (False, True):
         missing = passes.judge_entities(nested)
         if missing.open or missing.phrases:
             return missing
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
     open_parts = dict.fromkeys(
-        p.question for p in parts if p.asked and known(p.question) is None
+        p.question
+        for p in parts
+        if p.is_asked and grade_of(p.question) is None
     )
     if open_parts:
         return Advance(tuple(open_parts))
     components = (
         *passes.entity_components(),
-        *(p.component(known) for p in parts),
+        *(p.component(grade_of) for p in parts),
     )
     return Advance(components=components)
 
@@ -193,14 +195,14 @@ def score_graphs(
     return PublishedScores(precision, recall, f1(precision, recall))
 
 
-def _expected(question: Question, given: Sequence[float]) -> Grade:
+def _expected(question: Question, answer: Sequence[float]) -> Grade:
     """The grade of an answer: its expectation over the scores."""
-    total = sum(given)
-    if len(given) != HIGHEST or min(given) < 0 or not total > 0:
+    total = sum(answer)
+    if len(answer) != HIGHEST or min(answer) < 0 or not total > 0:
         raise ItemError(
-            f"answer to {question}: expected probabilities of 1 to 5, got {given!r}"
+            f"answer to {question}: expected probabilities of 1 to 5, got {answer!r}"
         )
-    probabilities = tuple(p / total for p in given)
+    probabilities = tuple(p / total for p in answer)
     value = sum(
         score * p for score, p in enumerate(probabilities, start=LOWEST)
     )
@@ -223,12 +225,12 @@ class _Part:
     text: str
     spans: tuple[Span, ...]
     question: Question
-    asked: bool
+    is_asked: bool
 
-    def component(self, known: Known) -> Component:
+    def component(self, grade_of: GradeLookup) -> Component:
         question = self.question
         words = (question.subject, question.text, question.object)
-        grade = known(question) if self.asked else None
+        grade = grade_of(question) if self.is_asked else None
         score = grade.value if grade else float(LOWEST)
         return Component(question.kind, self.text, " ".join(w for w in words if w), self.spans,
                          score, grade)  # fmt: skip
@@ -239,7 +241,7 @@ class _Passes:
     """The passes through one graph."""
 
     graph: PublishedGraph
-    known: Known
+    grade_of: GradeLookup
     threshold: float
     wording: Wording
 
@@ -267,7 +269,7 @@ class _Passes:
                     phrases[phrase] = None
                     break
                 question = Question("entity", text)
-                grade = self.known(question)
+                grade = self.grade_of(question)
                 if grade is None:
                     questions[question] = None
                     break
@@ -305,12 +307,14 @@ class _Passes:
                 and self._entities[r.object].viewer
             ):
                 continue
-            subject, other = (
+            subject, object_name = (
                 self._accepted[i].identifier for i in (r.subject, r.object)
             )
-            question = Question("relation", r.text, subject, other)
-            asked = self._is_present(r.subject) and self._is_present(r.object)
-            yield _Part(r.written, r.spans, question, asked)
+            question = Question("relation", r.text, subject, object_name)
+            is_asked = self._is_present(r.subject) and self._is_present(
+                r.object
+            )
+            yield _Part(r.written, r.spans, question, is_asked)
 
     def entity_components(self) -> Iterator[Component]:
         for index, entity in enumerate(self._entities):
@@ -336,8 +340,8 @@ class _Passes:
         head, parents = self._entities[index].head, self.graph.parents
         namesakes = tuple(
             i
-            for i, other in enumerate(self._entities)
-            if i != index and other.head == head and not other.viewer
+            for i, entity in enumerate(self._entities)
+            if i != index and entity.head == head and not entity.viewer
         )
         present = [p for p in parents[index] if self._is_present(p)]
         frames = [(head, namesakes)] if not present or not namesakes else []
@@ -346,20 +350,20 @@ class _Passes:
             frames.append(
                 (f"{head} of {self._accepted[parent].identifier}", siblings)
             )
-        found: dict[str, _Naming] = {}
+        namings: dict[str, _Naming] = {}
         for (
             frame,
             rivals,
         ) in frames:  # a way to name it, and who else would be named so
             # A name that an earlier frame has made is none of this one: relations are tried then.
-            before = len(found)
+            before = len(namings)
             for text, naming in self._of_frame(index, frame, rivals):
-                found.setdefault(text, naming)
-            if rivals and len(found) == before:
+                namings.setdefault(text, naming)
+            if rivals and len(namings) == before:
                 for text, naming in self._by_relations(index, frame, rivals):
-                    found.setdefault(text, naming)
+                    namings.setdefault(text, naming)
         in_order = sorted(
-            found.items(), key=lambda pair: pair[1]
+            namings.items(), key=lambda pair: pair[1]
         )  # stable: then as they were made
         return [(naming, text) for text, naming in in_order] or [
             (_Naming.HEAD, frames[0][0])
@@ -370,20 +374,22 @@ class _Passes:
     ) -> Iterator[tuple[str, _Naming]]:
         """Names by the head, by an attribute and by another mention, if no rival has those."""
         entity = self._entities[index]
-        others = [self._entities[i] for i in rivals]
-        if not others:
+        rival_entities = [self._entities[i] for i in rivals]
+        if not rival_entities:
             yield frame, _Naming.HEAD
         qualities = {
             attribute.text
-            for rival in others
+            for rival in rival_entities
             for attribute in rival.attributes
         }
         for attribute in sorted(entity.attributes, key=lambda a: a.sentence):
             if attribute.text not in qualities:
                 yield f"{attribute.text} {frame}", _Naming.ATTRIBUTE
-        taken = {name for rival in others for name in rival.mentions}
+        rival_names = {
+            name for rival in rival_entities for name in rival.mentions
+        }
         for name in entity.mentions:
-            if name not in _PRONOUNS and name not in taken:
+            if name not in _PRONOUNS and name not in rival_names:
                 yield name + frame.removeprefix(entity.head), _Naming.MENTION
 
     def _by_relations(
@@ -392,15 +398,15 @@ class _Passes:
         """Names by relations that no rival has to the same other end."""
         head = self._entities[index].head
         by_sentence = sorted(self.graph.relations, key=lambda r: r.sentence)
-        told = [r for r in by_sentence if r.text != PART_OF]
-        alike = {(r.subject, r.text, r.object) for r in told}
-        for r in told:
+        relations = [r for r in by_sentence if r.text != PART_OF]
+        alike = {(r.subject, r.text, r.object) for r in relations}
+        for r in relations:
             name = self._end(r.object) if r.subject == index else None
             if name and not any(
                 (rival, r.text, r.object) in alike for rival in rivals
             ):
                 yield f"{head} {r.text} {name}", _Naming.SUBJECT
-        for r in told:
+        for r in relations:
             name = self._end(r.subject) if r.object == index else None
             if name and not any(
                 (r.subject, r.text, rival) in alike for rival in rivals

@@ -107,13 +107,13 @@ class PublishedGraph:
     @cached_property
     def parents(self) -> tuple[tuple[int, ...], ...]:
         """For each entity what it is part of, and what has, holds, contains or wears it."""
-        found: list[set[int]] = [set() for _ in self.entities]
+        parent_sets: list[set[int]] = [set() for _ in self.entities]
         for relation in self.relations:
             if relation.text == PART_OF:
-                found[relation.subject].add(relation.object)
+                parent_sets[relation.subject].add(relation.object)
             if relation.text in CONTAINS:
-                found[relation.object].add(relation.subject)
-        return tuple(tuple(sorted(parents)) for parents in found)
+                parent_sets[relation.object].add(relation.subject)
+        return tuple(tuple(sorted(parents)) for parents in parent_sets)
 
     @classmethod
     def of_public(cls, graph: Mapping[str, Any]) -> PublishedGraph:
@@ -133,13 +133,13 @@ class PublishedGraph:
             entities = tuple(map(_public_entity, graph["entities"]))
             relations = tuple(map(_public_relation, graph["relations"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            found = (
+            problem = (
                 f"has no {error}"
                 if isinstance(error, KeyError)
                 else f"cannot be read ({error})"
             )
             raise ItemError(
-                f"the graph {found}; a graph in the public form has entities with head,"
+                f"the graph {problem}; a graph in the public form has entities with head,"
                 " heads, attributes and attribute_sentence_idxs (a list for each attribute), and"
                 " relations with subject, object, relation and sentence_idxs"
             ) from error
@@ -165,13 +165,13 @@ class PublishedGraph:
                 for a in graph.attributes_of(entity.index)
             )
             viewer = _viewer(graph.text, entity.mentions[0])
-            shown = (
+            display = (
                 entity.name,
                 tuple(mention.span for mention in entity.mentions),
             )
             entities.append(
                 PublishedEntity(
-                    mentions[0], mentions, attributes, viewer, *shown
+                    mentions[0], mentions, attributes, viewer, *display
                 )
             )
         relations = (
@@ -201,9 +201,9 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
     )
 
     def attribute(text: str) -> PublishedAttribute:
-        shown = (text, _spans(spans.get(text, ())))
+        display = (text, _spans(spans.get(text, ())))
         return PublishedAttribute(
-            text.strip().lower(), _earliest(sentences[text], text), *shown
+            text.strip().lower(), _earliest(sentences[text], text), *display
         )
 
     attributes = _alphabetical(map(attribute, entity["attributes"]))
@@ -238,29 +238,29 @@ def _earliest(sentences: Sequence[int], what: str) -> int:
     return min(sentences)
 
 
-def _spans(given: Iterable[Sequence[int]]) -> tuple[Span, ...]:
-    return tuple((int(start), int(end)) for start, end in given)
+def _spans(pairs: Iterable[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((int(start), int(end)) for start, end in pairs)
 
 
 def _alphabetical(
     attributes: Iterable[PublishedAttribute],
 ) -> tuple[PublishedAttribute, ...]:
     """By their text as written, so capitals come first; of texts that differ in case, the first."""
-    found: dict[str, PublishedAttribute] = {}
+    by_text: dict[str, PublishedAttribute] = {}
     for attribute in sorted(attributes, key=lambda a: a.written):
-        found.setdefault(attribute.text, attribute)
-    return tuple(found.values())
+        by_text.setdefault(attribute.text, attribute)
+    return tuple(by_text.values())
 
 
 def _distinct(
     relations: Iterable[PublishedRelation],
 ) -> tuple[PublishedRelation, ...]:
-    found: dict[tuple[int, int, str], PublishedRelation] = {}
+    by_ends: dict[tuple[int, int, str], PublishedRelation] = {}
     for relation in relations:
-        found.setdefault(
+        by_ends.setdefault(
             (relation.subject, relation.object, relation.text), relation
         )
-    return tuple(found.values())
+    return tuple(by_ends.values())
 
 
 def _viewer(text: str, first: Mention) -> str:

@@ -66,7 +66,7 @@ class Weighing:
     kinds: Mapping[str, float]
     information: bool
 
-    def of(self, kind: str, value: str) -> float:
+    def weight_of(self, kind: str, value: str) -> float:
         """The weight of a unit with this base form."""
         if not self.information:
             return self.kinds[kind]
@@ -79,7 +79,7 @@ class Weighing:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredSide:
     """A side of an item, judged.
 
     Attributes:
@@ -91,7 +91,9 @@ class Judged:
     units: tuple[Unit, ...]
 
 
-def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
+def fixed_precision(
+    plan: Plan, grades: Grades, weighing: Weighing
+) -> ScoredSide:
     """Precision against the union of the references: each unit's best grade counts.
 
     A candidate that names nothing has precision 0: none of it is supported. A relation that the
@@ -99,37 +101,43 @@ def fixed_precision(plan: Plan, grades: Grades, weighing: Weighing) -> Judged:
     """
     units, parts = [], []
     for unit, question in plan.questions[0]:
-        asked = [grades[Ask("candidate", i, question)] for i in plan.distinct]
+        unit_grades = [
+            grades[Ask("candidate", i, question)] for i in plan.distinct
+        ]
         # Of equal grades the one that counts, then the sure one: the order of references must not
         # decide whether the unit is left out.
         place = max(
-            range(len(asked)),
+            range(len(unit_grades)),
             key=lambda i: (
-                asked[i].value,
-                not asked[i].excused,
-                asked[i].sure,
+                unit_grades[i].value,
+                not unit_grades[i].excused,
+                unit_grades[i].sure,
             ),
         )
-        grade, best = asked[place], plan.distinct[place]
+        grade, best = unit_grades[place], plan.distinct[place]
         if grade.excused:
             continue
         parts.append(unit)
         if grade.value < plan.threshold:
             # A reference that says otherwise has more information than a silent one.
-            told = [g for g in asked if g.contradiction and g.sure]
-            if told:
+            contradicting = [
+                g for g in unit_grades if g.contradiction and g.sure
+            ]
+            if contradicting:
                 grade = replace(
-                    grade, contradiction=told[0].contradiction, sure=True
+                    grade,
+                    contradiction=contradicting[0].contradiction,
+                    sure=True,
                 )
         about = {
-            "weight": weighing.of(unit.kind, unit.value),
+            "weight": weighing.weight_of(unit.kind, unit.value),
             "reference": best,
         }
-        made = _unit(
+        candidate_unit = _unit(
             unit, "candidate", question.subject, grade, plan.threshold, about
         )
-        units.append(_weighed(made, weighing))
-    return Judged(_mean(units), tuple(_folded(units, parts)))
+        units.append(_weighed(candidate_unit, weighing))
+    return ScoredSide(_mean(units), tuple(_folded(units, parts)))
 
 
 def fixed_recall(
@@ -137,7 +145,7 @@ def fixed_recall(
     grades: Grades,
     weighing: Weighing,
     rule: Literal["best", "mean"],
-) -> Judged:
+) -> ScoredSide:
     """Recall as the best or the mean over the references that name anything.
 
     Raises:
@@ -146,25 +154,27 @@ def fixed_recall(
     values: list[float] = []
     units: list[Unit] = []
     for index in plan.distinct:
-        own, parts = [], []
+        reference_units, parts = [], []
         for unit, question in plan.questions[1 + index]:
             grade = grades[Ask("reference", index, question)]
             if grade.excused:
                 continue
             parts.append(unit)
-            about = {"weight": weighing.of(unit.kind, unit.value)}
-            said = (question.subject, grade, plan.threshold, about, index)
-            own.append(_weighed(_unit(unit, "reference", *said), weighing))
-        if own:
-            values.append(_mean(own))
-        units += _folded(own, parts)
+            about = {"weight": weighing.weight_of(unit.kind, unit.value)}
+            arguments = (question.subject, grade, plan.threshold, about, index)
+            reference_units.append(
+                _weighed(_unit(unit, "reference", *arguments), weighing)
+            )
+        if reference_units:
+            values.append(_mean(reference_units))
+        units += _folded(reference_units, parts)
     if not values:
         raise ItemError(
             "no reference names anything that could be looked for; the first begins "
             f"{plan.references[0].text.strip()[:40]!r}"
         )
     value = max(values) if rule == "best" else math.fsum(values) / len(values)
-    return Judged(value, tuple(units))
+    return ScoredSide(value, tuple(units))
 
 
 def published_side(
@@ -173,13 +183,13 @@ def published_side(
     side: Side,
     reference: int,
     wording: Wording = as_made,
-) -> Judged:
+) -> ScoredSide:
     """Mean of the scores of all components / 5; a graph without components scores 1."""
     components = plan.advance(side, reference, grades, wording).components
     units = tuple(
         _component(c, side, reference, plan.threshold) for c in components
     )
-    return Judged(mean_score(components), units)
+    return ScoredSide(mean_score(components), units)
 
 
 def _mean(units: Sequence[Unit]) -> float:
@@ -271,7 +281,7 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
         and part.polarity
         and unit.verdict in ("unstated", "omission")
     }
-    found, held = list(units), Counter[int]()
+    folded_units, n_under = list(units), Counter[int]()
     for place, (unit, part) in enumerate(zip(units, parts, strict=True)):
         if part.kind == "entity" or unit.verdict not in (
             "unstated",
@@ -285,15 +295,16 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
         )
         owner = next((absent[end] for end in ends if end in absent), None)
         if owner is not None:
-            found[place] = replace(
+            folded_units[place] = replace(
                 unit, detail={**unit.detail, "under": units[owner].text}
             )
-            held[owner] += 1
-    for owner, n in held.items():
-        found[owner] = replace(
-            found[owner], detail={**found[owner].detail, "holds": n}
+            n_under[owner] += 1
+    for owner, n in n_under.items():
+        folded_units[owner] = replace(
+            folded_units[owner],
+            detail={**folded_units[owner].detail, "holds": n},
         )
-    return found
+    return folded_units
 
 
 def _component(
@@ -334,11 +345,11 @@ def graphs_detail(
         )
     ]
     for index, graph in enumerate(plan.references):
-        own = [
+        reference_units = [
             u if u.side == "reference" and u.reference_index == index else None
             for u in units
         ]
-        graphs.append(_graph(graph, own))
+        graphs.append(_graph(graph, reference_units))
     return {
         "view": "scene_graph",
         "presence_threshold": plan.threshold,
@@ -372,9 +383,9 @@ def _graph(
         for entity in graph.entities
     ]
     for attribute in graph.attributes:
-        found = place_of("attribute", attribute.text, attribute.spans)
-        if found is not None:
-            nodes[attribute.entity]["attributes"].append(found)
+        unit_place = place_of("attribute", attribute.text, attribute.spans)
+        if unit_place is not None:
+            nodes[attribute.entity]["attributes"].append(unit_place)
     edges = [
         [r.subject, r.object, r.text, place_of("relation", r.text, r.spans)]
         for r in graph.relations

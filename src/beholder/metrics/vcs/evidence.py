@@ -88,18 +88,21 @@ class AlignedMetric(Metric[VCSEvidence]):
         plain = without_layout if self.config()["rules"] == "fixed" else str
         names = ["candidate"]
         names += [f"reference {i + 1}" for i in range(len(item.references))]
-        given = (item.candidate, *item.references)
-        texts = [plain(text) for text in given]
+        originals = (item.candidate, *item.references)
+        texts = [plain(text) for text in originals]
         cut = [
-            self.cut(*named, tools) for named in zip(names, texts, strict=True)
+            self.cut(*named_text, tools)
+            for named_text in zip(names, texts, strict=True)
         ]
-        n_own, *n_others = (len(spans) for spans, _ in cut)
-        self.bounds.check_pairs(n_own, n_others, self.registered_name)
+        n_candidate, *n_references = (len(spans) for spans, _ in cut)
+        self.bounds.check_pairs(
+            n_candidate, n_references, self.registered_name
+        )
         embedder = str(self.config()["embedder"])
         pieces: list[str] = []
         ends = []
         for (_, chunks), text in zip(cut, texts, strict=True):
-            whole = text if text in given else " ".join(text.split())
+            whole = text if text in originals else " ".join(text.split())
             pieces += [*chunks, whole]
             ends.append(len(pieces))
         vectors = np.split(await tools.embed(embedder, pieces), ends[:-1])
@@ -179,11 +182,11 @@ class AlignedMetric(Metric[VCSEvidence]):
                 f"and this one has the values {', '.join(score.values)}"
             )
         names = ("sas", "nas", "gas", "las", "nas_d", "nas_l")
-        told = [
+        captions = [
             f"{name.upper().replace('_', '-')} {fixed(score.values[name], 2)}"
             for name in names
         ]
-        title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(told)
+        title = f"VCS {fixed(score.values['vcs'], 2)}\n" + "   ".join(captions)
         return alignment_figure(
             score.detail, chunk_verdicts(score.detail, self.setting), title
         )

@@ -263,9 +263,9 @@ class VCS(AlignedMetric):
         return scoring.vcs_values(alignment, gas, self.setting), alignment
 
 
-def _vectors(name: str, given: npt.ArrayLike, ndim: int) -> FloatArray:
+def _vectors(name: str, values: npt.ArrayLike, ndim: int) -> FloatArray:
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
         if array.dtype != np.float32 and array.dtype != np.float64:
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -318,7 +318,7 @@ def chunks_of(text: str, sentences: Sequence[Segment]) -> list[Segment]:
 def _clauses(
     text: str, sentence: Segment, starts: Sequence[int]
 ) -> list[Segment]:
-    found: list[Segment] = []
+    clauses: list[Segment] = []
     start, end = sentence.start, bisect_left(starts, sentence.end)
     for mark in _MARK.finditer(text, sentence.start, sentence.end):
         before = bisect_left(starts, mark.end())
@@ -326,8 +326,8 @@ def _clauses(
             min(before - bisect_left(starts, start), end - before)
             >= CLAUSE_WORDS
         ):
-            found.append(Segment(start, mark.end()))
+            clauses.append(Segment(start, mark.end()))
             start = next(
                 _VISIBLE.finditer(text, mark.end())
             ).start()  # a word follows
-    return [*found, Segment(start, sentence.end)]
+    return [*clauses, Segment(start, sentence.end)]

@@ -291,7 +291,7 @@ def _best_match(
     block = max(1, _BLOCK // width)
     for top in range(0, len(outside), block):
         rows = outside[top : top + block]
-        found = similarity.take(rows, axis=0)
+        cells = similarity.take(rows, axis=0)
         best = similarity[rows, matches.take(rows)].astype(dtype)
         band = similarity_band(best, cutoff, control)
         # How far each position is before or after the window; below 1 inside of it.
@@ -299,10 +299,10 @@ def _best_match(
         np.maximum(
             distance, positions - lasts.take(rows)[:, None], out=distance
         )
-        np.putmask(distance, found < band[:, None], width)
+        np.putmask(distance, cells < band[:, None], width)
         least = np.maximum(np.minimum.reduce(distance, axis=1), 0)
-        np.putmask(found, distance > least[:, None], -np.inf)
-        matches[rows] = found.argmax(axis=1)
+        np.putmask(cells, distance > least[:, None], -np.inf)
+        matches[rows] = cells.argmax(axis=1)
     return matches
 
 
@@ -503,9 +503,13 @@ def corrected_steps(
     shortest = np.maximum(starts[1:] - lasts[:-1], -lct * windows.unit)
     longest = lasts[1:] - starts[:-1]
     nearest = np.minimum(np.maximum(steps, shortest), longest)
-    made, fit = 1.0 + steps * steps, 1.0 + nearest * nearest
+    step_squares, nearest_squares = (
+        1.0 + steps * steps,
+        1.0 + nearest * nearest,
+    )
     credit: npt.NDArray[np.float64] = np.sqrt(
-        np.minimum(made, fit) / np.maximum(made, fit)
+        np.minimum(step_squares, nearest_squares)
+        / np.maximum(step_squares, nearest_squares)
     )
     credit *= steps >= np.minimum(shortest, 0)
     return credit

@@ -147,7 +147,7 @@ def _draw_matches(
 def _draw_strips(axes: Axes, verdicts: Mapping[Side, Sequence[str]]) -> None:
     """One cell per chunk beside the matrix, coloured by verdict; and the scales."""
     n_candidate, n_reference = map(len, verdicts.values())
-    below, left = (
+    below, left_width = (
         0.03 * (max(n, _ROOM) + 1) for n in (n_reference, n_candidate)
     )
     faces = {
@@ -166,13 +166,13 @@ def _draw_strips(axes: Axes, verdicts: Mapping[Side, Sequence[str]]) -> None:
     )
     axes.barh(
         range(n_reference),
-        -left,
+        -left_width,
         height=1,
         left=-0.5,
         color=faces["reference"],
         **style,
     )
-    axes.set_xlim(-0.5 - left, max(n_candidate, _ROOM) - 0.5)
+    axes.set_xlim(-0.5 - left_width, max(n_candidate, _ROOM) - 0.5)
     axes.set_ylim(bottom + below, -0.5)
     for axis, count in ((axes.xaxis, n_candidate), (axes.yaxis, n_reference)):
         axis.set_major_locator(_whole(16))
@@ -238,11 +238,15 @@ def _draw_page(
     title: str, directions: Sequence[DirectionSteps], panel: _Panel, page: int
 ) -> Figure:
     first = page * PER_PAGE
-    shown = [steps for steps in directions if first < len(steps.matches)]
-    room = min(_ROOM, max(steps.similarity.shape[1] for steps in shown))
+    page_directions = [
+        steps for steps in directions if first < len(steps.matches)
+    ]
+    room = min(
+        _ROOM, max(steps.similarity.shape[1] for steps in page_directions)
+    )
     figure = _titled(title, 0.5 + 0.5 * room / _ROOM)
-    for place, steps in enumerate(shown, start=1):
-        axes = figure.add_subplot(len(shown), 1, place)
+    for place, steps in enumerate(page_directions, start=1):
+        axes = figure.add_subplot(len(page_directions), 1, place)
         stop = min(first + PER_PAGE, len(steps.matches))
         facts = panel(axes, steps, slice(first, stop))
         if axes.yaxis_inverted():  # chunks of the target
@@ -431,14 +435,14 @@ def _draw_regularizer(step: RegularizerStep) -> Figure:
         loc="left",
     )
     numbers = list(step.values.values())
-    drawn = bars.bar(
+    bar_container = bars.bar(
         [_label_of(name) for name in step.values],
         numbers,
         width=0.65,
         color=[_bar_colour(name) for name in step.values],
     )
     labels = [fixed(number, 2) for number in numbers]
-    bars.bar_label(drawn, labels, fontsize=8)
+    bars.bar_label(bar_container, labels, fontsize=8)
     bars.set_ylim(min(0.0, *numbers), max(1.12, *numbers))
     bars.set_title("all values", fontsize=10, loc="left")
     for axes in (curve, bars):

@@ -63,9 +63,14 @@ def best_reference(
     """
 
     def key(place: int) -> tuple[list[float], str]:
-        found = values[place]
-        first = [found[name] for name in ("vcs", "sas", "gas", "las", "nas")]
-        return [-value for value in (*first, *found.values())], texts[place]
+        reference_values = values[place]
+        first = [
+            reference_values[name]
+            for name in ("vcs", "sas", "gas", "las", "nas")
+        ]
+        return [
+            -value for value in (*first, *reference_values.values())
+        ], texts[place]
 
     return min(range(len(values)), key=key)
 

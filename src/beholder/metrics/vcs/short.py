@@ -104,8 +104,8 @@ class VCSShort(AlignedMetric):
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
         """The words of a text without stop words."""
-        found, spans = content_words(text, self.stop_words)
-        return spans, found
+        word_texts, spans = content_words(text, self.stop_words)
+        return spans, word_texts
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
         """Align the candidate's words with each reference's and join by the reference rule."""
@@ -173,11 +173,11 @@ def _weights(words: Sequence[str]) -> FloatArray:
 
 def _with_any_reference(unit: Unit, similarity: float, cutoff: float) -> Unit:
     """The unit with the score of its best match in any reference."""
-    found_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
+    is_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
     return replace(
         unit,
         score=similarity,
-        verdict="match" if found_elsewhere else unit.verdict,
+        verdict="match" if is_elsewhere else unit.verdict,
     )
 
 
@@ -202,16 +202,16 @@ def content_words(
 
     A text of stop words alone keeps them all: something has to be compared.
     """
-    found = [
+    all_words = [
         (text[start:end].lower(), (start, end)) for start, end in words(text)
     ]
     stops = _english() if stop_words == "english" else frozenset()
-    kept = [
+    kept_words = [
         (word, span)
-        for word, span in found
+        for word, span in all_words
         if word.replace("’", "'") not in stops
-    ] or found
-    return [word for word, _ in kept], [span for _, span in kept]
+    ] or all_words
+    return [word for word, _ in kept_words], [span for _, span in kept_words]
 
 
 @cache
@@ -293,7 +293,13 @@ def union_values(
         setting: Parameters.
     """
     # Of references with the same NAS any order would do; its parts decide.
-    best = max(each, key=lambda found: [found["nas"], *found.values()])
+    best = max(
+        each,
+        key=lambda reference_values: [
+            reference_values["nas"],
+            *reference_values.values(),
+        ],
+    )
     values = dict(best)
     precision = best_over(pairs)
     values["las_precision"] = (
@@ -301,8 +307,10 @@ def union_values(
         if setting.rules == "fixed"
         else float(precision.mean())
     )
-    values["las_recall"] = max(found["las_recall"] for found in each)
-    values["gas"] = max(found["gas"] for found in each)
+    values["las_recall"] = max(
+        reference_values["las_recall"] for reference_values in each
+    )
+    values["gas"] = max(reference_values["gas"] for reference_values in each)
     return _combine(values, setting)
 
 
