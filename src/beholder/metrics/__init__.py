@@ -81,7 +81,7 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
         defaults: Values for parameters that the metric has and the spec does not name.
 
     Raises:
-        ConfigError: An unknown metric or parameter, or a bad value; names what there is.
+        ConfigError: A metric or parameter is unknown, or a value is not valid; names the choices.
     """
     parsed = parse(spec) if isinstance(spec, str) else spec
     try:
@@ -89,6 +89,7 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
     except UnknownNameError as error:
         if not (owners := _metrics_with_value(parsed.name)):
             raise
+        # Users often name a value (f1, rouge_l) where its metric is wanted.
         raise UnknownNameError(
             f"no metric is called {parsed.name!r}; it is a value of {', '.join(owners)}"
         ) from error
@@ -96,7 +97,7 @@ def metric(spec: str | Spec, **defaults: object) -> Metric[Any]:
 
 
 def _metrics_with_value(value: str) -> list[str]:
-    """The built-in metrics that have a value of that name."""
+    """Return the built-in metrics that have a value of that name."""
     names = METRICS.builtin()
     return [
         name
@@ -114,9 +115,10 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
         defaults: Values for parameters that the class has and the spec does not name.
 
     Raises:
-        ConfigError: A parameter is unknown or missing, or a bad value; names what there is.
+        ConfigError: A parameter is unknown or missing, or a value is not valid; names the choices.
     """
     params_by_name = {p.name: p for p in params(cls)}
+    # An argument, or the members of a panel, would be dropped without a word.
     if (
         parsed.argument is not None
         or "members" in parsed.options.keys() - params_by_name.keys()
@@ -130,8 +132,11 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
             close = get_close_matches(option, params_by_name, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
             raise ConfigError(
-                f"{parsed.name} has no parameter {option!r}; {hint}It has: {', '.join(params_by_name)}"
+                f"{parsed.name} has no parameter {option!r}; {hint}It has:"
+                f" {', '.join(params_by_name)}"
             )
+    # Specs of tools stay specs, since they are parsed by the tool; all else
+    # becomes a literal.
     tools = {
         name: value
         for name, value in parsed.options.items()
@@ -147,6 +152,7 @@ def from_spec(cls: type[T], parsed: Spec, defaults: Mapping[str, object]) -> T:
         for name, value in defaults.items()
         if name in params_by_name
     }
+    # What the spec names wins over the defaults.
     arguments = {
         **used_defaults,
         **tools,

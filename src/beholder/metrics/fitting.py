@@ -1,4 +1,4 @@
-"""Which metric fits the data at hand, where the user names none."""
+"""The metric that fits the data at hand, where the user names none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOKED_AT = 50
 
 
 def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
-    """The metric for some items, and why.
+    """Choose the metric for some items.
 
     Args:
         items: The first ``LOOKED_AT`` or fewer of the data.
@@ -30,11 +30,13 @@ def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
         Name and reason, such as ``("accord", "English texts with references")``.
 
     Raises:
-        ConfigError: None fits without more; says what is lacking.
+        ConfigError: No metric fits; says which option is missing.
     """
     if not any(item.references for item in items):
         return _without_references(items, judge)
     foreign = [why for item in items if (why := _foreign(item))]
+    # The majority decides: a few foreign rows become failures, with a reason
+    # each.
     if 2 * len(foreign) > len(items):
         if judge:
             return (
@@ -46,6 +48,7 @@ def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
             " omissions name a judge"
         )
     n_words = median(len(words(item.candidate)) for item in items)
+    # A short description of a video has no order to compare.
     if all(item.video for item in items) and n_words >= LONG:
         return (
             "vcs",
@@ -72,6 +75,7 @@ def _without_references(items: Sequence[Item], judge: bool) -> tuple[str, str]:
 
 def _foreign(item: Item) -> str | None:
     language = language_named(item.language)
+    # The row's own statement wins: detection errs on short texts.
     if language is not None:
         return (
             None if language == ENGLISH else f"row {item.id} says {language}"

@@ -58,7 +58,7 @@ class AccordEvidence:
     """All that scoring needs.
 
     Attributes:
-        units: What PoSh found.
+        units: Evidence of PoSh.
         candidate: The candidate, read.
         references: Each distinct reference, read.
         excluded: See ``excluded``; 1 where a unit is contradicted.
@@ -231,7 +231,7 @@ class Accord(Metric[AccordEvidence]):
 
 
 def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
-    """Cosine of whole texts: half the best reference's, half that of the references' mean vector.
+    """Return the cosine of whole texts: half the best reference's, half the mean vector's.
 
     Below 0 counts as 0.
     """
@@ -249,12 +249,13 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
 
 
 def excluded(candidate: str, references: Sequence[str]) -> float:
-    """How surely every reference excludes the worst sentence of a text, or the text one of theirs.
+    """Return the certainty that references exclude a sentence of the text, or the reverse.
 
     Each sentence is compared with the nearest sentence of the other text. What is left out or added
     is not denied: see ``_contradictions``. Probabilities of at most 0.5 count as 0, so that a text
     that may be true loses nothing.
     """
+    # Loaded here, since the built-in judge takes long to load.
     from beholder.judges.builtin.reading import analysed
 
     candidate_text, reference_texts = (
@@ -265,6 +266,8 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
         reference_text.words for reference_text in reference_texts
     ):
         return 0.0
+    # A sentence is excluded only if every reference excludes it; of sentences
+    # the worst counts.
     candidate_worst = np.min(
         [
             _contradictions(candidate_text, reference_text)
@@ -280,7 +283,9 @@ def excluded(candidate: str, references: Sequence[str]) -> float:
 
 
 def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
-    """(sentences of the source,): how surely the nearest sentence of the target excludes each.
+    """Return the probability that the nearest target sentence excludes each source sentence.
+
+    Shape (sentences of the source,).
 
     The model takes sentences about different people for denials of each other, and some omissions
     ("dogs run" of "two dogs run"). So a sentence that the target repeats or that differs from the
@@ -336,11 +341,14 @@ def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
     """
     from beholder.language import lexicon
 
+    # An omitted word of these changes what the sentence claims.
     changing = lexicon.NEGATIONS | lexicon.MULTIPLIERS.keys() | _CHANGING
     remaining, omitted = (
         (word for word in long if word not in _ARTICLES),
         list[str](),
     )
+    # Walks through the longer sentence once; each word of the shorter one must
+    # come in order.
     for word in (word for word in short if word not in _ARTICLES):
         for long_word in remaining:
             if long_word == word:
@@ -357,9 +365,10 @@ def _only_omits(short: Sequence[str], long: Sequence[str]) -> bool:
 def _nearest_sentences(
     source: AnalysedText, target: AnalysedText
 ) -> list[int]:
-    """For each sentence of the source, the place of the nearest sentence of the target."""
+    """Return the place of the nearest target sentence for each sentence of the source."""
     from beholder.judges.builtin.entailed import premises
 
+    # Of equal sentences the first one counts, so it is written last.
     places = {
         text: place
         for place, text in reversed(list(enumerate(target.sentence_texts)))
@@ -371,11 +380,12 @@ def _nearest_sentences(
 
 
 def _content_words(text: AnalysedText) -> list[set[str]]:
-    """For each sentence the base forms of its words of content, and what its pronouns stand for."""
+    """Return the base forms of content words for each sentence, with the heads of its pronouns."""
     words: list[set[str]] = [set() for _ in text.sentence_texts]
     for word, sentence in zip(text.words, text.sentences, strict=True):
         if frequency.weight(word) >= _CONTENT:
             words[sentence] |= bases(word)
+    # A pronoun stands for its entity, so that "he" and "the man" share a word.
     for entity, mentions in zip(
         text.graph.entities, text.mentions, strict=True
     ):

@@ -72,11 +72,11 @@ _MACRO = tuple(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChecklistEvidence:
-    """What a judge said of an item's criteria.
+    """Answers of a judge to an item's criteria.
 
     Attributes:
         checked_rows: The criteria with their answers, in order.
-        names: What the text calls a subject where it covers a criterion about it, by these two;
+        names: Name that the text gives a subject, by subject and criterion that it covers;
             None if this was not asked.
     """
 
@@ -192,6 +192,7 @@ class Checklist(Metric[ChecklistEvidence]):
         """Ask the judge, a part of the criteria at a time; nothing about an empty candidate."""
         criteria = rows.criteria_of(item)
         if self.rules == "capricorn":
+            # Of equal texts the first one counts, in the place of the last.
             criteria = list(
                 {
                     criterion.text: criterion
@@ -202,6 +203,7 @@ class Checklist(Metric[ChecklistEvidence]):
             tools.judge(self.judge),
             language_named(item.language),
         )
+        # Asked beside the criteria: is anything of the sort named at all?
         any_of = {
             criterion.group
             for criterion in criteria
@@ -244,8 +246,11 @@ class Checklist(Metric[ChecklistEvidence]):
         answer: TextAnswer | None,
         named_groups: Set[str],
     ) -> str:
+        # CapRiCorn's rules count an answer that cannot be read as silence.
         if answer is None or answer.state is None:
             return NOT_MENTIONED if self.rules == "capricorn" else rows.UNREAD
+        # Silence is wrong once the text names something of the sort
+        # (CAPability).
         if answer.state == NOT_MENTIONED and criterion.group in named_groups:
             return CONTRADICTED
         return answer.state
@@ -258,6 +263,7 @@ class Checklist(Metric[ChecklistEvidence]):
         """
         checked_rows = evidence.checked_rows
         answer_values = rows.answer_quality(checked_rows, "criteria")
+        # A rule is a demand on the text and never wrong about the picture.
         facts = [
             checked_row
             for checked_row in checked_rows
@@ -267,7 +273,10 @@ class Checklist(Metric[ChecklistEvidence]):
         values = self._shares(self._sums(facts))
         if facts:
             values["hit"] = sum(
-                checked_row.state != NOT_MENTIONED for checked_row in facts
+                checked_row.state != NOT_MENTIONED
+                for checked_row in facts
+                # Rules may have negative weights, so that the best text has the
+                # sum of the positive ones.
             ) / len(facts)
         readable_rows = [
             checked_row
@@ -286,6 +295,8 @@ class Checklist(Metric[ChecklistEvidence]):
             values["weighted"] = min(1.0, max(0.0, gained / possible))
         if evidence.names is not None:
             values |= _consistency(checked_rows, evidence.names)
+        # Shares within each dimension; CAPability and TUNA need their sums for
+        # the corpus.
         groups = {
             name: self._sums(group_facts)
             for name, group_facts in rows.by_group(facts).items()
@@ -340,7 +351,7 @@ class Checklist(Metric[ChecklistEvidence]):
         )
 
     def _shares(self, sums: Sequence[float]) -> dict[str, float]:
-        """The values of sums by state; what is not defined is left out."""
+        """Return the values of sums by state; those that are not defined are left out."""
         values = rows.shares(sums, "coverage")
         if "precision" in values:
             values["f1"] = f1(values["precision"], values["accuracy"])
@@ -356,13 +367,14 @@ async def _check_criteria(
     criteria: Sequence[rows.Criterion],
     text: str,
 ) -> list[TextAnswer | None]:
-    """What a judge says of criteria; an empty text mentions none of them."""
+    """Return the answers of a judge to criteria; an empty text mentions none of them."""
     if not text.strip():
         return [TextAnswer(NOT_MENTIONED)] * len(criteria)
 
     def ask(
         part: Sequence[rows.Criterion],
     ) -> Awaitable[Sequence[TextAnswer | None]]:
+        # The places of rules within this part of the criteria.
         rules = frozenset(
             i for i, criterion in enumerate(part) if criterion.kind == "rule"
         )
@@ -383,7 +395,9 @@ async def _by_event(
         [Sequence[rows.Criterion], str], Awaitable[list[TextAnswer | None]]
     ],
 ) -> list[TextAnswer | None]:
-    """Answers to criteria from the sentences about their events; spans of the candidate."""
+    """Return answers to criteria from the sentences about their events; spans of the candidate."""
+    # Sentences are matched to events, then the criteria of an event are
+    # checked in its sentences.
     text, events = (
         item.candidate,
         list(dict.fromkeys(criterion.event for criterion in criteria)),
@@ -417,6 +431,7 @@ async def _by_event(
         )
         for criterion, answer in zip(event_criteria, answers, strict=True):
             if answer is not None:
+                # Spans of the joined sentences become spans of the candidate.
                 places = ((at[a], at[b - 1] + 1) for a, b in answer.spans)
                 answer = replace(answer, spans=tuple(places))
             answers_by_id[id(criterion)] = answer
@@ -426,7 +441,8 @@ async def _by_event(
 
 
 def _keep_in_order(matches: Sequence[int | None]) -> list[int | None]:
-    """Matches without those that go back: of all series that do not, the longest one's."""
+    """Return the longest series of matches that never goes back; all others become None."""
+    # Dynamic programming: the longest series that ends at each match.
     longest: list[list[int]] = [[]]
     for at, match in enumerate(matches):
         if match is not None:
@@ -449,7 +465,8 @@ async def _name_subjects(
     criteria: Sequence[rows.Criterion],
     language: str | None,
 ) -> dict[tuple[str, str], TextAnswer | None]:
-    """Who takes the part of each subject of two criteria or more, by subject and criterion."""
+    """Return who takes the part of each subject of several criteria, by subject and criterion."""
+    # A subject of one criterion has no pair to compare.
     texts_by_subject = {
         subject: [
             criterion.text
@@ -475,7 +492,7 @@ def _consistency(
     checked_rows: Sequence[rows.AnsweredRow[rows.Criterion]],
     names: Mapping[tuple[str, str], TextAnswer | None],
 ) -> dict[str, float]:
-    """Ref: the mean over subjects of two criteria or more; of one without a usable name, none."""
+    """Return Ref, the mean over subjects of two criteria or more; empty without usable names."""
     counts = Counter(
         subject
         for checked_row in checked_rows
@@ -483,8 +500,12 @@ def _consistency(
     )
     refs = []
     for subject, n in counts.items():
-        about = [checked_row.row.text for checked_row in checked_rows if subject in checked_row.row.subjects
-                 and checked_row.state != NOT_MENTIONED]  # fmt: skip
+        about = [
+            checked_row.row.text
+            for checked_row in checked_rows
+            if subject in checked_row.row.subjects
+            and checked_row.state != NOT_MENTIONED
+        ]
         answers = [names.get((subject, text)) for text in about]
         if n > 1 and (len(answers) < 2 or all(answers)):
             alike = Counter(
@@ -503,7 +524,7 @@ Answers = Sequence[rows.AnsweredRow[rows.Criterion]]
 
 
 Events = tuple[Answers, Answers]
-"""Events of the candidate with what the references say of them, and the reverse."""
+"""Events of the candidate checked against the references, and the reverse."""
 
 
 @dataclass(frozen=True)
@@ -598,6 +619,7 @@ class AutoDQ(Metric[Events]):
                 else await list_events(reference)
             )
 
+        # Both lists are made at once, and then both are checked at once.
         candidate_events, expected_events = await asyncio.gather(
             list_events(item.candidate), reference_events()
         )
@@ -646,6 +668,7 @@ class AutoDQ(Metric[Events]):
         values = shares | rows.answer_quality(
             [*candidate_events, *reference_events], "events"
         )
+        # The last number counts texts, so that sums over texts give means.
         detail = {
             "statistics": [precision, recall, 1.0],
             "subset": item.group.get("dataset", ""),
@@ -674,7 +697,8 @@ class AutoDQ(Metric[Events]):
 
 
 def _share(events: Answers) -> float:
-    """The share of events that the other text entails, of those read; 1 if there are none."""
+    """Return the share of events that the other text entails; 1 if it has none."""
     rows.answer_quality(events, "events")
+    # An unread answer is neither entailed nor not.
     verdicts = [event.state == MET for event in events if event.answer]
     return sum(verdicts) / len(verdicts) if verdicts else 1.0

@@ -137,7 +137,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
 
     @property
     def operations_asked(self) -> tuple[str, ...]:
-        """``match_answers`` only where the rules know open questions."""
+        """Operations in use; ``match_answers`` only where the rules have open questions."""
         return (
             self.operations
             if self.rules in ("own", "vdc")
@@ -186,6 +186,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
                 self.at_once,
                 ask,
             )
+        # Only an open question with an answer is compared with the right one.
         open_answers = [
             ops.OpenAnswer(row.question, str(row.answer), answer.state)
             for row, answer in zip(question_rows, answers, strict=True)
@@ -208,11 +209,12 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
             ItemError: The judge gave no usable answer to any question.
         """
         answered_rows = evidence
+        # VDC divides by all questions, so an unread one would count as wrong.
         answer_values = rows.answer_quality(answered_rows, "questions")
         if answer_values[rows.UNREAD] and self.rules == "vdc":
             raise ItemError(
-                f"the judge gave no usable answer to {answer_values[rows.UNREAD]:.0%} of the questions, also"
-                " when asked again; rules='vdc' leaves such a text out"
+                f"the judge gave no usable answer to {answer_values[rows.UNREAD]:.0%} of the"
+                " questions, also when asked again; rules='vdc' leaves such a text out"
             )
         sums = rows.sums_of(answered_rows, _STATES)
         detail = rows.answer_detail(answered_rows, _STATES) | {
@@ -257,7 +259,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         return ItemScore(values, units, detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """The published scores over all questions of the set."""
+        """Return the published scores over all questions of the set."""
         sums = [float(value) for value in statistics]
         if self.rules == "captionqa":
             shares_of = zip(_POOLED["captionqa"], sums[:3], strict=True)
@@ -268,6 +270,8 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         }
 
     def _knows(self, row: rows.QuestionRow) -> bool:
+        # VCapsBench has yes/no questions alone, CaptionQA options, VDC open
+        # questions.
         if self.rules == "vcapsbench":
             return {option.lower() for option in row.options} == {"yes", "no"}
         return self.rules == "own" or bool(row.options) == (
@@ -275,7 +279,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         )
 
     def _offers_silence(self, row: rows.QuestionRow) -> bool:
-        """Whether the judge may say that the text does not answer."""
+        """Return whether the judge may say that the text does not answer."""
         if self.rules == "vdc":
             return False
         if row.third is not None:
@@ -286,10 +290,14 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         self, item: Item, row: rows.QuestionRow
     ) -> ops.TextQuestion:
         options, third = list(row.options), self._offers_silence(row)
+        # CaptionQA writes silence as one more option, unless there is one
+        # already.
         if self.rules == "captionqa" and third:
             third = False
             if not any(map(is_silent_option, options)):
                 options.append(CANNOT)
+        # Seeded by the ids, so that the order of options does not depend on
+        # other rows.
         key = "\0".join((item.id, row.id, str(self.seed)))
         order = random.Random(hashlib.sha256(key.encode("utf-8")).digest())  # noqa: S311
         order.shuffle(options)
@@ -301,9 +309,11 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
         answer: ops.TextAnswer | None,
         matches: Iterator[ops.AnswerMatch],
     ) -> rows.AnsweredRow[rows.QuestionRow]:
-        """The state of an answer; that to an open question takes the next match."""
+        """Return the state of an answer; that to an open question takes the next match."""
         if answer is None:
             return rows.AnsweredRow(row, None, rows.UNREAD)
+        # Silence: an open question gets the lowest grade, one of options no
+        # grade.
         if answer.state is None:
             grade = None if row.options else 0.0
             return rows.AnsweredRow(
@@ -317,6 +327,8 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
                 answer.state == row.answer
             ):  # also where it is right that the text does not say
                 return rows.AnsweredRow(row, answer, rows.RIGHT)
+            # An option that says "the text does not say" is silence, unless it
+            # is the right one.
             silent = is_silent_option(answer.state)
             return rows.AnsweredRow(
                 row, answer, rows.NOT_SAID if silent else rows.WRONG
@@ -339,7 +351,7 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
 
 
 def _is_yes_no(row: rows.QuestionRow) -> bool:
-    """As CaptionQA guesses it, from the options or from the first word."""
+    """Return CaptionQA's guess whether a question is yes/no, by its options or its first word."""
     options = [option.lower() for option in row.options]
     both = all(
         any(word in option for option in options) for word in ("yes", "no")
@@ -356,7 +368,7 @@ def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:
 
 
 def _unit(answered_row: rows.AnsweredRow[rows.QuestionRow]) -> Unit:
-    """A question; if the text answers it, with that answer: a statement about what is described."""
+    """Return the unit of a question; with an answer, a statement about what is described."""
     answer = answered_row.answer.state if answered_row.answer else None
     unit = rows.unit_of(
         "question", answered_row, right=answered_row.row.answer, answer=answer

@@ -31,10 +31,10 @@ R = TypeVar("R")
 class RowEntry(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """What questions and criteria share.
+    """Fields that questions and criteria share.
 
     Attributes:
-        id: Distinct within the row; the position, from 1, if it is not given.
+        id: Distinct within the row; the position, from 1, if it is missing.
         weight: How much it counts.
         source: Who wrote it: ``human``, ``judge``, ``reference``.
     """
@@ -71,7 +71,7 @@ class Criterion(RowEntry, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """What it is about."""
+        """Topic, to break results down by."""
         return self.dimension or self.category
 
 
@@ -100,7 +100,7 @@ class QuestionRow(RowEntry, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """What it is about."""
+        """Topic, to break results down by."""
         return (
             self.category
             if isinstance(self.category, str)
@@ -113,7 +113,7 @@ async def in_parts(
     at_once: int,
     ask: Callable[[Sequence[S]], Awaitable[Sequence[R]]],
 ) -> list[R]:
-    """Answers to items that are asked a part at a time, in the order of the items."""
+    """Send items a part at a time; return the answers in the order of the items."""
     parts = [items[i : i + at_once] for i in range(0, len(items), at_once)]
     return [
         answer
@@ -123,11 +123,11 @@ async def in_parts(
 
 
 def criteria_of(item: Item) -> list[Criterion]:
-    """The criteria of a row.
+    """Return the criteria of a row.
 
     Raises:
-        ItemError: There are none.
-        BadRowError: One is wrong; names it.
+        ItemError: The row has no criteria.
+        BadRowError: A criterion is not valid; names it.
     """
     criteria = _read_rows(item, "criteria", Criterion, "text")
     for n, criterion in enumerate(criteria, start=1):
@@ -139,11 +139,11 @@ def criteria_of(item: Item) -> list[Criterion]:
 
 
 def questions_of(item: Item) -> list[QuestionRow]:
-    """The questions of a row; answers with options are texts of options.
+    """Return the questions of a row; answers with options are texts of options.
 
     Raises:
-        ItemError: There are none.
-        BadRowError: One is wrong; names it.
+        ItemError: The row has no questions.
+        BadRowError: A question is not valid; names it.
     """
     return [
         _normalise_question(n, row)
@@ -154,10 +154,10 @@ def questions_of(item: Item) -> list[QuestionRow]:
 
 
 def check_asked(item: Item, field: Literal["criteria", "questions"]) -> None:
-    """Refuse a row with wrong questions or criteria; one without any is merely not scored.
+    """Refuse a row with questions or criteria that are not valid; a row without any passes.
 
     Raises:
-        BadRowError: One is wrong; names it.
+        BadRowError: A question or criterion is not valid; names it.
     """
     if item.meta.get(field):
         _ = criteria_of(item) if field == "criteria" else questions_of(item)
@@ -166,6 +166,7 @@ def check_asked(item: Item, field: Literal["criteria", "questions"]) -> None:
 def _normalise_question(n: int, row: QuestionRow) -> QuestionRow:
     options = tuple(_plain(option) for option in row.options)
     answer = row.answer
+    # A boolean is a yes/no question; its options may be written in any case.
     if isinstance(answer, bool):
         options = options or ("yes", "no")
         expected = "yes" if answer else "no"
@@ -173,7 +174,7 @@ def _normalise_question(n: int, row: QuestionRow) -> QuestionRow:
     elif isinstance(answer, int):
         if not 0 <= answer < len(options):
             raise BadRowError(
-                f"questions[{n}]: answer {answer} is no index of its options, from 0"
+                f"questions[{n}]: answer {answer} is not an index of its options, counted from 0"
             )
         answer = options[answer]
     answer = _plain(answer)
@@ -193,7 +194,7 @@ def _normalise_question(n: int, row: QuestionRow) -> QuestionRow:
         )
     if options and answer not in options:
         raise BadRowError(
-            f"questions[{n}]: answer {answer!r} is none of its options {options}"
+            f"questions[{n}]: answer {answer!r} is not among its options {options}"
         )
     return msgspec.structs.replace(row, options=options, answer=answer)
 
@@ -215,7 +216,7 @@ def _read_rows(item: Item, field: str, kind: type[T], text: str) -> list[T]:
             entries = json.loads(entries)
         except ValueError as error:
             raise BadRowError(
-                f"the field {field!r} is no JSON list: {error}"
+                f"the field {field!r} is not a JSON list: {error}"
             ) from None
     if entries and not isinstance(entries, (list, tuple)):
         raise BadRowError(
@@ -234,6 +235,7 @@ def _read_rows(item: Item, field: str, kind: type[T], text: str) -> list[T]:
                 f"{field}[{n}]: a question needs its answer; expected an object with 'question' and"
                 f" 'answer', got the text {row!r}"
             )
+        # A criterion may be a bare text; an id may be a number.
         value = {text: row} if isinstance(row, str) else row
         if isinstance(value, dict) and isinstance(value.get("id"), int):
             value = {**value, "id": str(value["id"])}
@@ -251,6 +253,7 @@ def _read_rows(item: Item, field: str, kind: type[T], text: str) -> list[T]:
                 f"{field}[{n}]: weight must be a finite number other than 0"
             )
         rows.append(msgspec.structs.replace(entry, id=entry.id or str(n)))
+    # Units are identified by these ids.
     ids = [entry.id for entry in rows]
     if len(set(ids)) < len(ids):
         double = next(i for i in ids if ids.count(i) > 1)
@@ -268,7 +271,7 @@ CHANGED = ValueInfo(
 """Of a panel alone."""
 
 _IS_RIGHT = {MET: True, RIGHT: True, CONTRADICTED: False, WRONG: False}
-"""Whether what the text says is right, by state; silence is neither."""
+"""True for a right answer, by state; silence is missing, as it is neither."""
 
 E = TypeVar("E")
 Row = TypeVar("Row", Criterion, QuestionRow)
@@ -276,13 +279,13 @@ Row = TypeVar("Row", Criterion, QuestionRow)
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRow(Generic[Row]):
-    """What a judge said of a question or criterion.
+    """A question or criterion with a judge's answer.
 
     Attributes:
         row: The question or criterion.
         answer: Its answer; None where the judge gave no usable row.
         state: Its state under the rules of the metric.
-        grade: How well an open answer matches the right one, 0..5; None of all else.
+        grade: How well an open answer matches the right one, 0..5; None for all others.
     """
 
     row: Row
@@ -294,10 +297,10 @@ class AnsweredRow(Generic[Row]):
 def answer_quality(
     answered_rows: Sequence[AnsweredRow[Row]], what: str
 ) -> dict[str, float]:
-    """The values ``unread``, and ``changed`` of a panel.
+    """Return the values ``unread`` and, of a panel, ``changed``.
 
     Raises:
-        ItemError: There is no usable answer at all.
+        ItemError: No answer is usable.
     """
     n_unread = sum(
         answered_row.answer is None for answered_row in answered_rows
@@ -324,7 +327,7 @@ def sums_of(
     *,
     plain: bool = False,
 ) -> list[float]:
-    """The weight in each state, or the number if ``plain``."""
+    """Return the weight in each state, or the number if ``plain``."""
     counts: dict[str, float] = defaultdict(float)
     for answered_row in answered_rows:
         counts[answered_row.state] += 1.0 if plain else answered_row.row.weight
@@ -332,7 +335,7 @@ def sums_of(
 
 
 def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
-    """Shares of what a text says rightly, wrongly and not at all; undefined ones are left out."""
+    """Return shares of right, wrong and missing answers; undefined ones are left out."""
     right, wrong, silent = sums
     stated, total = right + wrong, right + wrong + silent
     if not total:
@@ -348,7 +351,7 @@ def shares(sums: Sequence[float], spoken: str) -> dict[str, float]:
 def answer_detail(
     answered_rows: Sequence[AnsweredRow[Row]], states: Iterable[str]
 ) -> dict[str, Any]:
-    """How often each state occurs, and what was unread, tied or changed, by id."""
+    """Return the counts of states, and the ids of unread, tied and changed answers."""
     answered = [
         (answered_row.row.id, answered_row.answer)
         for answered_row in answered_rows
@@ -374,7 +377,7 @@ def answer_detail(
 def by_group(
     answered_rows: Iterable[AnsweredRow[Row]],
 ) -> Mapping[str, list[AnsweredRow[Row]]]:
-    """What is about the same, by name; the names are sorted."""
+    """Group by topic; the names are sorted, and rows without a topic are left out."""
     groups = by_key(
         (answered_row.row.group, answered_row)
         for answered_row in answered_rows
@@ -388,12 +391,12 @@ def unit_of(
     side: Side | None = None,
     **detail: object,
 ) -> Unit:
-    """The unit of a question or criterion; what the text says of it can be verified.
+    """Return the unit of a question or criterion; what the text says of it can be verified.
 
     Args:
         kind: Kind of the unit.
         answered_row: The question or criterion.
-        side: Where it was taken from, if that is one of the texts; its words are in the other.
+        side: The text that it was taken from, if any; its spans are in the other text.
         detail: More of its detail.
     """
     answer, is_right = (
@@ -408,8 +411,11 @@ def unit_of(
     full_detail: dict[str, object] = {
         name: value for name, value in flags.items() if value
     }
+    # Annotation proposes this flag to people.
     if is_right is not None:
-        full_detail["verified"] = is_right  # what annotation proposes
+        full_detail["verified"] = is_right
+    # Spans are of the text that answers; a unit of another text has none
+    # there.
     spans = answer.spans if side is None else ()
     score = None if answered_row.state == UNREAD else float(is_right or False)
     outcome = (

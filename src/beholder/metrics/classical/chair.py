@@ -38,7 +38,7 @@ _OWN_KINDS = {
     "hot dog": "sausage", "teddy bear": "toy", "stuffed animal": "toy", "stuffed bear": "toy",
     "sea lion": "seal", "prairie dog": "marmot", "guinea pig": "hamster",
 }  # fmt: skip
-"""Names that are no kind of their last word, with one that compares as they do."""
+"""Names that are not a kind of their last word (a hot dog is no dog), each with a stand-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class NamedObject:
 
     Attributes:
         name: Its name in base form.
-        mentions: Where a noun names it, in order; never empty.
+        mentions: Mentions by a noun, in order; never empty.
     """
 
     name: str
@@ -166,7 +166,7 @@ class CHAIR(Metric[ObjectEvidence]):
         return ObjectEvidence(candidate, references, listed_objects)
 
     def score_item(self, item: Item, evidence: ObjectEvidence) -> ItemScore:
-        """Compare the names."""
+        """Compare the names and count those without support."""
         candidate_names = dict.fromkeys(
             named_object.name for named_object in evidence.candidate
         )
@@ -176,10 +176,14 @@ class CHAIR(Metric[ObjectEvidence]):
         detail: dict[str, Any] = {"statistics": [n_wrong, len(units)]}
         if units:
             values["chair_i"] = n_wrong / len(units)
+        # A share of no objects is not defined; 0 would praise a text that
+        # names nothing.
         else:
             detail["flags"] = [
                 "the candidate names no object: chair_i is not defined"
             ]
+        # Recall counts listed objects where there is a list, else those of the
+        # references.
         if evidence.listed_objects:
             hits = [
                 _is_named(names, candidate_names)
@@ -206,13 +210,13 @@ class CHAIR(Metric[ObjectEvidence]):
         return ItemScore(stated, tuple(units), detail=detail)
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """All objects without support by all named objects."""
+        """Return the share of objects without support among all named objects."""
         n_wrong, n_named = statistics
         return {"corpus_chair_i": float(n_wrong / max(n_named, 1))}
 
 
 def given_objects(item: Item) -> list[Names]:
-    """The row field ``objects``: each object under its names; empty if the row has none.
+    """Return the row field ``objects``: each object under its names; empty if the row has none.
 
     Raises:
         ItemError: The field has another form.
@@ -239,7 +243,7 @@ def given_objects(item: Item) -> list[Names]:
 
 
 def named_objects(graph: SceneGraph) -> list[NamedObject]:
-    """The objects that nouns of a text name, in order; without what it denies."""
+    """Return the objects that nouns of a text name, in order; without those it denies."""
     objects = []
     for unit in graph_units(graph):
         if unit.kind == "entity" and unit.asked and unit.polarity:
@@ -250,6 +254,8 @@ def named_objects(graph: SceneGraph) -> list[NamedObject]:
                 if m.text.lower() not in PERSONAL | SELECTORS
             )
             if nouns:
+                # "hot dog" is one name, though the graph has it as a dog that
+                # is hot.
                 before = graph.text[: nouns[0].span[0]].split()[-1:]
                 name = " ".join((*before, noun(nouns[0].text))).lower()
                 objects.append(
@@ -262,12 +268,14 @@ def named_objects(graph: SceneGraph) -> list[NamedObject]:
 
 @lru_cache(maxsize=1 << 17)
 def object_tie(query_name: str, text_name: str) -> Tie:
-    """How the names of two objects stand to each other; see ``Tie``.
+    """Return how the names of two objects relate; see ``Tie``.
 
     Args:
         query_name: One or more words, the last names the kind.
         text_name: Likewise.
     """
+    # Compared in this order: equal words, names that exclude each other,
+    # WordNet, our own hypernyms, and last synonyms.
     first, second = (
         _words(_OWN_KINDS.get(name, name)) for name in (query_name, text_name)
     )
@@ -278,21 +286,19 @@ def object_tie(query_name: str, text_name: str) -> Tie:
     a, b = first[-1], second[-1]
     if a == b:
         return "same"
+    # WordNet has senses such as "chair" for a person who chairs.
     if _is_person(a) != _is_person(b):
-        return ""  # senses such as "chair" for who chairs
+        return ""
     relation = tie(_placed_word(a), _placed_word(b))
     if relation in ("", "other") and b in HYPERNYMS.get(a, ()):
         return "more"
     if relation in ("", "other") and a in HYPERNYMS.get(b, ()):
         return "less"
-    if _is_unplaced(a):  # no more is known than that it may be what is said
-        return (
-            ""
-            if _is_unplaced(b)
-            else "less"
-            if relation in ("same", "more")
-            else relation
-        )
+    # Of a word outside WordNet nothing is known but that it may be the other.
+    if _is_unplaced(a):
+        if _is_unplaced(b):
+            return ""
+        return "less" if relation in ("same", "more") else relation
     if _is_unplaced(b) and relation == "same":
         return "more"
     return relation or ("same" if are_synonyms(a, b) else "")
@@ -300,26 +306,29 @@ def object_tie(query_name: str, text_name: str) -> Tie:
 
 @lru_cache(maxsize=1 << 15)
 def _words(name: str) -> Names:
-    """The lower-case words of a name, the last in base form."""
+    """Return the lower-case words of a name, the last in base form."""
     *first, last = re.findall(r"[^\s_-]+", name.lower()) or [name]
     return (*first, last if "n" in parts_of_speech(last) else noun(last))
 
 
 @lru_cache(maxsize=1 << 15)
 def _placed_word(word: str) -> str:
-    """A word; for people whom WordNet does not place, the sex or "person": skier, crowd."""
+    """Return a word; for people outside WordNet the sex or "person": skier, crowd."""
     if word not in PEOPLE or is_kind(word, "person"):
         return word
-    return "man" if word in MALE else "woman" if word in FEMALE else "person"
+    if word in MALE:
+        return "man"
+    return "woman" if word in FEMALE else "person"
 
 
 def _is_unplaced(word: str) -> bool:
-    """Whether a word names a kind of people that WordNet does not know: skier, not crowd."""
+    """Return whether a word names people that WordNet does not have: skier, but not crowd."""
     return _placed_word(word) != word and "n" not in parts_of_speech(word)
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_person(word: str) -> bool:
+    # All senses must be people: a chair is a seat as well.
     noun_senses = senses(word, "n")
     return word in PEOPLE or (
         bool(noun_senses) and all(map(_is_human, noun_senses))
@@ -334,7 +343,7 @@ def _is_human(sense: int) -> bool:
 
 
 def _is_named(names: Iterable[str], text_names: Iterable[str]) -> bool:
-    """Whether a text names an object, by this name or a more specific one."""
+    """Return whether a text names an object, by this name or a more specific one."""
     return any(
         object_tie(name, text_name) in ("same", "more")
         for name in names
@@ -343,7 +352,7 @@ def _is_named(names: Iterable[str], text_names: Iterable[str]) -> bool:
 
 
 def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
-    """One unit for each mention of an object."""
+    """Return one unit for each mention of an object."""
     known_names = dict.fromkeys(
         name for names in evidence.listed_objects for name in names
     )
@@ -354,6 +363,8 @@ def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
     )
     units = []
     for named_object in evidence.candidate:
+        # An equal name is the quick and common case; ties are looked up for
+        # all others.
         support = (
             named_object.name
             if named_object.name in known_names
@@ -378,7 +389,8 @@ def _candidate_units(evidence: ObjectEvidence) -> list[Unit]:
 
 
 def _support(name: str, names: Sequence[str]) -> str | None:
-    """The first of the nearest names that support one."""
+    """Return the nearest of the names that support this one; None if there is none."""
+    # Reversed, so that of several names with one tie the first is kept.
     ties = {
         object_tie(name, known_name): known_name
         for known_name in reversed(names)
@@ -389,7 +401,7 @@ def _support(name: str, names: Sequence[str]) -> str | None:
 def _reference_units(
     evidence: ObjectEvidence, text_names: Iterable[str]
 ) -> list[Unit]:
-    """One unit for each distinct object of the references, in the first reference that has it."""
+    """Return one unit for each distinct object of the references, at its first reference."""
     by_name: dict[str, list[tuple[int, Span, str]]] = defaultdict(list)
     for place, objects in enumerate(evidence.references):
         for named_object in objects:
@@ -397,6 +409,8 @@ def _reference_units(
                 (place, mention.span, named_object.name)
                 for mention in named_object.mentions
             ]
+    # Names are grouped if each is the same object as all others: synonyms
+    # count once.
     groups: list[list[str]] = []
     for name in sorted(by_name):
         for group in groups:

@@ -38,14 +38,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """In how many documents each run of one to four words occurs.
+    """Number of documents in which each run of one to four words occurs.
 
     A document is one source with all its references; sources with the same references count once.
 
     Attributes:
         n_documents: Number of documents.
         counts: Documents per run of words, written with single spaces.
-        tokenizer: How the words were made.
+        tokenizer: Name of the tokenizer.
     """
 
     n_documents: int
@@ -77,7 +77,7 @@ class Frequencies:
         """Read a table that ``save`` wrote.
 
         Raises:
-            DataError: There is none, or it cannot be read.
+            DataError: The file is missing or cannot be read.
         """
         try:
             with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -91,11 +91,12 @@ class Frequencies:
                 table["n_documents"], table["counts"], table["tokenizer"]
             )
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            # DataError is a ValueError as well.
             if isinstance(error, DataError):
                 raise
             raise DataError(
                 str(path),
-                f"is no table of document frequencies (see Frequencies.save): {error}",
+                f"is not a table of document frequencies (see Frequencies.save): {error}",
             ) from error
 
     def save(self, path: str | Path) -> None:
@@ -127,7 +128,7 @@ def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:
 
 
 def gram_lists(words: Words) -> Iterator[Sequence[str]]:
-    """All runs of 1, 2, 3 and 4 words, in order, written with single spaces.
+    """Yield all runs of 1, 2, 3 and 4 words, in order, written with single spaces.
 
     Each run is a shorter one and one word more; the loops are those of C functions.
     """
@@ -152,7 +153,7 @@ _ONE_IMAGE = (
     " saved table (df)"
 )
 _NEGLIGIBLE_GAP = math.ceil(SIGMA * math.sqrt(2 * math.log(SCALE / _NOTHING)))
-"""Words by which the Gaussian brings any score below that."""
+"""From this difference in words on, the Gaussian brings any score below that."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class CIDEr(WordMetric):
     clips: ClassVar[bool] = False
 
     def needs_corpus(self) -> bool:
-        """Where words are counted in the references at hand."""
+        """True where words are counted in the references at hand."""
         return self.df == "run"
 
     def prepare(self, items: Iterable[Item]) -> Self:
@@ -200,6 +201,8 @@ class CIDEr(WordMetric):
         if self.df == "run":
             max_references = 0
 
+            # Items are read once, and may be a generator: both counts are
+            # taken on the way.
             def references() -> Iterator[tuple[str, ...]]:
                 nonlocal max_references
                 for item in items:
@@ -225,7 +228,7 @@ class CIDEr(WordMetric):
         )
 
     def state(self) -> Mapping[str, Any] | None:
-        """The document frequencies of the run; a saved table is read where it lies."""
+        """Return the document frequencies of the run; a saved table is read from its file."""
         if self.table is None or self.df != "run":
             return None
         return {
@@ -237,7 +240,7 @@ class CIDEr(WordMetric):
         }
 
     def with_state(self, state: Mapping[str, Any]) -> Self:
-        """This metric with the document frequencies of the run."""
+        """Return this metric with the document frequencies of the run."""
         grams = state["grams"].split("\n") if state["grams"] else []
         counts = dict(zip(grams, state["counts"], strict=True))
         table = Frequencies(state["n_documents"], counts, self.tokenizer)
@@ -247,7 +250,7 @@ class CIDEr(WordMetric):
         )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer, and the table of document frequencies."""
+        """Identities of the tokenizer and of the table of document frequencies."""
         identities = super().identities(tools)
         if self.table_identity is not None:
             identities["df"] = (
@@ -268,12 +271,14 @@ class CIDEr(WordMetric):
                     0, len(words) - 1
                 )
                 similar *= math.exp(-(gap**2) / (2 * SIGMA**2))
+            # The mean over the four lengths of runs, then over references;
+            # times 10 as published.
             total += similar / len(ORDERS)
         value = min(SCALE, SCALE * total / len(evidence.references))
         return ItemScore({self.registered_name: value})
 
     def cautions(self, columns: Mapping[str, FloatArray]) -> tuple[str, ...]:
-        """Report, too, that many values are almost 0, and why."""
+        """Warn, too, that many values are almost 0, and why."""
         values = columns.get(self.registered_name, np.zeros(0))
         tiny = int((values < _NOTHING).sum())
         cautions = super().cautions(columns)
@@ -345,7 +350,7 @@ class _Weigher:
         self._references: dict[Words, _Runs] = {}
 
     def runs(self, words: Words) -> _Runs:
-        """The runs of a text."""
+        """Return the counts of a text's runs and the norm of each length's vector."""
         runs = []
         for counts in map(Counter, gram_lists(words)):
             norm = sum(
@@ -355,9 +360,10 @@ class _Weigher:
         return runs
 
     def similarity(self, candidate: _Runs, words: Words, clips: bool) -> float:
-        """Sum over the lengths of runs of the cosine of a candidate with a reference."""
+        """Return the sum over lengths of runs of the cosine of a candidate with a reference."""
         reference = self._references.get(words)
         if reference is None:
+            # Bounds the memory; the references in use fill it again.
             if len(self._references) >= _CACHED:
                 self._references.clear()
             reference = self._references[words] = self.runs(words)
@@ -369,6 +375,8 @@ class _Weigher:
             for gram, n in reference_counts.items():
                 n_candidate = candidate_counts.get(gram, 0)
                 if n_candidate:
+                    # CIDEr-D clips, so that repeating a word of the reference
+                    # gains nothing.
                     counted = min(n_candidate, n) if clips else n_candidate
                     dot += counted * n * self._square(gram)
             if norm and other_norm:
@@ -376,5 +384,6 @@ class _Weigher:
         return total
 
     def _square(self, gram: str) -> float:
-        """The square of what a run weighs when it occurs once."""
+        """Return the squared weight of a run that occurs once."""
+        # A run that no reference has is rarest of all: log(n / 1).
         return self._squares.get(gram, self._of_new)

@@ -55,7 +55,7 @@ class ROUGE(WordMetric):
     )
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Compare with each reference, then join."""
+        """Compare with each reference, then combine."""
         candidate, references = evidence.candidate, evidence.references
         common = lcs_lengths(candidate, references)
         precisions = [length / len(candidate) for length in common]
@@ -64,6 +64,8 @@ class ROUGE(WordMetric):
             for length, reference in zip(common, references, strict=True)
         ]
         values = {
+            # As the captioning code does, P and R may come from two
+            # references.
             "rouge_l": f_beta(max(precisions), max(recalls), self.beta),
             "rouge_l_f1": max(map(f_beta, precisions, recalls)),
             "rouge_1": _ngram_f1(candidate, references, 1),
@@ -73,17 +75,19 @@ class ROUGE(WordMetric):
 
 
 def lcs_lengths(candidate: Words, references: Iterable[Words]) -> list[int]:
-    """Length of the longest common subsequence with each reference.
+    """Return the length of the longest common subsequence with each reference.
 
     One row of the usual table is one long integer, and a word costs a few operations on it
     (Crochemore et al. 2001, Hyyro 2004).
     """
+    # Bit i of a word's number is set if the candidate has it at place i.
     places: dict[str, int] = {}
     for place, word in enumerate(candidate):
         places[word] = places.get(word, 0) | 1 << place
     full = (1 << len(candidate)) - 1
     lengths = []
     for reference in references:
+        # A bit of the row falls to 0 where the subsequence grows by one.
         row = full
         for word in reference:
             matches = row & places.get(word, 0)
@@ -99,6 +103,7 @@ def _ngram_f1(
     for reference in references:
         shared = clipped_matches(candidate, (reference,), order)
         if shared:
+            # F1 of counts: twice the shared runs over the runs of both texts.
             n_both = len(candidate) + len(reference) - 2 * order + 2
             shares.append(2 * shared / n_both)
     return max(shares)
@@ -136,7 +141,7 @@ class ChrF(Metric[list[list[int]]]):
     )
 
     async def gather(self, item: Item, tools: Tools) -> list[list[int]]:
-        """Counts per reference: candidate's, reference's and shared runs of each length."""
+        """Count the runs of each length, of each text and shared, for each reference."""
         candidate = _grams(item.candidate, self.char_order)
         return [
             _statistics(candidate, _grams(reference, self.char_order))
@@ -144,17 +149,19 @@ class ChrF(Metric[list[list[int]]]):
         ]
 
     def score_item(self, item: Item, evidence: list[list[int]]) -> ItemScore:
-        """The best reference's F."""
+        """Return the F of the best reference."""
         best = max(evidence, key=self._f)
         return ItemScore({"chrf": self._f(best)}, detail={"statistics": best})
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """F of summed counts."""
+        """Return F of summed counts."""
         return {"corpus_chrf": self._f([int(count) for count in statistics])}
 
     def _f(self, statistics: Sequence[int]) -> float:
         precision = recall = 0.0
         lengths = 0
+        # Lengths that one of the texts is too short for are left out of the
+        # means.
         for start in range(0, len(statistics), 3):
             n_candidate, n_reference, shared = statistics[start : start + 3]
             if n_candidate and n_reference:
@@ -187,7 +194,7 @@ def _statistics(candidate: Grams, reference: Grams) -> list[int]:
             for gram, count in candidate_counts.items()
             if gram in reference_counts
         )
-        # Of a length that the reference is too short for, nothing goes into sums over items.
+        # sacrebleu's sums over items leave out a length that the reference is too short for.
         counts += (
             candidate_counts.total() if reference_counts else 0,
             reference_counts.total(),
@@ -231,13 +238,13 @@ class TER(WordMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer and the package that counts."""
+        """Identities of the tokenizer and of the package that counts."""
         identities = super().identities(tools)
         identities["tokenizer"] += f"+sacrebleu@{installed('sacrebleu')}"
         return identities
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
-        """Words of all texts.
+        """Split all texts into words.
 
         Raises:
             ItemError: A text has no words, or more than ``max_words``.
@@ -251,7 +258,7 @@ class TER(WordMetric):
         return texts
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Count the edits."""
+        """Count the edits to the nearest reference."""
         from sacrebleu.metrics import ter  # loads slowly
 
         scorer: Any = ter.TER()
@@ -265,7 +272,7 @@ class TER(WordMetric):
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """All edits over all words."""
+        """Return all edits over all words."""
         edits, words = statistics
         return {"corpus_ter": float(edits / words)}
 
@@ -313,14 +320,14 @@ class BLEU(WordMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """The tokenizer, and the package that counts."""
+        """Identities of the tokenizer and of the package that counts."""
         identities = super().identities(tools)
         if self.rules == "sacrebleu":
             identities["rules"] = f"sacrebleu@{installed('sacrebleu')}"
         return identities
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:
-        """Count, then score."""
+        """Count the n-grams, then combine them."""
         statistics = bleu_statistics(evidence.candidate, evidence.references)
         values = zip(
             self.values, self._values(statistics, smooth=True), strict=True
@@ -330,7 +337,7 @@ class BLEU(WordMetric):
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """BLEU of summed counts."""
+        """Return BLEU of summed counts."""
         values = self._values(
             [int(count) for count in statistics], smooth=False
         )
@@ -341,7 +348,7 @@ class BLEU(WordMetric):
     def _values(
         self, statistics: Sequence[int], *, smooth: bool
     ) -> list[float]:
-        """BLEU-4, then BLEU-1 to BLEU-3."""
+        """Return BLEU-4, then BLEU-1 to BLEU-3."""
         if self.rules == "caption":
             by_order = _caption_bleu(statistics)
         else:
@@ -352,7 +359,7 @@ class BLEU(WordMetric):
 def bleu_statistics(
     candidate: Words, references: Sequence[Words]
 ) -> list[int]:
-    """Counts that BLEU is made from; they add up over items.
+    """Return the counts that BLEU is computed from; they add up over items.
 
     Args:
         candidate: Words of the candidate.
@@ -367,6 +374,7 @@ def bleu_statistics(
     ]
     length = len(candidate)
     totals = [max(0, length - order + 1) for order in ORDERS]
+    # Of two references that are equally near, the shorter one.
     nearest = min((abs(len(r) - length), len(r)) for r in references)[1]
     return [*matches, *totals, length, nearest]
 
@@ -374,6 +382,8 @@ def bleu_statistics(
 def _caption_bleu(statistics: Sequence[int]) -> list[float]:
     matches, totals = statistics[:4], statistics[4:8]
     length, nearest = statistics[8:]
+    # The brevity penalty, then geometric means of growing order from one
+    # running product.
     ratio = (length + _TINY) / (nearest + _SMALL)
     penalty = math.exp(1 - 1 / ratio) if ratio < 1 else 1.0
     product, values = 1.0, []
@@ -390,6 +400,7 @@ def _sacrebleu(statistics: Sequence[int], *, smooth: bool) -> list[float]:
 
     compute: Any = theirs.BLEU.compute_bleu
     values = []
+    # One call per order, since the package smooths each order by itself.
     for order in ORDERS:
         result = compute(
             correct=list(statistics[:order]),

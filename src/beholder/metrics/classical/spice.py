@@ -57,7 +57,7 @@ class FactMetric(Metric[FactEvidence]):
     )
 
     async def gather(self, item: Item, tools: Tools) -> FactEvidence:
-        """Parse all texts, and embed what is to be compared by meaning.
+        """Parse all texts, and embed the phrases that are compared by meaning.
 
         Raises:
             ItemError: A side has no facts, or is not in Latin script.
@@ -72,6 +72,7 @@ class FactMetric(Metric[FactEvidence]):
                 raise ItemError(
                     f"no object was found in the {name}: there are no facts to compare"
                 )
+        # Too many facts are refused before anything is embedded.
         candidate_facts, reference_facts = (
             all_facts(candidate),
             all_facts(references),
@@ -89,13 +90,13 @@ class FactMetric(Metric[FactEvidence]):
         return FactEvidence(candidate, references, vectors)
 
     def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
-        """The three values."""
+        """Return the values of the metric by name."""
         pairs = zip(self.values, self.measured(evidence), strict=True)
         return ItemScore({info.name: value for info, value in pairs})
 
     @abstractmethod
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """F1, precision and recall."""
+        """Return F1, precision and recall."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class SPICE(FactMetric):
     registered_name = "spice"
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """Shares of common facts."""
+        """Return the shares of common facts."""
         candidate_facts = all_facts(evidence.candidate)
         reference_facts = all_facts(evidence.references)
         precision, recall = (
@@ -143,12 +144,13 @@ class SoftSPICE(SoftFactMetric):
     registered_name = "softspice"
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """Means of best cosines."""
+        """Return the means of best cosines."""
         candidate_facts = sorted(all_facts(evidence.candidate))
         reference_facts = sorted(all_facts(evidence.references))
         similar = _similarity(
             candidate_facts, reference_facts, evidence.vectors
         )
+        # Rounding can pass 1 by the last digit.
         means = (float(np.mean(similar.max(axis=axis))) for axis in (1, 0))
         precision, recall = (min(1.0, mean) for mean in means)
         return f_beta(precision, recall), precision, recall
@@ -180,7 +182,7 @@ class CAPTURE(SoftFactMetric):
     }
 
     def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
-        """Match each kind and join."""
+        """Match each kind in stages and combine the kinds."""
         sums, total = np.zeros(3), 0
         for kind, weight in self.weights.items():
             candidate_facts = evidence.candidate[kind]
@@ -200,9 +202,11 @@ def _match_in_stages(
     reference_facts: Collection[Fact],
     vectors: Mapping[str, FloatArray],
 ) -> tuple[float, float]:
-    """Precision and recall of one kind; 0 when one side has none."""
+    """Return precision and recall of one kind; 0 when one side has none."""
     if not candidate_facts or not reference_facts:
         return 0.0, 0.0
+    # First stage: equal facts. The sorted rest makes the next stage
+    # independent of set order.
     unmatched_candidate = sorted(
         fact for fact in candidate_facts if fact not in reference_facts
     )
@@ -210,6 +214,7 @@ def _match_in_stages(
         fact for fact in reference_facts if fact not in candidate_facts
     )
     matched = len(candidate_facts) - len(unmatched_candidate)
+    # Second stage: synonyms, each fact used once.
     for fact in tuple(unmatched_candidate):
         twin = next(
             (
@@ -223,6 +228,7 @@ def _match_in_stages(
             unmatched_candidate.remove(fact)
             unmatched_reference.remove(twin)
             matched += 1
+    # Third stage: what is still unmatched counts as much as its best cosine.
     soft_candidate = soft_reference = 0.0
     if unmatched_candidate and unmatched_reference:
         similar = _similarity(
@@ -272,8 +278,10 @@ class SGEmbed(PartsMetric):
     bounds = Bounds(characters=100_000, compares="parts")
 
     def parts(self, text: str, tools: Tools) -> list[Part]:
-        """The parts of a text's scene graph."""
+        """Return the objects, attributes and relations of a text's scene graph."""
         text_graph = graph(text, self.parser)
+        # Pronouns that stand for nothing named are no parts, nor what is said
+        # of them.
         things = {e.index: e for e in text_graph.entities if e.kind == "thing"}
         names = {index: thing.name for index, thing in things.items()}
         parts = [
@@ -306,7 +314,7 @@ Facts: TypeAlias = Mapping[str, set[Fact]]
 
 
 def all_facts(facts: Facts) -> set[Fact]:
-    """The facts of all kinds."""
+    """Return the facts of all kinds."""
     return set().union(*facts.values())
 
 
@@ -314,7 +322,7 @@ def all_facts(facts: Facts) -> set[Fact]:
     maxsize=1 << 12
 )  # a reference is met once per candidate, from every metric
 def graph(text: str, parser: str) -> SceneGraph:
-    """The scene graph of an English text.
+    """Return the scene graph of an English text.
 
     Raises:
         ItemError: The text is not in Latin script, or a sentence is nested too deeply to walk.
@@ -329,9 +337,9 @@ def graph(text: str, parser: str) -> SceneGraph:
 
 
 def facts(texts: tuple[str, ...], parser: str) -> Facts:
-    """The facts of some texts together.
+    """Return the facts of several texts together.
 
-    What a text denies, and what it says of the picture itself, is left out; a pronoun that stands
+    Denied facts and facts about the picture itself are left out; a pronoun that stands
     for nothing named is no object.
 
     Args:
@@ -367,5 +375,5 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
 
 
 def phrase(fact: Fact) -> str:
-    """A fact as words: ``red car``, ``man hold cup``."""
+    """Return a fact as words: ``red car``, ``man hold cup``."""
     return " ".join(reversed(fact)) if len(fact) == 2 else " ".join(fact)

@@ -29,7 +29,7 @@ OnEmpty: TypeAlias = Literal["nan", "zero", "error"]
 
 
 class FactScores(TypedDict):
-    """What ``score_units`` and ``score_trials`` return; see there."""
+    """The result of ``score_units`` and ``score_trials``."""
 
     f1: float
     precision: float
@@ -82,19 +82,19 @@ def score_units(
     match, verified or not.
 
     Args:
-        verified: Whether each predicted fact is right: 1, 0, True, False, or these as texts.
+        verified: True where the predicted fact is right: 1, 0, True, False, or these as texts.
         match: For each predicted fact the id of its reference fact (0, 1, ...; or the digits as
             text), or None. An id that no reference has, an empty text, "None" and "null" are no
             match; of a list the first id counts.
-        relevant: Whether each predicted fact says what can be seen; None counts as yes.
+        relevant: True where the predicted fact can be seen; None counts as yes.
         reference_relevant: The same for each reference fact, by id.
         rules: How recall is counted.
-        on_empty: What stands for a value that is not defined: ``nan``, ``zero``, or ``error``.
+        on_empty: Replaces a value that is not defined: ``nan``, ``zero``, or ``error``.
 
     Returns:
         ``VALUES`` (0..1; hallucination and omission: low is good),
         ``omission_rate_verified`` (a match counts only if verified), ``counts`` (integers, for
-        pooled rates) and ``flags`` (what was unusual, in words).
+        pooled rates) and ``flags`` (what is unusual, in words).
 
     Raises:
         ConfigError: Lengths differ, a verdict is neither true nor false, or an option is unknown;
@@ -111,6 +111,8 @@ def score_units(
         _flag(value, "reference_relevant", missing=True)
         for value in reference_relevant
     ]
+    # Without a relevant predicted fact there is no relevant half, and dcscore
+    # is f1 alone.
     every, half = _halves(facts, targets, rules)
     if not any(fact.relevant for fact in facts):
         half = _Half(math.nan, math.nan, math.nan)
@@ -161,7 +163,7 @@ def score_trials(
     reference_relevant: Sequence[Any],
     rules: Rules = "code",
 ) -> FactScores:
-    """Mean over all pairs of a match sample and a verification sample: nine trials for 3 x 3.
+    """Return means over all pairs of a match and a verification sample: nine trials for 3 x 3.
 
     F1 is the mean of the trials' F1.
 
@@ -202,7 +204,8 @@ def score_trials(
 
 
 def reference_id(raw: Any, n_references: int) -> int | None:
-    """The id of a reference fact as a number, or None where a judge named none that exists."""
+    """Return the id of a reference fact as a number, or None for one that does not exist."""
+    # Models answer with lists, digits as text, or 1.0.
     if isinstance(raw, list | tuple):
         raw = raw[0] if raw else None
     if isinstance(raw, str) and raw.strip().isdecimal():
@@ -243,12 +246,13 @@ def _facts(
         reference = reference_id(raw, n_references)
         key = reference
         right = _flag(v, "verified")
+        # The public script compares ids as they were written, so "0" and 0 are
+        # two.
         if faithful:
             key = None if raw is None or raw == "None" else raw
             key = reference if isinstance(key, list | tuple) else key
-            right = right and not isinstance(
-                v, str
-            )  # the script compares with the number
+            # The script compares with the number 1; a text is never right.
+            right = right and not isinstance(v, str)
         facts.append(
             _Fact(right, key, reference, _flag(r, "relevant", missing=True))
         )
@@ -260,9 +264,8 @@ def _halves(
 ) -> tuple[_Half, _Half]:
     relevant_facts = [fact for fact in facts if fact.relevant]
     if rules == "code":
-        weights = Counter(
-            fact.key for fact in facts
-        )  # of all facts, in both halves
+        # The script counts irrelevant facts in the weights of both halves.
+        weights = Counter(fact.key for fact in facts)
         every, half = _shared(facts, weights), _shared(relevant_facts, weights)
     else:
         # A relevant fact on an irrelevant reference neither covers nor adds anything.
@@ -285,7 +288,7 @@ def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
 
 
 def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
-    """Each reference is shared out over the facts on it; the verified ones earn their part."""
+    """Return the sum over references of the share of their facts that is verified."""
     return sum(
         1 / weights[f.key] for f in facts if f.verified and f.key is not None
     )
@@ -294,6 +297,7 @@ def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
 def _half(
     facts: Sequence[_Fact], covered: float, n_references: int, rules: Rules
 ) -> _Half:
+    # An extra is verified and adds something that the reference does not have.
     extra = sum(fact.verified and fact.key is None for fact in facts)
     total = n_references + extra
     precision = (
@@ -302,6 +306,8 @@ def _half(
         else math.nan
     )
     recall = (covered + extra) / total if total else math.nan
+    # The script's denominator has 1e-8, so that 0 / 0 is 0; it shows in the
+    # last digits.
     both = precision + recall + (_EPSILON if rules == "code" else 0.0)
     f1 = 2 * precision * recall / both if facts and both else 0.0
     return _Half(precision, recall, math.nan if math.isnan(recall) else f1)
@@ -376,10 +382,10 @@ def _check(
 
 
 def fact_probabilities(facts: Sequence[str], reference: str) -> list[float]:
-    """The built-in judge's probability that each fact is true of what the reference describes.
+    """Return the built-in judge's probabilities that facts are true of a reference's subject.
 
     Fitted for as many false facts as true ones; low values are too low, ``docs/dcscore.md`` says by
-    how much. A fact that the reference does not speak of is as unlikely as one that it contradicts.
+    how much. A fact that the reference does not mention is as unlikely as one that it contradicts.
 
     Args:
         facts: Short English statements, such as "The cup is red."

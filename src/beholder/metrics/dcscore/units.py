@@ -1,4 +1,4 @@
-"""Facts as units: where they stand, what was found, for tables, report and terminal."""
+"""Facts as units with places and verdicts, for tables, report and terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pairing:
         reference: Index of the reference.
         matches: Match samples: per predicted fact the index of a target fact, or None.
         verified: Verification samples: per predicted fact whether it is right.
-        flags: What was unusual about the judge's answers, in words.
+        flags: Unusual things about the judge's answers, in words.
     """
 
     direction: Direction
@@ -37,7 +37,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class DCScoreEvidence:
-    """All that scoring needs: the facts, the verdicts, what they were checked against."""
+    """All that scoring needs: the facts, the verdicts, the evidence they were checked against."""
 
     candidate: tuple[AtomicStatement, ...]
     references: tuple[tuple[AtomicStatement, ...], ...]
@@ -47,7 +47,7 @@ class DCScoreEvidence:
     def sides(
         self, pairing: Pairing
     ) -> tuple[tuple[AtomicStatement, ...], tuple[AtomicStatement, ...]]:
-        """The predicted and the target facts of a pairing."""
+        """Return the predicted and the target facts of a pairing."""
         both = (self.candidate, self.references[pairing.reference])
         return both if pairing.direction == "har" else both[::-1]
 
@@ -58,7 +58,7 @@ Chosen: TypeAlias = Mapping[Direction, Pairing]
 def fact_units(
     item: Item, evidence: DCScoreEvidence, chosen: Chosen
 ) -> tuple[Unit, ...]:
-    """One unit for each fact of the candidate and of each reference.
+    """Return one unit for each fact of the candidate and of each reference.
 
     Predicted facts are ``supported`` or a ``mistake``, target facts ``covered`` or an ``omission``.
     Scored in both directions, a fact is both: the candidate's verdict is then its truth, the
@@ -67,7 +67,7 @@ def fact_units(
     ``detail`` holds ``index`` (of the fact in its text), ``subject``, ``relevant``, ``direction``;
     of a predicted fact ``verified``, ``matched`` (per match sample the index of the target fact, or
     None) and ``against`` (index of the reference); of a target fact ``covered``. With several
-    references a fact of the candidate has ``elsewhere``: what it was matched to in the others.
+    references a fact of the candidate has ``elsewhere``: its matches in the others.
     """
     units = _side_units(item, evidence, chosen, None)
     for reference in range(len(evidence.references)):
@@ -94,6 +94,8 @@ def _side_units(
     places = Places(text)
     predicted, target = None, None
     for pairing in evidence.pairings:
+        # Of a reference its own pairings count; of the candidate those with
+        # the chosen references.
         is_scored = pairing.reference == reference
         if reference is None:
             is_scored = pairing is chosen.get(pairing.direction)
@@ -111,6 +113,8 @@ def _side_units(
         }
         score, verdict = 0.0, ""
         if target is not None:
+            # Means over samples; a fact is covered from half of them, verified
+            # by more than half.
             score = fmean(index in sample for sample in target.matches)
             detail["covered"] = score >= 0.5
             verdict = "covered" if score >= 0.5 else "omission"
@@ -126,6 +130,8 @@ def _side_units(
             )
             if elsewhere:
                 detail["elsewhere"] = elsewhere
+            # In both directions the candidate's verdict is its truth, a
+            # reference's its coverage.
             if target is None or side == "candidate":
                 score = truth
                 verdict = "supported" if truth > 0.5 else "mistake"
@@ -148,7 +154,7 @@ def _side_units(
 def _elsewhere(
     evidence: DCScoreEvidence, chosen: Pairing, index: int
 ) -> dict[str, list[int | None]]:
-    """What a fact of the candidate was matched to in the references that were not chosen."""
+    """Return the matches of a candidate's fact in the references that were not chosen."""
     return {
         str(pairing.reference): [sample[index] for sample in pairing.matches]
         for pairing in evidence.pairings
@@ -157,7 +163,7 @@ def _elsewhere(
 
 
 _ENOUGH = 0.5
-"""Share of a fact's words, by what they say, that one sentence must have more than."""
+"""One sentence must have more than this share of a fact's words, by their weight."""
 _STEM = 4
 _ENDING = 2
 _SPLITTER = RuleSplitter()
@@ -181,14 +187,16 @@ class Places:
         ]
 
     def find_spans(self, fact: AtomicStatement) -> tuple[Span, ...]:
-        """The characters that say a fact; none where fewer than half of its words are there.
+        """Find the characters that state a fact; empty if fewer than half of its words are there.
 
-        The judge's own places go first, then the fact as it is written, then its words in the
+        The judge's own spans come first, then the fact as it is written, then its words in the
         sentence that shares most with it, neighbours joined.
         """
         if fact.spans:
             return fact.spans
         bare = fact.text.strip().rstrip(".!?。．！？।").casefold()
+        # Case folding may change the length, and then places in the folded
+        # text are wrong.
         start = (
             self._folded.find(bare)
             if len(self._folded) == len(self._text)
@@ -204,6 +212,8 @@ class Places:
         }
         best: list[Span] = []
         best_weight = _ENOUGH * sum(weights_by_word.values())
+        # The sentence whose words outweigh those of all others; the words
+        # there are the spans.
         for start, end in self._sentences:
             shared_words = [
                 (s, key)
@@ -220,13 +230,14 @@ class Places:
 
 
 def _key(word: str) -> str:
-    """A word without case and possessive; of a long one its beginning, so that inflections meet."""
+    """Return a word without case and possessive; a long one is cut, so that inflections meet."""
     folded = re.sub(r"['’]s?$", "", word.casefold())
     short = len(folded) <= _STEM or not folded.isalpha()
     return folded if short else folded[: max(_STEM, len(folded) - _ENDING)]
 
 
 def _joined(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+    # Neighbouring words become one span if only white space is between them.
     merged: list[Span] = []
     for start, end in spans:
         if merged and not text[merged[-1][1] : start].strip():

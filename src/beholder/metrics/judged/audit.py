@@ -28,15 +28,15 @@ _TEMPERATURE = 0.3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditEvidence:
-    """What a judge said of the facts of both texts.
+    """Verdicts of a judge on the facts of both texts.
 
     Attributes:
         facts: Facts of each reference, with its index.
         claims: Facts of the candidate.
-        picture_shares: Per fact the share of answers by which the picture supports it.
-        stated: Per fact whether the candidate states it.
-        supported: Per claim whether a reference supports it.
-        picture_supports: Per claim whether the picture supports it.
+        picture_shares: Of each fact, the share of answers by which the picture supports it.
+        stated: Of each fact, whether the candidate states it.
+        supported: Of each claim, whether a reference supports it.
+        picture_supports: Of each claim, whether the picture supports it.
     """
 
     facts: Sequence[tuple[int, AtomicStatement]]
@@ -96,7 +96,7 @@ class Audit(ShowingMetric[AuditEvidence]):
     needs = (Verify,)
 
     async def gather(self, item: Item, tools: Tools) -> AuditEvidence:
-        """List the facts, then verify them."""
+        """List the facts of all texts, then verify them."""
         judge = tools.judge(self.judge)
         language = language_named(item.language)
         images = await tools.pictures.read(item.images)
@@ -115,6 +115,9 @@ class Audit(ShowingMetric[AuditEvidence]):
         )
         reference = "\n\n".join(item.references)
         heat = _TEMPERATURE if self.answers > 1 else None
+        # All questions at once: the facts by the candidate and, several times,
+        # by the picture; the candidate's claims by the references and by the
+        # picture.
         stated, supported, picture_supports, *votes = await asyncio.gather(
             judge.ask(Verify(fact_texts, (), item.candidate, language)),
             judge.ask(Verify(claim_texts, (), reference, language)),
@@ -145,6 +148,8 @@ class Audit(ShowingMetric[AuditEvidence]):
         )
         doubts = [_doubt(fact, share) for (_, fact), share in fact_shares]
         stated = list(zip(evidence.stated, doubts, strict=True))
+        # recall_sure leaves out facts in doubt: a candidate need not repeat a
+        # mistake.
         sure = [credit for credit, doubt in stated if doubt != "doubtful"]
         values = {
             "doubtful": doubts.count("doubtful") / len(doubts),
@@ -194,20 +199,18 @@ class Audit(ShowingMetric[AuditEvidence]):
 
 
 def _doubt(fact: AtomicStatement, share: float) -> Doubt:
+    # A mood or a purpose is not in the picture, so the picture says nothing
+    # against it.
     if not fact.relevant:
         return "not_visible"
-    return (
-        "supported"
-        if share >= 2 / 3
-        else "doubtful"
-        if share <= 1 / 3
-        else "uncertain"
-    )
+    if share >= 2 / 3:
+        return "supported"
+    return "doubtful" if share <= 1 / 3 else "uncertain"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedStatements:
-    """What a judge said of the references' statements.
+    """Answers of a judge to the references' statements.
 
     Attributes:
         statements: The statements of each reference.
@@ -278,13 +281,15 @@ class DSG(Metric[CheckedStatements]):
         return CheckedStatements(statements, answers)
 
     def score_item(self, item: Item, evidence: CheckedStatements) -> ItemScore:
-        """The mean share of supported statements over the references that state anything."""
+        """Return the mean share of supported statements over the references with statements."""
         shares = []
         units: list[Unit] = []  # their scores are what the shares are taken of
         for place, (statements, answers) in enumerate(
             zip(evidence.statements, evidence.answers, strict=True)
         ):
             supports = mark_supported(statements, answers)
+            # A reference that states nothing checkable is left out of the
+            # mean.
             if supports:
                 shares.append(float(np.mean(supports)))
             units += map(
@@ -300,13 +305,14 @@ class DSG(Metric[CheckedStatements]):
 def mark_supported(
     statements: Sequence[Statement], answers: Sequence[bool]
 ) -> list[bool]:
-    """Which statements hold: those with a yes whose things are there.
+    """Return whether each statement is supported: it has a yes, and its things exist.
 
     Args:
         statements: Of one text. A thing is present if no statement says that it exists, or where
             that statement has a yes; that there is none of it rests on nothing.
         answers: One for each.
     """
+    # A denied existence ("there is no dog") needs nothing to be there.
     absent = {
         entity
         for statement, yes in zip(statements, answers, strict=True)

@@ -16,12 +16,13 @@ INSTRUCTIONS = {
     "en": "Write a review of this picture: what is good about it, and what could be better.",
     "ja": "この画像について、優れている点と改善できる点を述べるレビューを書いてください。",
 }
-"""What is asked before the text, by language of the texts; other languages get the English one."""
+"""Instructions before the text, by language of the texts; other languages get the English one."""
 
 TOKENS = "tokens"
-"""The value with the number of the model's tokens in a text."""
+"""Name of the value with the number of the model's tokens in a text."""
 
-_MAX_PERPLEXITY = 1e300  # a model that rules a text out entirely would give infinity, which no score may be
+# A model that rules a text out entirely would give infinity, which no score may be.
+_MAX_PERPLEXITY = 1e300
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Perplexity(Metric[Surprisal]):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge sees the pictures."""
+        """True if the judge sees the pictures."""
         return self.image
 
     def check_item(self, item: Item) -> None:
@@ -103,7 +104,7 @@ class Perplexity(Metric[Surprisal]):
         return surprisal
 
     def score_item(self, item: Item, evidence: Surprisal) -> ItemScore:
-        """Perplexity, bits per character, total NLL and tokens."""
+        """Compute perplexity, bits per character, total NLL and tokens."""
         per_token = evidence.nll / evidence.n_tokens
         return ItemScore(
             {
@@ -121,7 +122,7 @@ class Perplexity(Metric[Surprisal]):
     async def evaluate_together(
         self, items: Sequence[Item], tools: Tools
     ) -> list[ItemScore]:
-        """All texts about one image in one call, so that the image is encoded once."""
+        """Score all texts about one image in one call, so that the image is encoded once."""
         for item in items:
             self.check(item)
         signature = self.signature(self.identities(tools))
@@ -132,11 +133,12 @@ class Perplexity(Metric[Surprisal]):
     async def _measure(
         self, items: Sequence[Item], tools: Tools
     ) -> Sequence[Surprisal]:
-        """Of items that share image and language."""
+        """Measure items that share image and language."""
         item = items[0]
         images = await tools.pictures.read(
             item.images if self.image else (), self.max_side or None
         )
+        # Only the first two letters of a language code count: ja-JP is ja.
         default_instruction = INSTRUCTIONS.get(
             item.language.lower()[:2], INSTRUCTIONS["en"]
         )

@@ -1,6 +1,6 @@
 """The metric placement: does an alternative text do what its picture needs on its page?
 
-The field ``context`` of a row holds what is known of the page.
+The field ``context`` of a row describes the page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Role = Literal[
 Names = Literal["used", "left_out", "other", "none_known"]
 
 MOST_WORDS = 4_000
-"""Words of a page that a judge is shown at most; nothing is cut."""
+"""Most words of a page; a longer one is refused, since nothing is cut."""
 
 _NAME = re.compile(
     r"\b[A-Z]\w*(?:['’-]\w+)*(?: (?:de|van|von|der|of)(?= [A-Z])| [A-Z][\w'’-]*)*"
@@ -38,12 +38,12 @@ _NAME = re.compile(
 class PictureContext(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 ):
-    """What is known of the page that shows a picture; all fields may be absent.
+    """The page that shows a picture; all fields may be missing.
 
     Attributes:
         page_text: Text of the page near the picture.
         caption: Caption of the picture.
-        role: What the picture is on the page, as ``beholder lint`` names it.
+        role: Role of the picture on the page, as ``beholder lint`` names it.
         link_target: Address or title that the picture links to.
         language: Language of the page, a name or a code.
         names: Names of who or what is shown, from people who know.
@@ -61,7 +61,7 @@ class PictureContext(
     long: str | None = None
 
     def parts(self, *, names: bool = True) -> dict[str, str]:
-        """The parts that are known, under the names that judges use."""
+        """Return the parts that are present, under the names that judges use."""
         parts = {
             "page": self.page_text,
             "caption": self.caption,
@@ -78,7 +78,7 @@ class PictureContext(
 
 
 def context_of(item: Item) -> PictureContext:
-    """The context of a row; an empty one if it has none.
+    """Return the context of a row; an empty one if it has none.
 
     Raises:
         ItemError: It has another form, or its page is too long; names the field.
@@ -102,7 +102,7 @@ def context_of(item: Item) -> PictureContext:
 
 
 def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
-    """Whether a text names who is shown, and the names in it that nothing known supports.
+    """Return whether a text names the people shown, and its names without support.
 
     Known are the context's ``names`` and, in English, capitalised names of the caption. A name is
     used where its last word is in the text.
@@ -116,6 +116,7 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
     supported = {
         word for part in context.parts().values() for word in folded(part)
     }
+    # A name that neither page, caption nor link mentions may be invented.
     strange = [
         name
         for name in (_names(text) if english else ())
@@ -125,18 +126,18 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
         folded(name)[-1] in text_words for name in known_names if folded(name)
     ):
         return "used", strange
-    return (
-        "other" if strange else "left_out" if known_names else "none_known"
-    ), strange
+    if strange:
+        return "other", strange
+    return ("left_out" if known_names else "none_known"), strange
 
 
 def folded(text: str) -> list[str]:
-    """The words of a text without case."""
+    """Return the words of a text without case."""
     return [text[start:end].casefold() for start, end in words(text)]
 
 
 def _names(text: str) -> Iterator[str]:
-    """Capitalised names; a single word that begins a sentence is none."""
+    """Yield capitalised names; a single word that begins a sentence is left out."""
     for match in _NAME.finditer(text):
         begins = (
             re.search(r"(?:^|[.!?:]['\"”’]?)\s*$", text[: match.start()])
@@ -144,6 +145,8 @@ def _names(text: str) -> Iterator[str]:
         )
         if not begins:
             yield match[0]
+        # At the beginning of a sentence an article is capitalised without
+        # being a name.
         elif " " in match[0]:
             first, remainder = match[0].split(" ", 1)
             yield remainder if first.lower() in _ARTICLES else match[0]
@@ -174,18 +177,18 @@ VERDICTS = {
 
 _DECIDES = {"only here": "text", "simple": "describe", "complex": "long"}
 _DECIDES |= dict.fromkeys(("elsewhere", "effect", "redundant"), "empty")
-_NAMES_FUNCTION = "The text names the target of the link, or the action of the button, that it stands for."
+_FUNCTION_RULE = "The text names the target of the link, or the action of the button, that it stands for."
 _MIN_WORD_SHARE = 0.8
 """Share of the picture's words that a text must have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacementEvidence:
-    """What a judge said of a picture on its page.
+    """Answers of a judge about a picture on its page.
 
     Attributes:
         answers: One per question; None where the judge gave no usable one.
-        names_function: True if the text names what a link or button does; None if that was not asked.
+        names_function: True if the text names the function of a link or button; None if not asked.
     """
 
     answers: Sequence[TextAnswer | None]
@@ -234,7 +237,7 @@ class Placement(Metric[PlacementEvidence]):
 
     @property
     def looks(self) -> bool:
-        """Whether the judge sees the pictures."""
+        """True if the judge sees the pictures."""
         return self.sight
 
     def check_item(self, item: Item) -> None:
@@ -250,7 +253,7 @@ class Placement(Metric[PlacementEvidence]):
             )
 
     async def gather(self, item: Item, tools: Tools) -> PlacementEvidence:
-        """Ask the four questions, and of a function whether the text names it."""
+        """Ask the four questions and, for a function, whether the text names it."""
         judge, context = tools.judge(self.judge), context_of(item)
         parts = context.parts(names=self.use_names)
         language = language_named(context.language or item.language)
@@ -259,12 +262,13 @@ class Placement(Metric[PlacementEvidence]):
             PlaceText(item.candidate, parts, images, language)
         )
         names_function = None
+        # Only a link or button has a target that the text must name.
         if item.candidate.strip() and _decision(answers)[0] == "function":
             target = (
                 f" It leads to: {parts['link']}" if "link" in parts else ""
             )
             operation = CheckCriteria(
-                [_NAMES_FUNCTION + target],
+                [_FUNCTION_RULE + target],
                 item.candidate,
                 frozenset([0]),
                 language,
@@ -325,9 +329,11 @@ def _unit(question: str, answer: TextAnswer | None) -> Unit:
 
 
 def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
-    """What the first yes decides, and that answer."""
+    """Return the decision of the first yes, and that answer."""
     for question, answer in zip(QUESTIONS, answers, strict=True):
         if answer is not None and answer.state not in (NO, UNCLEAR):
+            # These two questions decide by their state alone, unless the table
+            # knows better.
             usual = "empty" if question == "decoration" else "function"
             return _DECIDES.get(str(answer.state), usual), answer
     return "unclear", TextAnswer(UNCLEAR)
@@ -340,6 +346,8 @@ def _verdict(
     names_function: bool | None,
     has_long: bool,
 ) -> str:
+    # Empty texts first, then what the decision demands of a text that is
+    # there.
     text_words = set(folded(text))
     if decision in ("unclear", "empty"):
         if decision == "empty" and text_words:
@@ -351,6 +359,8 @@ def _verdict(
         return "unclear" if decision == "unclear" else "fits"
     if not text_words:
         return "should_not_be_empty"
+    # The judge quotes the words of the picture; small differences in reading
+    # them are allowed.
     picture_words = folded(deciding.quote) if decision == "text" else []
     if sum(
         word in text_words for word in picture_words

@@ -26,7 +26,7 @@ from beholder.records import Side, Span
 
 GradeLookup: TypeAlias = Callable[[Question], Grade | None]
 Wording: TypeAlias = Callable[[str], str | None]
-"""What a phrase is called; None until it is asked."""
+"""The wording of a phrase; None until it is asked."""
 Answer: TypeAlias = Callable[
     [QuestionKind, str, str, str, Side], Sequence[float]
 ]
@@ -63,7 +63,7 @@ class Component:
     Attributes:
         kind: ``entity``, ``attribute`` or ``relation``.
         text: As written.
-        identifier: What it was called when it was asked for.
+        identifier: The name under which it was asked for.
         spans: Its characters in the original text.
         score: 1..5.
         grade: The judge's grade, or None where its entity was absent and it was not asked for.
@@ -79,7 +79,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Advance:
-    """What the known answers lead to: what is still open, or all components.
+    """The state after the known answers: open questions, or all components.
 
     Attributes:
         open: Questions.
@@ -93,7 +93,7 @@ class Advance:
 
 
 def as_made(phrase: str) -> str:
-    """The wording without a judge that rewords identifiers."""
+    """Return the phrase itself: the wording without a judge."""
     return phrase
 
 
@@ -109,13 +109,16 @@ def advance(
         graph: The graph whose components are looked for.
         grade_of: Grade of a question, or None if it was not asked yet.
         threshold: Score from which an entity is present.
-        wording: What a candidate identifier is called.
+        wording: Wording of a candidate identifier.
     """
     passes = _Passes(graph, grade_of, threshold, wording)
+    # First entities without parents, then those with: their names contain the
+    # parent's.
     for nested in (False, True):
         missing = passes.judge_entities(nested)
         if missing.open or missing.phrases:
             return missing
+    # Attributes and relations are asked only where their entities are present.
     parts = [*passes.attribute_parts(), *passes.relation_parts()]
     open_parts = dict.fromkeys(
         p.question
@@ -132,14 +135,14 @@ def advance(
 
 
 def mean_score(components: Sequence[Component]) -> float:
-    """Mean of the scores of all components / 5; a graph without components scores 1."""
+    """Return the mean of all components' scores / 5; a graph without components scores 1."""
     if not components:
         return 1.0
     return sum(c.score for c in components) / HIGHEST / len(components)
 
 
 class PublishedScores(NamedTuple):
-    """What the published scorer gives for a pair of graphs, each 0.2..1, higher is better.
+    """Scores of the published scorer for a pair of graphs, each 0.2..1, higher is better.
 
     Attributes:
         precision: Mean score / 5 of the candidate's components; low for mistakes.
@@ -175,7 +178,7 @@ def score_graphs(
             public code has a model do it. By default it stays as it is.
 
     Raises:
-        ItemError: A graph is not in the public form, or an answer is no five probabilities.
+        ItemError: A graph is not in the public form, or an answer is not five probabilities.
     """
 
     def looked_for(public: Mapping[str, Any], side: Side) -> float:
@@ -183,6 +186,7 @@ def score_graphs(
             PublishedGraph.of_public(public),
             dict[Question, Grade](),
         )
+        # Each round answers what the round before has opened.
         while (step := advance(graph, grades.get, threshold, rewrite)).open:
             for q in step.open:
                 grades[q] = _expected(
@@ -196,7 +200,7 @@ def score_graphs(
 
 
 def _expected(question: Question, answer: Sequence[float]) -> Grade:
-    """The grade of an answer: its expectation over the scores."""
+    """Return the grade of an answer: its expectation over the scores."""
     total = sum(answer)
     if len(answer) != HIGHEST or min(answer) < 0 or not total > 0:
         raise ItemError(
@@ -250,7 +254,7 @@ class _Passes:
         self._accepted: dict[int, _Accepted] = {}
 
     def judge_entities(self, nested: bool) -> Advance:
-        """Accept an identifier for each entity with (or without) parents, or say what is open."""
+        """Accept an identifier for each entity with or without parents; return what is open."""
         # Who looks at the picture is always there, under a fixed name.
         accepted = {
             i: _Accepted(entity.viewer, float(HIGHEST), None)
@@ -262,6 +266,8 @@ class _Passes:
         for index, entity in enumerate(self._entities):
             if bool(self.graph.parents[index]) != nested or entity.viewer:
                 continue
+            # Later names replace the best one only if they round higher; 5
+            # cannot be beaten.
             best: _Accepted | None = None
             for naming, phrase in self._candidates(index):
                 text = self.wording(phrase) if naming in _REWORDED else phrase
@@ -279,6 +285,8 @@ class _Passes:
                     )
                 if round(grade.value) >= HIGHEST:
                     break
+        # Accepted all at once, so that a pass that is asked again starts from
+        # the same state.
         if not questions and not phrases:
             self._accepted |= accepted
         return Advance(tuple(questions), tuple(phrases))
@@ -336,7 +344,7 @@ class _Passes:
         )
 
     def _candidates(self, index: int) -> list[tuple[_Naming, str]]:
-        """The identifiers under which an entity is asked for, in the published order."""
+        """Return the identifiers under which an entity is asked for, in the published order."""
         head, parents = self._entities[index].head, self.graph.parents
         namesakes = tuple(
             i
@@ -344,6 +352,8 @@ class _Passes:
             if i != index and entity.head == head and not entity.viewer
         )
         present = [p for p in parents[index] if self._is_present(p)]
+        # A frame is the head alone, or the head of a present parent, with the
+        # namesakes it leaves.
         frames = [(head, namesakes)] if not present or not namesakes else []
         for parent in present:
             siblings = tuple(i for i in namesakes if parent in parents[i])
@@ -372,10 +382,11 @@ class _Passes:
     def _of_frame(
         self, index: int, frame: str, rivals: Sequence[int]
     ) -> Iterator[tuple[str, _Naming]]:
-        """Names by the head, by an attribute and by another mention, if no rival has those."""
+        """Yield names by head, attribute and other mention, where no rival has the same."""
         entity = self._entities[index]
         rival_entities = [self._entities[i] for i in rivals]
         if not rival_entities:
+            # Without rivals the frame is unique by itself.
             yield frame, _Naming.HEAD
         qualities = {
             attribute.text
@@ -395,9 +406,10 @@ class _Passes:
     def _by_relations(
         self, index: int, frame: str, rivals: Sequence[int]
     ) -> Iterator[tuple[str, _Naming]]:
-        """Names by relations that no rival has to the same other end."""
+        """Yield names by relations that no rival has to the same other end."""
         head = self._entities[index].head
         by_sentence = sorted(self.graph.relations, key=lambda r: r.sentence)
+        # Parents are in the frames already.
         relations = [r for r in by_sentence if r.text != PART_OF]
         alike = {(r.subject, r.text, r.object) for r in relations}
         for r in relations:
@@ -417,9 +429,9 @@ class _Passes:
                 )
 
     def _end(self, index: int) -> str | None:
-        """What the other end of a relation is called; None if it was found absent.
+        """Return the name of the other end of a relation; None if it was found absent.
 
-        One that is not judged yet goes by its head with the attribute of its earliest sentence.
+        An end that is not judged yet is named by its head with its earliest attribute.
         """
         if index in self._accepted:
             return (

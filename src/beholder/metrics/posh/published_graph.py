@@ -34,7 +34,7 @@ _FIXED_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class PublishedAttribute:
-    """What one entity is like.
+    """An attribute of one entity.
 
     Attributes:
         text: In lower case.
@@ -51,15 +51,15 @@ class PublishedAttribute:
 
 @dataclass(frozen=True, slots=True)
 class PublishedEntity:
-    """Something the text speaks of.
+    """A thing that the text mentions.
 
     Attributes:
-        head: What it is called, in lower case.
+        head: Its name, in lower case.
         mentions: The words of all its mentions in lower case.
         attributes: In the order of the alphabet, capitals before small letters; each text once.
-        viewer: The fixed name of who looks at the picture, or of what is on their side ("our
+        viewer: The fixed name of the viewer, or of what is on their side ("our
             left"); such an entity is always there and never scored. Empty for all others.
-        written: What it is called in results.
+        written: Its name in results.
         spans: The characters of its mentions.
     """
 
@@ -73,7 +73,7 @@ class PublishedEntity:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRelation:
-    """How one entity stands to another.
+    """A relation between two entities.
 
     Attributes:
         subject: Place of the first entity.
@@ -117,7 +117,7 @@ class PublishedGraph:
 
     @classmethod
     def of_public(cls, graph: Mapping[str, Any]) -> PublishedGraph:
-        """Read the public form.
+        """Read the public form of a graph.
 
         Args:
             graph: ``entities`` (each with ``head``, ``heads``, ``attributes``,
@@ -143,6 +143,7 @@ class PublishedGraph:
                 " heads, attributes and attribute_sentence_idxs (a list for each attribute), and"
                 " relations with subject, object, relation and sentence_idxs"
             ) from error
+        # JSON from outside: an index may point anywhere.
         for place, relation in enumerate(relations):
             ends = (relation.subject, relation.object)
             if not all(0 <= end < len(entities) for end in ends):
@@ -154,7 +155,7 @@ class PublishedGraph:
 
     @classmethod
     def of_scene_graph(cls, graph: SceneGraph) -> PublishedGraph:
-        """Read our own graph, made with ``rules="reference"``."""
+        """Convert our own graph, made with ``rules="reference"``."""
         entities = []
         for entity in graph.entities:
             mentions = tuple(
@@ -207,6 +208,7 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
         )
 
     attributes = _alphabetical(map(attribute, entity["attributes"]))
+    # Older files lack the flag of the viewer; their head tells it.
     flags = {"is_us": head.lower() in _VIEWERS, **entity}
     viewer = next(
         (name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), ""
@@ -245,7 +247,7 @@ def _spans(pairs: Iterable[Sequence[int]]) -> tuple[Span, ...]:
 def _alphabetical(
     attributes: Iterable[PublishedAttribute],
 ) -> tuple[PublishedAttribute, ...]:
-    """By their text as written, so capitals come first; of texts that differ in case, the first."""
+    """Sort by the text as written, capitals first; of texts that differ in case keep the first."""
     by_text: dict[str, PublishedAttribute] = {}
     for attribute in sorted(attributes, key=lambda a: a.written):
         by_text.setdefault(attribute.text, attribute)
@@ -264,7 +266,7 @@ def _distinct(
 
 
 def _viewer(text: str, first: Mention) -> str:
-    """The fixed name of who looks ("us"), of "our left" and of "our right"; else nothing."""
+    """Return the fixed name of the viewer ("us"), "our left" or "our right"; else an empty text."""
     word = first.text.lower()
     if word in _VIEWERS:
         return _VIEWER

@@ -44,22 +44,22 @@ RATES = (
         higher_is_better=False,
     ),
 )
-"""The values that ``rates`` gives."""
+"""The values that ``rates`` returns."""
 
 
 CONTRADICTED = 5.0
-"""What a unit counts that the other text excludes, against one that it does not state: a wrong fact
-is worse than a paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``. Only
-for ``weighting="information"``: with equal weights the values are the plain mean of the paper."""
+"""Weight of a contradicted unit, against one that is not stated: a wrong fact is worse than a
+paraphrase that was not recognised. Chosen on half of ``suite minimal-pairs``. Only for
+``weighting="information"``: with equal weights the values are the plain mean of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """What a unit counts for.
+    """The weights of units.
 
     Attributes:
         kinds: Weight by kind.
-        information: Whether a unit counts by the information of its words, and five times if it is
+        information: True if a unit counts by the information of its words, and five times if it is
             contradicted; otherwise every unit of a kind counts alike.
     """
 
@@ -67,7 +67,7 @@ class Weighing:
     information: bool
 
     def weight_of(self, kind: str, value: str) -> float:
-        """The weight of a unit with this base form."""
+        """Return the weight of a unit with this base form."""
         if not self.information:
             return self.kinds[kind]
         return self.kinds[kind] * sum(frequency.weights(lower_words(value)))
@@ -94,9 +94,9 @@ class ScoredSide:
 def fixed_precision(
     plan: Plan, grades: Grades, weighing: Weighing
 ) -> ScoredSide:
-    """Precision against the union of the references: each unit's best grade counts.
+    """Return precision against the union of the references: each unit's best grade counts.
 
-    A candidate that names nothing has precision 0: none of it is supported. A relation that the
+    A candidate without units has precision 0. A relation that the
     judge excuses, as a thing of it is wrong itself, is left out.
     """
     units, parts = [], []
@@ -146,7 +146,7 @@ def fixed_recall(
     weighing: Weighing,
     rule: Literal["best", "mean"],
 ) -> ScoredSide:
-    """Recall as the best or the mean over the references that name anything.
+    """Return recall as the best or the mean over the references with units.
 
     Raises:
         ItemError: No reference names anything, so that nothing can be missing.
@@ -173,6 +173,7 @@ def fixed_recall(
             "no reference names anything that could be looked for; the first begins "
             f"{plan.references[0].text.strip()[:40]!r}"
         )
+    # fsum, so that the order of references changes no digit.
     value = max(values) if rule == "best" else math.fsum(values) / len(values)
     return ScoredSide(value, tuple(units))
 
@@ -184,7 +185,7 @@ def published_side(
     reference: int,
     wording: Wording = as_made,
 ) -> ScoredSide:
-    """Mean of the scores of all components / 5; a graph without components scores 1."""
+    """Score one side as published: mean of all components / 5, and 1 without components."""
     components = plan.advance(side, reference, grades, wording).components
     units = tuple(
         _component(c, side, reference, plan.threshold) for c in components
@@ -193,7 +194,7 @@ def published_side(
 
 
 def _mean(units: Sequence[Unit]) -> float:
-    """The weighted mean of the units' scores; 0 if there are none, or none counts."""
+    """Return the weighted mean of the units' scores; 0 if there are none, or all weigh 0."""
     weights = [float(unit.detail["weight"]) for unit in units]
     total = sum(weights)
     if not total:
@@ -222,17 +223,15 @@ def _unit(
         detail["of"] = subject
     if not grade.sure:
         detail["unsure"] = True
+    # An unsure contradiction is not shown, and a present unit has none.
     contradicted = bool(grade.contradiction) and grade.sure and not present
     if contradicted:
         detail["contradiction"] = grade.contradiction
+    # Grades of 1 to 5 become scores of 0 to 1.
     score = (grade.value - LOWEST) / (HIGHEST - LOWEST)
-    verdict = (
-        "match"
-        if present
-        else "omission"
-        if side == "reference"
-        else "unstated"
-    )
+    verdict = "match"
+    if not present:
+        verdict = "omission" if side == "reference" else "unstated"
     if verdict == "unstated" and contradicted:
         verdict = "contradicted"
     spans = part.spans + grade.further
@@ -242,7 +241,7 @@ def _unit(
 
 
 def _weighed(unit: Unit, weighing: Weighing) -> Unit:
-    """The unit with the weight that counts if the other text contradicts it."""
+    """Return the unit with the weight that counts if the other text contradicts it."""
     if "contradiction" not in unit.detail:
         return unit
     weight = unit.detail["weight"] * weighing.contradicted
@@ -252,7 +251,7 @@ def _weighed(unit: Unit, weighing: Weighing) -> Unit:
 def rates(
     candidate: Sequence[Unit], reference: Sequence[Unit]
 ) -> dict[str, float]:
-    """Shares of the units of a text, each counting alike; 0 where a text has none."""
+    """Return shares of the units of a text, each counting alike; 0 where a text has none."""
 
     def share(units: Sequence[Unit], verdict: str) -> float:
         return (
@@ -269,10 +268,10 @@ def rates(
 
 
 def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
-    """The units of one text, with what is said of an absent thing put under it for readers.
+    """Put the units about an absent thing under that thing, for readers.
 
-    Such a unit gets ``detail["under"]``, the name of the thing, and the thing ``detail["holds"]``,
-    how many are under it. What the other text contradicts stands for itself.
+    Such a unit gets ``detail["under"]``, the name of the thing; the thing gets ``detail["holds"]``,
+    how many are under it. A contradicted unit stays by itself.
     """
     absent = {
         part.subject: place
@@ -288,6 +287,8 @@ def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
             "omission",
         ):
             continue
+        # A relation is under its subject, or under its object if only that is
+        # absent.
         ends = (
             (part.subject,)
             if part.object is None
@@ -312,6 +313,7 @@ def _component(
 ) -> Unit:
     grade = component.grade or rule_grade(component.score)
     about: dict[str, Any] = {"identifier": component.identifier}
+    # Published rules ask only about parts of present entities.
     if component.grade is None:
         about["reason"] = "not asked: what it belongs to is absent"
     unit = _unit(component, side, "", grade, threshold, about)
@@ -324,7 +326,7 @@ def _component(
 def graphs_detail(
     plan: Plan, units: Sequence[Unit], in_order: float
 ) -> dict[str, object]:
-    """``ItemScore.detail`` of PoSh.
+    """Return ``ItemScore.detail`` of PoSh.
 
     Returns:
         A dict with the keys

@@ -1,4 +1,4 @@
-"""What VCS gathers for one item: chunks with their places and vectors. Small, and pickles."""
+"""Evidence of VCS for one item: chunks with their places and vectors. Small, and pickles."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AlignedMetric(Metric[VCSEvidence]):
     def cut(
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
-        """Character range of each chunk of a text with words, and what to embed for it."""
+        """Return the character range of each chunk of a text with words, and the text to embed."""
 
     async def gather(self, item: Item, tools: Tools) -> VCSEvidence:
         """Cut and embed all texts of an item.
@@ -84,7 +84,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         Raises:
             ItemError: The embedder knows no word of a text.
         """
-        # Published rules embed a text as it is. Blanks keep the places of what they stand for.
+        # Published rules embed a text as it is. Blanks replace layout, so that places stay.
         plain = without_layout if self.config()["rules"] == "fixed" else str
         names = ["candidate"]
         names += [f"reference {i + 1}" for i in range(len(item.references))]
@@ -99,6 +99,8 @@ class AlignedMetric(Metric[VCSEvidence]):
             n_candidate, n_references, self.registered_name
         )
         embedder = str(self.config()["embedder"])
+        # One call for chunks and whole texts of all sides; the vectors are
+        # split after.
         pieces: list[str] = []
         ends = []
         for (_, chunks), text in zip(cut, texts, strict=True):
@@ -124,7 +126,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         reference: int,
         kind: str = "chunk",
     ) -> tuple[Unit, ...]:
-        """One unit per chunk, candidate side first.
+        """Return one unit per chunk, candidate side first.
 
         Its score is the similarity of its match; its detail names the ``match`` (a chunk index of
         the other side), the mapping ``window`` (half-open) and the ``distance`` between the two.
@@ -192,7 +194,7 @@ class AlignedMetric(Metric[VCSEvidence]):
         )
 
     def steps(self, score: ItemScore) -> dict[str, Figure]:
-        """Draw how the score of one item came about, step by step.
+        """Draw the score of one item step by step.
 
         The alignment; mapping windows; candidates of each best match; distances and penalties of
         NAS-D; line, ideal lines and steps of NAS-L; the regularizer with all values. Long texts are

@@ -141,13 +141,13 @@ class VCS(AlignedMetric):
         return TOLERANCE if self.rules == "fixed" else 0
 
     def config(self) -> dict[str, object]:
-        """All fields, with the tolerance that the rules set."""
+        """Return all fields, with the tolerance that the rules set."""
         return super().config() | {"lct": self.tolerance}
 
     def cut(
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
-        """Sentences or clauses of a text, grouped."""
+        """Return the sentences or clauses of a text, grouped to chunks."""
         segments = tools.splitter(self.splitter).split(text)
         if self.rules == "fixed":
             segments = chunks_of(text, segments)
@@ -159,14 +159,13 @@ class VCS(AlignedMetric):
         chunks = [
             " ".join(segment.of(text) for segment in group) for group in groups
         ]
+        # Blanks stand for layout.
         if self.rules == "fixed":
-            chunks = [
-                " ".join(chunk.split()) for chunk in chunks
-            ]  # blanks stand for layout
+            chunks = [" ".join(chunk.split()) for chunk in chunks]
         return spans, chunks
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
-        """Align the candidate with each reference and join by the reference rule."""
+        """Align the candidate with each reference and combine by the reference rule."""
         candidate = evidence.candidate
         scored = [
             self._pair(
@@ -184,6 +183,8 @@ class VCS(AlignedMetric):
         if self.references == "mean":
             values = scoring.mean_values([values for values, _ in scored])
         order_factor = 1.0
+        # Vectors of sentences hardly notice words that are out of order within
+        # one.
         if self.rules == "fixed":
             order_factor = word_order.in_order(
                 item.candidate, item.references, item.language
@@ -264,6 +265,8 @@ class VCS(AlignedMetric):
 
 
 def _vectors(name: str, values: npt.ArrayLike, ndim: int) -> FloatArray:
+    # float32 is kept, since users compare with the published package in that
+    # precision.
     try:
         array = np.asarray(values)
         if array.dtype != np.float32 and array.dtype != np.float64:
@@ -295,7 +298,7 @@ _VISIBLE = re.compile(r"\S")
 
 
 def chunks_of(text: str, sentences: Sequence[Segment]) -> list[Segment]:
-    """The chunks of a text under ``rules="fixed"``: its sentences, or the clauses of one or two.
+    """Return the chunks of a text under ``rules="fixed"``: sentences, or clauses of one or two.
 
     Args:
         text: The text.
@@ -321,6 +324,7 @@ def _clauses(
     clauses: list[Segment] = []
     start, end = sentence.start, bisect_left(starts, sentence.end)
     for mark in _MARK.finditer(text, sentence.start, sentence.end):
+        # Both what is cut off and what remains must have CLAUSE_WORDS words.
         before = bisect_left(starts, mark.end())
         if (
             min(before - bisect_left(starts, start), end - before)

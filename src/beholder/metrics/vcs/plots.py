@@ -125,7 +125,7 @@ def _draw_matches(
     direction: str,
     cell: float,
 ) -> None:
-    """The line of matches, circles for the candidate's and crosses for the reference's."""
+    """Draw the line of matches: circles for the candidate's, crosses for the reference's."""
     matches, colour = detail["matches"][direction], _COLOURS[direction]
     places = (np.arange(len(verdicts)), np.asarray(matches))
     x, y = places if direction == "precision" else places[::-1]
@@ -145,7 +145,7 @@ def _draw_matches(
 
 
 def _draw_strips(axes: Axes, verdicts: Mapping[Side, Sequence[str]]) -> None:
-    """One cell per chunk beside the matrix, coloured by verdict; and the scales."""
+    """Draw one cell per chunk beside the matrix, coloured by verdict, and the scales."""
     n_candidate, n_reference = map(len, verdicts.values())
     below, left_width = (
         0.03 * (max(n, _ROOM) + 1) for n in (n_reference, n_candidate)
@@ -231,7 +231,7 @@ def step_figures(
 
 
 _Panel: TypeAlias = Callable[[Axes, DirectionSteps, slice], str]
-"""Draws some source chunks, with a label for each mark; returns what the title says."""
+"""Draws some source chunks, with a label for each mark; returns the text of the title."""
 
 
 def _draw_page(
@@ -452,7 +452,7 @@ def _draw_regularizer(step: RegularizerStep) -> Figure:
 
 
 def _label_of(name: str) -> str:
-    """nas_d_precision as NAS-D and, below it, precision."""
+    """Return the label of a value: nas_d_precision as NAS-D and, below it, precision."""
     value, _, side = name.rpartition("_")
     if side in _COLOURS:
         return f"{value.upper().replace('_', '-')}\n{side}"

@@ -95,7 +95,7 @@ class VCSShort(AlignedMetric):
     )
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of the embedder and of the stop list."""
+        """Identities of the embedder and of the stop list."""
         return super().identities(tools) | {
             "stop_words": identity(self.stop_words)
         }
@@ -103,12 +103,12 @@ class VCSShort(AlignedMetric):
     def cut(
         self, name: str, text: str, tools: Tools
     ) -> tuple[Sequence[Span], Sequence[str]]:
-        """The words of a text without stop words."""
+        """Return the words of a text without stop words."""
         word_texts, spans = content_words(text, self.stop_words)
         return spans, word_texts
 
     def score_item(self, item: Item, evidence: VCSEvidence) -> ItemScore:
-        """Align the candidate's words with each reference's and join by the reference rule."""
+        """Align the candidate's words with each reference's and combine by the reference rule."""
         candidate = _words(item.candidate, evidence.candidate)
         pairs = [
             self._align(text, reference, candidate, evidence.candidate)
@@ -119,6 +119,8 @@ class VCSShort(AlignedMetric):
         each = [pair_values(pair, self.setting) for pair in pairs]
         best = scoring.best_reference(each, item.references)
         values, precision = each[best], pairs[best].precision
+        # Under the union each word has its best match anywhere; the units show
+        # it.
         if self.references == "union":
             values, precision = (
                 union_values(pairs, each, self.setting),
@@ -172,7 +174,8 @@ def _weights(words: Sequence[str]) -> FloatArray:
 
 
 def _with_any_reference(unit: Unit, similarity: float, cutoff: float) -> Unit:
-    """The unit with the score of its best match in any reference."""
+    """Return the unit with the score of its best match in any reference."""
+    # A word that another reference has is no mistake.
     is_elsewhere = unit.verdict == "unmatched" and similarity >= cutoff
     return replace(
         unit,
@@ -187,7 +190,7 @@ _ENGLISH = Path(__file__).with_name("stop_words_english.txt")
 
 
 def identity(stop_words: StopWords) -> str:
-    """Name of the stop list in signatures, with a digest of it."""
+    """Return the name of the stop list in signatures, with a digest of it."""
     return (
         f"english@{digest_of_data(_ENGLISH)[:12]}"
         if stop_words == "english"
@@ -198,7 +201,7 @@ def identity(stop_words: StopWords) -> str:
 def content_words(
     text: str, stop_words: StopWords
 ) -> tuple[list[str], list[Span]]:
-    """Words of a text in lower case without stop words, and their character ranges.
+    """Return the words of a text in lower case without stop words, and their character ranges.
 
     A text of stop words alone keeps them all: something has to be compared.
     """
@@ -206,6 +209,7 @@ def content_words(
         (text[start:end].lower(), (start, end)) for start, end in words(text)
     ]
     stops = _english() if stop_words == "english" else frozenset()
+    # The list has straight apostrophes.
     kept_words = [
         (word, span)
         for word, span in all_words
@@ -226,7 +230,7 @@ def _english() -> frozenset[str]:
 
 
 BETA = 0.5
-"""What a short caption says wrong counts twice as much as what it leaves out."""
+"""A mistake of a short caption counts twice as much as an omission."""
 
 FLOOR = 0.2
 """Similarity that words have by chance: the like of it, and less, counts 0."""
@@ -260,7 +264,7 @@ class WordAlignment:
 def pair_values(
     pair: WordAlignment, setting: scoring.Setting
 ) -> dict[str, float]:
-    """All values of the candidate against one reference by name, headline first."""
+    """Return all values of the candidate against one reference by name, headline first."""
     values = scoring.vcs_values(pair.alignment, pair.gas, setting)
     if setting.rules == "fixed":
         recall = pair.alignment.recall.similarities
@@ -272,7 +276,7 @@ def pair_values(
 
 
 def best_over(pairs: Sequence[WordAlignment]) -> FloatArray:
-    """Similarity of each word of the candidate to its best match in any reference, (G,)."""
+    """Return the similarity of each candidate word to its best match in any reference, (G,)."""
     best: FloatArray = np.max([pair.precision for pair in pairs], axis=0)
     return best
 
@@ -282,7 +286,7 @@ def union_values(
     each: Sequence[dict[str, float]],
     setting: scoring.Setting,
 ) -> dict[str, float]:
-    """All values of the candidate against several references together.
+    """Return all values of the candidate against several references together.
 
     Each word of the candidate counts at its best match in any reference; recall, whole-text
     similarity and narrative alignment each at the reference where it is best.
@@ -315,7 +319,7 @@ def union_values(
 
 
 def _weighted(similarities: FloatArray, weights: FloatArray) -> float:
-    """Weighted mean of the shares by which similarities exceed chance, 0..1."""
+    """Return the weighted mean of the shares by which similarities exceed chance, 0..1."""
     shares = np.clip((similarities - FLOOR) / (1 - FLOOR), 0, 1)
     return float(np.average(shares, weights=weights))
 
@@ -324,6 +328,8 @@ def _combine(
     values: dict[str, float], setting: scoring.Setting
 ) -> dict[str, float]:
     """Set LAS, SAS and VCS from their parts."""
+    # Under the fixed rules word order lowers SAS a little; published rules
+    # join SAS and NAS.
     precision, recall = values["las_precision"], values["las_recall"]
     if setting.rules == "fixed":
         values["las"] = f_beta(precision, recall, BETA)
