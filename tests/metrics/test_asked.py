@@ -633,13 +633,16 @@ def test_an_empty_candidate_costs_no_call() -> None:
     [
         (
             {"question": "q", "options": ["a", "b"], "answer": "c"},
-            "none of its options",
+            "not among its options",
         ),
         (
             {"question": "q", "options": ["a", "a"], "answer": "a"},
             "distinct options",
         ),
-        ({"question": "q", "options": ["a", "b"], "answer": 2}, "no index"),
+        (
+            {"question": "q", "options": ["a", "b"], "answer": 2},
+            "not an index",
+        ),
         (
             {"question": "q", "answer": "a", "weight": -1},
             "weight must be above 0",

@@ -647,14 +647,19 @@ GOOD = {"question": "Where?", "options": ["in", "out"], "answer": "in"}
             {"question": "Where?"},
             "the field 'questions' must be a list",
         ),
-        ("qa", "questions", "[{", "is no JSON list"),
+        ("qa", "questions", "[{", "is not a JSON list"),
         (
             "qa",
             "questions",
             [{**GOOD, "answer": "up"}],
-            "answer 'up' is none of its options",
+            "answer 'up' is not among its options",
         ),
-        ("qa", "questions", [{**GOOD, "answer": 2}], "answer 2 is no index"),
+        (
+            "qa",
+            "questions",
+            [{**GOOD, "answer": 2}],
+            "answer 2 is not an index",
+        ),
         ("qa", "questions", [{**GOOD, "weight": 0}], "weight must be"),
         (
             "qa",

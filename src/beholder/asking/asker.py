@@ -174,7 +174,10 @@ class Asker(ABC, Generic[S]):
                 field that is not named shows its spec.
         """
         return signature_of(
-            self.registered_name, self, self.config(), identities
+            self.registered_name,
+            self,
+            self.config(),
+            identities,
         )
 
     def tool_specs(self) -> list[tuple[str, str]]:
@@ -215,7 +218,9 @@ class Asker(ABC, Generic[S]):
         operation_names = self.operations_asked
         identities = {
             p.name: tools.identity(
-                p.metadata["tool"], getattr(self, p.name), operation_names
+                p.metadata["tool"],
+                getattr(self, p.name),
+                operation_names,
             )
             for p in self._tool_params()
         }

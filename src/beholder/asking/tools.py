@@ -199,7 +199,9 @@ class Tools:
         )
 
     def check_language(
-        self, specs: Iterable[tuple[str, str]], item: Item
+        self,
+        specs: Iterable[tuple[str, str]],
+        item: Item,
     ) -> None:
         """Refuse an item with a text that one of some tools, (kind, spec), cannot read.
 
@@ -210,7 +212,9 @@ class Tools:
         """
         for kind, spec in specs:
             only_english = kind in _READERS and getattr(
-                self.get(kind, spec), "english_only", False
+                self.get(kind, spec),
+                "english_only",
+                False,
             )
             if (
                 only_english
@@ -328,12 +332,14 @@ class Pictures:
         for name in names:
             if "://" in name or name.startswith("data:"):
                 raise ItemError(
-                    f"the picture {name[:80]!r} is not a file: download it and name the file"
+                    f"the picture {name[:80]!r} is no file; fetch it and name the file"
                 )
         return [inside(self._folder, name) for name in names]
 
     async def read(
-        self, names: Sequence[str], max_side: int | None = SENT_SIDE
+        self,
+        names: Sequence[str],
+        max_side: int | None = SENT_SIDE,
     ) -> list[Image]:
         """Return pictures as models get them, in order; see ``for_model``.
 

@@ -55,7 +55,10 @@ class Clip(HubModel, ImageEmbedder):
         revision: str | None = None,
     ) -> None:
         super().__init__(
-            name, f"the image embedder 'clip:{name}'", device, revision
+            name,
+            f"the image embedder 'clip:{name}'",
+            device,
+            revision,
         )
 
     @property
@@ -110,7 +113,9 @@ class Clip(HubModel, ImageEmbedder):
             return self._in_batches(texts, encode)
 
     def _in_batches(
-        self, inputs: Sequence[T], encode: Callable[[Sequence[T]], Any]
+        self,
+        inputs: Sequence[T],
+        encode: Callable[[Sequence[T]], Any],
     ) -> FloatArray:
         rows = []
         for start in range(0, len(inputs), _BATCH):

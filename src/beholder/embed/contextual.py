@@ -143,7 +143,9 @@ class TransformersEncoder(HubModel):
                 f"{text!r}: an encoder takes a revision and no other option"
             )
         super().__init__(
-            parsed.argument, f"the encoder {text!r}", revision=revision
+            parsed.argument,
+            f"the encoder {text!r}",
+            revision=revision,
         )
 
     @property
@@ -180,7 +182,9 @@ class TransformersEncoder(HubModel):
                 "return_offsets_mapping": has_offsets,
             }
             encoding = self._tokenizer(
-                text, verbose=False, **tokenizer_options
+                text,
+                verbose=False,
+                **tokenizer_options,
             )
             cut = len(encoding["input_ids"]) > self.max_tokens
             if cut:
@@ -240,7 +244,9 @@ def token_encoder(text: str) -> TokenEncoder:
 
 
 def _check_layers(
-    questions: Sequence[tuple[str, int]], name: str, n_layers: int
+    questions: Sequence[tuple[str, int]],
+    name: str,
+    n_layers: int,
 ) -> None:
     for _, layer in questions:
         if not 0 <= layer <= n_layers:
@@ -294,7 +300,11 @@ class TokenService:
             # cancelled.
             vectors = await asyncio.shield(self._under_way(text, layer))
         return TokenVectors(
-            tokens.ids, tokens.special, tokens.spans, tokens.cut, vectors
+            tokens.ids,
+            tokens.special,
+            tokens.spans,
+            tokens.cut,
+            vectors,
         )
 
     # Items that need the same text at the same time share one task, per event loop.

@@ -26,7 +26,9 @@ _TAYLOR = [1.0 / math.factorial(degree) for degree in range(8)]
 def on_grid(numbers: FloatArray, places: int) -> npt.NDArray[np.float64]:
     """Return numbers rounded to multiples of 2 to the power of minus ``places``, float64."""
     rounded: npt.NDArray[np.float64] = np.multiply(
-        numbers, 2.0**places, dtype=np.float64
+        numbers,
+        2.0**places,
+        dtype=np.float64,
     )
     np.rint(rounded, out=rounded)
     rounded *= 2.0**-places

@@ -165,10 +165,14 @@ class Handcrafted(ImageEmbedder):
     def __init__(self) -> None:
         purpose = "the image embedder 'handcrafted'"
         self._feature: Any = require(
-            "skimage.feature", extra="narratives", purpose=purpose
+            "skimage.feature",
+            extra="narratives",
+            purpose=purpose,
         )
         self._color: Any = require(
-            "skimage.color", extra="narratives", purpose=purpose
+            "skimage.color",
+            extra="narratives",
+            purpose=purpose,
         )
 
     @property

@@ -57,7 +57,8 @@ def layer_inputs(
 
 
 def token_states(
-    texts: Sequence[Sequence[int]], layer: int = N_LAYERS
+    texts: Sequence[Sequence[int]],
+    layer: int = N_LAYERS,
 ) -> list[FloatArray]:
     """Return vectors of the tokens of texts, as they leave a layer.
 
@@ -114,7 +115,10 @@ class MiniLMEmbedder(Embedder):
         unknown = tokenizer().token_to_id("[UNK]")
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
         for row, ids, states in zip(
-            rows, token_ids, token_states(token_ids), strict=True
+            rows,
+            token_ids,
+            token_states(token_ids),
+            strict=True,
         ):
             # An all-unknown text would get the vector of [UNK], alike for
             # every script.
@@ -157,7 +161,10 @@ def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
     parts = [
         states[low + 1 - start : high + 1 - start]
         for states, start, (low, high) in zip(
-            windows, starts, pairwise(bounds), strict=True
+            windows,
+            starts,
+            pairwise(bounds),
+            strict=True,
         )
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -67,7 +67,11 @@ class OpenAIEmbedder(Embedder):
         name = f"embeddings of {model!r} at {self._place.netloc}"
         self._name = name
         self._connection = Connection(
-            name, base_url or HOSTED, key_env, timeout, api_key
+            name,
+            base_url or HOSTED,
+            key_env,
+            timeout,
+            api_key,
         )
         self._length: int | None = None
 

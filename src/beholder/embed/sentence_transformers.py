@@ -56,7 +56,9 @@ class SentenceTransformerEmbedder(Embedder):
             # A model that is no transformer has no configuration, and so no
             # commit.
             return getattr(
-                getattr(self._model[0], "auto_model", None), "config", None
+                getattr(self._model[0], "auto_model", None),
+                "config",
+                None,
             )
 
         with self._lock:
@@ -69,7 +71,9 @@ class SentenceTransformerEmbedder(Embedder):
     def _encode(self, texts: list[str]) -> FloatArray:
         with self._lock:
             rows = self._model.encode(
-                texts, normalize_embeddings=True, show_progress_bar=False
+                texts,
+                normalize_embeddings=True,
+                show_progress_bar=False,
             )
         return np.asarray(rows, dtype=np.float32)
 
@@ -136,7 +140,9 @@ class HubModel(ABC):
         self._revision = revision
         self._torch: Any = require("torch", extra="hf", purpose=purpose)
         self._transformers: Any = require(
-            "transformers", extra="hf", purpose=purpose
+            "transformers",
+            extra="hf",
+            purpose=purpose,
         )
         self._device = device or (
             "cuda" if self._torch.cuda.is_available() else "cpu"
@@ -167,7 +173,9 @@ class HubModel(ABC):
     def _load(self, loader: str, **options: object) -> Any:
         model_class = getattr(self._transformers, loader)
         return model_class.from_pretrained(
-            self.name, revision=self._revision, **options
+            self.name,
+            revision=self._revision,
+            **options,
         )
 
     @cached_property

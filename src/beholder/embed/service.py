@@ -29,12 +29,16 @@ class VectorStore(Protocol):
     """Stores vectors beyond the life of a process."""
 
     def get_vectors(
-        self, identity: str, texts: Sequence[str]
+        self,
+        identity: str,
+        texts: Sequence[str],
     ) -> dict[str, FloatArray]:
         """Return the vectors (D,) of those texts that are stored."""
 
     def put_vectors(
-        self, identity: str, vectors: Mapping[str, FloatArray]
+        self,
+        identity: str,
+        vectors: Mapping[str, FloatArray],
     ) -> None:
         """Store vectors (D,) by text."""
 
@@ -200,7 +204,9 @@ class EmbeddingService:
         self._deliver(flight, vectors)
 
     def _checked(
-        self, texts: list[str], rows: FloatArray
+        self,
+        texts: list[str],
+        rows: FloatArray,
     ) -> dict[str, FloatArray]:
         if (
             rows.ndim != 2
@@ -218,7 +224,9 @@ class EmbeddingService:
         }
 
     def _deliver(
-        self, flight: _Flight, vectors: Mapping[str, FloatArray]
+        self,
+        flight: _Flight,
+        vectors: Mapping[str, FloatArray],
     ) -> None:
         for text, row in vectors.items():
             self._recent.put(text, row)

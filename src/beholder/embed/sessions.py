@@ -37,7 +37,9 @@ class GraphSession:
         self._path = path
 
     def __call__(
-        self, outputs: Sequence[str], inputs: Mapping[str, npt.NDArray[Any]]
+        self,
+        outputs: Sequence[str],
+        inputs: Mapping[str, npt.NDArray[Any]],
     ) -> list[npt.NDArray[Any]]:
         """Compute some outputs, and only what they need.
 
@@ -47,7 +49,9 @@ class GraphSession:
         """
         session, options = self._open()
         computed: list[npt.NDArray[Any]] = session.run(
-            list(outputs), dict(inputs), options
+            list(outputs),
+            dict(inputs),
+            options,
         )
         return computed
 
@@ -75,7 +79,9 @@ class GraphSession:
             onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         )
         session = onnxruntime.InferenceSession(
-            str(self._path), options, providers=["CPUExecutionProvider"]
+            str(self._path),
+            options,
+            providers=["CPUExecutionProvider"],
         )
         run_options = onnxruntime.RunOptions()
         run_options.only_execute_path_to_fetches = True

@@ -331,7 +331,7 @@ class TestCider:
     def test_a_table_that_is_none_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "x.gz").write_bytes(b"no table")
         with pytest.raises(
-            DataError, match="no table of document frequencies"
+            DataError, match="not a table of document frequencies"
         ):
             metric("cider", df=str(tmp_path / "x.gz")).score(self.ITEMS)
 

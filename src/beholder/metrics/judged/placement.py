@@ -177,7 +177,10 @@ VERDICTS = {
 
 _DECIDES = {"only here": "text", "simple": "describe", "complex": "long"}
 _DECIDES |= dict.fromkeys(("elsewhere", "effect", "redundant"), "empty")
-_FUNCTION_RULE = "The text names the target of the link, or the action of the button, that it stands for."
+_FUNCTION_RULE = (
+    "The text names the target of the link, or the action of the button,"
+    " that it stands for."
+)
 _MIN_WORD_SHARE = 0.8
 """Share of the picture's words that a text must have."""
 

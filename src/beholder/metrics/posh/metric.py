@@ -479,7 +479,7 @@ class PoSh(Metric[PoShEvidence]):
 
 
 def _closeness(side: scoring.ScoredSide) -> tuple[float, int]:
-    """Return the value, then the number of matches, to break ties without the order of references."""
+    """Return the value, then the number of matches: the order of references breaks no tie."""
     return side.value, sum(unit.verdict == "match" for unit in side.units)
 
 
