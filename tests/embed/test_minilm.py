@@ -142,7 +142,7 @@ def test_each_token_is_taken_once_from_the_window_around_it(n: int) -> None:
     assert all(len(window) <= minilm.WINDOW + 2 for window in windows)
     assert all(window[0] == 101 and window[-1] == 102 for window in windows)
     # States that say their own token: joined, they are the text again.
-    joined = minilm._joined(
+    joined = minilm._join_windows(
         [np.array(window)[:, None] for window in windows], len(ids)
     )
     assert joined[:, 0].tolist() == ids
@@ -151,7 +151,7 @@ def test_each_token_is_taken_once_from_the_window_around_it(n: int) -> None:
         np.minimum(range(len(w)), range(len(w))[::-1])[:, None]
         for w in windows
     ]
-    inner = minilm._joined(depths, len(ids))[:, 0][120:-120]
+    inner = minilm._join_windows(depths, len(ids))[:, 0][120:-120]
     assert all(inner >= 30)
 
 

@@ -72,7 +72,7 @@ def test_a_word_is_the_mean_of_its_tokens() -> None:
         pytest.approx([0, third, third, third, 0, 0]),
         pytest.approx([0, 0, 0, 0, 1, 0]),
     ]
-    assert words_read.whole == pytest.approx(np.full(6, 1 / math.sqrt(6)))
+    assert words_read.whole_text == pytest.approx(np.full(6, 1 / math.sqrt(6)))
     assert words_read.weights.tolist() == [weight("ab-c"), weight("d")]
 
 

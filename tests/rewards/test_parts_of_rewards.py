@@ -9,7 +9,7 @@ import pytest
 from beholder import Item, ItemScore, Unit
 from beholder.errors import ConfigError
 from beholder.rewards import LengthGuard, RepetitionGuard, by_token
-from beholder.rewards.reward import items_of, n_blank, shifted, text_of
+from beholder.rewards.reward import items_of, n_blank, shift_offsets, text_of
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_text_of_a_completion(completion: Any, text: str) -> None:
 def test_offsets_count_from_the_end_of_the_thinking() -> None:
     assert n_blank("<think>A cat?</think>\n\n A dog.") == 3
     assert n_blank("A dog.\n") == 0
-    assert shifted([(0, 2), (2, 3), (3, 4), (4, 8), (0, 0)], 3) == [
+    assert shift_offsets([(0, 2), (2, 3), (3, 4), (4, 8), (0, 0)], 3) == [
         (0, 0), (0, 0), (0, 1), (1, 5), (0, 0)
     ]  # fmt: skip
 

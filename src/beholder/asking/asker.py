@@ -139,7 +139,7 @@ class Asker(ABC, Generic[S]):
         )
 
     def corpus(self, statistics: FloatArray) -> dict[str, float]:
-        """The ``corpus_values``, from the sum over subjects of ``detail["statistics"]``, (k,).
+        """Return ``corpus_values`` from the sum over subjects of ``detail["statistics"]``, (k,).
 
         Counts add up and ratios do not, so the whole set is scored from summed counts; the run
         resamples them for the interval. Where ``detail["subset"]`` names several subsets, the
@@ -163,7 +163,7 @@ class Asker(ABC, Generic[S]):
         return str(to_spec(full_name(self.registered_name, type(self)), self))
 
     def config(self) -> dict[str, object]:
-        """All fields with their resolved values, for the run log."""
+        """Return all fields with their resolved values, for the run log."""
         return {p.name: getattr(self, p.name) for p in params(self)}
 
     def signature(self, identities: Mapping[str, str] | None = None) -> str:
@@ -181,7 +181,7 @@ class Asker(ABC, Generic[S]):
         )
 
     def tool_specs(self) -> list[tuple[str, str]]:
-        """Kind and spec of each tool this asker's fields name."""
+        """Return kind and spec of each tool this asker's fields name."""
         return [
             (p.metadata["tool"], getattr(self, p.name))
             for p in self._tool_params()
@@ -205,7 +205,7 @@ class Asker(ABC, Generic[S]):
         return self.operations
 
     def identities(self, tools: Tools) -> dict[str, str]:
-        """Identity of each tool this asker's fields name, by field.
+        """Return the identity of each tool this asker's fields name, by field.
 
         Raises:
             ConfigError: A judge cannot do what is asked of it: refused here, before any work.
@@ -227,7 +227,7 @@ class Asker(ABC, Generic[S]):
         return identities | ({TEXTS: tools.texts} if tools.texts else {})
 
     def other_forms(self, tools: Tools) -> tuple[Asker[S], ...]:
-        """Configurations that ask the same at another price, which a dry run puts beside it."""
+        """Return configurations that ask the same at another price, for a dry run to compare."""
         return ()
 
     def _tool_params(self) -> list[Field[Any]]:

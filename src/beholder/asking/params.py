@@ -36,7 +36,7 @@ def param(
     number: tuple[float, float] | None = None,
     above: bool = False,
 ) -> Any:
-    """A config field of a metric; one annotated ``Literal[...]`` takes these values alone.
+    """Return a config field of a metric; annotated ``Literal[...]``, it takes these values alone.
 
     Args:
         default: Value when the user says nothing; a field without one must be given.
@@ -61,7 +61,7 @@ def param(
 
 
 def params(metric: object) -> tuple[Field[Any], ...]:
-    """The config fields of a metric or metric class, in order: those made by ``param``."""
+    """Return the fields of a metric or metric class that ``param`` made, in order."""
     return tuple(f for f in fields(metric) if "help" in f.metadata)  # type: ignore[arg-type]
 
 
@@ -187,7 +187,7 @@ def to_spec(name: str, instance: object) -> Spec:
 
 
 @cache
-def installed(package: str) -> str:
+def installed_version(package: str) -> str:
     """Return the version of an installed package.
 
     Cached, because reading its metadata costs more than many a score.

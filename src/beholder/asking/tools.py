@@ -77,7 +77,7 @@ class Tool(Protocol):
 
     @property
     def identity(self) -> str:
-        """Its name with version or revision, as signatures state it."""
+        """Name with version or revision, as signatures state it."""
 
     @property
     def per_process(self) -> bool:

@@ -74,7 +74,7 @@ class MiniLMTokens:
 
     @property
     def identity(self) -> str:
-        """Its name and arithmetic; see ``registry.versioned``."""
+        """Name and arithmetic; see ``registry.versioned``."""
         return "minilm"
 
     def tokens(self, text: str) -> Tokens:

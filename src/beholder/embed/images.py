@@ -177,7 +177,7 @@ class Handcrafted(ImageEmbedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "handcrafted"
 
     def embed(self, frames: Sequence[Frame], root: Path) -> FloatArray:
@@ -222,10 +222,10 @@ class Handcrafted(ImageEmbedder):
             np.sqrt(tones),
             np.sqrt(colours).ravel(),
         )
-        return np.concatenate([_centred(part) for part in parts])
+        return np.concatenate([_centre(part) for part in parts])
 
 
-def _centred(block: FloatArray) -> FloatArray:
+def _centre(block: FloatArray) -> FloatArray:
     centred: FloatArray = block - block.mean()
     length = float(np.linalg.norm(centred))
     return centred / (length or 1.0)  # a blank picture has no gradients

@@ -86,7 +86,9 @@ def token_states(
             states[i] = part
     remaining = iter(states)
     return [
-        _joined([*islice(remaining, len(_starts(len(ids) - 2)))], len(ids))
+        _join_windows(
+            [*islice(remaining, len(_starts(len(ids) - 2)))], len(ids)
+        )
         for ids in texts
     ]
 
@@ -106,7 +108,7 @@ class MiniLMEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "minilm"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
@@ -148,7 +150,7 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
     ]
 
 
-def _joined(windows: Sequence[FloatArray], n: int) -> FloatArray:
+def _join_windows(windows: Sequence[FloatArray], n: int) -> FloatArray:
     """Join the states of one text's windows into those of its n tokens, markers included."""
     starts = _starts(n - 2)
     # Window i counts its tokens from starts[i] - 1: its own marker comes first.

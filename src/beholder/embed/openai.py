@@ -83,7 +83,7 @@ class OpenAIEmbedder(Embedder):
         return f"openai:{self.model}@{self._place.hostname}{port}{shortened}"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
-        """See ``Embedder.embed``.
+        """Return vectors of texts; see ``Embedder.embed``.
 
         Raises:
             TransientError: No answer in time, too many requests, a server error, a broken answer.

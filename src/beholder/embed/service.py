@@ -186,7 +186,7 @@ class EmbeddingService:
         if not missing:
             return
         try:
-            vectors = self._checked(
+            vectors = self._check_rows(
                 missing, await self.embedder.embed(missing)
             )
         except TransientError:
@@ -203,7 +203,7 @@ class EmbeddingService:
             self._vectors.put_vectors(self.identity, vectors)
         self._deliver(flight, vectors)
 
-    def _checked(
+    def _check_rows(
         self,
         texts: list[str],
         rows: FloatArray,

@@ -56,16 +56,16 @@ class GraphSession:
         return computed
 
     def metadata(self, name: str) -> str:
-        """A text that the file has beside its graph."""
+        """Return a text that the file has beside its graph."""
         text: str = self._open()[0].get_modelmeta().custom_metadata_map[name]
         return text
 
     def _open(self) -> tuple[Any, Any]:
         with _LOADING:  # threads that start together load once
-            return self._loaded
+            return self._session
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any]:
+    def _session(self) -> tuple[Any, Any]:
         # The import of ``optional`` has switched statistics off, which onnxruntime reads once, when
         # it is imported. Otherwise it writes a device id below HOME and calls its maker's server.
         import onnxruntime
@@ -89,7 +89,7 @@ class GraphSession:
 
 
 def lay_out(lengths: Sequence[int]) -> dict[str, npt.NDArray[Any]]:
-    """The inputs of an encoder that say where texts are among tokens laid end to end.
+    """Return the inputs of an encoder with the places of texts among tokens laid end to end.
 
     Args:
         lengths: Tokens of each text.

@@ -52,7 +52,7 @@ class StaticEmbedder(Embedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "static"
 
     async def embed(self, texts: Sequence[str]) -> FloatArray:
@@ -70,12 +70,12 @@ class StaticEmbedder(Embedder):
 
     def _vector(self, tokens: FloatArray) -> FloatArray:
         # Plain sums of rows in order, not a matrix product: the same bits everywhere.
-        return directed(tokens.sum(axis=0, dtype=np.float64))
+        return to_unit_length(tokens.sum(axis=0, dtype=np.float64))
 
 
 def token_vectors(text: str) -> FloatArray:
     """Return vectors of the known tokens of a text in order, each times its weight: (n, D)."""
-    return _weighted(_known_tokens(text))
+    return _weigh(_known_tokens(text))
 
 
 def phrase_vectors(texts: Sequence[str]) -> FloatArray:
@@ -86,10 +86,10 @@ def phrase_vectors(texts: Sequence[str]) -> FloatArray:
     """
     tokens = [_known_tokens(text) or [_PADDING] for text in texts]
     starts = [0, *accumulate(map(len, tokens[:-1]))]
-    weighted = _weighted(list(chain.from_iterable(tokens))).astype(np.float64)
+    weighted = _weigh(list(chain.from_iterable(tokens))).astype(np.float64)
     # reduceat sums the tokens from each start to the next, in order, as
     # ``_vector`` does.
-    return directed(np.add.reduceat(weighted, starts, axis=0)).astype(
+    return to_unit_length(np.add.reduceat(weighted, starts, axis=0)).astype(
         np.float32
     )
 
@@ -110,13 +110,13 @@ def _known_tokens(text: str) -> list[int]:
     return [token for token in ids if token != model.unknown]
 
 
-def _weighted(tokens: Sequence[int]) -> FloatArray:
+def _weigh(tokens: Sequence[int]) -> FloatArray:
     model = _load()
     vectors: FloatArray = model.vectors[tokens] * model.weights[tokens, None]
     return vectors
 
 
-def directed(total: FloatArray) -> FloatArray:
+def to_unit_length(total: FloatArray) -> FloatArray:
     """Return a vector, or each row of a matrix, scaled to length one; zeros stay zeros."""
     length = np.sqrt((total * total).sum(axis=-1, keepdims=True))
     scaled: FloatArray = total / np.maximum(length, 1e-32)
@@ -165,13 +165,13 @@ class OrderedEmbedder(StaticEmbedder):
 
     @property
     def identity(self) -> str:
-        """Its name; see ``registry.versioned``."""
+        """Name in signatures; see ``registry.versioned``."""
         return "ordered"
 
     _n_parts: ClassVar[int] = 2
 
     def _vector(self, tokens: FloatArray) -> FloatArray:
-        pairs = directed(_pairs(tokens))
+        pairs = to_unit_length(_pairs(tokens))
         # A text of one token has no pairs: its words make up the whole vector.
         share = ORDER if pairs.any() else 0.0
         return np.concatenate(

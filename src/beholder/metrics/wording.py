@@ -28,13 +28,13 @@ class Reading:
         weights: (n,), the information of each, 0..1.
         vectors: (n, D), of each word in its context; rows of length one, or zero where the encoder
             has no token for a word.
-        whole: (D,), of the text; length one.
+        whole_text: (D,), of the text; length one.
     """
 
     words: tuple[str, ...]
     weights: FloatArray
     vectors: FloatArray
-    whole: FloatArray
+    whole_text: FloatArray
 
 
 def join_tokens(text: str, tokens: TokenVectors) -> Reading:

@@ -177,7 +177,7 @@ class Reward:
         offsets: Sequence[Offsets],
         **columns: Any,
     ) -> list[list[float] | None]:
-        """A reward for each token of each completion; see ``by_token``.
+        """Return a reward for each token of each completion; see ``by_token``.
 
         Args:
             completions: As above. Offsets count in the text after its thinking is cut off.
@@ -192,7 +192,7 @@ class Reward:
         outcomes = await self._scorer.score(items)
         self._rewards(items, outcomes, columns)
         return [
-            _dense(outcome, shifted(places, n_blank(completion)))
+            _dense(outcome, shift_offsets(places, n_blank(completion)))
             for completion, outcome, places in zip(
                 completions, outcomes, offsets, strict=True
             )
@@ -206,7 +206,7 @@ class Reward:
         extra_info: Mapping[str, Any] | None = None,
         **_: Any,
     ) -> float:
-        """The reward of one text: the signature of verl's reward functions.
+        """Return the reward of one text: the signature of verl's reward functions.
 
         Args:
             data_source: Not read.
@@ -461,7 +461,7 @@ def items_of(
 Offsets = Sequence[tuple[int, int]]
 
 
-def shifted(offsets: Offsets, by: int) -> list[tuple[int, int]]:
+def shift_offsets(offsets: Offsets, by: int) -> list[tuple[int, int]]:
     """Return offsets in a text without its first characters; tokens of those get empty ranges."""
     return [(max(0, start - by), max(0, end - by)) for start, end in offsets]
 

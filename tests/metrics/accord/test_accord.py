@@ -15,7 +15,7 @@ from beholder.embed import entailment, minilm
 from beholder.errors import ConfigError, ItemError
 from beholder.metrics import METRICS, Tools
 from beholder.metrics.accord import Accord
-from beholder.metrics.accord.metric import compare_wholes, excluded
+from beholder.metrics.accord.metric import compare_wholes, exclusion_certainty
 from beholder.metrics.wording import compare_words, read_all
 from beholder.records import Item, ItemFailure
 from toy.words import reading
@@ -206,20 +206,24 @@ def test_the_worst_sentence_of_either_text_says_whether_one_excludes_the_other(
     monkeypatch.setattr(entailment, "entail", entail)
     two = "A dog sleeps on the grass. A man holds a blue cup."
     # Excluded: 2 * 0.9 - 1 = 0.8, by the worst sentence of either text; the other has 0.2.
-    assert excluded(two, [TEXT]) == pytest.approx(0.8)
-    assert excluded(TEXT, [two]) == pytest.approx(0.8)
+    assert exclusion_certainty(two, [TEXT]) == pytest.approx(0.8)
+    assert exclusion_certainty(TEXT, [two]) == pytest.approx(0.8)
     # One reference of two that does not exclude it is enough; the nearest sentence is asked.
-    assert excluded(TEXT, [two, TEXT]) == 0.0
+    assert exclusion_certainty(TEXT, [two, TEXT]) == 0.0
     assert ("A man holds a blue cup.", TEXT) in pairs_read
-    assert excluded("?", [TEXT]) == 0.0
+    assert exclusion_certainty("?", [TEXT]) == 0.0
 
 
-def consistent(candidate: str, excluded: float) -> tuple[float, float]:
+def consistent(
+    candidate: str, exclusion_certainty: float
+) -> tuple[float, float]:
     """``consistent`` and ``words`` of a text beside ``TEXT``."""
     item = Item("i", candidate, (TEXT,))
     evidence = asyncio.run(Accord().gather(item, Tools()))
     values = (
-        Accord().score_item(item, replace(evidence, excluded=excluded)).values
+        Accord()
+        .score_item(item, replace(evidence, excluded=exclusion_certainty))
+        .values
     )
     return values["consistent"], values["words"]
 
@@ -239,11 +243,16 @@ def test_no_sentence_is_compared_where_a_unit_is_contradicted(
 ) -> None:
     words_read: list[str] = []
 
-    def excluded(candidate: str, references: tuple[str, ...]) -> float:
+    def exclusion_certainty(
+        candidate: str, references: tuple[str, ...]
+    ) -> float:
         words_read.append(candidate)
         return 0.2
 
-    monkeypatch.setattr("beholder.metrics.accord.metric.excluded", excluded)
+    monkeypatch.setattr(
+        "beholder.metrics.accord.metric.exclusion_certainty",
+        exclusion_certainty,
+    )
     for candidate, expected in ((OTHER_CUP, 1.0), (TEXT, 0.2)):
         item = Item("i", candidate, (TEXT,))
         assert asyncio.run(Accord().gather(item, Tools())).excluded == expected

@@ -180,7 +180,7 @@ class Accord(Metric[AccordEvidence]):
             exclusion = (
                 1.0
                 if is_contradicted
-                else excluded(item.candidate, item.references)
+                else exclusion_certainty(item.candidate, item.references)
             )
         return AccordEvidence(
             units,
@@ -235,20 +235,20 @@ def compare_wholes(candidate: Reading, references: Sequence[Reading]) -> float:
 
     Below 0 counts as 0.
     """
-    wholes = np.stack([reference.whole for reference in references]).astype(
-        np.float64
-    )
+    wholes = np.stack(
+        [reference.whole_text for reference in references]
+    ).astype(np.float64)
     centre = wholes.mean(axis=0)
     # Products of float32 are exact in float64, and fsum rounds once: a BLAS would add them in an
     # order that depends on the processor, which showed in the last digit of scores.
-    cosines = [math.fsum(row) for row in wholes * candidate.whole]
+    cosines = [math.fsum(row) for row in wholes * candidate.whole_text]
     length = math.sqrt(math.fsum(centre * centre))
     # The mean of the cosines is the product with the mean vector.
     cosine_of_mean = math.fsum(cosines) / len(cosines) / length
     return min(max((max(cosines) + cosine_of_mean) / 2, 0.0), 1.0)
 
 
-def excluded(candidate: str, references: Sequence[str]) -> float:
+def exclusion_certainty(candidate: str, references: Sequence[str]) -> float:
     """Return the certainty that references exclude a sentence of the text, or the reverse.
 
     Each sentence is compared with the nearest sentence of the other text. What is left out or added

@@ -623,13 +623,13 @@ class AutoDQ(Metric[Events]):
         candidate_events, expected_events = await asyncio.gather(
             list_events(item.candidate), reference_events()
         )
-        both = (
+        checks = (
             (candidate_events, reference),
             (expected_events, item.candidate),
         )
         ask = partial(_check_criteria, judge, self.at_once, language)
         answer_lists = await asyncio.gather(
-            *(ask(events, text) for events, text in both)
+            *(ask(events, text) for events, text in checks)
         )
         first, second = (
             [
@@ -638,7 +638,7 @@ class AutoDQ(Metric[Events]):
                 )
                 for event, answer in zip(events, answers, strict=True)
             ]
-            for (events, _), answers in zip(both, answer_lists, strict=True)
+            for (events, _), answers in zip(checks, answer_lists, strict=True)
         )
         return first, second
 

@@ -353,10 +353,10 @@ class QA(Metric[Sequence[rows.AnsweredRow[rows.QuestionRow]]]):
 def _is_yes_no(row: rows.QuestionRow) -> bool:
     """Return CaptionQA's guess whether a question is yes/no, by its options or its first word."""
     options = [option.lower() for option in row.options]
-    both = all(
+    offers_both = all(
         any(word in option for option in options) for word in ("yes", "no")
     )
-    return both or _YES_NO.match(row.question.lower()) is not None
+    return offers_both or _YES_NO.match(row.question.lower()) is not None
 
 
 def _vcapsbench(sums: Sequence[float]) -> dict[str, float]:

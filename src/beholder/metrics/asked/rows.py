@@ -66,7 +66,7 @@ class Criterion(RowEntry, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """Its text."""
+        """Text of the criterion."""
         return self.text
 
     @property
@@ -310,12 +310,12 @@ def answer_quality(
             f"the judge gave no usable answer to any of {n_unread} {what}, also when asked again"
         )
     values = {UNREAD: n_unread / len(answered_rows) if answered_rows else 0.0}
-    several = [
+    changed_flags = [
         answered_row.answer.changed
         for answered_row in answered_rows
         if answered_row.answer
     ]
-    changes = [changed for changed in several if changed is not None]
+    changes = [changed for changed in changed_flags if changed is not None]
     return values | (
         {CHANGED.name: sum(changes) / len(changes)} if changes else {}
     )

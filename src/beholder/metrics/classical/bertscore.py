@@ -83,8 +83,8 @@ class Rarity:
     @cached_property
     def identity(self) -> str:
         """Number of references and a hash of the counts."""
-        whole = f"{self.n_references} {sorted(self.counts.items())}"
-        return f"{self.n_references}refs@{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        table = f"{self.n_references} {sorted(self.counts.items())}"
+        return f"{self.n_references}refs@{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class BERTScore(Metric[EncodedTexts]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.baseline != "none":
-            read_baseline(self.baseline, self.compared)
+            read_baseline(self.baseline, self.compared_layer)
         if self.languages is not None:
             # Token weights and baselines belong to the vocabulary of one
             # encoder.
@@ -178,14 +178,14 @@ class BERTScore(Metric[EncodedTexts]):
     def encoder_of(self, item: Item) -> tuple[str, int]:
         """Return the encoder and the layer for the language that an item's row names."""
         entry = (self.languages or {}).get(language_named(item.language) or "")
-        return entry or (self.model, self.compared)
+        return entry or (self.model, self.compared_layer)
 
     def tool_specs(self) -> list[tuple[str, str]]:
         """Return the encoders that rows need; all of them if no row was read."""
-        further = [
+        language_specs = [
             ("encoder", spec) for spec, _ in (self.languages or {}).values()
         ]
-        specs = dict.fromkeys([*super().tool_specs(), *further])
+        specs = dict.fromkeys([*super().tool_specs(), *language_specs])
         return [(kind, spec) for kind, spec in specs if self.is_used(spec)]
 
     def is_used(self, encoder: str) -> bool:
@@ -199,7 +199,7 @@ class BERTScore(Metric[EncodedTexts]):
         )
 
     @property
-    def compared(self) -> int:
+    def compared_layer(self) -> int:
         """The layer whose output is compared.
 
         Raises:
@@ -215,8 +215,8 @@ class BERTScore(Metric[EncodedTexts]):
         return BEST_LAYERS[self.model]
 
     def config(self) -> dict[str, object]:
-        """All fields, with the layer that the encoder sets."""
-        return super().config() | {"layer": self.compared}
+        """Return all fields, with the layer that the encoder sets."""
+        return super().config() | {"layer": self.compared_layer}
 
     def needs_corpus(self) -> bool:
         """True where tokens are weighted by how rare they are."""
@@ -279,7 +279,7 @@ class BERTScore(Metric[EncodedTexts]):
             identities["idf"] = self.rarity.identity
         if self.baseline != "none":
             identities["baseline"] = read_baseline(
-                self.baseline, self.compared
+                self.baseline, self.compared_layer
             ).identity
         if self.languages is not None:
             loaded = {
@@ -353,7 +353,7 @@ class BERTScore(Metric[EncodedTexts]):
         if self.baseline != "none":
             # Rescaled as published: (x - b) / (1 - b), so that unrelated texts
             # are near 0.
-            base = read_baseline(self.baseline, self.compared).values
+            base = read_baseline(self.baseline, self.compared_layer).values
             values = {
                 name: (x - base[name]) / (1 - base[name])
                 for name, x in values.items()

@@ -114,8 +114,8 @@ class Frequencies:
     def identity(self) -> str:
         """Number of documents and a hash of the counts."""
         rows = [f"{gram}\t{self.counts[gram]}" for gram in sorted(self.counts)]
-        whole = "\n".join([f"{self.n_documents} {self.tokenizer}", *rows])
-        return f"{self.n_documents}docs@{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        table = "\n".join([f"{self.n_documents} {self.tokenizer}", *rows])
+        return f"{self.n_documents}docs@{hashlib.sha256(table.encode()).hexdigest()[:8]}"
 
 
 def _grams(texts: tuple[str, ...], tokenizer: str) -> set[str]:

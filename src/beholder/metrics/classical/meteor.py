@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
-from beholder.asking.params import installed
+from beholder.asking.params import installed_version
 from beholder.base.grouping import by_key
 from beholder.embed.base import FloatArray
 from beholder.errors import ConfigError, ItemError
@@ -53,11 +53,11 @@ class _State:
     parent: _State | None = None
 
 
-def _cover(state: _State) -> tuple[int, ...]:
+def _rank_cover(state: _State) -> tuple[int, ...]:
     return (-state.covered, state.chunks, state.distance)
 
 
-def _published(state: _State) -> tuple[int, ...]:
+def _rank_published(state: _State) -> tuple[int, ...]:
     return (-state.exact, state.chunks, -state.covered, state.distance)
 
 
@@ -91,7 +91,7 @@ def align(
     sure = [
         len(choices) == 1 and n_uses[choices[0][0]] == 1 for choices in options
     ]
-    rank = _cover if cover else _published
+    rank = _rank_cover if cover else _rank_published
     # Beam search over the candidate's words; states with the same future (the
     # places used and the last one) are merged, the better one is kept.
     beam = [_State(0, -2, 0, 0, 0, 0)]
@@ -226,7 +226,7 @@ class METEOR(WordMetric):
         identities = super().identities(tools)
         if self.stemmer != "none":
             identities["stemmer"] = (
-                f"{self.stemmer}@snowball{installed('snowballstemmer')}"
+                f"{self.stemmer}@snowball{installed_version('snowballstemmer')}"
             )
         if self.synonyms != "none":
             identities["synonyms"] = synonyms_identity()
@@ -266,8 +266,8 @@ class METEOR(WordMetric):
         """Align with each reference and keep the best score."""
         best = max(
             (
-                self._statistics(evidence.candidate, each)
-                for each in evidence.references
+                self._statistics(evidence.candidate, reference)
+                for reference in evidence.references
             ),
             key=meteor_score,
         )
@@ -371,12 +371,14 @@ def meteor_statistics(
         for index, match in enumerate(matches)
     )
     # Equal texts are one chunk and get no penalty.
-    whole = chunks == 1 and len(candidate) == len(reference) == len(matches)
+    is_one_chunk = chunks == 1 and len(candidate) == len(reference) == len(
+        matches
+    )
     return [
         *counts,
         float(len(matches)),
         float(chunks),
-        0.0 if whole else float(chunks),
+        0.0 if is_one_chunk else float(chunks),
     ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from beholder.asking.params import installed
+from beholder.asking.params import installed_version
 from beholder.embed.base import FloatArray
 from beholder.errors import ItemError
 from beholder.metrics import Bounds, Metric, Tools, ValueInfo, param
@@ -240,7 +240,9 @@ class TER(WordMetric):
     def identities(self, tools: Tools) -> dict[str, str]:
         """Identities of the tokenizer and of the package that counts."""
         identities = super().identities(tools)
-        identities["tokenizer"] += f"+sacrebleu@{installed('sacrebleu')}"
+        identities["tokenizer"] += (
+            f"+sacrebleu@{installed_version('sacrebleu')}"
+        )
         return identities
 
     async def gather(self, item: Item, tools: Tools) -> TokenizedTexts:
@@ -323,7 +325,7 @@ class BLEU(WordMetric):
         """Identities of the tokenizer and of the package that counts."""
         identities = super().identities(tools)
         if self.rules == "sacrebleu":
-            identities["rules"] = f"sacrebleu@{installed('sacrebleu')}"
+            identities["rules"] = f"sacrebleu@{installed_version('sacrebleu')}"
         return identities
 
     def score_item(self, item: Item, evidence: TokenizedTexts) -> ItemScore:

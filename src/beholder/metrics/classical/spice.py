@@ -91,11 +91,11 @@ class FactMetric(Metric[FactEvidence]):
 
     def score_item(self, item: Item, evidence: FactEvidence) -> ItemScore:
         """Return the values of the metric by name."""
-        pairs = zip(self.values, self.measured(evidence), strict=True)
+        pairs = zip(self.values, self.measure(evidence), strict=True)
         return ItemScore({info.name: value for info, value in pairs})
 
     @abstractmethod
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Return F1, precision and recall."""
 
 
@@ -119,7 +119,7 @@ class SPICE(FactMetric):
 
     registered_name = "spice"
 
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Return the shares of common facts."""
         candidate_facts = all_facts(evidence.candidate)
         reference_facts = all_facts(evidence.references)
@@ -143,7 +143,7 @@ class SoftSPICE(SoftFactMetric):
 
     registered_name = "softspice"
 
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Return the means of best cosines."""
         candidate_facts = sorted(all_facts(evidence.candidate))
         reference_facts = sorted(all_facts(evidence.references))
@@ -181,7 +181,7 @@ class CAPTURE(SoftFactMetric):
         "relations": 2,
     }
 
-    def measured(self, evidence: FactEvidence) -> tuple[float, float, float]:
+    def measure(self, evidence: FactEvidence) -> tuple[float, float, float]:
         """Match each kind in stages and combine the kinds."""
         sums, total = np.zeros(3), 0
         for kind, weight in self.weights.items():

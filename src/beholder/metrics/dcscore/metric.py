@@ -245,7 +245,7 @@ class DCScore(Metric[DCScoreEvidence]):
             *(judge.ask(ops.Decompose(t, language)) for t in texts)
         )
 
-        async def paired(direction: Direction, reference: int) -> Pairing:
+        async def check_pair(direction: Direction, reference: int) -> Pairing:
             sides = [
                 [fact.text for fact in side]
                 for side in (facts[0], facts[1 + reference])
@@ -298,12 +298,12 @@ class DCScore(Metric[DCScoreEvidence]):
                 tuple(flags if lost else ()),
             )
 
-        both = [
+        pairs = [
             (d, i)
             for d in self.directions
             for i in range(len(item.references))
         ]
-        checks = await asyncio.gather(*(paired(d, i) for d, i in both))
+        checks = await asyncio.gather(*(check_pair(d, i) for d, i in pairs))
         verified_by = " or ".join(
             ["image"] * bool(images) + ["text"] * (self.verify != "image")
         )

@@ -113,7 +113,7 @@ def score_units(
     ]
     # Without a relevant predicted fact there is no relevant half, and dcscore
     # is f1 alone.
-    every, half = _halves(facts, targets, rules)
+    all_facts, half = _halves(facts, targets, rules)
     if not any(fact.relevant for fact in facts):
         half = _Half(math.nan, math.nan, math.nan)
     flags = []
@@ -124,16 +124,16 @@ def score_units(
         flags.append("no predicted fact")
     if not targets:
         flags.append("no reference fact")
-    dcscore = every.f1
+    dcscore = all_facts.f1
     if math.isnan(half.f1):
         flags.append("no relevant half: dcscore is f1")
     else:
-        dcscore = (every.f1 + half.f1) / 2
+        dcscore = (all_facts.f1 + half.f1) / 2
     values = {
-        "f1": every.f1,
-        "precision": every.precision,
-        "recall": every.recall,
-        "hallucination_rate": 1.0 - every.precision,
+        "f1": all_facts.f1,
+        "precision": all_facts.precision,
+        "recall": all_facts.recall,
+        "hallucination_rate": 1.0 - all_facts.precision,
         "omission_rate": _omission(facts, len(targets), verified_only=False),
         "dcscore": dcscore,
         "relevant_f1": half.f1,
@@ -266,7 +266,10 @@ def _halves(
     if rules == "code":
         # The script counts irrelevant facts in the weights of both halves.
         weights = Counter(fact.key for fact in facts)
-        every, half = _shared(facts, weights), _shared(relevant_facts, weights)
+        all_covered, relevant_covered = (
+            _sum_shares(facts, weights),
+            _sum_shares(relevant_facts, weights),
+        )
     else:
         # A relevant fact on an irrelevant reference neither covers nor adds anything.
         on_relevant = [
@@ -274,20 +277,23 @@ def _halves(
             for f in relevant_facts
             if f.reference is None or targets[f.reference]
         ]
-        every, half = _covered(facts, rules), _covered(on_relevant, rules)
-    return _half(facts, every, len(targets), rules), _half(
-        relevant_facts, half, sum(targets), rules
+        all_covered, relevant_covered = (
+            _count_covered(facts, rules),
+            _count_covered(on_relevant, rules),
+        )
+    return _half(facts, all_covered, len(targets), rules), _half(
+        relevant_facts, relevant_covered, sum(targets), rules
     )
 
 
-def _covered(facts: Sequence[_Fact], rules: Rules) -> float:
+def _count_covered(facts: Sequence[_Fact], rules: Rules) -> float:
     if rules == "code_fixed":
-        return _shared(facts, Counter(fact.key for fact in facts))
+        return _sum_shares(facts, Counter(fact.key for fact in facts))
     matched = [fact.reference for fact in facts if fact.reference is not None]
     return len(set(matched)) if rules == "eq2_distinct" else len(matched)
 
 
-def _shared(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
+def _sum_shares(facts: Sequence[_Fact], weights: Counter[Hashable]) -> float:
     """Return the sum over references of the share of their facts that is verified."""
     return sum(
         1 / weights[f.key] for f in facts if f.verified and f.key is not None
@@ -308,8 +314,8 @@ def _half(
     recall = (covered + extra) / total if total else math.nan
     # The script's denominator has 1e-8, so that 0 / 0 is 0; it shows in the
     # last digits.
-    both = precision + recall + (_EPSILON if rules == "code" else 0.0)
-    f1 = 2 * precision * recall / both if facts and both else 0.0
+    denominator = precision + recall + (_EPSILON if rules == "code" else 0.0)
+    f1 = 2 * precision * recall / denominator if facts and denominator else 0.0
     return _Half(precision, recall, math.nan if math.isnan(recall) else f1)
 
 

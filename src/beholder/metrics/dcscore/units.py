@@ -48,8 +48,12 @@ class DCScoreEvidence:
         self, pairing: Pairing
     ) -> tuple[tuple[AtomicStatement, ...], tuple[AtomicStatement, ...]]:
         """Return the predicted and the target facts of a pairing."""
-        both = (self.candidate, self.references[pairing.reference])
-        return both if pairing.direction == "har" else both[::-1]
+        candidate_first = (self.candidate, self.references[pairing.reference])
+        return (
+            candidate_first
+            if pairing.direction == "har"
+            else candidate_first[::-1]
+        )
 
 
 Chosen: TypeAlias = Mapping[Direction, Pairing]
@@ -226,7 +230,7 @@ class Places:
             )
             if shared_words and shared > best_weight:
                 best_weight, best = shared, [span for span, _ in shared_words]
-        return _joined(self._text, best)
+        return _join_spans(self._text, best)
 
 
 def _key(word: str) -> str:
@@ -236,7 +240,7 @@ def _key(word: str) -> str:
     return folded if short else folded[: max(_STEM, len(folded) - _ENDING)]
 
 
-def _joined(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
+def _join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     # Neighbouring words become one span if only white space is between them.
     merged: list[Span] = []
     for start, end in spans:

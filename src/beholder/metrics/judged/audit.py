@@ -273,9 +273,12 @@ class DSG(Metric[CheckedStatements]):
         answers = await asyncio.gather(
             *(
                 judge.ask(
-                    Verify([s.text for s in some], reference=item.candidate)
+                    Verify(
+                        [s.text for s in reference_statements],
+                        reference=item.candidate,
+                    )
                 )
-                for some in statements
+                for reference_statements in statements
             )
         )
         return CheckedStatements(statements, answers)

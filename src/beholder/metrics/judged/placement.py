@@ -112,18 +112,20 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
         *context.names,
         *(_names(context.caption or "") if english else ()),
     ]
-    text_words = set(folded(text))
+    text_words = set(fold_words(text))
     supported = {
-        word for part in context.parts().values() for word in folded(part)
+        word for part in context.parts().values() for word in fold_words(part)
     }
     # A name that neither page, caption nor link mentions may be invented.
     strange = [
         name
         for name in (_names(text) if english else ())
-        if not supported & set(folded(name))
+        if not supported & set(fold_words(name))
     ]
     if any(
-        folded(name)[-1] in text_words for name in known_names if folded(name)
+        fold_words(name)[-1] in text_words
+        for name in known_names
+        if fold_words(name)
     ):
         return "used", strange
     if strange:
@@ -131,7 +133,7 @@ def names_used(text: str, context: PictureContext) -> tuple[Names, list[str]]:
     return ("left_out" if known_names else "none_known"), strange
 
 
-def folded(text: str) -> list[str]:
+def fold_words(text: str) -> list[str]:
     """Return the words of a text without case."""
     return [text[start:end].casefold() for start, end in words(text)]
 
@@ -351,7 +353,7 @@ def _verdict(
 ) -> str:
     # Empty texts first, then what the decision demands of a text that is
     # there.
-    text_words = set(folded(text))
+    text_words = set(fold_words(text))
     if decision in ("unclear", "empty"):
         if decision == "empty" and text_words:
             return (
@@ -364,7 +366,7 @@ def _verdict(
         return "should_not_be_empty"
     # The judge quotes the words of the picture; small differences in reading
     # them are allowed.
-    picture_words = folded(deciding.quote) if decision == "text" else []
+    picture_words = fold_words(deciding.quote) if decision == "text" else []
     if sum(
         word in text_words for word in picture_words
     ) < _MIN_WORD_SHARE * len(picture_words):

@@ -225,7 +225,7 @@ class PoSh(Metric[PoShEvidence]):
 
     @cached_property
     def _asking_one(self) -> PoSh:
-        """This metric with ``asking="one"``, made once: all fields of a new metric are checked."""
+        """Copy of this metric with ``asking="one"``, made once: a new one checks all fields."""
         return replace(self, asking="one")
 
     def other_forms(self, tools: Tools) -> tuple[PoSh, ...]:
@@ -299,7 +299,7 @@ class PoSh(Metric[PoShEvidence]):
                 asyncio.gather(
                     *(judge.ask(Rewrite(phrase)) for phrase in wave.phrases)
                 ),
-                self._graded(judge, plan, wave.asks),
+                self._ask_grades(judge, plan, wave.asks),
             )
             wordings.update(zip(wave.phrases, worded, strict=True))
             grades.update(graded)
@@ -307,7 +307,7 @@ class PoSh(Metric[PoShEvidence]):
             grades |= await contradicted_grades(judge, plan, grades)
         return PoShEvidence(plan, grades, wordings)
 
-    async def _graded(
+    async def _ask_grades(
         self, judge: Judge, plan: Plan, asks: tuple[Ask, ...]
     ) -> Grades:
         """Return the grades of one wave."""
@@ -419,7 +419,7 @@ class PoSh(Metric[PoShEvidence]):
         """
         order_factor = 1.0
         if self.rules == "reference":
-            precision, recall = self._published(
+            precision, recall = self._score_published(
                 plan, grades, self._wording(wordings or {})
             )
             p, r = precision.value, recall.value
@@ -457,7 +457,7 @@ class PoSh(Metric[PoShEvidence]):
             r = peer_adjusted_recall(r, plan.peers)
         return p, r
 
-    def _published(
+    def _score_published(
         self, plan: Plan, grades: Grades, wording: Wording
     ) -> tuple[scoring.ScoredSide, scoring.ScoredSide]:
         """Return both sides under the published rules; precision is that of the best pair."""

@@ -189,7 +189,7 @@ def score_graphs(
         # Each round answers what the round before has opened.
         while (step := advance(graph, grades.get, threshold, rewrite)).open:
             for q in step.open:
-                grades[q] = _expected(
+                grades[q] = _expected_grade(
                     q, answer(q.kind, q.text, q.subject, q.object, side)
                 )
         return mean_score(step.components)
@@ -199,7 +199,7 @@ def score_graphs(
     return PublishedScores(precision, recall, f1(precision, recall))
 
 
-def _expected(question: Question, answer: Sequence[float]) -> Grade:
+def _expected_grade(question: Question, answer: Sequence[float]) -> Grade:
     """Return the grade of an answer: its expectation over the scores."""
     total = sum(answer)
     if len(answer) != HIGHEST or min(answer) < 0 or not total > 0:

@@ -106,7 +106,7 @@ class PublishedGraph:
 
     @cached_property
     def parents(self) -> tuple[tuple[int, ...], ...]:
-        """For each entity what it is part of, and what has, holds, contains or wears it."""
+        """Parents of each entity: what it is part of, and what has, holds, contains or wears it."""
         parent_sets: list[set[int]] = [set() for _ in self.entities]
         for relation in self.relations:
             if relation.text == PART_OF:

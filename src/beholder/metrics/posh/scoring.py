@@ -136,8 +136,8 @@ def fixed_precision(
         candidate_unit = _unit(
             unit, "candidate", question.subject, grade, plan.threshold, about
         )
-        units.append(_weighed(candidate_unit, weighing))
-    return ScoredSide(_mean(units), tuple(_folded(units, parts)))
+        units.append(_weigh(candidate_unit, weighing))
+    return ScoredSide(_mean(units), tuple(_put_under(units, parts)))
 
 
 def fixed_recall(
@@ -163,11 +163,11 @@ def fixed_recall(
             about = {"weight": weighing.weight_of(unit.kind, unit.value)}
             arguments = (question.subject, grade, plan.threshold, about, index)
             reference_units.append(
-                _weighed(_unit(unit, "reference", *arguments), weighing)
+                _weigh(_unit(unit, "reference", *arguments), weighing)
             )
         if reference_units:
             values.append(_mean(reference_units))
-        units += _folded(reference_units, parts)
+        units += _put_under(reference_units, parts)
     if not values:
         raise ItemError(
             "no reference names anything that could be looked for; the first begins "
@@ -240,7 +240,7 @@ def _unit(
     )
 
 
-def _weighed(unit: Unit, weighing: Weighing) -> Unit:
+def _weigh(unit: Unit, weighing: Weighing) -> Unit:
     """Return the unit with the weight that counts if the other text contradicts it."""
     if "contradiction" not in unit.detail:
         return unit
@@ -267,7 +267,9 @@ def rates(
     }
 
 
-def _folded(units: Sequence[Unit], parts: Sequence[GraphUnit]) -> list[Unit]:
+def _put_under(
+    units: Sequence[Unit], parts: Sequence[GraphUnit]
+) -> list[Unit]:
     """Put the units about an absent thing under that thing, for readers.
 
     Such a unit gets ``detail["under"]``, the name of the thing; the thing gets ``detail["holds"]``,

@@ -35,12 +35,12 @@ class EmbeddedText:
     Attributes:
         spans: Character range of each chunk in the original text.
         chunks: Chunk vectors, (N, D).
-        whole: Vector of the whole text, (D,).
+        whole_text: Vector of the whole text, (D,).
     """
 
     spans: tuple[Span, ...]
     chunks: FloatArray
-    whole: FloatArray
+    whole_text: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,10 @@ class AlignedMetric(Metric[VCSEvidence]):
         """The parameters of the arithmetic."""
         config: dict[str, Any] = self.config()
         return Setting(
-            **{each.name: config[each.name] for each in fields(Setting)}
+            **{
+                parameter.name: config[parameter.name]
+                for parameter in fields(Setting)
+            }
         )
 
     @abstractmethod
@@ -104,8 +107,8 @@ class AlignedMetric(Metric[VCSEvidence]):
         pieces: list[str] = []
         ends = []
         for (_, chunks), text in zip(cut, texts, strict=True):
-            whole = text if text in originals else " ".join(text.split())
-            pieces += [*chunks, whole]
+            whole_text = text if text in originals else " ".join(text.split())
+            pieces += [*chunks, whole_text]
             ends.append(len(pieces))
         vectors = np.split(await tools.embed(embedder, pieces), ends[:-1])
         embedded: list[EmbeddedText] = []

@@ -171,8 +171,8 @@ class VCS(AlignedMetric):
             self._pair(
                 reference.chunks,
                 candidate.chunks,
-                reference.whole,
-                candidate.whole,
+                reference.whole_text,
+                candidate.whole_text,
             )
             for reference in evidence.references
         ]

@@ -268,16 +268,16 @@ def best_matches(
         forward = best_match(turned, precision, cutoff, control)
         return forward, best_match(similarity, recall, cutoff, control)
     # So few cells are searched faster than numpy is called: both directions are one matrix.
-    both = np.empty(
+    stacked = np.empty(
         shape
     )  # numpy finds the largest of float64 faster than of float32
-    both.fill(-np.inf)
-    both[:n_candidate, :n_reference] = similarity.T
-    both[n_candidate:, :n_candidate] = similarity
+    stacked.fill(-np.inf)
+    stacked[:n_candidate, :n_reference] = similarity.T
+    stacked[n_candidate:, :n_candidate] = similarity
     starts = np.concatenate((precision.starts, recall.starts))
     lasts = np.concatenate((precision.lasts, recall.lasts))
     matches = _best_match(
-        both, starts, lasts, cutoff, control, similarity.dtype
+        stacked, starts, lasts, cutoff, control, similarity.dtype
     )
     return matches[:n_candidate], matches[n_candidate:]
 
@@ -319,7 +319,7 @@ _TALL = 64  # kinds of steps from which numpy adds faster than a loop
 
 @lru_cache(maxsize=64)
 def _costs_into(ahead: int, rows: int, height: int, sign: int) -> list[Any]:
-    """For each row of a window, the costs of the steps from the rows of the window before.
+    """Return the costs of steps to each row of a window from the rows of the one before.
 
     Args:
         ahead: Distance from the start of the window before.

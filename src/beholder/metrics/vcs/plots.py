@@ -193,7 +193,7 @@ _WINDOW, _LET_OFF, _INK, _IDEAL = "#d9e2ec", "#c9cfd4", "#1b1f23", "#5f7a2a"
 def step_figures(
     directions: Sequence[DirectionSteps], regularizer: RegularizerStep
 ) -> dict[str, Figure]:
-    """All pages in the order of the steps, by name.
+    """Draw all pages in the order of the steps; return them by name.
 
     Args:
         directions: Precision and recall.
@@ -244,7 +244,7 @@ def _draw_page(
     room = min(
         _ROOM, max(steps.similarity.shape[1] for steps in page_directions)
     )
-    figure = _titled(title, 0.5 + 0.5 * room / _ROOM)
+    figure = _new_figure(title, 0.5 + 0.5 * room / _ROOM)
     for place, steps in enumerate(page_directions, start=1):
         axes = figure.add_subplot(len(page_directions), 1, place)
         stop = min(first + PER_PAGE, len(steps.matches))
@@ -269,7 +269,7 @@ def _draw_page(
     return figure
 
 
-def _titled(title: str, height: float = 1.0) -> Figure:
+def _new_figure(title: str, height: float = 1.0) -> Figure:
     size = (_SIZE[0], height * _SIZE[1])
     figure = Figure(figsize=size, layout="constrained", dpi=120)
     figure.suptitle(title, fontsize=12, x=0.01, ha="left")
@@ -410,7 +410,7 @@ def _draw_line(axes: Axes, steps: DirectionSteps, part: slice) -> str:
 
 
 def _draw_regularizer(step: RegularizerStep) -> Figure:
-    figure = _titled("Regularizer, and how the parts are joined")
+    figure = _new_figure("Regularizer, and how the parts are joined")
     curve, bars = figure.subplots(2, 1)
     curve.plot(step.lengths, step.curve, "-", color=_INK, linewidth=1.2)
     curve.plot(

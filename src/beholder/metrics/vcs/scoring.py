@@ -79,7 +79,8 @@ def best_reference(
 def mean_values(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the mean of each value over the references, exact to the last digit in any order."""
     return {
-        name: math.fsum(each[name] for each in values) / len(values)
+        name: math.fsum(reference_values[name] for reference_values in values)
+        / len(values)
         for name in values[0]
     }
 

@@ -116,18 +116,20 @@ class VCSShort(AlignedMetric):
                 item.references, evidence.references, strict=True
             )
         ]
-        each = [pair_values(pair, self.setting) for pair in pairs]
-        best = scoring.best_reference(each, item.references)
-        values, precision = each[best], pairs[best].precision
+        values_by_reference = [
+            pair_values(pair, self.setting) for pair in pairs
+        ]
+        best = scoring.best_reference(values_by_reference, item.references)
+        values, precision = values_by_reference[best], pairs[best].precision
         # Under the union each word has its best match anywhere; the units show
         # it.
         if self.references == "union":
             values, precision = (
-                union_values(pairs, each, self.setting),
+                union_values(pairs, values_by_reference, self.setting),
                 best_over(pairs),
             )
         elif self.references == "mean":
-            values = scoring.mean_values(each)
+            values = scoring.mean_values(values_by_reference)
         alignment = pairs[best].alignment
         units = tuple(
             _with_any_reference(
@@ -159,7 +161,7 @@ class VCSShort(AlignedMetric):
             )
             similarity = np.where(same, similarity.dtype.type(1), similarity)
         weights = (_weights(candidate_words), _weights(reference_words))
-        gas = scoring.cosine(reference.whole, candidate.whole)
+        gas = scoring.cosine(reference.whole_text, candidate.whole_text)
         return WordAlignment(
             scoring.align(similarity, self.setting), gas, *weights
         )
@@ -268,10 +270,12 @@ def pair_values(
     values = scoring.vcs_values(pair.alignment, pair.gas, setting)
     if setting.rules == "fixed":
         recall = pair.alignment.recall.similarities
-        values["las_precision"] = _weighted(
+        values["las_precision"] = _mean_above_chance(
             pair.precision, pair.candidate_weights
         )
-        values["las_recall"] = _weighted(recall, pair.reference_weights)
+        values["las_recall"] = _mean_above_chance(
+            recall, pair.reference_weights
+        )
     return _combine(values, setting)
 
 
@@ -307,7 +311,7 @@ def union_values(
     values = dict(best)
     precision = best_over(pairs)
     values["las_precision"] = (
-        _weighted(precision, pairs[0].candidate_weights)
+        _mean_above_chance(precision, pairs[0].candidate_weights)
         if setting.rules == "fixed"
         else float(precision.mean())
     )
@@ -318,7 +322,7 @@ def union_values(
     return _combine(values, setting)
 
 
-def _weighted(similarities: FloatArray, weights: FloatArray) -> float:
+def _mean_above_chance(similarities: FloatArray, weights: FloatArray) -> float:
     """Return the weighted mean of the shares by which similarities exceed chance, 0..1."""
     shares = np.clip((similarities - FLOOR) / (1 - FLOOR), 0, 1)
     return float(np.average(shares, weights=weights))
