@@ -58,7 +58,9 @@ def test_plain_cases(statement: str, label: int) -> None:
     ],
 )
 def test_another_number_is_excluded(
-    premise: str, statement: str, label: int
+    premise: str,
+    statement: str,
+    label: int,
 ) -> None:
     assert entail([(premise, statement)])[0].argmax() == label
 

@@ -48,7 +48,9 @@ def test_npz_names_the_frame_without_a_vector(tmp_path: Path) -> None:
     ],
 )
 def test_an_unfit_archive_is_refused(
-    tmp_path: Path, arrays: dict[str, object], message: str
+    tmp_path: Path,
+    arrays: dict[str, object],
+    message: str,
 ) -> None:
     np.savez(tmp_path / "v.npz", **arrays)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=message):
@@ -114,7 +116,9 @@ def test_broken_pictures_are_left_out_with_their_reason(
     frames = _pictures(tmp_path)
     (tmp_path / "noise.png").write_bytes(b"x")
     embedded, rows, reasons = usable_frames(
-        _handcrafted(), [*frames, Frame("no image")], tmp_path
+        _handcrafted(),
+        [*frames, Frame("no image")],
+        tmp_path,
     )
     assert [frame.id for frame in embedded] == ["stripes", "brighter", "blank"]
     assert rows.shape[0] == 3

@@ -108,7 +108,10 @@ def test_vectors_have_length_one_and_follow_the_index(server: Server) -> None:
 
 def test_the_request_names_model_texts_and_dimensions(server: Server) -> None:
     openai_embedder = embedder(
-        "openai:org/m", base_url=server.url, api_key="k1", dimensions=2
+        "openai:org/m",
+        base_url=server.url,
+        api_key="k1",
+        dimensions=2,
     )
     asyncio.run(openai_embedder.embed(["a", "b"]))
     (request,) = server.requests
@@ -168,11 +171,11 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(
             ItemError,
             "asked for 2 embeddings",
         ),
-        (answer([[1.0, 2.0], [1.0]]), ItemError, "no equal lists"),
-        (answer([["x"], ["y"]]), ItemError, "no equal lists"),
+        (answer([[1.0, 2.0], [1.0]]), ItemError, "not lists of numbers"),
+        (answer([["x"], ["y"]]), ItemError, "not lists of numbers"),
         (answer([[float("nan")], [1.0]]), ItemError, "finite"),
         (answer([[], []]), ItemError, "finite"),
-        (answer([[10**400], [1]]), ItemError, "no equal lists"),
+        (answer([[10**400], [1]]), ItemError, "not lists of numbers"),
         (
             (200, "application/json", '{"data": [{"index": [0]}, 7]}'),
             ItemError,
@@ -187,7 +190,10 @@ def test_one_embedder_serves_several_event_loops_and_many_calls(
     ],
 )
 def test_a_bad_answer_is_one_clear_error_after_one_attempt(
-    server: Server, reply: Reply, error: type[BeholderError], message: str
+    server: Server,
+    reply: Reply,
+    error: type[BeholderError],
+    message: str,
 ) -> None:
     server.reply = lambda texts: reply
     with pytest.raises(error, match=message) as caught:
@@ -228,7 +234,7 @@ def test_no_connection_at_all_is_told_before_any_work() -> None:
         asyncio.run(embedder("openai:m", base_url=server.url).embed(["a"]))
 
 
-def test_an_answer_has_a_most_of_bytes(server: Server) -> None:
+def test_an_answer_with_too_many_bytes_is_refused(server: Server) -> None:
     status, kind, body = vectors(["a", "b"])
     openai_embedder = embedder("openai:m", base_url=server.url)
     server.reply = lambda texts: (
@@ -294,7 +300,7 @@ def test_a_missing_key_is_reported_before_any_work(
         embedder("openai:text-embedding-3-small")
 
 
-def test_an_address_that_is_none_is_reported() -> None:
+def test_an_address_that_is_not_valid_is_reported() -> None:
     with pytest.raises(ConfigError, match="base_url: 'localhost:8000'"):
         embedder("openai:m", base_url="localhost:8000")
 

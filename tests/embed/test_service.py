@@ -48,7 +48,9 @@ class DictStore:
         self.rows: dict[tuple[str, str], FloatArray] = {}
 
     def get_vectors(
-        self, identity: str, texts: Sequence[str]
+        self,
+        identity: str,
+        texts: Sequence[str],
     ) -> dict[str, FloatArray]:
         return {
             t: self.rows[identity, t]
@@ -57,7 +59,9 @@ class DictStore:
         }
 
     def put_vectors(
-        self, identity: str, vectors: Mapping[str, FloatArray]
+        self,
+        identity: str,
+        vectors: Mapping[str, FloatArray],
     ) -> None:
         self.rows.update(
             {(identity, text): row for text, row in vectors.items()}

@@ -48,7 +48,9 @@ def test_another_process_and_many_threads_give_the_same_bits() -> None:
         f"print(asyncio.run(embedder('static').embed({TEXTS!r})).tobytes().hex())"
     )
     process = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=True,
     )
     with ThreadPoolExecutor(8) as pool:
         rows = list(
@@ -59,7 +61,9 @@ def test_another_process_and_many_threads_give_the_same_bits() -> None:
 
 def test_related_texts_are_closer_than_others() -> None:
     rows = embed(
-        "a dog runs", "a puppy is running", "the senate votes on a law"
+        "a dog runs",
+        "a puppy is running",
+        "the senate votes on a law",
     )
     assert rows[0] @ rows[1] > 0.6
     assert rows[0] @ rows[2] < 0.2
@@ -67,7 +71,11 @@ def test_related_texts_are_closer_than_others() -> None:
 
 def test_words_that_mean_the_same_are_closer_than_words_that_do_not() -> None:
     couch, sofa, lake, holds, holding = embed(
-        "couch", "sofa", "lake", "holds", "holding"
+        "couch",
+        "sofa",
+        "lake",
+        "holds",
+        "holding",
     )
     assert couch @ sofa > 0.6 > 0.3 > couch @ lake
     assert holds @ holding > 0.6
@@ -128,7 +136,9 @@ def test_import_is_light(module: str) -> None:
     )
     script = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=True,
     )
     assert out.stdout.decode().strip() == "[]"
 

@@ -79,6 +79,6 @@ def test_a_report_of_a_count_speaks_of_no_better_and_no_worst(
     ]
 
 
-def test_a_count_is_no_reward() -> None:
+def test_a_count_is_refused_as_a_reward() -> None:
     with pytest.raises(ConfigError, match=r"length\.words cannot be a reward"):
         reward("length")

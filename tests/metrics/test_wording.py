@@ -95,7 +95,7 @@ def test_an_encoder_without_places_is_an_error() -> None:
         (1.0, 0.2, 1.0),
     ],
 )
-def test_recall_peer_adjusted_recall(
+def test_recall_is_adjusted_by_the_peers_recall(
     recall: float, peers: float, expected: float
 ) -> None:
     assert peer_adjusted_recall(recall, peers) == pytest.approx(expected)

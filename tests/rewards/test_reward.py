@@ -136,7 +136,7 @@ def test_a_value_without_a_worst_end_needs_one_named() -> None:
         reward("ter")
 
 
-def test_guards_lead_down_to_the_lowest() -> None:
+def test_guards_lower_a_reward_towards_the_lowest() -> None:
     # 4 words for 2: with a limit of 1, half of what lies above the lowest is left.
     # F1 of words: 2 of 4 and 2 of 2 -> 2/3; above -1: 5/3, half of it 5/6
     guarded = reward(

@@ -48,6 +48,7 @@ def param(
         number: Least and most of a number.
         above: Whether the number must be above the least one.
     """
+    # The arguments of ``check_number`` after name and value.
     bounds: tuple[Any, ...] | None = (*number, above) if number else None
     if whole:
         bounds = (*whole, False, int)
@@ -128,8 +129,8 @@ def validate_params(instance: object) -> None:
                 raise ConfigError(
                     f"{p.name}={value!r}: expected a spec, such as 'openai:MODEL'"
                 )
-            # The class is frozen; this is the one place where a field is
-            # written after __init__.
+            # The class is frozen, and its own guard would refuse the
+            # assignment.
             object.__setattr__(instance, p.name, str(tool(value)))
 
 

@@ -141,6 +141,7 @@ class Tools:
         judge_options |= options_by_kind.get("judge", {})
         embedder_options = options_by_kind.get("embedder", {})
         self.pictures = Pictures(folder)
+        # Modules that need large packages are loaded when a tool of theirs is.
         self._makers: Mapping[str, Callable[[str], Tool]] = {
             "judge": lambda spec: judges.judge(spec, **judge_options),
             "embedder": lambda spec: EmbeddingService(

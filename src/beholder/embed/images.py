@@ -214,8 +214,8 @@ class Handcrafted(ImageEmbedder):
         )
         limits = list(zip(low, high, strict=True))
         colours = np.histogramdd(np.clip(lab, low, high), _COLOURS, limits)[0]
-        # The square root of a histogram makes the dot product the
-        # Bhattacharyya coefficient.
+        # The square root keeps a frequent tone or colour from outweighing all
+        # others.
         parts = (
             gradients,
             thumbnail.ravel(),

@@ -93,8 +93,6 @@ class OpenAIEmbedder(Embedder):
             RunError: The account has no quota left.
         """
         body: dict[str, Any] = {"model": self.model, "input": list(texts)}
-        # An endpoint may answer in any order; the index says which text a
-        # vector is of.
         body["encoding_format"] = "float"
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions
@@ -119,6 +117,7 @@ class OpenAIEmbedder(Embedder):
                 f"{self._name}: no list of embeddings in {str(answer)[:80]!r}"
             )
         entries = [entry for entry in data if isinstance(entry, dict)]
+        # An endpoint may answer in any order; the index tells the text of a vector.
         by_index = {
             str(entry.get("index")): entry.get("embedding")
             for entry in entries
@@ -134,9 +133,10 @@ class OpenAIEmbedder(Embedder):
             )
         except (TypeError, ValueError, OverflowError) as error:
             raise ItemError(
-                f"{self._name}: the vectors are no equal lists of numbers"
+                f"{self._name}: the vectors are not lists of numbers of one length"
             ) from error
         length = rows.shape[1] if rows.ndim == 2 else 0
+        # All vectors of a run have one length: that asked for, or that of the first answer.
         expected = self.dimensions or self._length or length
         if not length or length != expected or not np.isfinite(rows).all():
             raise ItemError(

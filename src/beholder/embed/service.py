@@ -195,6 +195,7 @@ class EmbeddingService:
             if len(missing) == 1:
                 _fail(flight, missing, error)
             else:
+                # Halving finds the text to blame, so that it fails alone.
                 middle = len(missing) // 2
                 await self._settle(flight, missing[:middle])
                 await self._settle(flight, missing[middle:])

@@ -110,13 +110,15 @@ def _scorer_of(name: str) -> Callable[..., Scorer]:
 
 
 def _images(state: TaskState) -> tuple[str, ...]:
-    return tuple(
-        part.image
-        for message in state.messages
-        if message.role == "user" and not isinstance(message.content, str)
-        for part in message.content
-        if isinstance(part, ContentImage)
-    )
+    images: list[str] = []
+    for message in state.messages:
+        # Pictures of the answer are the model's own; a text alone has none.
+        if message.role != "user" or isinstance(message.content, str):
+            continue
+        for part in message.content:
+            if isinstance(part, ContentImage):
+                images.append(part.image)
+    return tuple(images)
 
 
 def _score(

@@ -172,7 +172,8 @@ def _open_run(run: Run | str | Path) -> Run:
 
 
 def _existing_files(run: Run) -> list[Path]:
-    return [path for name in _FILES if (path := run.path / name).is_file()]
+    paths = [run.path / name for name in _FILES]
+    return [path for path in paths if path.is_file()]
 
 
 def _plain(name: str) -> str:

@@ -428,6 +428,6 @@ def _check_unicode(item: Item) -> None:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise ItemError(
-                f"the {name} is no Unicode text: it has half of a surrogate pair at character"
+                f"the {name} is not Unicode text: it has half of a surrogate pair at character"
                 f" {error.start}"
             ) from None

@@ -34,7 +34,7 @@ def fitting(items: Sequence[Item], *, judge: bool) -> tuple[str, str]:
     """
     if not any(item.references for item in items):
         return _without_references(items, judge)
-    foreign = [why for item in items if (why := _foreign(item))]
+    foreign = [why for why in map(_foreign, items) if why]
     # The majority decides: a few foreign rows become failures, with a reason
     # each.
     if 2 * len(foreign) > len(items):

@@ -435,6 +435,7 @@ def items_of(
     Raises:
         ConfigError: The columns are not as long as the completions, or have entries of other types.
     """
+    # A shorter column would pair texts with references of other rows.
     for name, column in (
         ("references", references),
         ("images", images),

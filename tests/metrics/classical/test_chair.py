@@ -251,7 +251,7 @@ REFERENCES = ("A bus.", "A dog and another bus.")
 
 
 class TestUnits:
-    def test_each_stands_where_it_is_named(self) -> None:
+    def test_each_unit_has_the_place_where_it_is_named(self) -> None:
         item_score = scored(CANDIDATE, REFERENCES)
         assert [
             (

@@ -181,7 +181,7 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
         PoSh(**wrong)  # type: ignore[arg-type]
 
 
-def test_lists_of_what_is_not_there_pay_nothing() -> None:
+def test_lists_of_absent_things_gain_nothing() -> None:
     reference = "A man in a red coat holds a cup in the street."
     plain = "A man holds a cup."
     for more in (

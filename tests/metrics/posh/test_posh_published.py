@@ -76,7 +76,7 @@ def graph(
 def walk(
     scene: SceneGraph, grade: Grader, threshold: float = 2.0
 ) -> list[list[str]]:
-    """What is asked, wave by wave."""
+    """Return the texts of the questions, wave by wave."""
     grades: dict[Question, Grade] = {}
     waves = []
     flat = PublishedGraph.of_scene_graph(scene)

@@ -72,7 +72,7 @@ def test_precision_is_the_mean_of_the_best_grades_from_0_to_1() -> None:
     assert fixed_precision(case, grades, EVEN).units[1].verdict == "match"
 
 
-def test_kinds_weigh_as_told() -> None:
+def test_weights_of_kinds_multiply_the_units_of_each_kind() -> None:
     case = plan("A red dog.", "A dog.")
     grades = graded(case, {("candidate", 0, "dog"): 5.0})
     heavy = Weighing(

@@ -301,6 +301,7 @@ def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
         _nearest_sentences(target, source),
     )
     words, other_words = _content_words(source), _content_words(target)
+    # A sentence that both texts have is true of both, whatever is next to it.
     repeated = {folded_words(text) for text in sentences} & {
         folded_words(text) for text in target_sentences
     }
@@ -316,6 +317,7 @@ def _contradictions(source: AnalysedText, target: AnalysedText) -> FloatArray:
             for x, y in zip(nearest_back, target_sentences, strict=True)
         ]
     )
+    # Start from the model's probabilities, and clear those that are no denial.
     excluding = chances[:, entailment.CONTRADICTION].copy()
     for place, target_place in enumerate(nearest):
         pair = (

@@ -507,6 +507,7 @@ def _consistency(
             and checked_row.state != NOT_MENTIONED
         ]
         answers = [names.get((subject, text)) for text in about]
+        # A subject is left out if a name that is needed for a pair could not be read.
         if n > 1 and (len(answers) < 2 or all(answers)):
             alike = Counter(
                 answer.state for answer in answers if answer and answer.state

@@ -275,6 +275,7 @@ class BERTScore(Metric[EncodedTexts]):
             if are_rows_known and self.is_used(self.model)
             else {}
         )
+        # What was counted on, and the table, change the numbers as much as the model.
         if self.rarity is not None:
             identities["idf"] = self.rarity.identity
         if self.baseline != "none":
@@ -437,6 +438,7 @@ def read_baseline(path: str, layer: int) -> Baseline:
             path,
             f"is not a table of baselines (LAYER,P,R,F) with layer {layer}: {error!r}",
         ) from error
+    # Rescaling divides by 1 - baseline.
     if not all(value < 1 for value in baselines.values()):
         raise DataError(
             path,

@@ -229,6 +229,7 @@ def given_objects(item: Item) -> list[Names]:
             (entry,) if isinstance(entry, str) else tuple(entry)
             for entry in entries
         ]
+        # An empty name would be a synonym of nothing, and is most likely a broken cell.
         for place, names in enumerate(objects):
             if not names or not all(map(str.strip, names)):
                 raise msgspec.ValidationError(

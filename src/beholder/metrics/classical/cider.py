@@ -284,6 +284,7 @@ class CIDEr(WordMetric):
         cautions = super().cautions(columns)
         if tiny <= _MANY * len(values):
             return cautions
+        # The reason, where it is known: one image, one reference each, or lengths.
         if self.table is not None and self.table.n_documents == 1:
             return (*cautions, f"0 over one image: {_ONE_IMAGE}")
         why = (

@@ -356,6 +356,7 @@ def facts(texts: tuple[str, ...], parser: str) -> Facts:
             for e in text_graph.entities
             if e.kind == "thing" and e.polarity
         }
+        # Facts about pronouns or denied things have no name here, and are left out.
         objects |= {(name,) for name in names.values()}
         attributes |= {
             (names[a.entity], a.value.casefold())

@@ -186,6 +186,7 @@ def score_trials(
         score_units(v, m, relevant, reference_relevant, rules)
         for m, v in product(match, verified)
     ]
+    # Means of each value over the trials, not values of mean verdicts: F1 is not linear.
     columns = {name: [trial[name] for trial in trials] for name in _RATES}
     scores: dict[str, object] = {
         **{name: fmean(column) for name, column in columns.items()},

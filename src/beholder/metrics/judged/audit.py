@@ -184,13 +184,9 @@ class Audit(ShowingMetric[AuditEvidence]):
             strict=True,
         )
         for claim, is_supported, is_visible in claims:
-            verdict = (
-                "supported"
-                if is_supported
-                else "seen_only"
-                if is_visible
-                else "unsupported"
-            )
+            verdict = "supported"
+            if not is_supported:
+                verdict = "seen_only" if is_visible else "unsupported"
             at, score = claim.spans, float(is_supported or is_visible)
             units.append(
                 Unit("statement", claim.text, "candidate", at, score, verdict)
@@ -270,6 +266,7 @@ class DSG(Metric[CheckedStatements]):
                 "no reference states anything that could be checked; the first begins "
                 f"{item.references[0].strip()[:40]!r}"
             )
+        # One question for all statements of a reference.
         answers = await asyncio.gather(
             *(
                 judge.ask(

@@ -303,6 +303,7 @@ class Placement(Metric[PlacementEvidence]):
             decision: 1.0,
             verdict: 1.0,
         }
+        # Without a decision nothing fits or fails to fit.
         if verdict == "unclear":
             del values["fits"]
         detail: dict[str, object] = {"decision": decision, "verdict": verdict}
@@ -337,8 +338,8 @@ def _decision(answers: Sequence[TextAnswer | None]) -> tuple[str, TextAnswer]:
     """Return the decision of the first yes, and that answer."""
     for question, answer in zip(QUESTIONS, answers, strict=True):
         if answer is not None and answer.state not in (NO, UNCLEAR):
-            # These two questions decide by their state alone, unless the table
-            # knows better.
+            # A yes that is not in the table is plain: decoration needs no
+            # text, a function needs its name.
             usual = "empty" if question == "decoration" else "function"
             return _DECIDES.get(str(answer.state), usual), answer
     return "unclear", TextAnswer(UNCLEAR)

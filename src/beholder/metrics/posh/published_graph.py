@@ -161,6 +161,7 @@ class PublishedGraph:
             mentions = tuple(
                 mention.text.lower() for mention in entity.mentions
             )
+            # The published scorer compares in lower case and shows the text as written.
             attributes = _alphabetical(
                 PublishedAttribute(a.text.lower(), a.sentence, a.text, a.spans)
                 for a in graph.attributes_of(entity.index)
@@ -208,7 +209,7 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
         )
 
     attributes = _alphabetical(map(attribute, entity["attributes"]))
-    # Older files lack the flag of the viewer; their head tells it.
+    # The flags may be missing; the viewer is then told by the head.
     flags = {"is_us": head.lower() in _VIEWERS, **entity}
     viewer = next(
         (name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), ""

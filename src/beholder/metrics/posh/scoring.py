@@ -348,6 +348,7 @@ def graphs_detail(
             [u if u.side == "candidate" else None for u in units],
         )
     ]
+    # Each graph names its units by their places in the list of all units.
     for index, graph in enumerate(plan.references):
         reference_units = [
             u if u.side == "reference" and u.reference_index == index else None

@@ -143,6 +143,7 @@ class AlignedMetric(Metric[VCSEvidence]):
                 text = item.references[reference]
                 embedded = evidence.references[reference]
                 direction, index = alignment.recall, reference
+            # Shown for every match, in its window or not.
             distances = direction.windows.distances(direction.matches)
             units += [
                 Unit(

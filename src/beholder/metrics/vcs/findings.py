@@ -71,6 +71,7 @@ def chunk_verdicts(
     similarity = np.asarray(detail["similarity"])
     precision = np.asarray(detail["matches"]["precision"])
     recall = np.asarray(detail["matches"]["recall"])
+    # Made again from the lengths, since a stored detail has ranges alone.
     precision_windows, recall_windows = mapping_windows(
         *similarity.shape, exact=setting.rules == "fixed"
     )
@@ -95,12 +96,11 @@ def _verdicts(
     weak = similarity.max(axis=1) < setting.context_cutoff
     weak[matches_back] = False
     strayed = windows.distances(matches) > setting.lct * windows.unit
-    return [
-        "unmatched" if is_weak else "out_of_order" if is_strayed else "match"
-        for is_weak, is_strayed in zip(
-            weak.tolist(), strayed.tolist(), strict=True
-        )
-    ]
+    verdicts: list[Verdict] = []
+    for is_weak, is_strayed in zip(weak, strayed, strict=True):
+        verdict: Verdict = "out_of_order" if is_strayed else "match"
+        verdicts.append("unmatched" if is_weak else verdict)
+    return verdicts
 
 
 _CURVE = 120

@@ -265,8 +265,7 @@ class VCS(AlignedMetric):
 
 
 def _vectors(name: str, values: npt.ArrayLike, ndim: int) -> FloatArray:
-    # float32 is kept, since users compare with the published package in that
-    # precision.
+    # float32 is kept: vectors are scored in their own precision.
     try:
         array = np.asarray(values)
         if array.dtype != np.float32 and array.dtype != np.float64:

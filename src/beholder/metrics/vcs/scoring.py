@@ -38,7 +38,7 @@ def comprehension(
     So it is above 0 only if SAS + NAS > 1.
     """
     s, n = semantic_alignment, narrative_alignment
-    # The order of operations of the published code, to the last digit.
+    # Both cases are one formula, with the larger of the two as denominator.
     numerator, denominator = (s - (1 - n), n) if s < n else (n - (1 - s), s)
     return (
         numerator / denominator if numerator > 0 and denominator != 0 else 0.0
@@ -184,6 +184,7 @@ def align(similarity: FloatArray, setting: Setting) -> ChunkAlignment:
             f"the similarity of reference chunk {row} and candidate chunk {column} is "
             f"{similarity[row, column]}: check the embeddings for NaN and infinite values"
         )
+    # Both directions match within windows of their own.
     precision, recall = order.mapping_windows(
         n_reference, n_candidate, exact=setting.rules == "fixed"
     )
