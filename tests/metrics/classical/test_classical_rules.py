@@ -328,7 +328,9 @@ class TestCider:
         ):
             metric(f"cider(df={path!r})").score(self.ITEMS)
 
-    def test_a_file_that_is_not_a_table_is_refused(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_table_is_refused(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "x.gz").write_bytes(b"no table")
         with pytest.raises(
             DataError, match="not a table of document frequencies"
