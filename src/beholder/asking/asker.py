@@ -82,7 +82,7 @@ class Asker(ABC, Generic[S]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # A judge that lacks a needed operation is refused, so what is needed
+        # A judge that cannot do a needed operation is refused, so what is needed
         # is also what may be asked.
         cls.operations = tuple(
             dict.fromkeys(
@@ -263,7 +263,7 @@ async def attempt(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
 async def _evaluate(asker: Asker[S], subject: S, tools: Tools) -> Outcome:
     try:
         return await asker.evaluate(subject, tools)
-    # These are the same for every subject: to go on would repeat one message a
+    # These are the same for every subject: to continue would repeat one message a
     # thousand times.
     except (errors.ConfigError, errors.MissingExtraError, errors.RunError):
         raise

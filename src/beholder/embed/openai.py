@@ -117,7 +117,7 @@ class OpenAIEmbedder(Embedder):
                 f"{self._name}: no list of embeddings in {str(answer)[:80]!r}"
             )
         entries = [entry for entry in data if isinstance(entry, dict)]
-        # An endpoint may answer in any order; the index tells the text of a vector.
+        # An endpoint may answer in any order; the index names the text of a vector.
         by_index = {
             str(entry.get("index")): entry.get("embedding")
             for entry in entries

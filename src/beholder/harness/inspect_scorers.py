@@ -139,7 +139,7 @@ def _score(
     # the model.
     reason, why = "not_applicable", f"{headline} is not defined for this text"
     if outcome is None:
-        why = "the sample lacks something that the metric needs, such as a target"
+        why = "the sample is without a field that the metric needs, such as a target"
     elif isinstance(outcome, ItemFailure):
         reason, why = "scorer_error", outcome.message
     return Score.unscored(

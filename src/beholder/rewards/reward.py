@@ -251,7 +251,7 @@ class Reward:
     ) -> list[Item]:
         references, images = self.columns
         # A misspelt column would otherwise give None for every text, and
-        # training would go on.
+        # training would continue.
         needed = [
             name
             for name, field in ((references, "references"), (images, "images"))
@@ -377,14 +377,14 @@ def _answer(completion: Completion) -> str:
     return "" if answer.lstrip().startswith("<think>") else answer
 
 
-class _Part(msgspec.Struct):
+class _TextPart(msgspec.Struct):
     """A part of a message; of another kind than text (a picture) it has no text."""
 
     text: str = ""
 
 
 class _Message(msgspec.Struct):
-    content: str | list[_Part] | None
+    content: str | list[_TextPart] | None
     role: str = "assistant"
 
 

@@ -310,7 +310,7 @@ def answer_quality(
             f"the judge gave no usable answer to any of {n_unread} {what}, also when asked again"
         )
     values = {UNREAD: n_unread / len(answered_rows) if answered_rows else 0.0}
-    # Only a panel, or repeats, can tell whether an answer changed.
+    # Only a panel, or repeats, can show that an answer changed.
     changed_flags = [
         answered_row.answer.changed
         for answered_row in answered_rows

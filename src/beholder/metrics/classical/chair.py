@@ -182,7 +182,7 @@ class CHAIR(Metric[ObjectEvidence]):
             detail["flags"] = [
                 "the candidate names no object: chair_i is not defined"
             ]
-        # Recall counts listed objects where there is a list, else those of the
+        # Recall counts listed objects if a row has a list, else those of the
         # references.
         if evidence.listed_objects:
             hits = [

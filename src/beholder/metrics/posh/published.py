@@ -382,7 +382,7 @@ class _Passes:
     def _of_frame(
         self, index: int, frame: str, rivals: Sequence[int]
     ) -> Iterator[tuple[str, _Naming]]:
-        """Yield names by head, attribute and other mention, where no rival has the same."""
+        """Yield names by head, attribute and other mention that no rival has."""
         entity = self._entities[index]
         rival_entities = [self._entities[i] for i in rivals]
         if not rival_entities:

@@ -209,7 +209,7 @@ def _public_entity(entity: Mapping[str, Any]) -> PublishedEntity:
         )
 
     attributes = _alphabetical(map(attribute, entity["attributes"]))
-    # The flags may be missing; the viewer is then told by the head.
+    # The flags may be missing; the head then names the viewer.
     flags = {"is_us": head.lower() in _VIEWERS, **entity}
     viewer = next(
         (name for flag, name in _FIXED_NAMES.items() if flags.get(flag)), ""
